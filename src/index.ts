@@ -1,0 +1,1 @@
+export {x} from './webhook/index.ts'

@@ -1,0 +1,2 @@
+import { probe } from '#hmac'
+export const x = (): string => probe()
