@@ -1,0 +1,68 @@
+/** Shared by every copy of the package in a process, whichever format it was loaded in. */
+const KINDS = '@@campaign-client/error-kinds'
+
+/** Whether a write took effect, as far as the client can know. */
+export type WriteOutcome = 'not_applied' | 'unknown'
+
+/** What every error of this package is made from. */
+export interface CampaignErrorInit {
+  /** The stable code of the error class, or of the reason within it. */
+  code: string
+  /** The method of `CampaignClient` that failed. Absent on errors that belong to no call. */
+  operation?: string | undefined
+  /** Set on errors of writes only. */
+  outcome?: WriteOutcome | undefined
+  /** An error that is safe to print. Never an error of the HTTP library: those hold the request. */
+  cause?: unknown
+}
+
+/**
+ * The base of every error this package throws, `WebhookError` included.
+ *
+ * `instanceof` is answered by a brand rather than by the prototype, so it also holds between two loaded copies of
+ * the package (ESM and CommonJS, or two versions).
+ */
+export class CampaignError extends Error {
+  /** @internal The name under which copies recognise each other. Minifiers leave strings alone. */
+  static readonly brand: string = 'CampaignError'
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // A partner's own subclass has no brand of its own: for it the prototype decides, as everywhere else.
+    if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value)
+    if (typeof value !== 'object' || value === null) return false
+    const kinds: unknown = Reflect.get(value, KINDS)
+    return Array.isArray(kinds) && kinds.includes(this.brand)
+  }
+
+  /** A stable, machine-readable name of what went wrong. Safe to branch on and to log. */
+  readonly code: string
+  /** The method of `CampaignClient` that failed, for instance `'rewardWallet'`. */
+  readonly operation?: string
+  /**
+   * On errors of writes: `'not_applied'` when the service surely did not do it, `'unknown'` when it may have.
+   * After `'unknown'`, reconcile, or repeat where a repeat is guarded by the service.
+   */
+  readonly outcome?: WriteOutcome
+
+  constructor(message: string, init: CampaignErrorInit) {
+    super(message, init.cause === undefined ? undefined : { cause: init.cause })
+    Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })
+    this.code = init.code
+    if (init.operation !== undefined) this.operation = init.operation
+    if (init.outcome !== undefined) this.outcome = init.outcome
+  }
+
+  /** @internal */
+  get [KINDS](): string[] {
+    const kinds: string[] = []
+    for (let type: unknown = this.constructor; typeof type === 'function'; type = Object.getPrototypeOf(type)) {
+      if (Object.hasOwn(type, 'brand')) kinds.push((type as typeof CampaignError).brand)
+    }
+    return kinds
+  }
+
+  /** What `JSON.stringify` prints: the name, the message and the fields of the class, without stack and cause. */
+  toJSON(): Record<string, unknown> {
+    return { name: this.name, message: this.message, ...this }
+  }
+}
