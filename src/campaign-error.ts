@@ -63,6 +63,6 @@ export class CampaignError extends Error {
 
   /** What `JSON.stringify` prints: the name, the message and the fields of the class, without stack and cause. */
   toJSON(): Record<string, unknown> {
-    return { name: this.name, message: this.message, ...this }
+    return Object.assign({ name: this.name, message: this.message }, this)
   }
 }
