@@ -63,6 +63,7 @@ export class CampaignError extends Error {
 
   /** What `JSON.stringify` prints: the name, the message and the fields of the class, without stack and cause. */
   toJSON(): Record<string, unknown> {
-    return Object.assign({ name: this.name, message: this.message }, this)
+    const fields: Record<string, unknown> = { name: this.name, message: this.message }
+    return Object.assign(fields, this)
   }
 }

@@ -1,1 +1,14 @@
-export {}
+/**
+ * The zod schemas of every resource and request, for partners who store or re-validate the data.
+ * Each has the name of its type in lower camel case: `userProgress` reads a `UserProgress`.
+ *
+ * @module schemas
+ */
+export * from './campaign-info.ts'
+export * from './campaign-points.ts'
+export type { Metadata, OpenString } from './fields.ts'
+export * from './invite-code.ts'
+export * from './requests.ts'
+export * from './user-profiles.ts'
+export * from './user-progress.ts'
+export * from './webhook-registration.ts'

@@ -1,0 +1,143 @@
+import type { $ZodType } from 'zod/v4/core'
+import { type AcceptedData, acceptedData } from './schemas/accepted.ts'
+import { type CampaignInfo, campaignInfo } from './schemas/campaign-info.ts'
+import { type CampaignPoints, campaignPoints } from './schemas/campaign-points.ts'
+import { type InviteCode, inviteCode } from './schemas/invite-code.ts'
+import * as request from './schemas/requests.ts'
+import { type UserProfiles, userProfiles } from './schemas/user-profiles.ts'
+import { type UserProgress, userProgress } from './schemas/user-progress.ts'
+import { type WebhookRegistration, webhookRegistration } from './schemas/webhook-registration.ts'
+
+/**
+ * What a repeat of a call does.
+ * - `safe`: the same final state, however often.
+ * - `guarded`: the service itself refuses to do it twice.
+ * - `unsafe`: it would count twice.
+ */
+export type RepeatRule = 'safe' | 'guarded' | 'unsafe'
+
+/** One operation of the service. */
+export interface Endpoint<Request = unknown, Data = unknown> {
+  readonly method: 'GET' | 'POST'
+  /** Path below the base URL. `undefined` where the interface shows none. */
+  readonly path: string | undefined
+  /** The section of the interface that this rests on. */
+  readonly section: string
+  readonly request: $ZodType<Request>
+  /** Shape of the envelope's `data`; `undefined` where the answer carries none, `'any'` where it is not shown. */
+  readonly response: $ZodType<Data, unknown> | 'any' | undefined
+  readonly repeat: RepeatRule
+  /** Whether the interface leaves the names of the query parameters open, so that ours are assumed. */
+  readonly assumedQueryNames?: true
+}
+
+const endpoint = <Request, Data>(definition: Endpoint<Request, Data>): Endpoint<Request, Data> => definition
+
+/** The catalogue: every operation of the service, once. */
+export const endpoints = {
+  getUserProgress: endpoint<request.GetUserProgressRequest, UserProgress>({
+    method: 'GET',
+    path: 'user/progress',
+    section: 'Endpoints, 1',
+    request: request.getUserProgressRequest,
+    response: userProgress,
+    repeat: 'safe',
+  }),
+  rewardWallet: endpoint<request.RewardWalletRequest, void>({
+    method: 'POST',
+    path: 'wallet/reward',
+    section: 'Endpoints, 2',
+    request: request.rewardWalletRequest,
+    response: undefined,
+    repeat: 'guarded',
+  }),
+  setReferrer: endpoint<request.SetReferrerRequest, AcceptedData>({
+    method: 'POST',
+    path: 'user/referrer',
+    section: 'Endpoints, 3',
+    request: request.setReferrerRequest,
+    response: acceptedData,
+    repeat: 'guarded',
+  }),
+  updateUser: endpoint<request.UpdateUserRequest, AcceptedData>({
+    method: 'POST',
+    path: 'user',
+    section: 'Endpoints, 4',
+    request: request.updateUserRequest,
+    response: acceptedData,
+    repeat: 'safe',
+  }),
+  setReferrerByRefId: endpoint<request.SetReferrerByRefIdRequest, AcceptedData>({
+    method: 'POST',
+    path: 'user/ref_id',
+    section: 'Endpoints, 4a',
+    request: request.setReferrerByRefIdRequest,
+    response: acceptedData,
+    repeat: 'guarded',
+  }),
+  recordActionValue: endpoint<request.RecordActionValueRequest, void>({
+    method: 'POST',
+    path: 'action/value',
+    section: 'Endpoints, 5',
+    request: request.recordActionValueRequest,
+    response: undefined,
+    repeat: 'unsafe',
+  }),
+  getCampaignInfo: endpoint<request.GetCampaignInfoRequest, CampaignInfo>({
+    method: 'GET',
+    path: 'campaign/info',
+    section: 'Endpoints, 6',
+    request: request.getCampaignInfoRequest,
+    response: campaignInfo,
+    repeat: 'safe',
+    assumedQueryNames: true,
+  }),
+  getCampaignPoints: endpoint<request.GetCampaignPointsRequest, CampaignPoints>({
+    method: 'GET',
+    path: 'campaign/points',
+    section: 'Endpoints, 7',
+    request: request.getCampaignPointsRequest,
+    response: campaignPoints,
+    repeat: 'safe',
+    assumedQueryNames: true,
+  }),
+  getUserProfiles: endpoint<request.GetUserProfilesRequest, UserProfiles>({
+    method: 'GET',
+    path: 'user/profiles',
+    section: 'Endpoints, 8',
+    request: request.getUserProfilesRequest,
+    response: userProfiles,
+    repeat: 'safe',
+    assumedQueryNames: true,
+  }),
+  getInviteCode: endpoint<request.GetInviteCodeRequest, InviteCode>({
+    method: 'GET',
+    path: 'code',
+    section: 'Endpoints, 9',
+    request: request.getInviteCodeRequest,
+    response: inviteCode,
+    repeat: 'safe',
+    assumedQueryNames: true,
+  }),
+  registerWebhook: endpoint<WebhookRegistration, unknown>({
+    method: 'POST',
+    path: undefined,
+    section: 'Endpoints, 10',
+    request: webhookRegistration,
+    response: 'any',
+    repeat: 'unsafe',
+  }),
+} as const
+
+/** The catalogue of the service's operations. */
+export type Endpoints = typeof endpoints
+
+/** The name of an operation, which is the name of its method on `CampaignClient`. */
+export type OperationName = keyof Endpoints
+
+/** What an operation takes. */
+export type RequestOf<Name extends OperationName> =
+  Endpoints[Name] extends Endpoint<infer Request, infer _> ? Request : never
+
+/** What an operation resolves to. */
+export type DataOf<Name extends OperationName> = Endpoints[Name] extends Endpoint<infer _, infer Data> ? Data : never

@@ -1,0 +1,184 @@
+import { CampaignError, type WriteOutcome } from './campaign-error.ts'
+import type { OpenString } from './schemas/fields.ts'
+
+export { CampaignError, type CampaignErrorInit, type WriteOutcome } from './campaign-error.ts'
+
+/** One thing that is wrong with an argument or an answer: where, and what. Never the value. */
+export interface Issue {
+  /** Where it is, from the root: `['actions', 3, 'xp']`. Empty for the whole. */
+  readonly path: readonly (string | number)[]
+  /** What was expected there. */
+  readonly message: string
+}
+
+/** The call an error belongs to. */
+export interface ErrorContext {
+  operation?: string | undefined
+  outcome?: WriteOutcome | undefined
+  cause?: unknown
+}
+
+/** What an {@link ApiError} knows of the answer. */
+export interface ApiErrorInit extends ErrorContext {
+  status: number
+  serviceCode?: number | undefined
+  reason?: string | undefined
+  headers: Readonly<Record<string, string>>
+  retryAfterMs?: number | undefined
+}
+
+/** The service answered, and the answer is an error. Interface: Errors. */
+export class ApiError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'ApiError'
+  /** The HTTP status of the answer. It may be 2xx: the service reports some errors that way. */
+  readonly status: number
+  /** The `error.code` of the standard envelope, where there was one. */
+  readonly serviceCode?: number
+  /** The error in string form, where the service sent it so. */
+  readonly reason?: OpenString<ReferralRejection>
+  /** The headers of the answer that help to trace it: an allow-list, never cookies or credentials. */
+  readonly headers: Readonly<Record<string, string>>
+  /** How long the service asks to wait, in milliseconds, from a well-formed `Retry-After`. */
+  readonly retryAfterMs?: number
+
+  constructor(message: string, init: ApiErrorInit, code = 'api_error') {
+    super(message, { ...init, code })
+    this.status = init.status
+    if (init.serviceCode !== undefined) this.serviceCode = init.serviceCode
+    if (init.reason !== undefined) this.reason = init.reason
+    this.headers = init.headers
+    if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs
+  }
+}
+
+/** 400: the service could not use the request. Mend the arguments; a repeat will fail the same way. */
+export class BadRequestError extends ApiError {
+  /** @internal */
+  static override readonly brand: string = 'BadRequestError'
+  constructor(message: string, init: ApiErrorInit) {
+    super(message, init, 'bad_request')
+  }
+}
+
+/** 401: the token is missing, invalid or expired. The message says so when its `exp` had passed. */
+export class UnauthorizedError extends ApiError {
+  /** @internal */
+  static override readonly brand: string = 'UnauthorizedError'
+  constructor(message: string, init: ApiErrorInit) {
+    super(message, init, 'unauthorized')
+  }
+}
+
+/** 403: a valid token without permission, for instance for another organization's campaign. */
+export class AccessDeniedError extends ApiError {
+  /** @internal */
+  static override readonly brand: string = 'AccessDeniedError'
+  constructor(message: string, init: ApiErrorInit) {
+    super(message, init, 'access_denied')
+  }
+}
+
+/** 429: too many requests. Thrown when the repeats are used up, or the asked wait is longer than 30 s. */
+export class RateLimitError extends ApiError {
+  /** @internal */
+  static override readonly brand: string = 'RateLimitError'
+  constructor(message: string, init: ApiErrorInit) {
+    super(message, init, 'rate_limited')
+  }
+}
+
+/** 5xx: the service failed. A write may have been applied: see `outcome`. */
+export class ServiceError extends ApiError {
+  /** @internal */
+  static override readonly brand: string = 'ServiceError'
+  constructor(message: string, init: ApiErrorInit) {
+    super(message, init, 'service_error')
+  }
+}
+
+/** The string-form errors that the interface shows. Interface: Errors, String-form errors. */
+export type ReferralRejection = 'missing_user' | 'self_referral_not_allowed'
+
+/** The service refused a referral and said why in string form. Interface: Errors, String-form errors. */
+export class ReferralRejectedError extends ApiError {
+  /** @internal */
+  static override readonly brand: string = 'ReferralRejectedError'
+  /** Why: a required user does not exist, or the user would refer themselves. */
+  declare readonly reason: OpenString<ReferralRejection>
+  constructor(message: string, init: ApiErrorInit & { reason: string }) {
+    super(message, init, 'referral_rejected')
+  }
+}
+
+/** No answer: the connection was refused, reset or lost, or the name not found. */
+export class NetworkError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'NetworkError'
+  /** The system's own code, where it gave one: `ECONNRESET`, `ECONNREFUSED`, `ENOTFOUND`, … */
+  readonly systemCode?: string
+  constructor(message: string, init: ErrorContext & { systemCode?: string | undefined }) {
+    super(message, { ...init, code: 'network' })
+    if (init.systemCode !== undefined) this.systemCode = init.systemCode
+  }
+}
+
+/** One attempt, or the call as a whole, took too long. */
+export class TimeoutError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'TimeoutError'
+  /** `'attempt'`: the last attempt ran into `timeoutMs`. `'total'`: the call ran into `totalTimeoutMs`. */
+  readonly scope: 'attempt' | 'total'
+  /** The limit that was reached, in milliseconds. */
+  readonly timeoutMs: number
+  constructor(message: string, init: ErrorContext & { scope: 'attempt' | 'total'; timeoutMs: number }) {
+    super(message, { ...init, code: 'timeout' })
+    this.scope = init.scope
+    this.timeoutMs = init.timeoutMs
+  }
+}
+
+/** The answer is not one the interface describes: not JSON, no envelope, data of another shape, a redirect. */
+export class UnexpectedResponseError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'UnexpectedResponseError'
+  /** The HTTP status of the answer; 0 where a browser hides that of a redirect. */
+  readonly status: number
+  /** What did not fit, with paths from the root of the body. Never values. */
+  readonly issues: readonly Issue[]
+  constructor(message: string, init: ErrorContext & { status: number; issues: readonly Issue[] }) {
+    super(message, { ...init, code: 'unexpected_response' })
+    this.status = init.status
+    this.issues = init.issues
+  }
+}
+
+/** An argument is wrong. Nothing was sent. */
+export class InvalidRequestError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'InvalidRequestError'
+  /** What is wrong, with paths from the root of the argument; call options start with `'options'`. */
+  readonly issues: readonly Issue[]
+  constructor(message: string, init: ErrorContext & { issues: readonly Issue[] }) {
+    super(message, { ...init, code: 'invalid_request' })
+    this.issues = init.issues
+  }
+}
+
+/** The token source threw, or what it gave cannot be sent as a bearer token. */
+export class AccessTokenError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'AccessTokenError'
+  constructor(message: string, init: ErrorContext = {}) {
+    super(message, { ...init, code: 'access_token' })
+  }
+}
+
+/** The client is set up wrongly. Nothing was sent. */
+export class ConfigurationError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'ConfigurationError'
+  constructor(message: string, init: ErrorContext = {}) {
+    super(message, { ...init, code: 'configuration' })
+  }
+}

@@ -1,0 +1,89 @@
+import * as z from 'zod/mini'
+import { type Metadata, metadata, numericString } from './fields.ts'
+
+/** A task as the campaign defines it. Interface: Resources, Campaign info. */
+export interface TaskDefinition {
+  /** Task ID: the `aid` of `recordActionValue`. */
+  id: string
+  /** Display name of the task. */
+  name: string
+  /** Type of the task. The interface names no values, so any string is read. */
+  type: string
+  /** How often the task may be done. The interface names no values, so any string is read. */
+  recurrence: string
+  /** XP for the referrer. A number here, whether the service sends a number or a numeric string. */
+  ref_xp: number
+  /** Base reward in XP, before the multiplier. */
+  xp: number
+  /** Multiplier applied to `xp`. A number here, whether the service sends a number or a numeric string. */
+  xp_mul: number
+  /** Metadata of the task, where the campaign has any. */
+  meta?: Metadata | null | undefined
+  /** IDs of what must be completed first. */
+  deps: string[]
+  /** Whether the task may be left out. */
+  is_optional: boolean
+}
+
+/** A quest as the campaign defines it. Interface: Resources, Campaign info. */
+export interface QuestDefinition {
+  /** Quest ID: the `cid` of `recordActionValue`. */
+  id: string
+  /** Display name of the quest. */
+  name: string
+  /** IDs of the tasks that make up the quest. */
+  actions: string[]
+  /** Base reward in XP, before the multiplier. */
+  xp: number
+  /** Multiplier applied to `xp`. A number here, whether the service sends a number or a numeric string. */
+  xp_mul: number
+  /** Metadata of the quest, where the campaign has any. */
+  meta?: Metadata | null | undefined
+  /** IDs of what must be completed first. */
+  deps: string[]
+}
+
+/** A campaign's structure. Interface: Resources, Campaign info. */
+export interface CampaignInfo {
+  /** Campaign ID, the `pid` of every other call. */
+  id: string
+  /** Display name of the campaign. */
+  name: string
+  /** The campaign's tasks. */
+  actions: TaskDefinition[]
+  /** The campaign's quests. */
+  quests: QuestDefinition[]
+}
+
+/** Schema of {@link TaskDefinition}. Numeric strings become numbers; unknown fields are kept. */
+export const taskDefinition = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  type: z.string(),
+  recurrence: z.string(),
+  ref_xp: numericString,
+  xp: z.number(),
+  xp_mul: numericString,
+  meta: metadata,
+  deps: z.array(z.string()),
+  is_optional: z.boolean(),
+})
+
+/** Schema of {@link QuestDefinition}. Numeric strings become numbers; unknown fields are kept. */
+export const questDefinition = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  actions: z.array(z.string()),
+  xp: z.number(),
+  xp_mul: numericString,
+  meta: metadata,
+  deps: z.array(z.string()),
+})
+
+/** Schema of {@link CampaignInfo}. Numeric strings become numbers; unknown fields are kept. */
+export const campaignInfo = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  actions: z.array(taskDefinition),
+  quests: z.array(questDefinition),
+})

@@ -1,0 +1,38 @@
+import * as z from 'zod/mini'
+
+/** A season of a campaign. Interface: Resources, Campaign points. */
+export interface CampaignSeason {
+  /** Display name of the season. */
+  name: string
+  /** XP at which the season ends. */
+  max_xp: number
+}
+
+/** The point totals of a campaign. Interface: Resources, Campaign points. */
+export interface CampaignPoints {
+  /** Campaign ID. */
+  id: string
+  /** Display name of the campaign. */
+  name: string
+  /** All points ever earned in the campaign. */
+  total_points: number
+  /** Points earned in the current season. */
+  season_points: number
+  /** Index of the current season. */
+  season_index: number
+  /** The current season. */
+  season: CampaignSeason
+}
+
+/** Schema of {@link CampaignSeason}. Unknown fields are kept. */
+export const campaignSeason = z.looseObject({ name: z.string(), max_xp: z.number() })
+
+/** Schema of {@link CampaignPoints}. Unknown fields are kept. */
+export const campaignPoints = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  total_points: z.number(),
+  season_points: z.number(),
+  season_index: z.number(),
+  season: campaignSeason,
+})

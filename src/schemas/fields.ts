@@ -1,0 +1,35 @@
+import * as z from 'zod/mini'
+
+/** Known literals that autocomplete, or any other string the service may send one day. */
+export type OpenString<Known extends string> = Known | (string & Record<never, never>)
+
+/** Metadata of a task, quest or challenge: whatever the campaign's owner put there. */
+export type Metadata = Record<string, unknown>
+
+/** An identifier in a request: any string but the empty one. */
+export const identifier = z.string().check(z.minLength(1, 'must not be empty'))
+
+/** A number in a request. NaN and the infinities are refused, because JSON would turn them into null. */
+export const finiteNumber = z.number()
+
+export const openString = <const Known extends readonly [string, ...string[]]>(known: Known) =>
+  z.union([z.enum(known), z.string()]) as unknown as z.ZodMiniType<OpenString<Known[number]>, string>
+
+const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
+
+// A check of our own instead of a record of unknowns: the record copies every key and is most of a task's cost.
+export const metadata = z.optional(z.custom<Metadata | null>(isMetadata, 'expected an object or null'))
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+
+/** A number that the interface shows as a numeric string. Both forms are read, and the number is what you get. */
+export const numericString = z.union([
+  z.number(),
+  z.pipe(
+    z.string().check(z.regex(DECIMAL, 'expected a number or a numeric string')),
+    z.pipe(
+      z.transform((text: string) => Number(text)),
+      z.number(),
+    ),
+  ),
+])

@@ -1,0 +1,41 @@
+import * as z from 'zod/mini'
+
+/** One linked profile of a user. Interface: Resources, User profiles. */
+export interface LinkedProfile {
+  /** Account identifier on the platform. */
+  account: string
+  /** The platform the account belongs to. */
+  platform: string
+}
+
+/** The linked profiles of a user and the user's totals. Interface: Resources, User profiles. */
+export interface UserProfiles {
+  /** The user's account identifier. */
+  user_id: string
+  /** Base XP from tasks and activities. */
+  xp: number
+  /** XP from referrals. */
+  ref_xp: number
+  /** XP from user-generated content. */
+  ugc_xp: number
+  /** A number the interface shows beside `ref_count` without saying how the two differ. */
+  refs: number
+  /** A number the interface shows beside `refs` without saying how the two differ. */
+  ref_count: number
+  /** The accounts linked to the user. */
+  profiles: LinkedProfile[]
+}
+
+/** Schema of {@link LinkedProfile}. Unknown fields are kept. */
+export const linkedProfile = z.looseObject({ account: z.string(), platform: z.string() })
+
+/** Schema of {@link UserProfiles}. Unknown fields are kept. */
+export const userProfiles = z.looseObject({
+  user_id: z.string(),
+  xp: z.number(),
+  ref_xp: z.number(),
+  ugc_xp: z.number(),
+  refs: z.number(),
+  ref_count: z.number(),
+  profiles: z.array(linkedProfile),
+})

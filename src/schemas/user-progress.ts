@@ -1,0 +1,136 @@
+import * as z from 'zod/mini'
+import { type Metadata, metadata, type OpenString, openString } from './fields.ts'
+
+/** Whether the user has completed a task, quest or challenge. Unknown values arrive as their string. */
+export type CompletionStatus = OpenString<'none' | 'completed'>
+
+/** A task of the campaign with the user's status. Interface: Resources, User progress. */
+export interface TaskEntry {
+  /** Task ID: the `aid` of `recordActionValue`. */
+  id: string
+  /** Display name of the task. */
+  name: string
+  /** Base reward in XP, before the multiplier. */
+  xp: number
+  /** Multiplier applied to `xp`; 1 changes nothing. */
+  xp_mul: number
+  /** Metadata of the task, where the campaign has any. */
+  meta?: Metadata | null | undefined
+  /** `'none'` until the user has completed the task. */
+  status: CompletionStatus
+}
+
+/** A quest (a group of tasks) with the user's status. Interface: Resources, User progress. */
+export interface QuestEntry {
+  /** Quest ID: the `cid` of `recordActionValue`. */
+  id: string
+  /** Display name of the quest. */
+  name: string
+  /** Base reward in XP, before the multiplier. */
+  xp: number
+  /** Multiplier applied to `xp`; 1 changes nothing. */
+  xp_mul: number
+  /** Metadata of the quest, where the campaign has any. */
+  meta?: Metadata | null | undefined
+  /** `'none'` until the user has completed the quest. */
+  status: CompletionStatus
+  /** IDs of the tasks that make up the quest. */
+  actions: string[]
+}
+
+/** A challenge with the user's status. Interface: Resources, User progress. */
+export interface ChallengeEntry {
+  /** Challenge ID. */
+  id: string
+  /** Display name of the challenge. */
+  name: string
+  /** Base reward in XP, before the multiplier. */
+  xp: number
+  /** Multiplier applied to `xp`; 1 changes nothing. */
+  xp_mul: number
+  /** Metadata of the challenge, where the campaign has any. */
+  meta?: Metadata | null | undefined
+  /** `'none'` until the user has completed the challenge. */
+  status: CompletionStatus
+}
+
+/** A reward the user has earned. Interface: Resources, User progress. */
+export interface RewardEntry {
+  /** Reward ID. */
+  id: string
+  /** Identifier or value of the reward. */
+  reward: string
+  /** Type of the reward. The interface names no values. */
+  type: string
+}
+
+/** A user's progress in one campaign. Interface: Resources, User progress. */
+export interface UserProgress {
+  /** ID of the user's entry in the campaign. */
+  id: string
+  /** The user's account identifier, equal to the `account` asked for. */
+  user_id: string
+  /** The user's display name in the campaign. */
+  name: string
+  /** All tasks of the campaign with the user's status. */
+  actions: TaskEntry[]
+  /** All quests of the campaign with the user's status. */
+  quests: QuestEntry[]
+  /** All challenges of the campaign with the user's status. */
+  challenges: ChallengeEntry[]
+  /** The rewards the user has earned. */
+  rewards: RewardEntry[]
+  /** Total XP from all sources. */
+  total: number
+  /** Base XP from tasks and activities. */
+  xp: number
+  /** XP from referrals. */
+  ref_xp: number
+  /** XP from user-generated content. */
+  ugc_xp: number
+  /** The user's XP multiplier; 1 changes nothing. */
+  xp_mul: number
+  /** The user's rank in the campaign. */
+  rank: number
+  /** The user's team; the empty string when there is none. */
+  team: string
+}
+
+const entry = {
+  id: z.string(),
+  name: z.string(),
+  xp: z.number(),
+  xp_mul: z.number(),
+  meta: metadata,
+  status: openString(['none', 'completed']),
+}
+
+/** Schema of {@link TaskEntry}. Unknown fields are kept. */
+export const taskEntry = z.looseObject(entry)
+
+/** Schema of {@link QuestEntry}. Unknown fields are kept. */
+export const questEntry = z.looseObject({ ...entry, actions: z.array(z.string()) })
+
+/** Schema of {@link ChallengeEntry}. Unknown fields are kept. */
+export const challengeEntry = z.looseObject(entry)
+
+/** Schema of {@link RewardEntry}. Unknown fields are kept. */
+export const rewardEntry = z.looseObject({ id: z.string(), reward: z.string(), type: z.string() })
+
+/** Schema of {@link UserProgress}. Unknown fields are kept. */
+export const userProgress = z.looseObject({
+  id: z.string(),
+  user_id: z.string(),
+  name: z.string(),
+  actions: z.array(taskEntry),
+  quests: z.array(questEntry),
+  challenges: z.array(challengeEntry),
+  rewards: z.array(rewardEntry),
+  total: z.number(),
+  xp: z.number(),
+  ref_xp: z.number(),
+  ugc_xp: z.number(),
+  xp_mul: z.number(),
+  rank: z.number(),
+  team: z.string(),
+})

@@ -1,0 +1,25 @@
+import * as z from 'zod/mini'
+import { identifier, type OpenString, openString } from './fields.ts'
+
+/** The kind of events a webhook receives. Only `user_activity` is shown by the interface. */
+export type WebhookScope = OpenString<'user_activity'>
+
+/** The registration of a webhook. Interface: Resources, Webhook registration record. */
+export interface WebhookRegistration {
+  /** Kind of events to receive. */
+  scope: WebhookScope
+  /** The receiving endpoint: publicly reachable, accepting HTTP POST. */
+  url: string
+  /** Secret the service signs messages with. Without one, messages arrive unsigned and cannot be verified. */
+  secret?: string | undefined
+  /** Identifier of the webhook, unique where several share a scope. */
+  hook_id?: string | undefined
+}
+
+/** Schema of {@link WebhookRegistration}. */
+export const webhookRegistration = z.object({
+  scope: openString(['user_activity']).check(z.refine((scope) => scope.length > 0, 'must not be empty')),
+  url: z.url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' }),
+  secret: z.optional(identifier),
+  hook_id: z.optional(identifier),
+})
