@@ -62,8 +62,9 @@ export interface DeliveryStore {
    * When the claim lapsed or was released and nobody holds the key, the store records the delivery as well where it
    * can: the handler did its work, and remembering it spares a second run. A store that cannot tell answers `false`.
    *
-   * @returns whether the delivery is now recorded by this call. `false`, and no change, when another claim holds the
-   * key or another holder completed it. A second call with the same token answers `false`.
+   * @returns whether the delivery is recorded as done under this token. A second call with the same token answers `true`
+   * again (the receiver repeats a call whose answer got lost). `false`, and no change, when another claim holds the key
+   * or another holder completed it.
    */
   complete(key: string, token: string, retainMs: number): Promise<boolean>
 
