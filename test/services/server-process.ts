@@ -1,0 +1,135 @@
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
+import { accessSync, constants, readdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+
+/** Where Debian keeps the server programs that are not on everybody's PATH. */
+function programFolders(): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  folders.push('/usr/bin', '/usr/sbin')
+  try {
+    const versions = readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a))
+    folders.push(...versions.map((version) => join('/usr/lib/postgresql', version, 'bin')))
+  } catch {
+    // Not a Debian machine, or no PostgreSQL on it: PATH alone decides.
+  }
+  return folders
+}
+
+/** The absolute path of a program, or `undefined` where it is not installed. */
+export function findProgram(name: string): string | undefined {
+  return programFolders()
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
+}
+
+/** A TCP port of the loopback address that nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+/** The uid and gid of a system user, or `undefined` where there is none of that name. */
+export function systemUser(name: string): { uid: number; gid: number } | undefined {
+  try {
+    const id = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }))
+    return { uid: id('-u'), gid: id('-g') }
+  } catch {
+    return undefined
+  }
+}
+
+/** A server started by a test. */
+export interface ServerProcess {
+  readonly pid: number
+  /** Ends the process with `signal`, and resolves once it is gone. A second call waits for the same end. */
+  stop(signal: NodeJS.Signals): Promise<void>
+}
+
+/** Every server of this process still running: what an abrupt end of the test run must not leave behind. */
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/**
+ * Starts a server and waits until its output says that it is ready.
+ *
+ * @throws Error when the program ends or stays silent before that; the message ends with what it wrote
+ */
+export async function startServer(
+  program: string,
+  args: readonly string[],
+  ready: RegExp,
+  options: Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'> = {},
+): Promise<ServerProcess> {
+  const { command, commandArgs, user } = diesWithUs(program, args, options)
+  const child = spawn(command, commandArgs, { cwd: options.cwd, ...user, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      running.delete(child)
+      resolve()
+    })
+    child.once('error', () => {
+      running.delete(child)
+      resolve()
+    })
+  })
+  let output = ''
+  const started = new Promise<void>((resolve, reject) => {
+    const listen = (chunk: Buffer) => {
+      output += chunk.toString()
+      if (ready.test(output)) resolve()
+    }
+    child.stdout?.on('data', listen)
+    child.stderr?.on('data', listen)
+    child.once('error', reject)
+    void ended.then(() => reject(new Error(`${program} ended before it was ready:\n${output}`)))
+    setTimeout(() => reject(new Error(`${program} was not ready within 30 s:\n${output}`)), 30_000).unref()
+  })
+  try {
+    await started
+  } catch (error) {
+    child.kill('SIGKILL')
+    await ended
+    throw error
+  }
+  return {
+    pid: child.pid as number,
+    stop: async (signal) => {
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+/** An `exit` listener does not run when the test process itself is killed; the kernel's parent-death signal does. */
+function diesWithUs(program: string, args: readonly string[], { uid, gid }: Pick<SpawnOptions, 'uid' | 'gid'>) {
+  const setpriv = findProgram('setpriv')
+  if (setpriv === undefined) {
+    return {
+      command: program,
+      commandArgs: [...args],
+      user: { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) },
+    }
+  }
+  // A change of user clears the signal, so setpriv itself has to do both.
+  const identity = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid ?? uid}`, '--clear-groups']
+  return { command: setpriv, commandArgs: [...identity, '--pdeathsig=KILL', '--', program, ...args], user: {} }
+}
