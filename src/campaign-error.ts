@@ -37,12 +37,12 @@ export class CampaignError extends Error {
   /** A stable, machine-readable name of what went wrong. Safe to branch on and to log. */
   readonly code: string
   /** The method of `CampaignClient` that failed, for instance `'rewardWallet'`. */
-  readonly operation?: string
+  declare readonly operation?: string
   /**
    * On errors of writes: `'not_applied'` when the service surely did not do it, `'unknown'` when it may have.
    * After `'unknown'`, reconcile, or repeat where a repeat is guarded by the service.
    */
-  readonly outcome?: WriteOutcome
+  declare readonly outcome?: WriteOutcome
 
   constructor(message: string, init: CampaignErrorInit) {
     super(message, init.cause === undefined ? undefined : { cause: init.cause })

@@ -27,8 +27,8 @@ export interface Endpoint<Request = unknown, Data = unknown> {
   /** Shape of the envelope's `data`; `undefined` where the answer carries none, `'any'` where it is not shown. */
   readonly response: $ZodType<Data, unknown> | 'any' | undefined
   readonly repeat: RepeatRule
-  /** Whether the interface leaves the names of the query parameters open, so that ours are assumed. */
-  readonly assumedQueryNames?: true
+  /** The arguments whose query names the interface leaves open. Their own names are assumed, and may be renamed. */
+  readonly assumedQueryNames?: readonly Extract<keyof Request, string>[]
 }
 
 const endpoint = <Request, Data>(definition: Endpoint<Request, Data>): Endpoint<Request, Data> => definition
@@ -90,7 +90,7 @@ export const endpoints = {
     request: request.getCampaignInfoRequest,
     response: campaignInfo,
     repeat: 'safe',
-    assumedQueryNames: true,
+    assumedQueryNames: ['pid'],
   }),
   getCampaignPoints: endpoint<request.GetCampaignPointsRequest, CampaignPoints>({
     method: 'GET',
@@ -99,7 +99,7 @@ export const endpoints = {
     request: request.getCampaignPointsRequest,
     response: campaignPoints,
     repeat: 'safe',
-    assumedQueryNames: true,
+    assumedQueryNames: ['pid'],
   }),
   getUserProfiles: endpoint<request.GetUserProfilesRequest, UserProfiles>({
     method: 'GET',
@@ -108,7 +108,7 @@ export const endpoints = {
     request: request.getUserProfilesRequest,
     response: userProfiles,
     repeat: 'safe',
-    assumedQueryNames: true,
+    assumedQueryNames: ['account', 'platform', 'pid'],
   }),
   getInviteCode: endpoint<request.GetInviteCodeRequest, InviteCode>({
     method: 'GET',
@@ -117,7 +117,7 @@ export const endpoints = {
     request: request.getInviteCodeRequest,
     response: inviteCode,
     repeat: 'safe',
-    assumedQueryNames: true,
+    assumedQueryNames: ['code', 'pid'],
   }),
   registerWebhook: endpoint<WebhookRegistration, unknown>({
     method: 'POST',
@@ -132,8 +132,14 @@ export const endpoints = {
 /** The catalogue of the service's operations. */
 export type Endpoints = typeof endpoints
 
+/** An entry of the catalogue, whichever. */
+export type AnyEndpoint = Endpoints[OperationName]
+
 /** The name of an operation, which is the name of its method on `CampaignClient`. */
 export type OperationName = keyof Endpoints
+
+/** The operations whose query names the interface leaves open. */
+export type OpenQueryOperation = 'getCampaignInfo' | 'getCampaignPoints' | 'getUserProfiles' | 'getInviteCode'
 
 /** What an operation takes. */
 export type RequestOf<Name extends OperationName> =

@@ -1,15 +1,9 @@
 import { CampaignError, type WriteOutcome } from './campaign-error.ts'
+import type { Issue } from './schemas/check.ts'
 import type { OpenString } from './schemas/fields.ts'
 
 export { CampaignError, type CampaignErrorInit, type WriteOutcome } from './campaign-error.ts'
-
-/** One thing that is wrong with an argument or an answer: where, and what. Never the value. */
-export interface Issue {
-  /** Where it is, from the root: `['actions', 3, 'xp']`. Empty for the whole. */
-  readonly path: readonly (string | number)[]
-  /** What was expected there. */
-  readonly message: string
-}
+export type { Issue } from './schemas/check.ts'
 
 /** The call an error belongs to. */
 export interface ErrorContext {
@@ -34,13 +28,13 @@ export class ApiError extends CampaignError {
   /** The HTTP status of the answer. It may be 2xx: the service reports some errors that way. */
   readonly status: number
   /** The `error.code` of the standard envelope, where there was one. */
-  readonly serviceCode?: number
+  declare readonly serviceCode?: number
   /** The error in string form, where the service sent it so. */
-  readonly reason?: OpenString<ReferralRejection>
+  declare readonly reason?: OpenString<ReferralRejection>
   /** The headers of the answer that help to trace it: an allow-list, never cookies or credentials. */
   readonly headers: Readonly<Record<string, string>>
   /** How long the service asks to wait, in milliseconds, from a well-formed `Retry-After`. */
-  readonly retryAfterMs?: number
+  declare readonly retryAfterMs?: number
 
   constructor(message: string, init: ApiErrorInit, code = 'api_error') {
     super(message, { ...init, code })
@@ -116,7 +110,7 @@ export class NetworkError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'NetworkError'
   /** The system's own code, where it gave one: `ECONNRESET`, `ECONNREFUSED`, `ENOTFOUND`, … */
-  readonly systemCode?: string
+  declare readonly systemCode?: string
   constructor(message: string, init: ErrorContext & { systemCode?: string | undefined }) {
     super(message, { ...init, code: 'network' })
     if (init.systemCode !== undefined) this.systemCode = init.systemCode

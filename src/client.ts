@@ -1,0 +1,240 @@
+import { AccessTokens } from './http/access-token.ts'
+import { type CallContext, call } from './http/call.ts'
+import { Transport } from './http/transport.ts'
+import { type CallOptions, type CampaignClientOptions, clientSettings } from './options.ts'
+import type { AcceptedData } from './schemas/accepted.ts'
+import type { CampaignInfo } from './schemas/campaign-info.ts'
+import type { CampaignPoints } from './schemas/campaign-points.ts'
+import type { InviteCode } from './schemas/invite-code.ts'
+import type {
+  GetCampaignInfoRequest,
+  GetCampaignPointsRequest,
+  GetInviteCodeRequest,
+  GetUserProfilesRequest,
+  GetUserProgressRequest,
+  RecordActionValueRequest,
+  RewardWalletRequest,
+  SetReferrerByRefIdRequest,
+  SetReferrerRequest,
+  UpdateUserRequest,
+} from './schemas/requests.ts'
+import type { UserProfiles } from './schemas/user-profiles.ts'
+import type { UserProgress } from './schemas/user-progress.ts'
+import type { WebhookRegistration } from './schemas/webhook-registration.ts'
+
+/**
+ * The campaign engagement service, one method per endpoint.
+ *
+ * Arguments are checked before anything is sent. A call resolves to the `data` of the answer, or rejects: with a
+ * {@link CampaignError}, or with the reason of your own `signal` when you abort. Errors of writes say in `outcome`
+ * whether the service may have done it. Failures that a repeat can mend are repeated, as far as the method's repeat
+ * rule allows.
+ *
+ * A client holds no connection and needs no closing. Make one and share it: concurrent calls share one token.
+ *
+ * @example
+ * ```ts
+ * const client = new CampaignClient({
+ *   baseUrl: 'https://service.example/api/v1',
+ *   accessToken: async () => fetchTokenFromVault(),
+ * })
+ * const progress = await client.getUserProgress({ account: 'alice', platform: 'web', pid: 'demo' })
+ * console.log(progress.total, progress.rank)
+ * ```
+ */
+export class CampaignClient {
+  // Private to the language, not only to the compiler: nothing that prints the client reaches the token.
+  readonly #context: CallContext
+
+  /**
+   * @param options - Address, token and how calls behave. Environment variables are never read.
+   * @throws ConfigurationError when an option is wrong; the message names each one, without its value.
+   */
+  constructor(options: CampaignClientOptions) {
+    const settings = clientSettings(options)
+    this.#context = {
+      settings,
+      tokens: new AccessTokens(options.accessToken),
+      transport: new Transport(settings.fetch),
+    }
+  }
+
+  /**
+   * Reads a user's progress in a campaign: every task, quest and challenge with the user's status, the rewards
+   * earned, XP totals, rank and team.
+   *
+   * A repeat is safe: the client repeats after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
+   * Interface: Endpoints, 1.
+   *
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws UnexpectedResponseError when the answer has another shape.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   */
+  getUserProgress(request: GetUserProgressRequest, options?: CallOptions): Promise<UserProgress> {
+    return call(this.#context, 'getUserProgress', request, options)
+  }
+
+  /**
+   * Awards XP to a wallet address. A new address is registered, and the campaign entry created. The service then
+   * pushes a webhook message; which kind, the interface does not show.
+   *
+   * A repeat is guarded: the service accepts each `id` once, so the client repeats, and so may you after an error
+   * with `outcome: 'unknown'`, with the same `id`. An award that was applied although its answer got lost ends in
+   * the service's refusal of the second use, with `outcome: 'unknown'`: the XP are there. Interface: Endpoints, 2.
+   *
+   * @throws InvalidRequestError when an argument is wrong, such as an `xp` that is not finite; nothing was sent.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers. How it
+   * refuses a used `id` is not shown; `BadRequestError` is assumed.
+   * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
+   * @throws AccessTokenError when the token source failed.
+   */
+  rewardWallet(request: RewardWalletRequest, options?: CallOptions): Promise<void> {
+    return call(this.#context, 'rewardWallet', request, options)
+  }
+
+  /**
+   * Makes one user the referrer of another. Both are registered where they are new. The referred user must have no
+   * referrer and no completed task; that the two differ is the service's rule, too, and left to it.
+   *
+   * A repeat is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the repeat has
+   * `outcome: 'unknown'`. Interface: Endpoints, 3.
+   *
+   * @returns The `data` of the answer: an empty object today.
+   * @throws ReferralRejectedError when the service says `missing_user` or `self_referral_not_allowed`.
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
+   * @throws AccessTokenError when the token source failed.
+   */
+  setReferrer(request: SetReferrerRequest, options?: CallOptions): Promise<AcceptedData> {
+    return call(this.#context, 'setReferrer', request, options)
+  }
+
+  /**
+   * Updates a user's name, alias and team, and creates the campaign entry when needed. Fields left out are not sent.
+   *
+   * A repeat is safe: it leads to the same final state. Interface: Endpoints, 4.
+   *
+   * @returns The `data` of the answer: an empty object today.
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
+   * @throws AccessTokenError when the token source failed.
+   */
+  updateUser(request: UpdateUserRequest, options?: CallOptions): Promise<AcceptedData> {
+    return call(this.#context, 'updateUser', request, options)
+  }
+
+  /**
+   * Makes the owner of a referral link the referrer of a user, and creates the campaign entry when needed. The user
+   * must have no referrer and no completed task; the link must exist and be somebody else's.
+   *
+   * A repeat is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the repeat has
+   * `outcome: 'unknown'`. Interface: Endpoints, 4a.
+   *
+   * @returns The `data` of the answer: an empty object today.
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
+   * @throws AccessTokenError when the token source failed.
+   */
+  setReferrerByRefId(request: SetReferrerByRefIdRequest, options?: CallOptions): Promise<AcceptedData> {
+    return call(this.#context, 'setReferrerByRefId', request, options)
+  }
+
+  /**
+   * Records a task with a numeric value for a user inside a quest.
+   *
+   * A repeat is unsafe: it would count twice. The client repeats only what surely never arrived (a refused
+   * connection, an unknown host, 429); after an error with `outcome: 'unknown'` read the progress before you repeat.
+   * Interface: Endpoints, 5.
+   *
+   * @throws InvalidRequestError when an argument is wrong, such as a `value` that is not finite; nothing was sent.
+   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
+   * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
+   * @throws AccessTokenError when the token source failed.
+   */
+  recordActionValue(request: RecordActionValueRequest, options?: CallOptions): Promise<void> {
+    return call(this.#context, 'recordActionValue', request, options)
+  }
+
+  /**
+   * Reads a campaign's structure: its tasks and quests with their rewards and dependencies. `xp_mul` and `ref_xp`
+   * are numbers here, though the service shows them as numeric strings.
+   *
+   * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. How the development environment
+   * is chosen is not shown; `options.query` can send a selector. A repeat is safe. Interface: Endpoints, 6.
+   *
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
+   * @throws UnexpectedResponseError when the answer has another shape.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   */
+  getCampaignInfo(request: GetCampaignInfoRequest, options?: CallOptions): Promise<CampaignInfo> {
+    return call(this.#context, 'getCampaignInfo', request, options)
+  }
+
+  /**
+   * Reads a campaign's point totals and its current season.
+   *
+   * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. A repeat is safe.
+   * Interface: Endpoints, 7.
+   *
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
+   * @throws UnexpectedResponseError when the answer has another shape.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   */
+  getCampaignPoints(request: GetCampaignPointsRequest, options?: CallOptions): Promise<CampaignPoints> {
+    return call(this.#context, 'getCampaignPoints', request, options)
+  }
+
+  /**
+   * Reads the accounts linked to a user, with the user's totals.
+   *
+   * The names of the query parameters are assumed to be `account`, `platform` and `pid`; `queryNames` changes them.
+   * A repeat is safe. Interface: Endpoints, 8.
+   *
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws UnexpectedResponseError when the answer has another shape.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   */
+  getUserProfiles(request: GetUserProfilesRequest, options?: CallOptions): Promise<UserProfiles> {
+    return call(this.#context, 'getUserProfiles', request, options)
+  }
+
+  /**
+   * Reads who has used an invite code.
+   *
+   * The names of the query parameters are assumed to be `code` and `pid`; `queryNames` changes them. A repeat is
+   * safe. Interface: Endpoints, 9.
+   *
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws UnexpectedResponseError when the answer has another shape.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   */
+  getInviteCode(request: GetInviteCodeRequest, options?: CallOptions): Promise<InviteCode> {
+    return call(this.#context, 'getInviteCode', request, options)
+  }
+
+  /**
+   * Registers a webhook. The interface shows the record but not the path, so the client sends it to
+   * `webhookRegistrationPath`; without that option the call is refused before anything is sent.
+   *
+   * A repeat is unsafe: it might register twice. The client repeats only what surely never arrived.
+   * Interface: Endpoints, 10.
+   *
+   * @returns The `data` of the answer, whose shape is not shown.
+   * @throws ConfigurationError when `webhookRegistrationPath` is not set.
+   * @throws InvalidRequestError when an argument is wrong; nothing was sent.
+   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
+   * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
+   * @throws AccessTokenError when the token source failed.
+   */
+  registerWebhook(request: WebhookRegistration, options?: CallOptions): Promise<unknown> {
+    return call(this.#context, 'registerWebhook', request, options)
+  }
+}

@@ -1,0 +1,115 @@
+import { decodeJwt } from 'jose/jwt/decode'
+import { AccessTokenError, ConfigurationError } from '../errors.ts'
+import type { AccessTokenSource } from '../options.ts'
+import { TIME_IS_UP, within } from './deadline.ts'
+import { Failure } from './failure.ts'
+import { safeCause } from './redact.ts'
+
+/** A token is renewed this long before it expires, so that it does not expire on its way. */
+const RENEW_BEFORE_MS = 30_000
+/** What a header can carry in one word. */
+const BEARER_TOKEN = /^[\x21-\x7e]+$/
+const NOT_A_TOKEN = 'must be a non-empty token without white space, line breaks or a "Bearer " in front'
+
+/** Holds the bearer token of a client. Its fields are private: nothing that prints the client can reach it. */
+export class AccessTokens {
+  readonly #source: AccessTokenSource | undefined
+  #kept: { readonly token: string; readonly expiresAt: number | undefined } | undefined
+  #pending: Promise<string> | undefined
+
+  /** @throws ConfigurationError when the token cannot be sent, or is neither a string nor a function. */
+  constructor(accessToken: string | AccessTokenSource) {
+    if (typeof accessToken === 'function') {
+      this.#source = accessToken
+      return
+    }
+    const token = sendable(accessToken)
+    if (token === undefined) throw new ConfigurationError(`CampaignClient: accessToken ${NOT_A_TOKEN}, or a function`)
+    this.#kept = { token, expiresAt: undefined }
+  }
+
+  /** Whether a refused token can be replaced by another. */
+  get renewable(): boolean {
+    return this.#source !== undefined
+  }
+
+  /**
+   * The token to send. Concurrent calls share one call of the source.
+   *
+   * @throws Failure when the source threw or gave nothing usable; `TIME_IS_UP` or the signal's reason as `within` does.
+   */
+  async get(remainingMs: number, signal: AbortSignal | undefined): Promise<string> {
+    const kept = this.#kept
+    if (kept !== undefined && (kept.expiresAt === undefined || Date.now() < kept.expiresAt - RENEW_BEFORE_MS)) {
+      return kept.token
+    }
+    this.#pending ??= this.#renew()
+    const pending = this.#pending
+    try {
+      return await within(remainingMs, signal, () => pending)
+    } catch (reason) {
+      // A source that never settles must not hold the calls to come as well.
+      if (reason === TIME_IS_UP && this.#pending === pending) this.#pending = undefined
+      throw reason
+    }
+  }
+
+  /** Forgets a token that the service refused, unless a concurrent call has renewed it already. */
+  refuse(token: string): void {
+    if (this.#source !== undefined && this.#kept?.token === token) this.#kept = undefined
+  }
+
+  #renew(): Promise<string> {
+    // The source runs in a later turn, so that one that throws at once finds `#pending` already set.
+    const renewal: Promise<string> = Promise.resolve()
+      .then(() => this.#source?.())
+      .then(
+        (answer) => {
+          const token = sendable(answer)
+          if (token === undefined)
+            throw tokenFailure(`the access token source gave ${nameOf(answer)}; it ${NOT_A_TOKEN}`)
+          if (this.#pending === renewal) this.#kept = { token, expiresAt: expiryOf(token) }
+          return token
+        },
+        (error: unknown) => {
+          throw tokenFailure('the access token source failed', error)
+        },
+      )
+      .finally(() => {
+        if (this.#pending === renewal) this.#pending = undefined
+      })
+    // Every caller may have gone by the time it fails.
+    renewal.catch(() => undefined)
+    return renewal
+  }
+}
+
+/** The time in the token's `exp`, in milliseconds since 1970. `undefined` for a token that shows none. */
+export function expiryOf(token: string): number | undefined {
+  try {
+    const { exp } = decodeJwt(token)
+    return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function sendable(value: unknown): string | undefined {
+  const token = typeof value === 'string' ? value.trim() : ''
+  return BEARER_TOKEN.test(token) ? token : undefined
+}
+
+const nameOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value.trim() === ''
+      ? 'an empty string'
+      : 'an unusable string'
+    : `a value of type ${typeof value}`
+
+function tokenFailure(what: string, thrown?: unknown): Failure {
+  const cause = safeCause(thrown, [])
+  return new Failure('no_token', (context) => {
+    const detail = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`
+    return new AccessTokenError(`${context.operation}: ${what}${detail}`, { ...context, cause })
+  })
+}

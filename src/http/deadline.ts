@@ -1,0 +1,50 @@
+/** What `within` rejects with when the time is up. Not an error: it never leaves this folder. */
+export const TIME_IS_UP = Symbol('time is up')
+
+/**
+ * Runs `work` until it settles, `ms` have passed (rejects with {@link TIME_IS_UP}), or `signal` aborts (rejects with
+ * its reason), whichever is first. The work's own signal aborts in the last two cases, but nothing waits for the
+ * work to heed it: a `fetch` that ignores signals cannot hold a call.
+ *
+ * The listener is taken off `signal` again. `AbortSignal.any` would keep some 80 bytes a call on a signal that lives
+ * as long as the process.
+ */
+export function within<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const controller = new AbortController()
+    const settle = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const stop = (reason: unknown): void => {
+      settle()
+      reject(reason)
+      controller.abort(reason)
+    }
+    const onAbort = (): void => stop(signal?.reason)
+    const timer = setTimeout(() => stop(TIME_IS_UP), Math.max(0, ms))
+    if (signal?.aborted) return stop(signal.reason)
+    signal?.addEventListener('abort', onAbort)
+    work(controller.signal).then(
+      (value) => {
+        settle()
+        resolve(value)
+      },
+      (reason: unknown) => {
+        settle()
+        reject(reason)
+      },
+    )
+  })
+}
+
+/** Waits, unless `signal` aborts first: then rejects with its reason at once. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return within(ms, signal, () => new Promise<never>(() => undefined)).catch((reason: unknown) => {
+    if (reason !== TIME_IS_UP) throw reason
+  })
+}

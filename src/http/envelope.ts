@@ -1,0 +1,185 @@
+import type { Endpoint } from '../endpoints.ts'
+import {
+  AccessDeniedError,
+  ApiError,
+  type ApiErrorInit,
+  BadRequestError,
+  type Issue,
+  RateLimitError,
+  ReferralRejectedError,
+  type ReferralRejection,
+  ServiceError,
+  UnauthorizedError,
+  UnexpectedResponseError,
+} from '../errors.ts'
+import { check } from '../schemas/check.ts'
+import { Failure } from './failure.ts'
+import { parseJson } from './json.ts'
+import { redact } from './redact.ts'
+import { parseRetryAfter } from './repeat.ts'
+import type { HttpAnswer } from './transport.ts'
+
+/** What decoding needs to know of the call. */
+export interface DecodeContext {
+  /** Texts that must not appear in an error, though the service may echo them. */
+  readonly secrets: readonly string[]
+  /** Added to the message of a 401. */
+  readonly tokenHint: () => string
+  /** Takes data that does not fit; `undefined` where it is to be refused. */
+  readonly report: ((issues: readonly Issue[]) => void) | undefined
+}
+
+const REFERRAL_REJECTIONS: ReadonlySet<string> = new Set<ReferralRejection>([
+  'missing_user',
+  'self_referral_not_allowed',
+])
+const LONGEST_MESSAGE = 300
+
+/** Says by its name what each status of the interface, and of the servers in front of it, means. */
+const CLASSES = new Map([
+  [400, BadRequestError],
+  [401, UnauthorizedError],
+  [403, AccessDeniedError],
+  [429, RateLimitError],
+])
+
+/**
+ * Turns an answer into its data. The HTTP status and `error.code` decide, never `success` alone: the published
+ * error examples say `success: true`. Interface: Errors.
+ *
+ * @throws Failure for every answer that is not a success.
+ */
+export function decode<Data>(endpoint: Endpoint<never, Data>, answer: HttpAnswer, context: DecodeContext): Data {
+  const { status } = answer
+  if (status < 200 || (status >= 300 && status < 400)) throw unexpectedStatus(status)
+  const body = parse(answer.text)
+  if (status >= 400) throw errorAnswer(answer, body, context)
+  if (!isObject(body)) {
+    throw misshapen(status, [
+      { path: [], message: body === undefined ? 'expected JSON' : 'expected an object with success and data' },
+    ])
+  }
+  if (isObject(body.error) || (typeof body.error === 'string' && body.error !== '') || body.success === false) {
+    throw errorAnswer(answer, body, context)
+  }
+  if (body.success !== true) throw misshapen(status, [{ path: ['success'], message: 'expected true or false' }])
+  return readData(endpoint, body.data, status, context)
+}
+
+function readData<Data>(
+  { response }: Endpoint<never, Data>,
+  data: unknown,
+  status: number,
+  context: DecodeContext,
+): Data {
+  if (response === undefined) return undefined as Data
+  if (response === 'any') return data as Data
+  const checked = check(response, data, ['data'])
+  if (checked.ok) return checked.value
+  if (context.report === undefined) throw misshapen(status, checked.issues)
+  context.report(checked.issues)
+  return data as Data
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+interface ServiceComplaint {
+  readonly code: number | undefined
+  readonly message: string | undefined
+  /** The error in string form. */
+  readonly reason: string | undefined
+  /** The service itself says that it did not succeed. */
+  readonly denied: boolean
+}
+
+function readComplaint(body: unknown, secrets: readonly string[]): ServiceComplaint {
+  const { error, success } = isObject(body) ? body : {}
+  const shorten = (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' ? redact(value, secrets).slice(0, LONGEST_MESSAGE) : undefined
+  const standard = isObject(error) ? error : {}
+  return {
+    code: typeof standard.code === 'number' ? standard.code : undefined,
+    message: shorten(standard.message),
+    reason: shorten(error),
+    denied: success === false,
+  }
+}
+
+function errorAnswer(answer: HttpAnswer, body: unknown, context: DecodeContext): Failure {
+  const { status } = answer
+  const { code, message, reason, denied } = readComplaint(body, context.secrets)
+  const isHttpError = status >= 400
+  // On a 2xx answer the code stands in for the status; without one, a plain "no" is a refusal and the rest unclear.
+  const effective = isHttpError ? status : (code ?? (denied || reason !== undefined ? undefined : 500))
+  const headers = traceHeaders(answer.headers, context.secrets)
+  const retryAfterMs = parseRetryAfter(answer.headers.get('retry-after'))
+
+  return new Failure(
+    'refused',
+    (error) => {
+      const words = [
+        `HTTP ${status}`,
+        code !== undefined && code !== status && `service code ${code}`,
+        message ?? reason,
+      ]
+      const hint = effective === 401 ? context.tokenHint() : ''
+      const text = `${error.operation}: the service answered ${words.filter(Boolean).join(', ')}${hint}`
+      const init: ApiErrorInit = { ...error, status, serviceCode: code, reason, headers, retryAfterMs }
+      if (reason !== undefined && REFERRAL_REJECTIONS.has(reason) && status < 500) {
+        return new ReferralRejectedError(text, { ...init, reason })
+      }
+      const Class = errorClass(isHttpError ? status : code)
+      return new Class(text, init)
+    },
+    { status: effective, retryAfterMs },
+  )
+}
+
+function errorClass(status: number | undefined): new (message: string, init: ApiErrorInit) => ApiError {
+  if (status === undefined) return ApiError
+  return CLASSES.get(status) ?? (status >= 500 && status < 600 ? ServiceError : ApiError)
+}
+
+function unexpectedStatus(status: number): Failure {
+  const message = 'expected an answer; redirects are never followed, since the token goes to baseUrl and nowhere else'
+  return misshapen(status, [{ path: [], message }])
+}
+
+function misshapen(status: number, issues: readonly Issue[]): Failure {
+  return new Failure('not_understood', (context) => {
+    const what = issues.map(({ path, message }) => `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`)
+    const shown = what.slice(0, 5).join('; ') + (what.length > 5 ? `; and ${what.length - 5} more` : '')
+    const text = `${context.operation}: the service answered HTTP ${status} with something unexpected (${shown})`
+    return new UnexpectedResponseError(text, { ...context, status, issues })
+  })
+}
+
+const TRACE_HEADERS = [
+  'content-type',
+  'date',
+  'retry-after',
+  'server',
+  'x-request-id',
+  'x-correlation-id',
+  'traceparent',
+  'cf-ray',
+]
+
+/** The headers that help to trace an answer, out of an allow-list. */
+export function traceHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
+  const traced: Record<string, string> = {}
+  for (const name of TRACE_HEADERS) {
+    const value = headers.get(name)
+    if (value !== null) traced[name] = redact(value, secrets)
+  }
+  return traced
+}

@@ -1,0 +1,49 @@
+const HIDDEN = '[redacted]'
+/** Three base64url parts, the first of which begins like a JSON object: what every JWT looks like. */
+const JWT = /eyJ[\w-]*\.[\w-]*\.[\w-]*/g
+const BEARER = /\bbearer\s+[^\s"',;]+/gi
+const DEEPEST_CAUSE = 5
+/** Replacing shorter ones would only garble the text, and show where they stood. */
+const SHORTEST_SECRET = 4
+
+/** The text without the given secrets and without anything that looks like a token. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text
+  for (const secret of secrets) {
+    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, HIDDEN)
+  }
+  return clean.replace(JWT, HIDDEN).replace(BEARER, `Bearer ${HIDDEN}`)
+}
+
+/**
+ * An error that tells what a foreign error told, and holds nothing else of it. Errors of HTTP stacks carry the
+ * request, and with it the token, in fields that loggers print.
+ */
+export function safeCause(error: unknown, secrets: readonly string[], depth = 0): Error | undefined {
+  if (error === undefined || error === null || depth > DEEPEST_CAUSE) return undefined
+  if (typeof error !== 'object') return new Error(redact(String(error), secrets))
+  const cause = safeCause(property(error, 'cause'), secrets, depth + 1)
+  const message = property(error, 'message')
+  const safe = new Error(typeof message === 'string' ? redact(message, secrets) : '', cause && { cause })
+  const name = property(error, 'name')
+  if (typeof name === 'string') hide(safe, 'name', redact(name, secrets))
+  const code = property(error, 'code')
+  if (typeof code === 'string') Object.assign(safe, { code: redact(code, secrets) })
+  // Our own stack would only show this file; where the failure began is worth more.
+  const stack = property(error, 'stack')
+  if (typeof stack === 'string') hide(safe, 'stack', redact(stack, secrets))
+  return safe
+}
+
+/** A foreign object's property, however hostile the object: getters may throw. */
+export function property(object: object, name: string): unknown {
+  try {
+    return Reflect.get(object, name)
+  } catch {
+    return undefined
+  }
+}
+
+function hide(error: Error, name: 'name' | 'stack', value: string): void {
+  Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false })
+}

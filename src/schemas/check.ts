@@ -1,0 +1,57 @@
+import { type $ZodIssue, type $ZodType, safeParse } from 'zod/v4/core'
+
+/** One thing that is wrong with an argument or an answer: where, and what. Never the value. */
+export interface Issue {
+  /** Where it is, from the root: `['actions', 3, 'xp']`. Empty for the whole. */
+  readonly path: readonly (string | number)[]
+  /** What was expected there. */
+  readonly message: string
+}
+
+/** The value as the schema reads it, or what is wrong with it. */
+export type Checked<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly issues: Issue[] }
+
+/** Holds a value against a schema. `at` is the path of the value in what it came from. */
+export function check<Value>(
+  schema: $ZodType<Value>,
+  value: unknown,
+  at: readonly (string | number)[] = [],
+): Checked<Value> {
+  const result = safeParse(schema, value)
+  if (result.success) return { ok: true, value: result.data }
+  return { ok: false, issues: result.error.issues.map((issue) => toIssue(issue, value, at)) }
+}
+
+function toIssue(issue: $ZodIssue, root: unknown, at: readonly (string | number)[]): Issue {
+  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+  return { path: [...at, ...path], message: describe(issue, path.reduce(step, root)) }
+}
+
+/** Says what was expected. zod's own messages come with a locale that every bundle would carry. */
+function describe(issue: $ZodIssue, value: unknown): string {
+  if (issue.code === 'invalid_type') return `expected ${expected(issue.expected)}, received ${typeName(value)}`
+  if (issue.code === 'invalid_union') {
+    const types = issue.errors.flatMap((branch) =>
+      branch.flatMap((inner) => (inner.code === 'invalid_type' ? [expected(inner.expected)] : [])),
+    )
+    const described = issue.errors.flat().find((inner) => inner.code !== 'invalid_type')?.message
+    return described ?? `expected ${[...new Set(types)].join(' or ')}, received ${typeName(value)}`
+  }
+  return issue.message
+}
+
+const expected = (type: string): string => (type === 'number' ? 'a finite number' : type === 'record' ? 'object' : type)
+
+function typeName(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+  return typeof value
+}
+
+function step(value: unknown, key: string | number): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+}
