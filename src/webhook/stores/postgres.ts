@@ -16,24 +16,17 @@ export interface PgPool {
 }
 
 /** What `postgresStore` needs of the `sql` that the `postgres` package makes. */
-export interface PostgresSql {
+export interface PostgresSql<Transaction> {
   unsafe(query: string, parameters?: (string | number)[]): PromiseLike<readonly unknown[]>
-  begin(options: string, transaction: (sql: never) => unknown): Promise<unknown>
+  begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
 }
 
-/**
- * What `runOnce` hands to its function: the `PoolClient` of a `pg` pool, or the `TransactionSql` of a `postgres` `sql`.
- */
-export type TransactionOf<Database> = Database extends {
-  begin(options: string, transaction: (sql: infer Sql) => never): unknown
+/** The client that a pool of `pg` lends: its `PoolClient`. */
+export type ClientOf<Pool extends PgPool> = Pool extends {
+  connect: { (): Promise<infer Client>; (callback: never): void }
 }
-  ? Sql
-  : // The first form is that of pg, which has an overload with a callback beside the promise.
-    Database extends { connect: { (): Promise<infer Client>; (callback: never): void } }
-    ? Client
-    : Database extends { connect(): Promise<infer Client> }
-      ? Client
-      : never
+  ? Client
+  : Awaited<ReturnType<Pool['connect']>>
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
@@ -110,10 +103,10 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
 
 type Query = (text: string, ...values: (string | number)[]) => Promise<readonly unknown[]>
 
-interface Database<Transaction> {
+interface Database {
   query: Query
   /** Runs `work` in one transaction, committed when it resolves and rolled back when it rejects. */
-  transaction(work: (query: Query, tx: Transaction) => Promise<void>): Promise<void>
+  transaction(work: (query: Query, tx: unknown) => Promise<void>): Promise<void>
 }
 
 const DEFAULT_TABLE = 'campaign_deliveries'
@@ -188,11 +181,19 @@ $campaign_client$`
  * @throws TypeError when `database` is neither (a single `Client` of `pg` can't be shared between concurrent
  *   transactions), or an option is malformed
  */
-export function postgresStore<Given extends PgPool | PostgresSql>(
-  database: Given,
+export function postgresStore<Transaction>(
+  database: PostgresSql<Transaction>,
+  options?: PostgresStoreOptions,
+): PostgresStore<Transaction>
+export function postgresStore<Pool extends PgPool>(
+  database: Pool,
+  options?: PostgresStoreOptions,
+): PostgresStore<ClientOf<Pool>>
+export function postgresStore(
+  database: PgPool | PostgresSql<unknown>,
   options: PostgresStoreOptions = {},
-): PostgresStore<TransactionOf<Given>> {
-  const { query, transaction } = adapter(database) as Database<TransactionOf<Given>>
+): PostgresStore<unknown> {
+  const { query, transaction } = adapter(database)
   const retention = checkedRetention(options.runOnceRetainMs ?? DEFAULT_RUN_ONCE_RETAIN_MS)
   const sql = statements(quoted(options.table ?? DEFAULT_TABLE), retention)
 
@@ -226,7 +227,7 @@ export function postgresStore<Given extends PgPool | PostgresSql>(
 
     async runOnce<Result>(
       key: string,
-      apply: (tx: TransactionOf<Given>) => Result | PromiseLike<Result>,
+      apply: (tx: unknown) => Result | PromiseLike<Result>,
     ): Promise<RunOnceResult<Awaited<Result>>> {
       requireKey(key)
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
@@ -287,9 +288,9 @@ function statements(table: string, runOnceRetainMs: number) {
   }
 }
 
-function adapter(database: PgPool | PostgresSql): Database<unknown> {
+function adapter(database: PgPool | PostgresSql<unknown>): Database {
   if (typeof database === 'function' && has(database, 'unsafe') && has(database, 'begin')) {
-    return postgresAdapter(database)
+    return postgresAdapter(database as PostgresSql<PostgresSql<unknown>>)
   }
   if (typeof database === 'object' && has(database, 'query') && has(database, 'connect')) {
     if (has(database, 'escapeIdentifier')) {
@@ -305,7 +306,7 @@ function adapter(database: PgPool | PostgresSql): Database<unknown> {
   )
 }
 
-function pgAdapter(pool: PgPool): Database<PgClient> {
+function pgAdapter(pool: PgPool): Database {
   return {
     query: async (text, ...values) => (await pool.query(text, values)).rows,
     async transaction(work) {
@@ -340,11 +341,11 @@ function pgAdapter(pool: PgPool): Database<PgClient> {
 /** What is wrong with the connection is what the next query on it rejects with. */
 function ignore(): void {}
 
-function postgresAdapter(sql: PostgresSql): Database<PostgresSql> {
+function postgresAdapter(sql: PostgresSql<PostgresSql<unknown>>): Database {
   return {
     query: async (text, ...values) => sql.unsafe(text, values),
     async transaction(work) {
-      await sql.begin('isolation level read committed', async (tx: PostgresSql) => {
+      await sql.begin('isolation level read committed', async (tx) => {
         await work(async (text, ...values) => tx.unsafe(text, values), tx)
       })
     },

@@ -1,0 +1,8 @@
+import { memoryStore } from 'campaign-client/webhook'
+import { describe } from 'vitest'
+import { storeContract } from './contract.ts'
+
+describe('memoryStore', () => {
+  const store = memoryStore()
+  storeContract(() => store, { checksArguments: false })
+})
