@@ -32,7 +32,7 @@ export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' 
  *
  * A claim the receiver gave up waiting for may still be made: it lapses after `leaseMs`.
  *
- * Keys are printable ASCII or other text without control characters or lone surrogates, at most 2 000 characters.
+ * Keys are text of at most 512 characters (1 536 bytes as UTF-8), without NUL, line breaks or lone surrogates.
  *
  * Interface: Events, Delivery and retries (a message is delivered up to five times; that several endpoints get the
  * same payload is why a key holds the endpoint besides the id).

@@ -1,0 +1,72 @@
+import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body.ts'
+import { SIGNATURE_HEADER } from '../message-intake.ts'
+import type { ReceiverCore } from '../receiver-core.ts'
+
+/** The part of a runtime's context that keeps it alive after the answer: `ctx` of Workers, for instance. */
+export interface WaitUntilContext {
+  waitUntil(work: Promise<unknown>): void
+}
+
+/**
+ * See `WebhookReceiver.fetch`. The second argument may be whatever a framework passes there; only its `waitUntil`, if
+ * it has one, is used.
+ */
+export type FetchHandler = (request: Request, context?: WaitUntilContext | object) => Promise<Response>
+
+export function fetchAdapter(core: ReceiverCore): FetchHandler {
+  return async (request, context) => {
+    const answer = await core.accept({
+      method: request.method,
+      signature: request.headers.get(SIGNATURE_HEADER),
+      contentLength: request.headers.get('content-length'),
+      readBody: (limits) => readRequestBody(request, limits),
+      waitUntil: (work) => waitUntil(context, work),
+    })
+    return new Response(answer.body, { status: answer.status, headers: answer.headers })
+  }
+}
+
+function waitUntil(context: unknown, work: Promise<unknown>): void {
+  if (typeof context !== 'object' || context === null || !('waitUntil' in context)) return
+  // Runtimes refuse it when detached from its object.
+  if (typeof context.waitUntil === 'function') context.waitUntil(work)
+}
+
+async function readRequestBody(request: Request, { maxBytes, signal }: BodyLimits): Promise<BodyRead> {
+  if (request.bodyUsed || request.body?.locked) {
+    return {
+      ok: false,
+      reason: 'body_not_raw',
+      detail:
+        'The body of the Request was read before the receiver got it (bodyUsed): something called json(), text() or ' +
+        'formData() on it. Hand the receiver the untouched Request, or a clone() made before.',
+    }
+  }
+  if (!request.body) {
+    try {
+      // There is no body, or a runtime without streams.
+      return wholeBody(new Uint8Array(await request.arrayBuffer()), maxBytes)
+    } catch {
+      return { ok: false, reason: 'body_aborted' }
+    }
+  }
+  const reader = request.body.getReader()
+  const cancel = (): void => void reader.cancel().catch(() => {})
+  signal.addEventListener('abort', cancel, { once: true })
+  const collector = new BodyCollector(maxBytes)
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (signal.aborted) return { ok: false, reason: 'body_timeout' }
+      if (done) return { ok: true, bytes: collector.bytes() }
+      if (!collector.add(value)) {
+        cancel()
+        return { ok: false, reason: 'too_large' }
+      }
+    }
+  } catch {
+    return { ok: false, reason: 'body_aborted' }
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}

@@ -1,0 +1,83 @@
+import { BodyCollector, type BodyLimits, type BodyRead, rawBytes } from '../body.ts'
+import { startTimer } from '../timer.ts'
+
+/** What is used of a Node readable stream, by structure: a type of node: would bind edge projects to Node's types. */
+export interface NodeReadable {
+  readonly destroyed?: boolean
+  readonly readableDidRead?: boolean
+  readonly readableEnded?: boolean
+  on(event: string, listener: (value: never) => void): unknown
+  removeListener(event: string, listener: (value: never) => void): unknown
+  resume(): unknown
+  destroy(): unknown
+}
+
+/** Whether somebody read from the stream before: what is left of it, if anything, is not the body. */
+export function wasRead(stream: NodeReadable): boolean {
+  return stream.readableDidRead === true || stream.readableEnded === true
+}
+
+const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something in front of the receiver replaced it.'
+
+/**
+ * Reads a stream to its end. Listens instead of iterating: leaving a loop destroys the stream, and the connection
+ * with it, before an answer could be sent.
+ */
+export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimits): Promise<BodyRead> {
+  return new Promise((resolve) => {
+    const collector = new BodyCollector(maxBytes)
+    const listeners: [event: string, listener: (value: never) => void][] = [
+      ['data', onData],
+      ['end', () => settle({ ok: true, bytes: collector.bytes() })],
+      ['aborted', onAborted],
+      ['close', onAborted],
+    ]
+
+    function settle(result: BodyRead): void {
+      signal.removeEventListener('abort', onTimeout)
+      for (const [event, listener] of listeners) stream.removeListener(event, listener)
+      resolve(result)
+    }
+    function onData(chunk: unknown): void {
+      const bytes = rawBytes(chunk)
+      if (bytes === undefined) settle({ ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM })
+      else if (!collector.add(bytes)) settle({ ok: false, reason: 'too_large' })
+    }
+    function onAborted(): void {
+      settle({ ok: false, reason: 'body_aborted' })
+    }
+    function onTimeout(): void {
+      settle({ ok: false, reason: 'body_timeout' })
+    }
+
+    // It stays: an error after the answer would end the process if nobody listened.
+    stream.on('error', onAborted)
+    // A stream that is gone already says nothing any more.
+    if (stream.destroyed) return onAborted()
+    if (signal.aborted) return onTimeout()
+    signal.addEventListener('abort', onTimeout, { once: true })
+    for (const [event, listener] of listeners) stream.on(event, listener)
+    stream.resume()
+  })
+}
+
+const LINGER_BYTES = 1_048_576
+const LINGER_MS = 5000
+
+/**
+ * Takes what a sender still sends after it was answered, within limits. A connection closed at once would be reset,
+ * and the sender would often not see the answer that tells what was wrong.
+ */
+export function discardRest(stream: NodeReadable): void {
+  if (stream.readableEnded || stream.destroyed) return
+  let left = LINGER_BYTES
+  const cancel = startTimer(LINGER_MS, () => stream.destroy())
+  stream.on('error', cancel)
+  stream.on('end', cancel)
+  stream.on('close', cancel)
+  stream.on('data', (chunk: { length: number }) => {
+    left -= chunk.length
+    if (left < 0) stream.destroy()
+  })
+  stream.resume()
+}

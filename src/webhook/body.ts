@@ -1,0 +1,58 @@
+/** The outcome of reading a body. `detail` says to the partner what consumed it. */
+export type BodyRead =
+  | { ok: true; bytes: Uint8Array }
+  | { ok: false; reason: 'too_large' | 'body_aborted' | 'body_timeout' }
+  | { ok: false; reason: 'body_not_raw'; detail: string }
+
+export interface BodyLimits {
+  maxBytes: number
+  /** Fires when nobody waits for the body any longer. */
+  signal: AbortSignal
+}
+
+/** Puts a body together from its chunks, and notices when it gets too long before it is all there. */
+export class BodyCollector {
+  readonly #chunks: Uint8Array[] = []
+  readonly #maxBytes: number
+  #length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** @returns whether the body is still within the limit */
+  add(chunk: Uint8Array): boolean {
+    this.#length += chunk.byteLength
+    if (this.#length > this.#maxBytes) return false
+    this.#chunks.push(chunk)
+    return true
+  }
+
+  bytes(): Uint8Array {
+    const [only] = this.#chunks
+    if (this.#chunks.length === 1 && only !== undefined) return only
+    const all = new Uint8Array(this.#length)
+    let offset = 0
+    for (const chunk of this.#chunks) {
+      all.set(chunk, offset)
+      offset += chunk.byteLength
+    }
+    return all
+  }
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * The bytes of a body that is there as a whole, if it is raw: text, or a byte array. A Buffer of another realm (as in
+ * Jest) is no `instanceof Uint8Array` here, so its tag decides.
+ */
+export function rawBytes(body: unknown): Uint8Array | undefined {
+  if (typeof body === 'string') return encoder.encode(body)
+  if (!ArrayBuffer.isView(body) || Object.prototype.toString.call(body) !== '[object Uint8Array]') return undefined
+  return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+}
+
+export function wholeBody(bytes: Uint8Array, maxBytes: number): BodyRead {
+  return bytes.byteLength > maxBytes ? { ok: false, reason: 'too_large' } : { ok: true, bytes }
+}

@@ -1,0 +1,187 @@
+import { type Answer, acceptance } from './answer.ts'
+import { Deadline, LATE } from './deadline.ts'
+import type { ClaimResult } from './deliveries.ts'
+import { deliveryKey } from './delivery-key.ts'
+import { DeliveryRun, type RunOutcome } from './delivery-run.ts'
+import { LeaseError } from './lease.ts'
+import { type InboundRequest, type Message, takeIn } from './message-intake.ts'
+import type { ReceiverSettings } from './receiver-options.ts'
+import { ReceiverReports } from './receiver-reports.ts'
+import { atMost, monotonicNow } from './timer.ts'
+
+/** How long one request may take where it differs from the options. In milliseconds from its arrival. */
+export interface Patience {
+  /** When a request whose handler is still running is answered. Default `deadlineMs`. */
+  answerMs?: number
+  /** When the handler is aborted. Never later than `maxRunMs`. */
+  runMs?: number
+}
+
+/** How long handlers may take to stop after `close()` aborted them, and the store to release what they held. */
+const CLOSE_GRACE_MS = 1000
+
+/** What all adapters share: from a request to an answer, and the end of it all. */
+export class ReceiverCore {
+  readonly #settings: ReceiverSettings
+  readonly #reports: ReceiverReports
+  /** Claims being asked for, and deliveries being handled. */
+  readonly #pending = new Set<Promise<unknown>>()
+  readonly #runs = new Set<DeliveryRun>()
+  #closed: Promise<void> | undefined
+
+  constructor(settings: ReceiverSettings) {
+    this.#settings = settings
+    this.#reports = new ReceiverReports(settings)
+  }
+
+  get settings(): ReceiverSettings {
+    return this.#settings
+  }
+
+  /** Never rejects. */
+  async accept(request: InboundRequest, patience: Patience = {}): Promise<Answer> {
+    const arrivedAt = monotonicNow()
+    const deadline = new Deadline(this.#settings.deadlineMs)
+    try {
+      if (this.#closed) return this.#reports.rejected('closing')
+      const intake = await takeIn(request, this.#settings, this.#reports, deadline)
+      if (!intake.ok) return this.#reports.rejected(intake.reason)
+      return await this.#deliver(intake.message, request, arrivedAt, patience, deadline)
+    } catch (error) {
+      this.#reports.error(error, 'receiver')
+      return this.#reports.rejected('internal_error')
+    } finally {
+      deadline.clear()
+    }
+  }
+
+  close(timeoutMs: number): Promise<void> {
+    this.#closed ??= this.#drain(timeoutMs)
+    return this.#closed
+  }
+
+  async #deliver(
+    message: Message,
+    request: InboundRequest,
+    arrivedAt: number,
+    patience: Patience,
+    deadline: Deadline,
+  ): Promise<Answer> {
+    const { event } = message
+    const { endpoint, deadlineMs, maxRunMs } = this.#settings
+    if (this.#closed) return this.#reports.rejected('closing', event.id)
+    // A claim that is not made in time must not be made later: it could outlive the pause before the last retry.
+    if (deadline.signal.aborted) return this.#reports.rejected('store_unavailable', event.id)
+
+    const key = deliveryKey(endpoint, event.id)
+    const claimedAt = monotonicNow()
+    const claim = await this.#claim(key, event.id, deadline)
+    if (claim === undefined) return this.#reports.rejected('store_unavailable', event.id)
+    if (claim.state === 'done') return acceptance('duplicate')
+    if (claim.state === 'busy') return this.#reports.rejected('busy', event.id, claim.retryMs)
+    if (this.#closed) {
+      await this.#releaseUnused(key, claim.token, event.id)
+      return this.#reports.rejected('closing', event.id)
+    }
+
+    const run = this.#start(
+      message,
+      key,
+      claim.token,
+      claimedAt,
+      arrivedAt + Math.min(patience.runMs ?? maxRunMs, maxRunMs),
+    )
+    request.waitUntil?.(run.outcome)
+    const answerBy = new Deadline(arrivedAt + (patience.answerMs ?? deadlineMs) - monotonicNow())
+    try {
+      return this.#answer(run, await answerBy.meet(Promise.race([run.outcome, run.interrupted])), event.id)
+    } finally {
+      answerBy.clear()
+    }
+  }
+
+  /** @returns `undefined` when the store failed, which was reported */
+  async #claim(key: string, id: string, deadline: Deadline): Promise<ClaimResult | undefined> {
+    const { store, leaseMs, deadlineMs } = this.#settings
+    const asked = (async () => checkedClaim(await store.claim(key, leaseMs)))()
+    // close() waits for a claim on its way as well: it may come through, and has to be released then.
+    this.#track(asked)
+    try {
+      const claim = await deadline.meet(asked)
+      if (claim !== LATE) return claim
+    } catch (error) {
+      this.#reports.error(error, 'claim', id)
+      return undefined
+    }
+    this.#reports.error(
+      new Error(`The delivery store did not answer within deadlineMs (${deadlineMs} ms).`),
+      'claim',
+      id,
+    )
+    this.#track(
+      asked.then(
+        (late) => (late.state === 'claimed' ? this.#releaseUnused(key, late.token, id) : undefined),
+        (error) => this.#reports.error(error, 'claim', id),
+      ),
+    )
+    return undefined
+  }
+
+  #start(message: Message, key: string, token: string, claimedAt: number, runUntil: number): DeliveryRun {
+    const { store, leaseMs, retainMs, handle } = this.#settings
+    const onError: ReceiverReports['error'] = (error, stage) => this.#reports.error(error, stage, message.event.id)
+    const run = new DeliveryRun({
+      ...message,
+      ...{ store, key, token, leaseMs, retainMs, claimedAt, runUntil, handle, onError },
+    })
+    this.#runs.add(run)
+    this.#track(run.outcome.finally(() => this.#runs.delete(run)))
+    return run
+  }
+
+  #answer(run: DeliveryRun, outcome: RunOutcome | typeof LATE, id: string): Answer {
+    if (run.success) return acceptance(run.success)
+    if (outcome === 'failed') return this.#reports.rejected('handler_failed', id)
+    if (this.#closed && outcome === 'interrupted') return this.#reports.rejected('closing', id)
+    return this.#reports.rejected(outcome === LATE ? 'past_deadline' : 'busy', id)
+  }
+
+  async #releaseUnused(key: string, token: string, id: string): Promise<void> {
+    try {
+      await atMost(this.#settings.leaseMs, this.#settings.store.release(key, token))
+    } catch (error) {
+      this.#reports.error(error, 'release', id)
+    }
+  }
+
+  #track(work: Promise<unknown>): void {
+    const settled: Promise<unknown> = work.then(
+      () => this.#pending.delete(settled),
+      () => this.#pending.delete(settled),
+    )
+    this.#pending.add(settled)
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    await atMost(timeoutMs, this.#idle())
+    if (this.#pending.size === 0) return
+    const reason = new LeaseError('receiver_closed', 'The webhook receiver was closed while the handler was running.')
+    for (const run of this.#runs) run.abort(reason)
+    await atMost(CLOSE_GRACE_MS, this.#idle())
+    const rest = [...this.#runs].map((run) => run.cutOff())
+    await atMost(CLOSE_GRACE_MS, Promise.all(rest))
+  }
+
+  /** Resolves when nothing is pending; work that begins meanwhile (the release of a late claim) counts too. */
+  async #idle(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending)
+  }
+}
+
+/** A store of a partner's own may answer anything; what is no answer must not be taken for a claim. */
+function checkedClaim(claim: ClaimResult): ClaimResult {
+  const state: unknown = claim?.state
+  if (state === 'done' || state === 'busy') return claim
+  if (claim?.state === 'claimed' && typeof claim.token === 'string' && claim.token !== '') return claim
+  throw new TypeError("The delivery store's claim() must resolve to { state: 'claimed', token }, 'done' or 'busy'.")
+}

@@ -1,0 +1,100 @@
+import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
+
+/** Options of {@link memoryStore}. */
+export interface MemoryStoreOptions {
+  /** How many deliveries are remembered at most, held and finished together. Default 100 000 (some 25 MB). */
+  maxEntries?: number
+  /** The clock, in milliseconds from any origin; it must not run backwards. Default `performance.now()`. */
+  now?: () => number
+}
+
+interface Held {
+  token: string
+  until: number
+}
+
+/**
+ * A delivery store in the memory of one process: the default of a receiver.
+ *
+ * It protects against duplicates that reach this process. It is forgotten on restart, and a second process, machine or
+ * isolate has its own: with more than one of them use `redisStore` or `postgresStore`.
+ *
+ * When `maxEntries` is reached, what is past its time leaves first, then the deliveries that were finished longest
+ * ago; those can be handled again when they are sent again. A claim that is held never leaves: when all of them are
+ * held, `claim` rejects, and the receiver answers 503 so that the service tries again.
+ *
+ * @throws TypeError when `now` is no function
+ * @throws RangeError when `maxEntries` is not a positive integer
+ *
+ * Interface: Events, Delivery and retries.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
+  const { maxEntries = 100_000, now = () => performance.now() } = options
+  if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
+    throw new RangeError(`memoryStore: maxEntries must be a positive integer, got ${String(maxEntries)}.`)
+  }
+  if (typeof now !== 'function') throw new TypeError('memoryStore: now must be a function that returns milliseconds.')
+
+  const held = new Map<string, Held>()
+  /** In the order of completion, so the first entry is the one that was finished longest ago. */
+  const finished = new Map<string, Held>()
+
+  function makeRoom(time: number): void {
+    for (const [key, entry] of finished) {
+      if (entry.until > time) break
+      finished.delete(key)
+    }
+    if (held.size + finished.size < maxEntries) return
+    for (const [key, entry] of held) if (entry.until <= time) held.delete(key)
+    for (const key of finished.keys()) {
+      if (held.size + finished.size < maxEntries) return
+      finished.delete(key)
+    }
+    if (held.size >= maxEntries) {
+      throw new Error(`memoryStore: all ${maxEntries} entries are deliveries being handled. Raise maxEntries.`)
+    }
+  }
+
+  return {
+    async claim(key, leaseMs): Promise<ClaimResult> {
+      const time = now()
+      const done = finished.get(key)
+      if (done !== undefined) {
+        if (done.until > time) return { state: 'done' }
+        finished.delete(key)
+      }
+      const holder = held.get(key)
+      if (holder !== undefined && holder.until > time) return { state: 'busy', retryMs: holder.until - time }
+      // A lapsed claim gives its own place to whoever takes it over.
+      if (holder === undefined) makeRoom(time)
+      const token = crypto.randomUUID()
+      held.set(key, { token, until: time + leaseMs })
+      return { state: 'claimed', token }
+    },
+
+    async extend(key, token, leaseMs) {
+      const time = now()
+      const holder = held.get(key)
+      if (holder === undefined || holder.token !== token || holder.until <= time) return false
+      holder.until = time + leaseMs
+      return true
+    },
+
+    async complete(key, token, retainMs) {
+      const time = now()
+      const done = finished.get(key)
+      if (done !== undefined && done.until > time) return done.token === token
+      const holder = held.get(key)
+      if (holder !== undefined && holder.token !== token && holder.until > time) return false
+      held.delete(key)
+      finished.delete(key)
+      makeRoom(time)
+      finished.set(key, { token, until: time + retainMs })
+      return true
+    },
+
+    async release(key, token) {
+      if (held.get(key)?.token === token) held.delete(key)
+    },
+  }
+}
