@@ -1,0 +1,24 @@
+import type { ServiceClock } from './clock.ts'
+
+/** Waits by the clock, or until the signal aborts, which rejects with the signal's reason. */
+export function delay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clock.clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = clock.setTimeout(() => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+  })
+}
+
+/** Never resolves; rejects with the signal's reason when it aborts. */
+export const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })

@@ -1,0 +1,94 @@
+import type { OperationName } from '../endpoints.ts'
+import { answered, type FaultOutcome, type FaultPlan, type FaultQueue } from './faults.ts'
+import { type OperationContext, operations } from './operations.ts'
+import { badRequest, Refusal, standardError } from './refusal.ts'
+import { describeRequest, type RequestLog } from './request-log.ts'
+import type { Router } from './router.ts'
+import type { Handled, Route, ServiceAnswer, ServiceRequest } from './service-request.ts'
+import type { Authenticator, TokenGrant } from './tokens.ts'
+
+/** The largest body the service reads, in bytes. Assumed: the interface shows no limit. */
+export const MAX_BODY_BYTES = 1_048_576
+
+export interface ExchangeParts {
+  readonly router: Router
+  readonly authenticator: Authenticator
+  readonly faults: FaultQueue
+  readonly log: RequestLog
+  /** The time for one request, and what it works with. */
+  open(grant: TokenGrant): OperationContext
+  now(): number
+}
+
+/** One request from its arrival to what the client gets to see of the answer. */
+export function exchange(request: ServiceRequest, parts: ExchangeParts): FaultOutcome {
+  const route = parts.router.route(request)
+  const plan = parts.faults.take(route.operation)
+  const access = authenticate(request, parts.authenticator)
+  const handled = plan?.handle === false ? undefined : handle(request, route, access, parts)
+  const outcome = present(plan, handled?.answer, route.operation)
+
+  parts.log.add({
+    at: parts.now(),
+    ...(route.operation && { operation: route.operation }),
+    ...describeRequest(request),
+    authorized: !(access instanceof Refusal),
+    handled: handled !== undefined,
+    ...(outcome.kind === 'answer' && { status: outcome.answer.status }),
+    ...(handled?.reason !== undefined && { reason: handled.reason }),
+    ...(plan && { fault: plan.kind }),
+  })
+  return outcome
+}
+
+const present = (
+  plan: FaultPlan | undefined,
+  answer: ServiceAnswer | undefined,
+  operation: OperationName | undefined,
+): FaultOutcome => (plan ? plan.present(answer, operation) : answered(answer as ServiceAnswer))
+
+function authenticate(request: ServiceRequest, authenticator: Authenticator): TokenGrant | Refusal {
+  try {
+    return authenticator.authenticate(request.headers.get('authorization'))
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+function handle(
+  request: ServiceRequest,
+  { operation, allowed }: Route,
+  access: TokenGrant | Refusal,
+  parts: ExchangeParts,
+): Handled {
+  try {
+    if (operation === undefined) throw unknownRoute(request, allowed)
+    if (access instanceof Refusal) throw access
+    if (request.body.length > MAX_BODY_BYTES) throw badRequest(`the body is larger than ${MAX_BODY_BYTES} bytes`)
+    const data = perform(operation, parts.router.read(operation, request), parts.open(access))
+    return { answer: json(200, data === undefined ? { success: true } : { success: true, data }) }
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return { answer: json(error.status, error.body, error.headers), reason: error.message }
+    }
+    return { answer: json(500, standardError(500)), reason: `a fault of the service in a box itself: ${error}` }
+  }
+}
+
+const perform = (operation: OperationName, request: unknown, context: OperationContext): unknown =>
+  // The router has read the request with the operation's own schema.
+  (operations[operation] as (request: unknown, context: OperationContext) => unknown)(request, context)
+
+// The interface shows neither status; the standard envelope with the usual ones is assumed.
+function unknownRoute({ method, url }: ServiceRequest, allowed: readonly string[]): Refusal {
+  if (allowed.length === 0) return new Refusal({ status: 404, reason: `there is no ${url.pathname}` })
+  const allow = allowed.join(', ')
+  return new Refusal({ status: 405, reason: `${url.pathname} takes ${allow}, not ${method}`, headers: { allow } })
+}
+
+const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ServiceAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  body: JSON.stringify(body),
+})

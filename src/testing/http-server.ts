@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ServiceClock } from './clock.ts'
+import { delay } from './delay.ts'
+import { MAX_BODY_BYTES } from './exchange.ts'
+import type { FaultOutcome } from './faults.ts'
+import { BASE_PATH } from './router.ts'
+import type { ServiceRequest } from './service-request.ts'
+
+/** Options of `service.listen`. */
+export interface ListenOptions {
+  /** The port; 0 takes a free one. Default: 0. */
+  port?: number | undefined
+  /** The address to listen on. Default: `127.0.0.1`, which nobody else reaches. */
+  host?: string | undefined
+}
+
+/** A service that listens. */
+export interface ListeningService {
+  /** The base URL, `/api/v1` included: give it to the client as `baseUrl`. */
+  readonly url: string
+  /** The port it listens on. */
+  readonly port: number
+  /** Stops at once, open connections included. A second call returns the same promise. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves the service with node:http.
+ *
+ * @throws TypeError when `port` is none; the system's error when it is taken.
+ */
+export async function listen(
+  answer: (request: ServiceRequest) => FaultOutcome,
+  clock: ServiceClock,
+  { port = 0, host = '127.0.0.1' }: ListenOptions = {},
+): Promise<ListeningService> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new TypeError('listen: port must be an integer from 0 to 65535')
+  }
+  // Not a literal: bundlers for browsers and Workers would follow it, and fail, though nobody calls `listen` there.
+  const specifier = ['node', 'http'].join(':')
+  const { createServer } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ specifier)) as {
+    createServer: typeof import('node:http').createServer
+  }
+  const server = createServer((request, response) => {
+    respond(request, response, answer, clock).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const address = server.address() as AddressInfo
+  let closed: Promise<void> | undefined
+  return {
+    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}${BASE_PATH}`,
+    port: address.port,
+    close() {
+      closed ??= new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+      return closed
+    },
+  }
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: ServiceRequest) => FaultOutcome,
+  clock: ServiceClock,
+): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const body = await readBody(request)
+  const target = request.url ?? '/'
+  const outcome = answer({
+    method: request.method ?? 'GET',
+    // Joined rather than resolved: a target that starts with two slashes is a path, not another host.
+    url: new URL(target.startsWith('/') ? `http://127.0.0.1${target}` : target, 'http://127.0.0.1'),
+    headers: toHeaders(request),
+    body,
+  })
+  if (outcome.kind === 'silent') return
+  if (outcome.kind === 'lost') {
+    // A reset rather than an orderly end, as after a crash: the client sees ECONNRESET.
+    request.socket.resetAndDestroy()
+    return
+  }
+  const { transmission, delayMs } = outcome
+  const { status, headers } = outcome.answer
+  const bytes = new TextEncoder().encode(outcome.answer.body)
+  if (transmission === 'whole' && delayMs > 0) await delay(clock, delayMs, gone.signal)
+  response.writeHead(status, { ...headers, 'content-length': bytes.length })
+  if (transmission === 'whole') {
+    response.end(bytes)
+  } else if (transmission === 'dripped') {
+    for (let index = 0; index < bytes.length; index++) {
+      if (index > 0) await delay(clock, delayMs, gone.signal)
+      response.write(bytes.subarray(index, index + 1))
+    }
+    response.end()
+  } else {
+    response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+      if (transmission === 'truncated') request.socket.destroy()
+    })
+  }
+}
+
+/** Keeps one byte more than is allowed, by which the exchange sees that it was too much. */
+async function readBody(request: IncomingMessage): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    if (size > MAX_BODY_BYTES) continue
+    chunks.push(chunk)
+    size += chunk.length
+  }
+  const body = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    body.set(chunk, offset)
+    offset += chunk.length
+  }
+  return body
+}
+
+function toHeaders(request: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headersDistinct)) {
+    for (const single of value ?? []) headers.append(name, single)
+  }
+  return headers
+}

@@ -1,0 +1,82 @@
+import type { OperationName } from '../endpoints.ts'
+import type { FaultKind } from './faults.ts'
+import type { ServiceRequest } from './service-request.ts'
+
+/** A request the service got. It never holds the token, nor a webhook's secret. */
+export interface RequestRecord {
+  /** When it arrived, in milliseconds since the epoch, by the service's clock. */
+  readonly at: number
+  /** The operation it was for; absent for a path or method that is not there. */
+  readonly operation?: OperationName
+  /** The HTTP method. */
+  readonly method: string
+  /** The path, `/api/v1` included. */
+  readonly path: string
+  /** The query parameters, with every value of each. */
+  readonly query: Readonly<Record<string, readonly string[]>>
+  /** The headers, lower-case, without `Authorization` and cookies. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body: parsed when it is JSON, its text when it is not, absent when there was none. */
+  readonly body?: unknown
+  /** Whether there was an `Authorization` header that let the request in. */
+  readonly authorized: boolean
+  /** Whether the service handled the request: false when a fault took its place. */
+  readonly handled: boolean
+  /** The HTTP status of the answer; absent where a fault left the client without one. */
+  readonly status?: number
+  /** Why the service refused, in words. The answer itself has only what the interface shows. */
+  readonly reason?: string
+  /** The fault that spoiled it, if any. */
+  readonly fault?: FaultKind
+}
+
+const MAX_RECORDS = 10_000
+const PRIVATE_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
+
+/** The requests of late, oldest first. */
+export class RequestLog {
+  readonly #records: RequestRecord[] = []
+
+  add(record: RequestRecord): void {
+    this.#records.push(record)
+    if (this.#records.length > MAX_RECORDS) this.#records.shift()
+  }
+
+  records(): readonly RequestRecord[] {
+    return [...this.#records]
+  }
+
+  clear(): void {
+    this.#records.length = 0
+  }
+}
+
+/** What of a request may be shown. */
+export function describeRequest(request: ServiceRequest): Pick<
+  RequestRecord,
+  'method' | 'path' | 'query' | 'headers'
+> & {
+  body?: unknown
+} {
+  const { method, url, headers, body } = request
+  const query: [string, string[]][] = [...new Set(url.searchParams.keys())].map((name) => [
+    name,
+    url.searchParams.getAll(name),
+  ])
+  return {
+    method,
+    path: url.pathname,
+    query: Object.fromEntries(query),
+    headers: Object.fromEntries([...headers].filter(([name]) => !PRIVATE_HEADERS.has(name))),
+    ...(body.length > 0 && { body: describeBody(body) }),
+  }
+}
+
+function describeBody(body: Uint8Array): unknown {
+  const text = new TextDecoder().decode(body)
+  try {
+    return JSON.parse(text, (key, value: unknown) => (key === 'secret' ? '[redacted]' : value))
+  } catch {
+    return text
+  }
+}

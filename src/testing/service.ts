@@ -1,0 +1,130 @@
+import type { CampaignSeed } from './campaign-seed.ts'
+import { type ServiceClock, systemClock } from './clock.ts'
+import { demoCampaign } from './demo-campaign.ts'
+import { exchange } from './exchange.ts'
+import { type FaultHandle, type FaultOptions, FaultQueue } from './faults.ts'
+import { type ListeningService, type ListenOptions, listen } from './http-server.ts'
+import { createIdSource } from './random.ts'
+import { RequestLog, type RequestRecord } from './request-log.ts'
+import { Router, type ServiceQueryNames } from './router.ts'
+import { createServiceFetch } from './service-fetch.ts'
+import type { ServiceRequest } from './service-request.ts'
+import { ServiceState } from './state/service-state.ts'
+import { type StateSnapshot, takeSnapshot } from './state/snapshot.ts'
+import { Authenticator, type TokenOptions } from './tokens.ts'
+import { describeWebhook, type WebhookOptions, type WebhookRecord, WebhookRegistry } from './webhooks/registry.ts'
+
+/** Options of {@link createCampaignService}. All have defaults. */
+export interface CampaignServiceOptions {
+  /** The campaigns to start with. Default: `[demoCampaign]`. */
+  campaigns?: readonly CampaignSeed[] | undefined
+  /** The tokens to accept. Default: any that is not empty, for everything. */
+  tokens?: TokenOptions | undefined
+  /** The time it lives in. Default: the system's. */
+  clock?: ServiceClock | undefined
+  /** Makes all identifiers the same on each run. Default: none, so that they differ. */
+  seed?: number | string | undefined
+  /** Other names for the query parameters that the interface leaves open. Default: the client's own defaults. */
+  queryNames?: ServiceQueryNames | undefined
+  /** Where webhooks are registered, below the base URL. Default: `'webhook'` (assumed: the interface shows none). */
+  webhookRegistrationPath?: string | undefined
+}
+
+/** The campaign service, in a box. Made by {@link createCampaignService}. */
+export interface CampaignService {
+  /**
+   * A `fetch` that reaches the service without a network: the `fetch` option of the client. The API is under
+   * `/api/v1` of whatever host. It rejects as fetch does: with the signal's reason when aborted, with
+   * `TypeError: fetch failed` when a fault loses the connection.
+   */
+  readonly fetch: typeof globalThis.fetch
+  /**
+   * Serves the same service with node:http on loopback. May be called more than once.
+   *
+   * @throws TypeError when `port` is not a port; the system's error when it cannot be had.
+   */
+  listen(options?: ListenOptions): Promise<ListeningService>
+  /**
+   * Makes requests to come fail. Faults wait in line: each request takes the first one that is for it.
+   *
+   * @throws TypeError when an option is wrong, saying which.
+   */
+  fail(options: FaultOptions): FaultHandle
+  /**
+   * Registers a webhook as the admin panel does. One whose `hook_id` is registered already is replaced (assumed).
+   * Interface: Resources, Webhook registration record.
+   *
+   * @throws TypeError when an option is wrong, saying which.
+   */
+  registerWebhook(options: WebhookOptions): WebhookRecord
+  /** Forgets a webhook; its deliveries under way go on. Whether there was one. */
+  unregisterWebhook(hookId: string): boolean
+  /** The registered webhooks, without their secrets. */
+  readonly webhooks: readonly WebhookRecord[]
+  /** The requests of late (10 000 at most), oldest first. */
+  readonly requests: readonly RequestRecord[]
+  /** What the service holds, copied at each access. */
+  readonly state: StateSnapshot
+  /** Back to the start: campaigns as seeded, no webhooks, no faults, an empty log. */
+  reset(): void
+}
+
+/**
+ * Makes a service that behaves as the interface says, in memory, for tests and for trying things out.
+ *
+ * @example
+ * ```ts
+ * const service = createCampaignService()
+ * const client = new CampaignClient({
+ *   baseUrl: 'https://campaign.example/api/v1',
+ *   accessToken: 'any',
+ *   fetch: service.fetch,
+ * })
+ * service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+ * ```
+ * @throws TypeError when an option contradicts itself, saying where.
+ */
+export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
+  const { campaigns = [demoCampaign], clock = systemClock } = options
+  const router = new Router(options)
+  const authenticator = new Authenticator(options.tokens)
+  const faults = new FaultQueue()
+  const log = new RequestLog()
+  const start = () => {
+    const ids = createIdSource(options.seed)
+    return { state: new ServiceState(campaigns, ids), webhooks: new WebhookRegistry(ids) }
+  }
+  let world = start()
+
+  const answer = (request: ServiceRequest) =>
+    exchange(request, {
+      router,
+      authenticator,
+      faults,
+      log,
+      now: () => clock.now(),
+      open: (grant) => ({ ...world, grant, now: clock.now(), announce: () => {} }),
+    })
+
+  return {
+    fetch: createServiceFetch(answer, clock),
+    listen: (listenOptions) => listen(answer, clock, listenOptions),
+    fail: (faultOptions) => faults.add(faultOptions),
+    registerWebhook: (webhookOptions) => describeWebhook(world.webhooks.register(webhookOptions)),
+    unregisterWebhook: (hookId) => world.webhooks.unregister(hookId),
+    get webhooks() {
+      return world.webhooks.records()
+    },
+    get requests() {
+      return log.records()
+    },
+    get state() {
+      return takeSnapshot(world.state)
+    },
+    reset() {
+      faults.clear()
+      log.clear()
+      world = start()
+    },
+  }
+}

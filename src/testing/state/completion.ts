@@ -1,0 +1,51 @@
+import type { Campaign, Entry } from './campaign.ts'
+import { type Quest, requiredTasks, type Task } from './campaign-definition.ts'
+
+/** A task or quest completed just now, and the XP it gave. */
+export type Completion =
+  | { readonly kind: 'action_completed'; readonly item: Task; readonly xp: number }
+  | { readonly kind: 'quest_completed'; readonly item: Quest; readonly xp: number }
+
+/** The IDs an item waits for. */
+export const missingDependencies = (deps: readonly string[], entry: Entry): string[] =>
+  deps.filter((id) => !entry.completed.has(id))
+
+/**
+ * Completes a task for a user, and whatever follows from it: XP for the referrer, quests, challenges, and quests that
+ * waited for those. A task that is done already and counts once changes nothing.
+ */
+export function completeTask(campaign: Campaign, entry: Entry, task: Task): readonly Completion[] {
+  if (entry.completed.has(task.id) && task.recurrence === 'once') return []
+  const completions: Completion[] = [{ kind: 'action_completed', item: task, xp: award(entry, task) }]
+  entry.completed.add(task.id)
+  if (entry.referrer) entry.referrer.ref_xp += task.ref_xp
+  completions.push(...completeWhatFollows(campaign, entry))
+  return completions
+}
+
+function completeWhatFollows({ definition }: Campaign, entry: Entry): readonly Completion[] {
+  const completions: Completion[] = []
+  for (let before = -1; before !== entry.completed.size; ) {
+    before = entry.completed.size
+    for (const quest of definition.quests.values()) {
+      if (entry.completed.has(quest.id)) continue
+      if (missingDependencies([...quest.deps, ...requiredTasks(quest, definition.tasks)], entry).length > 0) continue
+      entry.completed.add(quest.id)
+      completions.push({ kind: 'quest_completed', item: quest, xp: award(entry, quest) })
+    }
+    for (const challenge of definition.challenges.values()) {
+      if (entry.completed.has(challenge.id) || challenge.deps.length === 0) continue
+      if (missingDependencies(challenge.deps, entry).length > 0) continue
+      entry.completed.add(challenge.id)
+      award(entry, challenge)
+    }
+  }
+  return completions
+}
+
+/** The user's multiplier applies on top of the item's (assumed). */
+function award(entry: Entry, item: { readonly xp: number; readonly xp_mul: number }): number {
+  const xp = item.xp * item.xp_mul * entry.xp_mul
+  entry.xp += xp
+  return xp
+}

@@ -1,0 +1,91 @@
+import type { LinkedProfile } from '../../schemas/user-profiles.ts'
+import type { RewardEntry } from '../../schemas/user-progress.ts'
+import { totalXp } from './campaign.ts'
+import type { AwardRecord, ServiceState, ValueRecord } from './service-state.ts'
+
+/** A user's entry in a campaign, as the service holds it. */
+export interface EntrySnapshot {
+  /** Campaign ID. */
+  pid: string
+  /** Campaign entry ID. */
+  id: string
+  /** The account the user was registered with. */
+  account: string
+  /** Platform of that account. */
+  platform: string
+  /** All of the user's accounts. */
+  profiles: LinkedProfile[]
+  /** Connected wallet; empty when none. */
+  wallet: string
+  /** E-mail address; empty when none. */
+  email: string
+  /** Display name in the campaign. */
+  name: string
+  /** Alias; empty when none. */
+  alias: string
+  /** Team; empty when none. */
+  team: string
+  /** Total XP from all sources. */
+  total: number
+  /** Base XP. */
+  xp: number
+  /** XP from referrals. */
+  ref_xp: number
+  /** XP from user-generated content. */
+  ugc_xp: number
+  /** The user's multiplier. */
+  xp_mul: number
+  /** IDs of completed tasks, quests and challenges, in the order of completion. */
+  completed: string[]
+  /** Rewards earned. */
+  rewards: RewardEntry[]
+  /** Account of the referrer, if there is one. */
+  referrer?: string
+  /** ID of the user's own referral link. */
+  ref_id: string
+}
+
+/** What the service holds, copied: it does not change any more, and changing it changes nothing. */
+export interface StateSnapshot {
+  /** Every user's entry in every campaign, in the order of registration. */
+  entries: EntrySnapshot[]
+  /** Rewards given by `rewardWallet`, in order. */
+  awards: AwardRecord[]
+  /** Values recorded by `recordActionValue`, in order: every one, so that a repeat shows. */
+  values: ValueRecord[]
+}
+
+export function takeSnapshot(state: ServiceState): StateSnapshot {
+  const entries: EntrySnapshot[] = []
+  for (const campaign of state.campaigns.values()) {
+    for (const entry of campaign.entries()) {
+      const { user, referrer } = entry
+      entries.push({
+        pid: campaign.definition.id,
+        id: entry.id,
+        account: user.account,
+        platform: user.platform,
+        profiles: user.profiles.map((profile) => ({ ...profile })),
+        wallet: user.wallet,
+        email: user.email,
+        name: entry.name,
+        alias: entry.alias,
+        team: entry.team,
+        total: totalXp(entry),
+        xp: entry.xp,
+        ref_xp: entry.ref_xp,
+        ugc_xp: entry.ugc_xp,
+        xp_mul: entry.xp_mul,
+        completed: [...entry.completed],
+        rewards: entry.rewards.map((reward) => ({ ...reward })),
+        ...(referrer && { referrer: referrer.user.account }),
+        ref_id: entry.ref_id,
+      })
+    }
+  }
+  return {
+    entries,
+    awards: [...state.awards.values()].map((award) => ({ ...award })),
+    values: state.values.map((value) => ({ ...value })),
+  }
+}

@@ -1,0 +1,72 @@
+import type { LinkedProfile } from '../../schemas/user-profiles.ts'
+
+/** A person the service knows, across campaigns. */
+export interface User {
+  /** The account the user was registered with. */
+  readonly account: string
+  /** The platform of that account. */
+  readonly platform: string
+  readonly profiles: LinkedProfile[]
+  wallet: string
+  email: string
+}
+
+/** The platform a user is registered on who is known by a wallet address alone. Assumed. */
+export const WALLET_PLATFORM = 'ethereum'
+
+const WALLET_ADDRESS = /^0x[0-9a-f]{40}$/i
+
+/**
+ * All users, found by any of their accounts. An account that is a wallet address names its user on every platform and
+ * in either letter case (assumed): the interface does not say which platform `rewardWallet` registers an address on.
+ */
+export class UserRegistry {
+  readonly #byAccount = new Map<string, User>()
+  readonly #users: User[] = []
+
+  find(account: string, platform: string): User | undefined {
+    return this.#byAccount.get(accountKey(account, platform))
+  }
+
+  /** Finds the user, or registers one with this account. */
+  register(account: string, platform: string): User {
+    const known = this.find(account, platform)
+    if (known) return known
+    const user: User = {
+      account,
+      platform,
+      profiles: [],
+      wallet: WALLET_ADDRESS.test(account) ? account : '',
+      email: '',
+    }
+    this.#users.push(user)
+    this.link(user, { account, platform })
+    return user
+  }
+
+  /** Adds an account to a user. @throws TypeError when it is somebody else's. */
+  link(user: User, profile: LinkedProfile): void {
+    const key = accountKey(profile.account, profile.platform)
+    const owner = this.#byAccount.get(key)
+    if (owner === user) return
+    if (owner) throw new TypeError(`users: ${profile.account} on ${profile.platform} belongs to two users`)
+    this.#byAccount.set(key, user)
+    user.profiles.push({ account: profile.account, platform: profile.platform })
+  }
+
+  /** Connects a wallet to a user. @throws TypeError when it is no address, or somebody else's. */
+  connectWallet(user: User, address: string): void {
+    if (!WALLET_ADDRESS.test(address)) {
+      throw new TypeError(`users: the wallet of ${user.account} must be 0x and 40 hex digits`)
+    }
+    this.link(user, { account: address, platform: WALLET_PLATFORM })
+    user.wallet = address
+  }
+
+  values(): Iterable<User> {
+    return this.#users.values()
+  }
+}
+
+const accountKey = (account: string, platform: string): string =>
+  WALLET_ADDRESS.test(account) ? account.toLowerCase() : JSON.stringify([platform, account])
