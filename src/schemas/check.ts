@@ -1,4 +1,5 @@
 import { type $ZodIssue, type $ZodType, safeParse } from 'zod/v4/core'
+import { INVALID, readers } from './compiled.ts'
 
 /** One thing that is wrong with an argument or an answer: where, and what. Never the value. */
 export interface Issue {
@@ -19,6 +20,8 @@ export function check<Value>(
   value: unknown,
   at: readonly (string | number)[] = [],
 ): Checked<Value> {
+  const read = readers.get(schema)?.(value)
+  if (read !== undefined && read !== INVALID) return { ok: true, value: read as Value }
   const result = safeParse(schema, value)
   if (result.success) return { ok: true, value: result.data }
   return { ok: false, issues: result.error.issues.map((issue) => toIssue(issue, value, at)) }

@@ -15,12 +15,17 @@ export const finiteNumber = z.number()
 export const openString = <const Known extends readonly [string, ...string[]]>(known: Known) =>
   z.union([z.enum(known), z.string()]) as unknown as z.ZodMiniType<OpenString<Known[number]>, string>
 
-const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
+/** Whether a value may be metadata; absence is told by the schema. */
+export const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
 
 // A check of our own instead of a record of unknowns: the record copies every key and is most of a task's cost.
 export const metadata = z.optional(z.custom<Metadata | null>(isMetadata, 'expected an object or null'))
 
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+/** The numeric strings that become numbers. */
+export const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+
+/** The number that a numeric string spells. */
+export const toNumber = (text: string): number => Number(text)
 
 /** A number that the interface shows as a numeric string. Both forms are read, and the number is what you get. */
 export const numericString = z.union([
