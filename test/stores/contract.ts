@@ -268,12 +268,22 @@ export function storeContract(open: () => DeliveryStore, { checksArguments }: { 
       await expect(store.complete(bad, 'token', LONG)).rejects.toThrow(TypeError)
       await expect(store.release(bad, 'token')).rejects.toThrow(TypeError)
     }
-    for (const bad of [0, -1, 1.5, Number.NaN, Infinity, '5' as unknown as number]) {
-      await expect(store.claim(key, bad)).rejects.toThrow(/^leaseMs must be a whole number of milliseconds/)
+    for (const bad of [0, -1, Number.NaN, 2 ** 53, Infinity, '5' as unknown as number]) {
+      await expect(store.claim(key, bad)).rejects.toThrow(/^leaseMs must be a number of milliseconds/)
       await expect(store.extend(key, 'token', bad)).rejects.toThrow(/^leaseMs/)
       await expect(store.complete(key, 'token', bad)).rejects.toThrow(/^retainMs/)
     }
     expect((await store.claim(key, LONG)).state).toBe('claimed')
+  })
+
+  test('the longest and the shortest durations that a receiver may ask for are taken', async () => {
+    const store = open()
+    const key = freshKey()
+    const token = await claimed(store, key, 1234.5)
+    expect(await store.extend(key, token, 5000.25)).toBe(true)
+    expect(await store.complete(key, token, Number.MAX_SAFE_INTEGER)).toBe(true)
+    expect((await store.claim(key, LONG)).state).toBe('done')
+    await claimed(store, freshKey(), 0.001)
   })
 
   test('any sequence of calls by three holders has the answers of the model', async () => {

@@ -10,10 +10,13 @@ export function requireKey(key: string): string {
   return key
 }
 
-/** @throws TypeError when `value` is not a whole, positive number of milliseconds */
+/**
+ * @returns whole milliseconds: stores count in those, and a lease must not become shorter than asked for
+ * @throws TypeError when `value` is not a positive number of milliseconds
+ */
 export function requireMilliseconds(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new TypeError(`${name} must be a whole number of milliseconds, at least 1, got ${String(value)}`)
+  if (typeof value !== 'number' || !(value > 0 && value <= Number.MAX_SAFE_INTEGER)) {
+    throw new TypeError(`${name} must be a number of milliseconds above 0, got ${String(value)}`)
   }
-  return value
+  return Math.ceil(value)
 }

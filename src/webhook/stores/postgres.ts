@@ -57,15 +57,17 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * receiver ran out and another process took the delivery over, or when the message is replayed.
    *
    * ```ts
-   * handle: async (event) => {
-   *   await store.runOnce(event.id, async (tx) => {
+   * handle: async (event, { key }) => {
+   *   await store.runOnce(key, async (tx) => {
    *     await tx.query('UPDATE balances SET xp = xp + $1 WHERE user_id = $2', [xp, user])
    *   })
    * }
    * ```
    *
-   * These keys are a namespace of their own beside the receiver's claims, so `event.id` alone is a good key. Two
-   * handlers that each do their part of the same message need a key each: `orders:${event.id}`.
+   * These keys are a namespace of their own beside the receiver's claims, in the same table: the `key` that the
+   * receiver hands to the handler can be used as it is, and neither sees the other's. That key tells endpoints apart;
+   * where two endpoints do the same work for the same message, use `event.id`. The receiver's claim keeps two
+   * handlers from running at once while its lease holds; `runOnce` makes it exactly once when that was not enough.
    *
    * A second call with the key: resolves to `{ ran: false }` without calling `apply`, for `runOnceRetainMs` after the
    * first was committed. While the first is still running it waits for its end, and then runs `apply` if the first
@@ -176,8 +178,7 @@ $campaign_client$`
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres`
  * @returns a store whose methods reject with the client's error when the database can't be reached or the table is not
- *   there, and with `TypeError` for an empty key, or a lease or retention that is not a positive whole number of
- *   milliseconds. A second store on the same table sees the same deliveries.
+ *   there, and with `TypeError` for an empty key, or a lease or retention that is not a positive number of milliseconds. A second store on the same table sees the same deliveries.
  * @throws TypeError when `database` is neither (a single `Client` of `pg` can't be shared between concurrent
  *   transactions), or an option is malformed
  */
@@ -290,7 +291,7 @@ function statements(table: string, runOnceRetainMs: number) {
 
 function adapter(database: PgPool | PostgresSql<unknown>): Database {
   if (typeof database === 'function' && has(database, 'unsafe') && has(database, 'begin')) {
-    return postgresAdapter(database as PostgresSql<PostgresSql<unknown>>)
+    return postgresAdapter(database)
   }
   if (typeof database === 'object' && has(database, 'query') && has(database, 'connect')) {
     if (has(database, 'escapeIdentifier')) {
@@ -341,16 +342,84 @@ function pgAdapter(pool: PgPool): Database {
 /** What is wrong with the connection is what the next query on it rejects with. */
 function ignore(): void {}
 
-function postgresAdapter(sql: PostgresSql<PostgresSql<unknown>>): Database {
+function postgresAdapter(sql: PostgresSql<unknown>): Database {
   return {
     query: async (text, ...values) => sql.unsafe(text, values),
     async transaction(work) {
-      await sql.begin('isolation level read committed', async (tx) => {
-        await work(async (text, ...values) => tx.unsafe(text, values), tx)
+      let connection: Connection = 'held'
+      let running: Promise<void> | undefined
+      const ended = sql.begin('isolation level read committed', (given) => {
+        const tx = whileHeld(given as PostgresSql<unknown>, () => connection)
+        running = work(async (text, ...values) => tx.unsafe(text, values), tx)
+        return unlessLost(running, () => connection)
       })
+      ended.catch(() => {
+        connection = 'lost'
+      })
+      try {
+        await ended
+      } catch (error) {
+        // A lost connection ends the transaction at once. The function must not go on behind the caller's back.
+        await running?.catch(ignore)
+        throw error
+      }
     },
   }
 }
+
+type Connection = 'held' | 'lost'
+
+/**
+ * The `sql` of a transaction of `postgres` 3.4 goes on writing to its connection when that was lost in between: to a
+ * missing socket, which ends the process, or, when the connection was made again for somebody else, into his session
+ * and outside of the transaction. This one throws instead.
+ */
+function whileHeld<Sql extends object>(sql: Sql, connection: () => Connection): Sql {
+  const guarded = (callee: unknown, self: unknown) =>
+    typeof callee !== 'function'
+      ? callee
+      : (...args: unknown[]) => {
+          if (connection() === 'lost') throw new Error(LOST)
+          return Reflect.apply(callee, self, args)
+        }
+  return new Proxy(sql, {
+    apply: (target, self, args) => (guarded(target, self) as (...args: unknown[]) => unknown)(...args),
+    get(target, name) {
+      const member = guarded(Reflect.get(target, name), target)
+      if (name !== 'savepoint' || typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        const work = args.pop() as (sql: object) => unknown
+        return new Promise((resolve, reject) => {
+          const within = async (inner: object) => work(whileHeld(inner, connection))
+          member(...args, (inner: object) => unlessLost(within(inner), connection, reject)).then(resolve, reject)
+        })
+      }
+    },
+  })
+}
+
+/**
+ * For the same reason `postgres` must not learn how work ended whose connection was lost: it would send its ROLLBACK.
+ * It has rejected the transaction by itself by then, a few microtasks after the queries of it; `reject` is for whoever
+ * waits for a part of it.
+ */
+async function unlessLost<Result>(
+  work: Promise<Result>,
+  connection: () => Connection,
+  reject: (reason: unknown) => void = ignore,
+): Promise<Result> {
+  try {
+    return await work
+  } finally {
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    if (connection() === 'lost') {
+      reject(new Error(LOST))
+      await new Promise(() => {})
+    }
+  }
+}
+
+const LOST = 'The connection was lost, and the transaction with it'
 
 function has(value: unknown, method: string): boolean {
   return (

@@ -101,7 +101,7 @@ return 1`
  * @param client - of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)
  * @returns a store whose methods reject with the client's error when Redis can't be reached, with `TypeError` for an
- *   empty key, or a lease or retention that is not a positive whole number of milliseconds, and with `Error` when the
+ *   empty key, or a lease or retention that is not a positive number of milliseconds, and with `Error` when the
  *   key is taken by a value that no such store wrote. A second store with the same prefix sees the same deliveries.
  * @throws TypeError when the client is of neither package, or the prefix is malformed
  */
