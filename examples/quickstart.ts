@@ -1,0 +1,204 @@
+/**
+ * The main job, start to end: `npm run quickstart`.
+ *
+ * By itself it starts the service in a box on loopback and does everything there. With CAMPAIGN_BASE_URL and
+ * CAMPAIGN_ACCESS_TOKEN set it runs its reads, and nothing else, against that service; CAMPAIGN_PID,
+ * CAMPAIGN_ACCOUNT and CAMPAIGN_PLATFORM say whose progress to read.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ApiError, CampaignClient, CampaignError, NetworkError, ReferralRejectedError } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import { createWebhookReceiver, verifyWebhook } from 'campaign-client/webhook'
+
+const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+const { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN } = process.env
+if (CAMPAIGN_BASE_URL !== undefined && CAMPAIGN_ACCESS_TOKEN !== undefined) {
+  await readFrom(CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN)
+} else {
+  await tryEverything()
+}
+
+async function readFrom(baseUrl: string, accessToken: string): Promise<void> {
+  const pid = process.env.CAMPAIGN_PID ?? 'demo'
+  const account = process.env.CAMPAIGN_ACCOUNT ?? 'ada'
+  const platform = process.env.CAMPAIGN_PLATFORM ?? 'discord'
+  const client = new CampaignClient({ baseUrl, accessToken })
+  heading(`Reading from ${new URL(baseUrl).host} (no writes)`)
+  await attempt('campaign info', async () => {
+    const { name, actions, quests } = await client.getCampaignInfo({ pid })
+    return `"${name}" has ${actions.length} tasks and ${quests.length} quests`
+  })
+  await attempt('campaign points', async () => {
+    const points = await client.getCampaignPoints({ pid })
+    return `${points.total_points} points in all, season "${points.season.name}"`
+  })
+  await attempt(`progress of ${account}`, async () => {
+    const progress = await client.getUserProgress({ account, platform, pid })
+    return `${progress.total} XP, rank ${progress.rank}`
+  })
+  await attempt(`profiles of ${account}`, async () => {
+    const { profiles } = await client.getUserProfiles({ account, platform, pid })
+    return `${profiles.length} linked`
+  })
+}
+
+async function tryEverything(): Promise<void> {
+  const service = createCampaignService({ seed: 'quickstart' })
+  const { url: baseUrl, close } = await service.listen()
+  const receiver = await receiveWebhooks()
+  service.registerWebhook({ scope: 'user_activity', url: receiver.url, secret: receiver.secret })
+
+  const client = new CampaignClient({
+    baseUrl,
+    accessToken: async () => 'a-token-from-your-vault',
+    hooks: {
+      onRetry: ({ attempt, delayMs, error }) =>
+        note(`attempt ${attempt} failed (${error.code}); again in ${Math.round(delayMs)} ms`),
+    },
+  })
+  const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+
+  heading(`The service in a box listens on ${baseUrl}`)
+  await attempt('read the progress of ada', async () => {
+    const progress = await client.getUserProgress(ada)
+    const done = progress.actions.filter((task) => task.status === 'completed').length
+    return `${progress.total} XP, rank ${progress.rank}, ${done} of ${progress.actions.length} tasks completed`
+  })
+
+  heading('Award XP, once')
+  const award = { address: WALLET, pid: 'demo', id: 'launch-party-2026', xp: 250 }
+  await attempt('award 250 XP to a wallet', async () => {
+    await client.rewardWallet(award)
+    return 'awarded'
+  })
+  await expectRefusal('award it again under the same id', ApiError, () => client.rewardWallet(award))
+
+  heading('Referrals')
+  await attempt('make ada the referrer of a new user, hedy', async () => {
+    await client.setReferrer({ referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' })
+    return 'set; hedy was registered on the way'
+  })
+  await expectRefusal('let ada refer herself', ReferralRejectedError, () =>
+    client.setReferrer({ referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }),
+  )
+
+  heading('Record a task value')
+  await attempt('hedy connects a wallet in the quest "welcome"', async () => {
+    await client.recordActionValue({
+      account: 'hedy',
+      platform: 'discord',
+      pid: 'demo',
+      cid: 'welcome',
+      aid: 'connect-wallet',
+      value: 1,
+    })
+    const { total } = await client.getUserProgress({ ...ada, account: 'hedy' })
+    return `recorded; hedy now has ${total} XP`
+  })
+
+  heading('When things go wrong')
+  service.fail({ on: 'getCampaignPoints', kind: 'status', status: 503 })
+  await attempt('read points while the service answers 503 once', async () => {
+    const { total_points } = await client.getCampaignPoints({ pid: 'demo' })
+    return `${total_points} points, after one repeat`
+  })
+  service.fail({ on: 'getUserProgress', kind: 'reset' })
+  await attempt('read progress while the connection is lost once', async () => {
+    const { rank } = await client.getUserProgress(ada)
+    return `rank ${rank}, after one repeat`
+  })
+  service.fail({ on: 'recordActionValue', kind: 'applied_then_reset' })
+  await expectRefusal('record a value and lose the answer: never sent twice', NetworkError, () =>
+    client.recordActionValue({ ...ada, cid: 'spread-the-word', aid: 'daily-visit', value: 1 }),
+  )
+
+  heading('Webhooks')
+  await service.settle()
+  for (const line of receiver.handled) tell('received, verified and handled once', line)
+  const forged = receiver.lastBody.replace('"xp":', '"xp":9')
+  const accepted = verifyWebhook(receiver.secret, forged, receiver.lastSignature)
+  tell('the same message with its XP changed', accepted ? 'ACCEPTED?!' : 'refused: the signature does not match')
+
+  await receiver.close()
+  await close()
+  console.log('\nAll of it ran against a service on this machine. Next: README.md, and the other examples.')
+}
+
+/** A partner's receiver on loopback: it verifies, handles each message once, and remembers what it saw. */
+async function receiveWebhooks() {
+  const secret = 'whsec-quickstart'
+  const handled: string[] = []
+  const last = { body: '', signature: '' }
+  const receiver = createWebhookReceiver({
+    endpoint: 'quickstart',
+    secret,
+    handle(event, { rawBody }) {
+      last.body = new TextDecoder().decode(rawBody)
+      handled.push(
+        `${event.kind}${event.kind === 'unknown' ? ` (${event.type})` : `: ${event.payload.event.data.xp} XP`}`,
+      )
+    },
+  })
+  const server = createServer((request, response) => {
+    last.signature = String(request.headers['x-service-signature'])
+    void receiver.node(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    secret,
+    handled,
+    url: `http://127.0.0.1:${port}/webhooks`,
+    get lastBody() {
+      return last.body
+    },
+    get lastSignature() {
+      return last.signature
+    },
+    async close() {
+      await receiver.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function attempt(what: string, run: () => Promise<string>): Promise<void> {
+  try {
+    tell(what, await run())
+  } catch (error) {
+    if (!(error instanceof CampaignError)) throw error
+    tell(what, `${error.name}: ${error.message}`)
+    process.exitCode = 1
+  }
+}
+
+/** Runs what must be refused, and fails the whole script when it is not. */
+async function expectRefusal(
+  what: string,
+  expected: typeof ApiError | typeof NetworkError,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (!(error instanceof expected)) throw error
+    tell(what, `${error.name} (outcome: ${error.outcome}): ${error.message}`)
+    return
+  }
+  throw new Error(`${what}: this should have been refused`)
+}
+
+function heading(text: string): void {
+  console.log(`\n${text}`)
+}
+
+function tell(what: string, result: string): void {
+  console.log(`  ${what}\n    → ${result}`)
+}
+
+function note(text: string): void {
+  console.log(`    · ${text}`)
+}
