@@ -1,0 +1,187 @@
+/** A campaign as messages name it. */
+export interface EventCampaign {
+  id: string
+  name: string
+}
+
+/** The task a message is about. Interface: Events, Message shape, `event.data.action`. */
+export interface EventAction {
+  id: string
+  name: string
+  /** Allowed values: not shown. */
+  type: string
+  /** Metadata of the task. Shown in the admin panel's test message only. */
+  meta?: Record<string, unknown> | null
+}
+
+/** The `event` of a message about a completed task. */
+export interface ActionCompletedActivity {
+  type: 'action_completed'
+  data: {
+    action: EventAction
+    /** The associated account. Shown in the admin panel's test message only. */
+    account?: string
+    /** XP awarded for the event. */
+    xp: number
+  }
+}
+
+/**
+ * The `event` of a message about a completed quest. The interface shows no `data` of its own for it, so every field is
+ * optional (assumed: those of a completed task, where they are there), and other fields are open.
+ */
+export interface QuestCompletedActivity {
+  type: 'quest_completed'
+  data: {
+    action?: EventAction
+    account?: string
+    /** XP awarded for the event. */
+    xp?: number
+    [field: string]: unknown
+  }
+}
+
+/**
+ * The payload of a `user_activity` message. Interface: Events, Message shape. Fields the interface does not list are
+ * kept in the object, untyped.
+ */
+export interface UserActivity<
+  Activity extends ActionCompletedActivity | QuestCompletedActivity = ActionCompletedActivity | QuestCompletedActivity,
+> {
+  /** Unique ID of this message. */
+  id: string
+  /** Kind of event that triggered the message. */
+  scope: 'user_activity'
+  /** ID of the user who acted. */
+  user: string
+  /** ID of the user. Shown in the admin panel's test message only. */
+  user_id?: string
+  /** Connected wallet address; empty when there is none. */
+  wallet: string
+  /** E-mail address of the user; empty when there is none. */
+  email: string
+  campaign: EventCampaign
+  event: Activity
+  /** Total XP of the user. */
+  total_xp: number
+  /** XP from referrals. */
+  ref_xp: number
+  /** XP from user-generated content. */
+  ugc_xp: number
+  /** XP multiplier. */
+  xp_mul: number
+  /** Rank of the user on the leaderboard of the campaign. */
+  rank: number
+  /** Team of the user. Absent or empty when there is none (assumed: the interface says "if any"). */
+  team?: string
+}
+
+/** A user completed a task. */
+export interface ActionCompletedEvent {
+  kind: 'action_completed'
+  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  id: string
+  scope: 'user_activity'
+  type: 'action_completed'
+  payload: UserActivity<ActionCompletedActivity>
+}
+
+/** A user completed a quest. */
+export interface QuestCompletedEvent {
+  kind: 'quest_completed'
+  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  id: string
+  scope: 'user_activity'
+  type: 'quest_completed'
+  payload: UserActivity<QuestCompletedActivity>
+}
+
+/**
+ * Any other message: of a scope or type that the interface does not show (login, reward and referral hooks), or of a
+ * known type whose shape is not the one shown. It is signed all the same.
+ */
+export interface UnknownEvent {
+  kind: 'unknown'
+  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  id: string
+  /** `scope` of the message, if that is a string. */
+  scope?: string
+  /** `event.type` of the message, if that is a string. */
+  type?: string
+  /** The whole message. Its fields are not checked. */
+  payload: Record<string, unknown>
+}
+
+/**
+ * A verified message. `kind` is this package's own field, so that `switch (event.kind)` narrows `payload` and a message
+ * of tomorrow still arrives, as `unknown`. Interface: Events, Message shape (user activity).
+ */
+export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent
+
+/**
+ * Classifies a message that has an id. Never throws: whatever does not have the shape shown is `unknown`.
+ *
+ * @param payload - the message as JSON decoded it
+ */
+export function toEvent(payload: Record<string, unknown> & { id: string }): WebhookEvent {
+  const { id, scope, event } = payload
+  const type = isObject(event) ? event.type : undefined
+  if (scope === 'user_activity') {
+    // The assertions of TypeScript can't follow a discriminant two levels down, so each kind is named once.
+    if (type === 'action_completed' && isUserActivity<ActionCompletedActivity>(payload, isActionCompletedData)) {
+      return { kind: type, id, scope, type, payload }
+    }
+    if (type === 'quest_completed' && isUserActivity<QuestCompletedActivity>(payload, isQuestCompletedData)) {
+      return { kind: type, id, scope, type, payload }
+    }
+  }
+  return {
+    kind: 'unknown',
+    id,
+    ...(typeof scope === 'string' && { scope }),
+    ...(typeof type === 'string' && { type }),
+    payload,
+  }
+}
+
+function isUserActivity<Activity extends ActionCompletedActivity | QuestCompletedActivity>(
+  payload: Record<string, unknown>,
+  isData: (data: Record<string, unknown>) => boolean,
+): payload is Record<string, unknown> & UserActivity<Activity> {
+  const { campaign, event } = payload
+  return (
+    all(payload, 'string', ['user', 'wallet', 'email']) &&
+    all(payload, 'number', ['total_xp', 'ref_xp', 'ugc_xp', 'xp_mul', 'rank']) &&
+    optional(payload, 'string', ['user_id', 'team']) &&
+    isObject(campaign) &&
+    all(campaign, 'string', ['id', 'name']) &&
+    isObject(event) &&
+    isObject(event.data) &&
+    isData(event.data)
+  )
+}
+
+const isActionCompletedData = (data: Record<string, unknown>): boolean =>
+  isAction(data.action) && all(data, 'number', ['xp']) && optional(data, 'string', ['account'])
+
+const isQuestCompletedData = (data: Record<string, unknown>): boolean =>
+  (data.action === undefined || isAction(data.action)) &&
+  optional(data, 'number', ['xp']) &&
+  optional(data, 'string', ['account'])
+
+const isAction = (action: unknown): boolean =>
+  isObject(action) &&
+  all(action, 'string', ['id', 'name', 'type']) &&
+  (action.meta === undefined || action.meta === null || isObject(action.meta))
+
+type Primitive = 'string' | 'number'
+
+const all = (object: Record<string, unknown>, type: Primitive, fields: readonly string[]): boolean =>
+  fields.every((field) => typeof object[field] === type)
+
+const optional = (object: Record<string, unknown>, type: Primitive, fields: readonly string[]): boolean =>
+  fields.every((field) => object[field] === undefined || typeof object[field] === type)
+
+/** A JSON object, as opposed to `null`, an array or a scalar. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,93 @@
+import { equalDigests, hmacSha256Hex } from '#hmac'
+import type { WebhookErrorCode } from './errors.ts'
+import { type RawBody, toRawBody } from './raw-body.ts'
+import { toKeys, type WebhookSecret } from './secret.ts'
+import { warnOfParsedBody } from './warning.ts'
+
+/** The value of the `x-service-signature` header as any framework hands it over. */
+export type SignatureHeader = string | readonly string[] | null | undefined
+
+/** Why a body, its signature and a secret do not go together. */
+export type SignatureFailure = Extract<
+  WebhookErrorCode,
+  'missing_signature' | 'malformed_signature' | 'signature_mismatch' | 'body_not_raw'
+>
+
+/**
+ * Whether the message comes from the service: its signature is the HMAC-SHA256 of the body, keyed with the secret.
+ *
+ * Synchronous on every runtime: the answer can be used in an `if` at once, and a forgotten `await` lets nothing in.
+ * Digests are compared in constant time, and every secret of a list is tried whichever matches. A stranger's input
+ * never throws. The signature covers no time: a captured message stays valid, so remember the ids already handled.
+ *
+ * Interface: Events, Signature.
+ *
+ * @param secret - the secret the webhook is registered with, or a list of one to five while replacing it
+ * @param rawBody - the body exactly as it arrived. A parsed body is `false`, and the first one in a process emits a
+ * warning that says what to pass instead.
+ * @param header - the value of `x-service-signature`. More than one value, another letter case, a prefix or white space
+ * is `false`.
+ * @throws TypeError when the secret is unusable: empty, neither string nor Uint8Array, or a list of none or more than
+ * five
+ *
+ * @example
+ * ```ts
+ * const rawBody = await request.arrayBuffer()
+ * if (!verifyWebhook(secret, rawBody, request.headers.get('x-service-signature'))) {
+ *   return new Response(null, { status: 401 })
+ * }
+ * ```
+ */
+export function verifyWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): boolean {
+  const found = findSecret(secret, rawBody, header)
+  if (found === 'body_not_raw' && typeof rawBody === 'object' && rawBody !== null) warnOfParsedBody()
+  return typeof found === 'number'
+}
+
+/**
+ * The signature the service would send for this body, for tests and for sending messages of one's own.
+ *
+ * Interface: Events, Signature.
+ *
+ * @param secret - one secret; a list is refused when it has more than one, as it would be unclear which one signs
+ * @param rawBody - the bytes to sign; a string stands for its UTF-8 bytes
+ * @returns 64 lowercase hexadecimal digits
+ * @throws TypeError when the secret is unusable, or the body is not raw
+ */
+export function signWebhook(secret: WebhookSecret, rawBody: RawBody): string {
+  const keys = toKeys(secret)
+  if (keys.length > 1) throw new TypeError(`signWebhook signs with one secret; got a list of ${keys.length}.`)
+  const body = toRawBody(rawBody)
+  if (body === undefined) {
+    throw new TypeError('rawBody must be a string, Uint8Array or ArrayBuffer: sign the very text that is sent.')
+  }
+  return hmacSha256Hex(keys[0] as string | Uint8Array, body)
+}
+
+/** The index of the first secret that signed the body, or why there is none. Throws for an unusable secret only. */
+export function findSecret(secret: unknown, rawBody: unknown, header: unknown): number | SignatureFailure {
+  const keys = toKeys(secret)
+  const body = toRawBody(rawBody)
+  if (body === undefined) return 'body_not_raw'
+  const signature = soleValue(header)
+  if (signature === undefined || signature === '') return 'missing_signature'
+  if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/.test(signature)) return 'malformed_signature'
+
+  let index = -1
+  for (let i = keys.length - 1; i >= 0; i--) {
+    if (equalDigests(hmacSha256Hex(keys[i] as string | Uint8Array, body), signature)) index = i
+  }
+  return index < 0 ? 'signature_mismatch' : index
+}
+
+/** The one value of a header, `undefined` when there is none, `null` when there are several or it is no header. */
+function soleValue(header: unknown): unknown {
+  if (typeof header === 'string') return header
+  if (header === undefined || header === null) return undefined
+  try {
+    if (!Array.isArray(header) || header.length > 1) return null
+    return header.length === 0 ? undefined : (header[0] ?? null)
+  } catch {
+    return null
+  }
+}
