@@ -16,10 +16,12 @@ export interface WebhookRegistration {
   hook_id?: string | undefined
 }
 
+const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
+
 /** Schema of {@link WebhookRegistration}. */
 export const webhookRegistration = z.object({
   scope: openString(['user_activity']).check(z.refine((scope) => scope.length > 0, 'must not be empty')),
-  url: z.url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' }),
+  url: z.string().check(z.refine(isHttpUrl, 'must be an absolute http or https URL')),
   secret: z.optional(identifier),
   hook_id: z.optional(identifier),
 })
