@@ -4,9 +4,6 @@
 // more and not where a content security policy forbids it.
 import { userProgress as userProgressSchema } from './user-progress.ts'
 import { campaignInfo as campaignInfoSchema } from './campaign-info.ts'
-import { campaignPoints as campaignPointsSchema } from './campaign-points.ts'
-import { userProfiles as userProfilesSchema } from './user-profiles.ts'
-import { inviteCode as inviteCodeSchema } from './invite-code.ts'
 import { DECIMAL, isMetadata, toNumber } from './fields.ts'
 
 /** What a reader gives for a value that does not fit. */
@@ -360,70 +357,8 @@ const campaignInfo = (input) => {
   return v50;
 }
 
-const campaignPoints = (input) => {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return INVALID;
-  const v0 = input["id"];
-  if (typeof v0 !== "string") return INVALID;
-  const v1 = input["name"];
-  if (typeof v1 !== "string") return INVALID;
-  const v2 = input["total_points"];
-  if (typeof v2 !== "number" || !Number.isFinite(v2)) return INVALID;
-  const v3 = input["season_points"];
-  if (typeof v3 !== "number" || !Number.isFinite(v3)) return INVALID;
-  const v4 = input["season_index"];
-  if (typeof v4 !== "number" || !Number.isFinite(v4)) return INVALID;
-  const v5 = input["season"];
-  if (typeof v5 !== "object" || v5 === null || Array.isArray(v5)) return INVALID;
-  const v6 = v5["name"];
-  if (typeof v6 !== "string") return INVALID;
-  const v7 = v5["max_xp"];
-  if (typeof v7 !== "number" || !Number.isFinite(v7)) return INVALID;
-  return input;
-}
-
-const userProfiles = (input) => {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return INVALID;
-  const v0 = input["user_id"];
-  if (typeof v0 !== "string") return INVALID;
-  const v1 = input["xp"];
-  if (typeof v1 !== "number" || !Number.isFinite(v1)) return INVALID;
-  const v2 = input["ref_xp"];
-  if (typeof v2 !== "number" || !Number.isFinite(v2)) return INVALID;
-  const v3 = input["ugc_xp"];
-  if (typeof v3 !== "number" || !Number.isFinite(v3)) return INVALID;
-  const v4 = input["refs"];
-  if (typeof v4 !== "number" || !Number.isFinite(v4)) return INVALID;
-  const v5 = input["ref_count"];
-  if (typeof v5 !== "number" || !Number.isFinite(v5)) return INVALID;
-  const v6 = input["profiles"];
-  if (!Array.isArray(v6)) return INVALID;
-  for (let v7 = 0; v7 < v6.length; v7++) {
-    const v8 = v6[v7];
-    if (typeof v8 !== "object" || v8 === null || Array.isArray(v8)) return INVALID;
-    const v9 = v8["account"];
-    if (typeof v9 !== "string") return INVALID;
-    const v10 = v8["platform"];
-    if (typeof v10 !== "string") return INVALID;
-  }
-  return input;
-}
-
-const inviteCode = (input) => {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return INVALID;
-  const v0 = input["used_by"];
-  if (!Array.isArray(v0)) return INVALID;
-  for (let v1 = 0; v1 < v0.length; v1++) {
-    const v2 = v0[v1];
-    if (typeof v2 !== "string") return INVALID;
-  }
-  return input;
-}
-
 /** The readers by their schemas. */
 export const readers: ReadonlyMap<object, (input: unknown) => unknown> = /* @__PURE__ */ new Map([
   [userProgressSchema, userProgress],
   [campaignInfoSchema, campaignInfo],
-  [campaignPointsSchema, campaignPoints],
-  [userProfilesSchema, userProfiles],
-  [inviteCodeSchema, inviteCode],
 ])

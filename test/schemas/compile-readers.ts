@@ -19,17 +19,20 @@ function generate(schema: $ZodType, assertOnly: boolean): Generated {
   let source = ''
   let names: string[] = []
   let values: unknown[] = []
-  const spy = (...args: string[]): unknown => {
-    names = args.slice(0, -1)
-    source = args.at(-1) ?? ''
-    const factory = original(...args) as (...closed: unknown[]) => unknown
-    return (...closed: unknown[]) => {
-      values = closed
-      return factory(...closed)
+  class Spy {
+    constructor(...args: string[]) {
+      names = args.slice(0, -1)
+      source = args.at(-1) ?? ''
+      const factory = original(...args) as (...closed: unknown[]) => unknown
+      // biome-ignore lint/correctness/noConstructorReturn: it stands in for Function, whose instances are functions
+      return (...closed: unknown[]) => {
+        values = closed
+        return factory(...closed)
+      }
     }
   }
   try {
-    Object.defineProperty(globalThis, 'Function', { value: spy, configurable: true, writable: true })
+    Object.defineProperty(globalThis, 'Function', { value: Spy, configurable: true, writable: true })
     compileFn(schema, { assertOnly })
   } finally {
     Object.defineProperty(globalThis, 'Function', { value: original, configurable: true, writable: true })
