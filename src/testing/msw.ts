@@ -1,1 +1,45 @@
-export {}
+/**
+ * The service in a box as handlers of msw, for tests that intercept requests there. msw is an optional peer: 2.10 or
+ * later, below 4.
+ *
+ * @module testing/msw
+ */
+import { type HttpHandler, HttpResponse, http } from 'msw'
+import type { CampaignService } from './service.ts'
+
+/** Options of {@link campaignHandlers}. */
+export interface CampaignHandlersOptions {
+  /** The base URL the client is given, `/api/v1` included. */
+  baseUrl: string | URL
+}
+
+/**
+ * The service as msw handlers: everything below `baseUrl` is answered by it, unknown paths included. Faults work as
+ * they do with `service.fetch`; a lost connection arrives as msw's network error.
+ *
+ * @example
+ * ```ts
+ * const service = createCampaignService()
+ * const server = setupServer(...campaignHandlers(service, { baseUrl: 'https://campaign.example/api/v1' }))
+ * ```
+ * @throws TypeError when `baseUrl` is not an absolute URL whose path is `/api/v1`.
+ */
+export function campaignHandlers(
+  service: Pick<CampaignService, 'fetch'>,
+  { baseUrl }: CampaignHandlersOptions,
+): HttpHandler[] {
+  const base = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined
+  if (!base || !/^\/api\/v1\/?$/.test(base.pathname) || base.search || base.hash) {
+    throw new TypeError('campaignHandlers: baseUrl must be an absolute URL that ends in /api/v1')
+  }
+  return [
+    http.all(`${base.origin}/api/v1/*`, async ({ request }) => {
+      try {
+        return await service.fetch(request)
+      } catch {
+        // Either the fault lost the connection, or the request was aborted and nobody reads the answer.
+        return HttpResponse.error()
+      }
+    }),
+  ]
+}

@@ -1,26 +1,25 @@
-import * as z from 'zod/mini'
-import type { $ZodType } from 'zod/v4/core'
-import { type Endpoint, endpoints, type OperationName, type RequestOf } from '../endpoints.ts'
+import { endpoints, type OperationName } from '../endpoints.ts'
+import type { QueryNames } from '../options.ts'
+import { check } from '../schemas/check.ts'
 import { badRequest } from './refusal.ts'
 import type { Route, ServiceRequest } from './service-request.ts'
 
-type OpenEndpoint = 'getCampaignInfo' | 'getCampaignPoints' | 'getUserProfiles' | 'getInviteCode'
-
-/** Other names for the query parameters that the interface leaves open, as the client's option of the same name. */
-export type ServiceQueryNames = {
-  readonly [Name in OpenEndpoint]?: { readonly [Argument in keyof RequestOf<Name>]?: string | undefined } | undefined
-}
-
 /** What the interface leaves open about routing. */
 export interface RouterOptions {
-  readonly queryNames?: ServiceQueryNames | undefined
+  readonly queryNames?: QueryNames | undefined
   readonly webhookRegistrationPath?: string | undefined
 }
 
 /** The path all operations are under. Interface: Versioning. */
 export const BASE_PATH = '/api/v1'
 
-const catalogue = Object.entries(endpoints) as unknown as readonly (readonly [OperationName, Endpoint])[]
+interface CatalogueEntry {
+  readonly method: 'GET' | 'POST'
+  readonly path: string | undefined
+  readonly assumedQueryNames?: readonly string[] | undefined
+}
+
+const catalogue = Object.entries(endpoints) as readonly (readonly [OperationName, CatalogueEntry])[]
 
 /** Finds the operation a request is for, and reads its arguments. */
 export class Router {
@@ -52,29 +51,24 @@ export class Router {
   read(operation: OperationName, request: ServiceRequest): unknown {
     const given =
       endpoints[operation].method === 'GET' ? this.#readQuery(operation, request.url) : readJsonBody(request)
-    // Each schema is its own type; here only what they have in common is needed.
-    const result = z.safeParse(endpoints[operation].request as $ZodType, given)
-    if (result.success) return result.data
-    throw badRequest(
-      result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; '),
-    )
+    const checked = check<unknown>(endpoints[operation].request, given)
+    if (checked.ok) return checked.value
+    throw badRequest(checked.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; '))
   }
 
-  #readQuery(operation: OperationName, url: URL): Record<string, string> {
-    const names = this.#queryNames.get(operation) ?? {}
-    const given: Record<string, string> = {}
-    for (const argument of argumentsOf(operation)) {
-      const name = names[argument] ?? argument
-      const [value, ...more] = url.searchParams.getAll(name)
-      if (more.length > 0) throw badRequest(`the query parameter "${name}" is there more than once`)
-      if (value !== undefined) given[argument] = value
+  /** A parameter that is there more than once becomes a list, which no schema takes. */
+  #readQuery(operation: OperationName, { searchParams }: URL): Record<string, unknown> {
+    const read = (name: string): unknown => {
+      const values = searchParams.getAll(name)
+      return values.length > 1 ? values : values[0]
     }
-    return given
+    const renamed = Object.entries(this.#queryNames.get(operation) ?? {})
+    const wireNames = new Map(
+      [...searchParams.keys()].map((name) => [name, name]).concat(renamed) as [string, string][],
+    )
+    return Object.fromEntries([...wireNames].map(([argument, wireName]) => [argument, read(wireName)]))
   }
 }
-
-const argumentsOf = (operation: OperationName): string[] =>
-  Object.keys((endpoints[operation].request as unknown as z.ZodMiniObject).shape)
 
 function readJsonBody({ headers, body }: ServiceRequest): unknown {
   const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
@@ -86,24 +80,22 @@ function readJsonBody({ headers, body }: ServiceRequest): unknown {
   }
 }
 
-function readQueryNames(given: ServiceQueryNames = {}): ReadonlyMap<OperationName, Readonly<Record<string, string>>> {
+function readQueryNames(given: QueryNames = {}): ReadonlyMap<OperationName, Readonly<Record<string, string>>> {
   const queryNames = new Map<OperationName, Readonly<Record<string, string>>>()
-  const open = catalogue.filter(([, endpoint]) => endpoint.assumedQueryNames).map(([name]) => name)
+  const open = new Map<string, readonly string[]>()
+  for (const [name, { assumedQueryNames }] of catalogue) if (assumedQueryNames) open.set(name, assumedQueryNames)
   for (const [operation, names] of Object.entries(given)) {
-    const name = open.find((candidate) => candidate === operation)
-    if (!name) throw new TypeError(`queryNames: "${operation}" is not one of ${open.join(', ')}`)
-    const renamed: Record<string, string> = {}
-    for (const [argument, wireName] of Object.entries((names ?? {}) as Record<string, unknown>)) {
-      if (!argumentsOf(name).includes(argument)) {
-        throw new TypeError(`queryNames.${operation}: "${argument}" is not one of ${argumentsOf(name).join(', ')}`)
+    const known = open.get(operation)
+    if (!known) throw new TypeError(`queryNames: "${operation}" is not one of ${[...open.keys()].join(', ')}`)
+    for (const [argument, wireName] of Object.entries(names as Record<string, unknown>)) {
+      if (!known.includes(argument)) {
+        throw new TypeError(`queryNames.${operation}: "${argument}" is not one of ${known.join(', ')}`)
       }
-      if (wireName === undefined) continue
       if (typeof wireName !== 'string' || wireName === '') {
         throw new TypeError(`queryNames.${operation}.${argument} must be a non-empty string`)
       }
-      renamed[argument] = wireName
     }
-    queryNames.set(name, renamed)
+    queryNames.set(operation as OperationName, { ...names })
   }
   return queryNames
 }

@@ -1,3 +1,4 @@
+import type { QueryNames } from '../options.ts'
 import type { CampaignSeed } from './campaign-seed.ts'
 import { type ServiceClock, systemClock } from './clock.ts'
 import { demoCampaign } from './demo-campaign.ts'
@@ -6,13 +7,22 @@ import { type FaultHandle, type FaultOptions, FaultQueue } from './faults.ts'
 import { type ListeningService, type ListenOptions, listen } from './http-server.ts'
 import { createIdSource } from './random.ts'
 import { RequestLog, type RequestRecord } from './request-log.ts'
-import { Router, type ServiceQueryNames } from './router.ts'
+import { Router } from './router.ts'
 import { createServiceFetch } from './service-fetch.ts'
 import type { ServiceRequest } from './service-request.ts'
 import { ServiceState } from './state/service-state.ts'
 import { type StateSnapshot, takeSnapshot } from './state/snapshot.ts'
 import { Authenticator, type TokenOptions } from './tokens.ts'
+import { Deliveries, type DeliveryRecord } from './webhooks/deliveries.ts'
+import type { Deliver, PostSettings } from './webhooks/post.ts'
 import { describeWebhook, type WebhookOptions, type WebhookRecord, WebhookRegistry } from './webhooks/registry.ts'
+import {
+  type EmitOptions,
+  type EmittedMessage,
+  type TestWebhookOptions,
+  type TestWebhookResult,
+  WebhookSender,
+} from './webhooks/sender.ts'
 
 /** Options of {@link createCampaignService}. All have defaults. */
 export interface CampaignServiceOptions {
@@ -25,9 +35,16 @@ export interface CampaignServiceOptions {
   /** Makes all identifiers the same on each run. Default: none, so that they differ. */
   seed?: number | string | undefined
   /** Other names for the query parameters that the interface leaves open. Default: the client's own defaults. */
-  queryNames?: ServiceQueryNames | undefined
+  queryNames?: QueryNames | undefined
   /** Where webhooks are registered, below the base URL. Default: `'webhook'` (assumed: the interface shows none). */
   webhookRegistrationPath?: string | undefined
+  /**
+   * Sends webhook messages: hand in `receiver.fetch` to do without a network. Default: the platform's `fetch`, read
+   * at each delivery.
+   */
+  deliver?: Deliver | undefined
+  /** How long an endpoint may take to answer, in milliseconds. Default: 10 000 (assumed: the interface shows none). */
+  deliveryTimeoutMs?: number | undefined
 }
 
 /** The campaign service, in a box. Made by {@link createCampaignService}. */
@@ -61,11 +78,32 @@ export interface CampaignService {
   unregisterWebhook(hookId: string): boolean
   /** The registered webhooks, without their secrets. */
   readonly webhooks: readonly WebhookRecord[]
+  /**
+   * Sends an event to every webhook it applies to, signed where there is a secret. Nothing else changes: the user's
+   * XP stays as it is. Interface: Events.
+   *
+   * @throws TypeError when it names a campaign, user, task or quest that is not there.
+   */
+  emit(event: EmitOptions): EmittedMessage
+  /**
+   * Presses the admin panel's Test button: sends a simulated `user_activity` once, without retries and without a
+   * record among the deliveries (both assumed). Interface: Events, Test tool.
+   *
+   * Rejects with `TypeError` when the webhook, its URL, the campaign or the user is not there.
+   */
+  testWebhook(options: TestWebhookOptions): Promise<TestWebhookResult>
+  /**
+   * What became of each message at each endpoint, oldest first, copied at each access. Of those that have ended, the
+   * oldest leave beyond 10 000.
+   */
+  readonly deliveries: readonly DeliveryRecord[]
+  /** Resolves when no delivery is under way. Retries that wait for their time are not waited for. */
+  settle(): Promise<void>
   /** The requests of late (10 000 at most), oldest first. */
   readonly requests: readonly RequestRecord[]
   /** What the service holds, copied at each access. */
   readonly state: StateSnapshot
-  /** Back to the start: campaigns as seeded, no webhooks, no faults, an empty log. */
+  /** Back to the start: campaigns as seeded, no webhooks, deliveries or faults, an empty log. Servers go on. */
   reset(): void
 }
 
@@ -90,9 +128,13 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
   const authenticator = new Authenticator(options.tokens)
   const faults = new FaultQueue()
   const log = new RequestLog()
+  const posting = readPostSettings(options, clock)
+  const deliveries = new Deliveries(posting)
   const start = () => {
     const ids = createIdSource(options.seed)
-    return { state: new ServiceState(campaigns, ids), webhooks: new WebhookRegistry(ids) }
+    const state = new ServiceState(campaigns, ids)
+    const webhooks = new WebhookRegistry(ids)
+    return { state, webhooks, sender: new WebhookSender(state, webhooks, deliveries, ids) }
   }
   let world = start()
 
@@ -103,7 +145,13 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
       faults,
       log,
       now: () => clock.now(),
-      open: (grant) => ({ ...world, grant, now: clock.now(), announce: () => {} }),
+      open: (grant) => ({
+        state: world.state,
+        webhooks: world.webhooks,
+        grant,
+        now: clock.now(),
+        announce: (event) => world.sender.announce(event),
+      }),
     })
 
   return {
@@ -115,6 +163,12 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     get webhooks() {
       return world.webhooks.records()
     },
+    emit: (event) => world.sender.emit(event),
+    testWebhook: (testOptions) => world.sender.test(testOptions, posting),
+    get deliveries() {
+      return deliveries.records()
+    },
+    settle: () => deliveries.settle(),
     get requests() {
       return log.records()
     },
@@ -124,7 +178,21 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     reset() {
       faults.clear()
       log.clear()
+      deliveries.clear()
       world = start()
     },
   }
+}
+
+function readPostSettings(
+  { deliver, deliveryTimeoutMs = 10_000 }: CampaignServiceOptions,
+  clock: ServiceClock,
+): PostSettings {
+  if (deliver !== undefined && typeof deliver !== 'function') {
+    throw new TypeError('deliver must be a function that takes a Request and gives a Response')
+  }
+  if (!Number.isFinite(deliveryTimeoutMs) || deliveryTimeoutMs <= 0) {
+    throw new TypeError('deliveryTimeoutMs must be a positive number of milliseconds')
+  }
+  return { clock, timeoutMs: deliveryTimeoutMs, deliver: deliver ?? ((request) => globalThis.fetch(request)) }
 }

@@ -86,6 +86,16 @@ export class WebhookRegistry {
     return this.#webhooks.get(hookId)
   }
 
+  /** The webhook registered first, of those that are still there. */
+  first(): Webhook | undefined {
+    const [webhook] = this.#webhooks.values()
+    return webhook
+  }
+
+  get isEmpty(): boolean {
+    return this.#webhooks.size === 0
+  }
+
   applicable({ scope, pid, organization }: MessageAddress): Webhook[] {
     return [...this.#webhooks.values()].filter(
       (webhook) =>

@@ -1,0 +1,98 @@
+import type { ServiceClock } from '../clock.ts'
+
+/** Sends a message to its endpoint. The default is the platform's fetch. */
+export type Deliver = (request: Request) => Response | PromiseLike<Response>
+
+/** What became of one attempt to deliver a message. */
+export interface PostResult {
+  /** Whether the endpoint answered with a status from 200 to 299. */
+  readonly ok: boolean
+  /** The status of its answer; absent when there was none. */
+  readonly status?: number
+  /** The beginning of its answer, as text. */
+  readonly answer?: string
+  /** Why there was no answer. */
+  readonly error?: string
+}
+
+export interface Outgoing {
+  readonly url: string
+  readonly body: string
+  readonly signature: string | undefined
+}
+
+export interface PostSettings {
+  readonly deliver: Deliver
+  readonly clock: ServiceClock
+  readonly timeoutMs: number
+}
+
+const SNIPPET_BYTES = 1024
+
+/** Posts a message once. Never rejects: every failure is a result. */
+export async function post(message: Outgoing, settings: PostSettings, abandoned: AbortSignal): Promise<PostResult> {
+  const { deliver, clock, timeoutMs } = settings
+  const controller = new AbortController()
+  const { signal } = controller
+  const timer = clock.setTimeout(
+    () => controller.abort(new Error(`no complete answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  )
+  const abandon = (): void => controller.abort(new Error('the service was reset'))
+  abandoned.addEventListener('abort', abandon, { once: true })
+  // A receiver in this process may not heed the signal, so the wait ends without its help.
+  const ended = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  ended.catch(() => {})
+  try {
+    const request = new Request(message.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(message.signature !== undefined && { 'x-service-signature': message.signature }),
+      },
+      body: message.body,
+      redirect: 'manual',
+      signal,
+    })
+    const response = await Promise.race([(async () => deliver(request))(), ended])
+    const answer = await readSnippet(response, ended)
+    return { ok: response.status >= 200 && response.status < 300, status: response.status, answer }
+  } catch (error) {
+    return { ok: false, error: describeFailure(error) }
+  } finally {
+    clock.clearTimeout(timer)
+    abandoned.removeEventListener('abort', abandon)
+  }
+}
+
+/** The beginning of the answer, or as much of it as there is: the status has decided already. */
+async function readSnippet(response: Response, ended: Promise<never>): Promise<string> {
+  const reader = response.body?.getReader()
+  if (!reader) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  try {
+    while (size < SNIPPET_BYTES) {
+      const { done, value } = await Promise.race([reader.read(), ended])
+      if (done) return text + decoder.decode()
+      const part = value.subarray(0, SNIPPET_BYTES - size)
+      size += part.length
+      text += decoder.decode(part, { stream: true })
+    }
+  } catch {
+    // A body that breaks off takes nothing back from the status.
+  }
+  reader.cancel().catch(() => {})
+  return text
+}
+
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return 'the delivery failed'
+  const cause: unknown = error.cause
+  if (!(cause instanceof Error)) return error.message
+  const code: unknown = Reflect.get(cause, 'code')
+  return typeof code === 'string' ? `${error.message}: ${code}` : `${error.message}: ${cause.message}`
+}
