@@ -6,7 +6,7 @@ import type { WebhookEvent } from './event.ts'
 import { safeParseWebhook } from './parse.ts'
 import type { ReceiverSettings } from './receiver-options.ts'
 import type { ReceiverReports } from './receiver-reports.ts'
-import type { WebhookSecret } from './signature.ts'
+import type { WebhookSecret } from './secret.ts'
 
 /** A request as the adapters hand it over. */
 export interface InboundRequest {
@@ -50,11 +50,9 @@ export async function takeIn(
     return { ok: false, reason: body.reason }
   }
 
-  const secret = await currentSecret(settings, reports, deadline)
-  if (secret === undefined) return { ok: false, reason: 'secret_unavailable' }
   let parsed: ReturnType<typeof safeParseWebhook>
   try {
-    parsed = safeParseWebhook(secret, body.bytes, request.signature)
+    parsed = safeParseWebhook(await currentSecret(settings, deadline), body.bytes, request.signature)
   } catch (error) {
     reports.error(error, 'secret')
     return { ok: false, reason: 'secret_unavailable' }
@@ -63,18 +61,9 @@ export async function takeIn(
   return { ok: true, message: { event: parsed.event, rawBody: body.bytes, secretIndex: parsed.secretIndex } }
 }
 
-async function currentSecret(
-  { secret, deadlineMs }: ReceiverSettings,
-  reports: ReceiverReports,
-  deadline: Deadline,
-): Promise<WebhookSecret | undefined> {
+async function currentSecret({ secret, deadlineMs }: ReceiverSettings, deadline: Deadline): Promise<WebhookSecret> {
   if (typeof secret !== 'function') return secret
-  try {
-    const given = await deadline.meet((async () => secret())())
-    if (given !== LATE) return given
-    reports.error(new Error(`The source of the secret gave none within deadlineMs (${deadlineMs} ms).`), 'secret')
-  } catch (error) {
-    reports.error(error, 'secret')
-  }
-  return undefined
+  const given = await deadline.meet((async () => secret())())
+  if (given === LATE) throw new Error(`The source of the secret gave none within deadlineMs (${deadlineMs} ms).`)
+  return given
 }

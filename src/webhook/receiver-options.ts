@@ -1,7 +1,8 @@
 import type { WebhookRejectionReason } from './answer.ts'
 import type { DeliveryStore } from './deliveries.ts'
 import type { WebhookEvent } from './event.ts'
-import { verifyWebhook, type WebhookSecret } from './signature.ts'
+import type { WebhookSecret } from './secret.ts'
+import { verifyWebhook } from './signature.ts'
 import { memoryStore } from './stores/memory.ts'
 import { MAX_TIMER_MS } from './timer.ts'
 
@@ -147,14 +148,21 @@ export function receiverSettings(options: WebhookReceiverOptions): ReceiverSetti
   if (onError !== undefined) checkFunction('onError', onError)
   checkStore(store)
 
-  const maxBodyBytes = positive('maxBodyBytes', options.maxBodyBytes ?? 262_144, Number.MAX_SAFE_INTEGER)
+  const {
+    maxBodyBytes = 262_144,
+    deadlineMs = 10_000,
+    leaseMs = 30_000,
+    maxRunMs = 240_000,
+    retainMs = WEEK_MS,
+  } = options
+  checkPositive('maxBodyBytes', maxBodyBytes, Number.MAX_SAFE_INTEGER)
   if (!Number.isInteger(maxBodyBytes)) {
     throw new RangeError(`createWebhookReceiver: maxBodyBytes must be a whole number of bytes, got ${maxBodyBytes}.`)
   }
-  const deadlineMs = positive('deadlineMs', options.deadlineMs ?? 10_000, MAX_TIMER_MS)
-  const leaseMs = positive('leaseMs', options.leaseMs ?? 30_000, MAX_CLAIM_MS)
-  const maxRunMs = positive('maxRunMs', options.maxRunMs ?? 240_000, MAX_CLAIM_MS)
-  const retainMs = positive('retainMs', options.retainMs ?? WEEK_MS, Number.MAX_SAFE_INTEGER)
+  checkPositive('deadlineMs', deadlineMs, MAX_TIMER_MS)
+  checkPositive('leaseMs', leaseMs, MAX_CLAIM_MS)
+  checkPositive('maxRunMs', maxRunMs, MAX_CLAIM_MS)
+  checkPositive('retainMs', retainMs, Number.MAX_SAFE_INTEGER)
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
     throw new RangeError(
       `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
@@ -206,7 +214,7 @@ function checkStore(store: unknown): void {
   }
 }
 
-function positive(name: string, value: unknown, max: number): number {
+function checkPositive(name: string, value: unknown, max: number): void {
   if (typeof value !== 'number') {
     throw new TypeError(`createWebhookReceiver: ${name} must be a number, got ${typeName(value)}.`)
   }
@@ -215,7 +223,6 @@ function positive(name: string, value: unknown, max: number): number {
       `createWebhookReceiver: ${name} must be a finite number above 0 and at most ${max}, got ${value}.`,
     )
   }
-  return value
 }
 
 /** Names a wrong value without showing it: it may be a secret that landed in the wrong option. */

@@ -1,0 +1,88 @@
+import { createWebhookReceiver, memoryStore, type WebhookReceiverOptions } from 'campaign-client/webhook'
+import { describe, expect, test } from 'vitest'
+
+const GOOD: WebhookReceiverOptions = { endpoint: 'campaign', secret: 's3cret', handle: () => {} }
+
+function create(options: Record<string, unknown>): () => unknown {
+  return () => createWebhookReceiver({ ...GOOD, ...options } as WebhookReceiverOptions)
+}
+
+describe('createWebhookReceiver refuses at creation', () => {
+  test.each([undefined, null, 'campaign', 7])('options that are %j', (options) => {
+    expect(() => createWebhookReceiver(options as never)).toThrow(TypeError)
+    expect(() => createWebhookReceiver(options as never)).toThrow(/object with endpoint, secret and handle/)
+  })
+
+  test.each([undefined, null, '', '   ', 7, {}])('the endpoint %j', (endpoint) => {
+    expect(create({ endpoint })).toThrow(TypeError)
+    expect(create({ endpoint })).toThrow(/endpoint must be a non-empty string/)
+  })
+
+  test.each([[undefined], [null], [''], [[]], [['a', '']], [7], [{}], [new Uint8Array()], [Array(6).fill('s')]])(
+    'the secret %j',
+    (secret) => {
+      expect(create({ secret })).toThrow(TypeError)
+    },
+  )
+
+  test('a missing secret says where it may have got lost', () => {
+    expect(create({ secret: undefined })).toThrow(/secret is missing.*environment variable/)
+  })
+
+  test.each(['handle', 'onReject', 'onError'])('%s that is no function', (name) => {
+    expect(create({ [name]: 'text' })).toThrow(TypeError)
+    expect(create({ [name]: null })).toThrow(`${name} must be a function, got null`)
+  })
+
+  test('a store that lacks a method, by its name', () => {
+    const { extend: _, ...rest } = memoryStore()
+    expect(create({ store: rest })).toThrow(TypeError)
+    expect(create({ store: rest })).toThrow(/object lacks extend\.$/)
+    expect(create({ store: null })).toThrow(/null lacks claim, extend, complete, release/)
+    expect(create({ store: memoryStore })).toThrow(/function lacks claim/)
+  })
+
+  const NUMBERS = ['maxBodyBytes', 'deadlineMs', 'leaseMs', 'maxRunMs', 'retainMs']
+
+  test.each(NUMBERS)('%s that is no number', (name) => {
+    for (const value of ['5', null, {}, 5n]) {
+      expect(create({ [name]: value })).toThrow(TypeError)
+      expect(create({ [name]: value })).toThrow(`${name} must be a number`)
+    }
+  })
+
+  test.each(NUMBERS)('%s out of its range', (name) => {
+    for (const value of [0, -1, Number.NaN, Infinity, 2 ** 60]) {
+      expect(create({ [name]: value })).toThrow(RangeError)
+      expect(create({ [name]: value })).toThrow(
+        new RegExp(`${name} must be a finite number above 0 and at most \\d+, got`),
+      )
+    }
+  })
+
+  test('a fraction of a byte', () => {
+    expect(create({ maxBodyBytes: 10.5 })).toThrow(RangeError)
+  })
+
+  test('a deadline that no timer can keep', () => {
+    expect(create({ deadlineMs: 2 ** 31 })).toThrow(RangeError)
+    expect(create({ deadlineMs: 2 ** 31 - 1 })).not.toThrow()
+  })
+
+  test('a claim that could outlive the pause before the last retry', () => {
+    expect(create({ maxRunMs: 265_000, leaseMs: 30_001 })).toThrow(RangeError)
+    expect(create({ maxRunMs: 265_000, leaseMs: 30_001 })).toThrow(
+      /at most 295000, got 265000 \+ 30001 = 295001.*last retry/,
+    )
+    expect(create({ maxRunMs: 265_001 })).toThrow(RangeError)
+    expect(create({ leaseMs: 55_001 })).toThrow(RangeError)
+    expect(create({ maxRunMs: 265_000, leaseMs: 30_000 })).not.toThrow()
+  })
+
+  test('never showing a secret that landed in the wrong option', () => {
+    for (const name of ['handle', 'store', ...NUMBERS]) {
+      expect(create({ [name]: 'whsec_oops' })).not.toThrow(/oops/)
+      expect(create({ [name]: 'whsec_oops' })).toThrow(TypeError)
+    }
+  })
+})
