@@ -1,3 +1,5 @@
+import { isUint8Array } from './raw-body.ts'
+
 /** The outcome of reading a body. `detail` says to the partner what consumed it. */
 export type BodyRead =
   | { ok: true; bytes: Uint8Array }
@@ -43,14 +45,10 @@ export class BodyCollector {
 
 const encoder = new TextEncoder()
 
-/**
- * The bytes of a body that is there as a whole, if it is raw: text, or a byte array. A Buffer of another realm (as in
- * Jest) is no `instanceof Uint8Array` here, so its tag decides.
- */
+/** The bytes of a body that is there as a whole, if it is raw: text, or a byte array. */
 export function rawBytes(body: unknown): Uint8Array | undefined {
   if (typeof body === 'string') return encoder.encode(body)
-  if (!ArrayBuffer.isView(body) || Object.prototype.toString.call(body) !== '[object Uint8Array]') return undefined
-  return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+  return isUint8Array(body) ? body : undefined
 }
 
 export function wholeBody(bytes: Uint8Array, maxBytes: number): BodyRead {

@@ -3,6 +3,14 @@
  *
  * @module campaign-client/webhook
  */
+
+export type { FastifyPlugin, FastifyScope, FastifyWebhookReply, FastifyWebhookRequest } from './adapters/fastify.ts'
+export type { FetchHandler, WaitUntilContext } from './adapters/fetch.ts'
+export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './adapters/lambda.ts'
+export type { NodeHandler, NodeRequest, NodeResponse } from './adapters/node.ts'
+export type { NodeReadable } from './adapters/node-stream.ts'
+export type { WebhookRejectionReason } from './answer.ts'
+export type { ClaimResult, DeliveryStore } from './deliveries.ts'
 export { DiscardEvent, WebhookError, type WebhookErrorCode, type WebhookErrorStatus } from './errors.ts'
 export type {
   ActionCompletedActivity,
@@ -15,7 +23,18 @@ export type {
   UserActivity,
   WebhookEvent,
 } from './event.ts'
+export { LeaseError, type LeaseErrorCode } from './lease.ts'
 export { parseWebhook, safeParseWebhook, type WebhookResult } from './parse.ts'
 export type { RawBody } from './raw-body.ts'
+export { createWebhookReceiver, type WebhookCloseOptions, type WebhookReceiver } from './receiver.ts'
+export type {
+  WebhookErrorContext,
+  WebhookErrorStage,
+  WebhookHandler,
+  WebhookHandlerContext,
+  WebhookReceiverOptions,
+  WebhookRejection,
+} from './receiver-options.ts'
 export type { WebhookKey, WebhookSecret } from './secret.ts'
 export { type SignatureHeader, signWebhook, verifyWebhook } from './signature.ts'
+export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts'
