@@ -1,0 +1,33 @@
+import ts from 'typescript'
+import { rootPath } from './snippet.ts'
+
+/** A module that exists in memory only, and where its code comes from. */
+export interface VirtualModule {
+  readonly path: string
+  readonly source: string
+  readonly at: string
+}
+
+/** Compiles modules under the project's own settings. Gives each complaint with the place in the documentation. */
+export function complaintsOf(modules: readonly VirtualModule[]): string[] {
+  const config = ts.readConfigFile(rootPath('tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, rootPath('.'), undefined, 'tsconfig.json')
+  const sources = new Map(modules.map((module) => [module.path, module]))
+  const host = ts.createCompilerHost(options)
+  const { fileExists, readFile, getSourceFile } = host
+  host.fileExists = (path) => sources.has(path) || fileExists(path)
+  host.readFile = (path) => sources.get(path)?.source ?? readFile(path)
+  host.getSourceFile = (path, target, ...rest) => {
+    const module = sources.get(path)
+    return module ? ts.createSourceFile(path, module.source, target) : getSourceFile(path, target, ...rest)
+  }
+  const program = ts.createProgram([...sources.keys()], options, host)
+  return [...sources.values()].flatMap(({ path, at }) => {
+    const file = program.getSourceFile(path)
+    const diagnostics = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
+    return diagnostics.map(({ messageText, start = 0 }) => {
+      const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + Number(at.split(':')[1])
+      return `${at.split(':')[0]}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+    })
+  })
+}
