@@ -34,12 +34,14 @@ import type { WebhookRegistration } from './schemas/webhook-registration.ts'
  *
  * @example
  * ```ts
+ * import { CampaignClient } from 'campaign-client'
+ *
  * const client = new CampaignClient({
  *   baseUrl: 'https://service.example/api/v1',
- *   accessToken: async () => fetchTokenFromVault(),
+ *   accessToken: async () => loadTokenFromVault(),
  * })
- * const progress = await client.getUserProgress({ account: 'alice', platform: 'web', pid: 'demo' })
- * console.log(progress.total, progress.rank)
+ * const progress = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+ * console.log(progress.total, progress.rank) // → 1215 1
  * ```
  */
 export class CampaignClient {
@@ -70,6 +72,13 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   *
+   * @example
+   * ```ts
+   * const progress = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+   * const open = progress.actions.filter((task) => task.status === 'none')
+   * console.log(progress.total, open.map((task) => task.id).join()) // → 1215 share,daily-visit,feedback
+   * ```
    */
   getUserProgress(request: GetUserProgressRequest, options?: CallOptions): Promise<UserProgress> {
     return call(this.#context, 'getUserProgress', request, options)
@@ -88,6 +97,18 @@ export class CampaignClient {
    * refuses a used `id` is not shown; `BadRequestError` is assumed.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
+   *
+   * @example
+   * ```ts
+   * const award = {
+   *   address: '0x52908400098527886E0F7030069857D2E4169EE7',
+   *   pid: 'demo',
+   *   id: 'launch-party-2026',
+   *   xp: 250,
+   * }
+   * await client.rewardWallet(award)
+   * await client.rewardWallet(award).catch((error) => console.log(error.code)) // → bad_request
+   * ```
    */
   rewardWallet(request: RewardWalletRequest, options?: CallOptions): Promise<void> {
     return call(this.#context, 'rewardWallet', request, options)
@@ -106,6 +127,13 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
+   *
+   * @example
+   * ```ts
+   * await client.setReferrer({ referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' })
+   * const { ref_count } = await client.getUserProfiles({ account: 'ada', platform: 'discord', pid: 'demo' })
+   * console.log(ref_count) // → 2
+   * ```
    */
   setReferrer(request: SetReferrerRequest, options?: CallOptions): Promise<AcceptedData> {
     return call(this.#context, 'setReferrer', request, options)
@@ -121,6 +149,13 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
+   *
+   * @example
+   * ```ts
+   * await client.updateUser({ account: 'linus', platform: 'discord', pid: 'demo', team: 'kernel' })
+   * const { name, team } = await client.getUserProgress({ account: 'linus', platform: 'discord', pid: 'demo' })
+   * console.log(name, team) // → Linus kernel
+   * ```
    */
   updateUser(request: UpdateUserRequest, options?: CallOptions): Promise<AcceptedData> {
     return call(this.#context, 'updateUser', request, options)
@@ -138,6 +173,11 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
+   *
+   * @example
+   * ```ts
+   * await client.setReferrerByRefId({ account: 'hedy', platform: 'discord', pid: 'demo', ref_id: 'ref-ada' })
+   * ```
    */
   setReferrerByRefId(request: SetReferrerByRefIdRequest, options?: CallOptions): Promise<AcceptedData> {
     return call(this.#context, 'setReferrerByRefId', request, options)
@@ -154,6 +194,20 @@ export class CampaignClient {
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
+   *
+   * @example
+   * ```ts
+   * await client.recordActionValue({
+   *   account: 'linus',
+   *   platform: 'discord',
+   *   pid: 'demo',
+   *   cid: 'welcome',
+   *   aid: 'connect-wallet',
+   *   value: 1,
+   * })
+   * const { total } = await client.getUserProgress({ account: 'linus', platform: 'discord', pid: 'demo' })
+   * console.log(total) // → 50
+   * ```
    */
   recordActionValue(request: RecordActionValueRequest, options?: CallOptions): Promise<void> {
     return call(this.#context, 'recordActionValue', request, options)
@@ -170,6 +224,13 @@ export class CampaignClient {
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   *
+   * @example
+   * ```ts
+   * const { actions } = await client.getCampaignInfo({ pid: 'demo' })
+   * const share = actions.find((task) => task.id === 'share')
+   * console.log(share?.xp, share?.xp_mul, share?.deps.join()) // → 30 1.5 follow
+   * ```
    */
   getCampaignInfo(request: GetCampaignInfoRequest, options?: CallOptions): Promise<CampaignInfo> {
     return call(this.#context, 'getCampaignInfo', request, options)
@@ -185,6 +246,12 @@ export class CampaignClient {
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   *
+   * @example
+   * ```ts
+   * const { season_points, season } = await client.getCampaignPoints({ pid: 'demo' })
+   * console.log(`${season_points} points in ${season.name}`) // → 265 points in Summer
+   * ```
    */
   getCampaignPoints(request: GetCampaignPointsRequest, options?: CallOptions): Promise<CampaignPoints> {
     return call(this.#context, 'getCampaignPoints', request, options)
@@ -200,6 +267,12 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   *
+   * @example
+   * ```ts
+   * const { profiles } = await client.getUserProfiles({ account: 'ada', platform: 'discord', pid: 'demo' })
+   * for (const { account, platform } of profiles) console.log(platform, account)
+   * ```
    */
   getUserProfiles(request: GetUserProfilesRequest, options?: CallOptions): Promise<UserProfiles> {
     return call(this.#context, 'getUserProfiles', request, options)
@@ -215,6 +288,12 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   *
+   * @example
+   * ```ts
+   * const { used_by } = await client.getInviteCode({ code: 'WELCOME-2026', pid: 'demo' })
+   * console.log(used_by.join()) // → ada,grace
+   * ```
    */
   getInviteCode(request: GetInviteCodeRequest, options?: CallOptions): Promise<InviteCode> {
     return call(this.#context, 'getInviteCode', request, options)
@@ -233,6 +312,22 @@ export class CampaignClient {
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
+   *
+   * @example
+   * ```ts
+   * import { CampaignClient } from 'campaign-client'
+   *
+   * const client = new CampaignClient({
+   *   baseUrl: 'https://service.example/api/v1',
+   *   accessToken: loadTokenFromVault,
+   *   webhookRegistrationPath: 'webhook', // the one you were told
+   * })
+   * await client.registerWebhook({
+   *   scope: 'user_activity',
+   *   url: 'https://partner.example/webhooks/campaign',
+   *   secret: await loadWebhookSecret(),
+   * })
+   * ```
    */
   registerWebhook(request: WebhookRegistration, options?: CallOptions): Promise<unknown> {
     return call(this.#context, 'registerWebhook', request, options)
