@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../services/postgres.ts'
 import { type Service, skipsWithout } from '../services/service.ts'
 import { storeContract } from './contract.ts'
+import { crashContract } from './crash.ts'
 import { runOnceContract } from './run-once.ts'
 import { claimed, freshKey, whenFree } from './store-clock.ts'
 import { Death, expectCalm, type StormReport, storm } from './storm.ts'
@@ -218,6 +219,10 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         await other.end()
       }
     })
+  })
+
+  describe.each(['pg', 'postgres'] as const)('a crash, with the client of %s', (client) => {
+    crashContract(client, () => ({ url: service.url, place: schema }), { exactlyOnce: true })
   })
 
   describe('a storm of deliveries, each in two copies, at processes that die at random points', () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { redis } from '../services/redis.ts'
 import { type Service, skipsWithout } from '../services/service.ts'
 import { storeContract } from './contract.ts'
+import { crashContract } from './crash.ts'
 import { claimed, freshKey } from './store-clock.ts'
 import { Death, expectCalm, storm } from './storm.ts'
 
@@ -35,6 +36,10 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
 
   describe('with the client of ioredis', () => {
     storeContract(() => redisStore(ioredis, { prefix }), { checksArguments: true })
+  })
+
+  describe.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {
+    crashContract(client, () => ({ url: service.url, place: `${prefix}crash-${client}:` }), { exactlyOnce: false })
   })
 
   const clients = (): [string, NodeRedisClient | IoredisClient][] => [

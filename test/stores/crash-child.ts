@@ -1,0 +1,52 @@
+/**
+ * A receiver in a process of its own, for tests that kill it. Handles one message, given as JSON in the first argument,
+ * and writes one line of JSON for each step it gets to.
+ */
+import { createWebhookReceiver, signWebhook } from 'campaign-client/webhook'
+import { type CrashTask, openCrashStore } from './crash-store.ts'
+
+const task = JSON.parse(process.argv[2] ?? '') as CrashTask
+const report = (step: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(step)}\n`)
+const { store, applyOnce, close } = await openCrashStore(task)
+
+/** Reached, and told to the parent, who decides what happens to this process: SIGCONT lets it go on. */
+async function halt(at: string): Promise<void> {
+  const resumed = new Promise<void>((resolve) => {
+    const alive = setInterval(() => undefined, 1000)
+    process.once('SIGUSR2', () => {
+      clearInterval(alive)
+      resolve()
+    })
+  })
+  report({ at })
+  await resumed
+}
+
+const receiver = createWebhookReceiver({
+  endpoint: task.endpoint,
+  secret: task.secret,
+  store,
+  leaseMs: task.leaseMs,
+  deadlineMs: 60_000,
+  async handle(_event, { key }) {
+    if (task.haltAt === 'handling') await halt('handling')
+    const ran = await applyOnce(key, async () => {
+      if (task.haltAt === 'applying') await halt('applying')
+    })
+    report({ ran })
+    if (task.haltAt === 'applied') await halt('applied')
+  },
+  onError: (error, { stage }) =>
+    report({ stage, name: (error as Error).name, code: (error as { code?: string }).code }),
+})
+
+const response = await receiver.fetch(
+  new Request('http://localhost/', {
+    method: 'POST',
+    body: task.body,
+    headers: { 'x-service-signature': signWebhook(task.secret, task.body) },
+  }),
+)
+report({ status: response.status })
+await receiver.close()
+await close()

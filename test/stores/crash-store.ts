@@ -1,0 +1,98 @@
+import type { DeliveryStore } from 'campaign-client/webhook'
+import { postgresStore } from 'campaign-client/webhook/postgres'
+import { redisStore } from 'campaign-client/webhook/redis'
+import Ioredis from 'ioredis'
+import { Pool } from 'pg'
+import connect from 'postgres'
+import { createClient } from 'redis'
+
+export type CrashClient = 'redis' | 'ioredis' | 'pg' | 'postgres'
+
+/** One message, where it is remembered, and where its process stops and waits to be killed. */
+export interface CrashTask {
+  client: CrashClient
+  url: string
+  /** The prefix in Redis, the schema in PostgreSQL (with the tables `deliveries` and `applied`). */
+  place: string
+  /** Another one for each message, so that its work can be told from the others'. */
+  endpoint: string
+  secret: string
+  body: string
+  leaseMs: number
+  haltAt?: 'handling' | 'applying' | 'applied'
+}
+
+export interface CrashStore {
+  store: DeliveryStore
+  /**
+   * Does the work for the key. In PostgreSQL with `runOnce`, otherwise each time. `meanwhile` runs before it is
+   * committed.
+   *
+   * @returns whether the work was done
+   */
+  applyOnce(key: string, meanwhile: () => Promise<void>): Promise<boolean>
+  /** How often the work was done for good. */
+  timesApplied(): Promise<number>
+  close(): Promise<void>
+}
+
+/** The same store in the test and in its child processes, through the same kind of client. */
+export async function openCrashStore({ client, url, place, endpoint }: CrashTask): Promise<CrashStore> {
+  if (client === 'redis') {
+    const redis = createClient({ url })
+    await redis.connect()
+    const count = (by: number) => redis.incrBy(`${place}applied:${endpoint}`, by)
+    return inRedis(redisStore(redis, { prefix: place }), count, () => redis.destroy())
+  }
+  if (client === 'ioredis') {
+    const redis = new Ioredis(url)
+    const count = (by: number) => redis.incrby(`${place}applied:${endpoint}`, by)
+    return inRedis(redisStore(redis, { prefix: place }), count, () => redis.disconnect())
+  }
+  const insert = `INSERT INTO ${place}.applied (key) VALUES ($1)`
+  const all = `SELECT key FROM ${place}.applied WHERE position($1 IN key) > 0`
+  const table = `${place}.deliveries`
+  if (client === 'pg') {
+    const pool = new Pool({ connectionString: url, max: 4 })
+    const store = postgresStore(pool, { table })
+    return {
+      store,
+      applyOnce: async (key, meanwhile) => {
+        const { ran } = await store.runOnce(key, async (tx) => {
+          await tx.query(insert, [key])
+          await meanwhile()
+        })
+        return ran
+      },
+      timesApplied: async () => (await pool.query(all, [endpoint])).rows.length,
+      close: () => pool.end(),
+    }
+  }
+  const sql = connect(url, { max: 4 })
+  const store = postgresStore(sql, { table })
+  return {
+    store,
+    applyOnce: async (key, meanwhile) => {
+      const { ran } = await store.runOnce(key, async (tx) => {
+        await tx.unsafe(insert, [key])
+        await meanwhile()
+      })
+      return ran
+    },
+    timesApplied: async () => (await sql.unsafe(all, [endpoint])).length,
+    close: () => sql.end(),
+  }
+}
+
+function inRedis(store: DeliveryStore, count: (by: number) => Promise<number>, disconnect: () => void): CrashStore {
+  return {
+    store,
+    applyOnce: async (_key, meanwhile) => {
+      await meanwhile()
+      await count(1)
+      return true
+    },
+    timesApplied: () => count(0),
+    close: async () => disconnect(),
+  }
+}

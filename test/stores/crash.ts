@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createWebhookReceiver, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
+import { describe, expect, type TestContext, test } from 'vitest'
+import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.ts'
+
+const child = fileURLToPath(new URL('crash-child.ts', import.meta.url))
+/** Several times what it takes to look at the store between a death and the end of the lease. */
+const LEASE_MS = 1500
+
+type Step = Record<string, unknown>
+
+/** A receiver in another process, and what it reported. */
+class ReceiverProcess {
+  readonly #process: ChildProcess
+  readonly #steps: Step[] = []
+  #changed: () => void = () => undefined
+  #errors = ''
+
+  constructor(task: CrashTask) {
+    this.#process = spawn(process.execPath, ['--import', 'tsx', child, JSON.stringify(task)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#process.stderr?.on('data', (chunk) => {
+      this.#errors += chunk
+    })
+    if (this.#process.stdout) {
+      createInterface({ input: this.#process.stdout }).on('line', (line) => {
+        this.#steps.push(JSON.parse(line) as Step)
+        this.#changed()
+      })
+    }
+    this.#process.once('close', () => this.#changed())
+  }
+
+  /** The first step it reports that has these members. */
+  async step(wanted: Step): Promise<Step> {
+    for (;;) {
+      const found = this.#steps.find((step) => Object.entries(wanted).every(([name, value]) => step[name] === value))
+      if (found) return found
+      if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
+        throw new Error(
+          `The process ended without ${JSON.stringify(wanted)}: ${JSON.stringify(this.#steps)}\n${this.#errors}`,
+        )
+      }
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve
+      })
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal)
+  }
+
+  async kill(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
+    const closed = once(this.#process, 'close')
+    this.#process.kill('SIGKILL')
+    await closed
+  }
+}
+
+/**
+ * Receivers in real processes that are killed, or stopped for longer than their lease, in the middle of a handler.
+ *
+ * @param target - where the store is
+ * @param options - `exactlyOnce`: whether the handler works through `runOnce`
+ */
+export function crashContract(
+  client: CrashClient,
+  target: () => { url: string; place: string },
+  { exactlyOnce }: { exactlyOnce: boolean },
+): void {
+  /** A message, a process that handles its first attempt and halts, and a receiver here for the later attempts. */
+  async function scene(haltAt: 'handling' | 'applying' | 'applied', { onTestFinished }: TestContext) {
+    const task: CrashTask = {
+      client,
+      ...target(),
+      endpoint: randomUUID(),
+      secret: randomUUID(),
+      body: JSON.stringify({ id: randomUUID(), scope: 'user_activity' }),
+      leaseMs: LEASE_MS,
+      haltAt,
+    }
+    const own = await openCrashStore(task)
+    onTestFinished(() => own.close())
+    const errors: unknown[] = []
+    const receiver = createWebhookReceiver({
+      endpoint: task.endpoint,
+      secret: task.secret,
+      store: own.store,
+      leaseMs: LEASE_MS,
+      handle: (_event, { key }) => own.applyOnce(key, async () => undefined),
+      onError: (error) => errors.push(error),
+    })
+    onTestFinished(() => receiver.close())
+    const process = new ReceiverProcess(task)
+    onTestFinished(() => process.kill())
+    await process.step({ at: haltAt })
+    return {
+      process,
+      attempt: () => send(receiver, task),
+      timesApplied: () => own.timesApplied(),
+      errors,
+    }
+  }
+
+  async function send(receiver: WebhookReceiver, { secret, body }: CrashTask): Promise<Response> {
+    const headers = { 'x-service-signature': signWebhook(secret, body) }
+    return receiver.fetch(new Request('http://localhost/', { method: 'POST', body, headers }))
+  }
+
+  /** Repeats the attempt while the lease of somebody else lasts. */
+  async function attemptWhenFree(attempt: () => Promise<Response>): Promise<number> {
+    for (let i = 0; i < 200; i++) {
+      const { status } = await attempt()
+      if (status !== 503) return status
+      await wait(25)
+    }
+    return expect.unreachable('the lease never ran out')
+  }
+
+  describe.concurrent('a process that is killed in the middle of its handler', { timeout: 30_000 }, () => {
+    test('blocks the delivery until its lease ran out, and no longer; the next attempt is handled', async (context) => {
+      const { process, attempt, timesApplied } = await scene('handling', context)
+      expect((await attempt()).status).toBe(503)
+      await process.kill()
+      const early = await attempt()
+      expect(early.status).toBe(503)
+      expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(await timesApplied()).toBe(0)
+      expect(await attemptWhenFree(attempt)).toBe(200)
+      expect(await timesApplied()).toBe(1)
+      expect((await attempt()).status).toBe(200)
+      expect(await timesApplied()).toBe(1)
+    })
+
+    test('after its work was done, but not recorded', async (context) => {
+      const { process, attempt, timesApplied, errors } = await scene('applied', context)
+      await process.kill()
+      expect(await timesApplied()).toBe(1)
+      expect(await attemptWhenFree(attempt)).toBe(200)
+      expect(await timesApplied()).toBe(exactlyOnce ? 1 : 2)
+      expect(errors).toEqual([])
+    })
+
+    test('while its lease is kept alive, nobody else gets the delivery', async (context) => {
+      const { process, attempt, timesApplied } = await scene('handling', context)
+      const until = performance.now() + LEASE_MS * 1.5
+      while (performance.now() < until) {
+        expect((await attempt()).status).toBe(503)
+        await wait(50)
+      }
+      process.signal('SIGUSR2')
+      expect(await process.step({ status: 200 })).toBeDefined()
+      expect((await attempt()).status).toBe(200)
+      expect(await timesApplied()).toBe(1)
+    })
+  })
+
+  describe.concurrent('a process that stops for longer than its lease', { timeout: 30_000 }, () => {
+    test('is taken over, and killed after that changes nothing', async (context) => {
+      const { process, attempt, timesApplied, errors } = await scene('handling', context)
+      process.signal('SIGSTOP')
+      expect(await attemptWhenFree(attempt)).toBe(200)
+      await process.kill()
+      expect((await attempt()).status).toBe(200)
+      expect(await timesApplied()).toBe(1)
+      expect(errors).toEqual([])
+    })
+
+    test('is fenced when it comes back after a takeover', async (context) => {
+      const { process, attempt, timesApplied } = await scene('handling', context)
+      process.signal('SIGSTOP')
+      expect(await attemptWhenFree(attempt)).toBe(200)
+      process.signal('SIGCONT')
+      process.signal('SIGUSR2')
+      expect(await process.step({ ran: !exactlyOnce })).toBeDefined()
+      expect(await process.step({ stage: 'complete' })).toMatchObject({ code: 'lease_lost' })
+      expect((await attempt()).status).toBe(200)
+      expect(await timesApplied()).toBe(exactlyOnce ? 1 : 2)
+    })
+  })
+
+  describe.runIf(exactlyOnce).concurrent('with runOnce', { timeout: 30_000 }, () => {
+    test('a process killed before the commit leaves nothing, and does not block the key', async (context) => {
+      const { process, attempt, timesApplied } = await scene('applying', context)
+      await process.kill()
+      expect(await timesApplied()).toBe(0)
+      expect(await attemptWhenFree(attempt)).toBe(200)
+      expect(await timesApplied()).toBe(1)
+    })
+
+    test('a process stopped before the commit makes the next one wait for it, and when killed it gives way', async (context) => {
+      const { process, attempt, timesApplied } = await scene('applying', context)
+      process.signal('SIGSTOP')
+      let ended = false
+      const taken = attemptWhenFree(attempt).finally(() => {
+        ended = true
+      })
+      await wait(LEASE_MS * 1.5)
+      expect(ended).toBe(false)
+      expect(await timesApplied()).toBe(0)
+      await process.kill()
+      expect(await taken).toBe(200)
+      expect(await timesApplied()).toBe(1)
+    })
+
+    test('a process stopped before the commit that comes back is the one that applied', async (context) => {
+      const { process, attempt, timesApplied } = await scene('applying', context)
+      process.signal('SIGSTOP')
+      const taken = attemptWhenFree(attempt)
+      await wait(LEASE_MS * 1.5)
+      process.signal('SIGCONT')
+      process.signal('SIGUSR2')
+      expect(await process.step({ ran: true })).toBeDefined()
+      expect(await taken).toBe(200)
+      expect(await timesApplied()).toBe(1)
+    })
+  })
+}
