@@ -28,8 +28,7 @@ export function toKeys(secret: unknown): readonly WebhookKey[] {
 }
 
 function toKey(key: unknown, name: string): WebhookKey {
-  const isBytes = isUint8Array(key)
-  if (typeof key !== 'string' && !isBytes) {
+  if (typeof key !== 'string' && !isUint8Array(key)) {
     const got = key === null ? 'null' : typeof key
     const hint = key === undefined ? ' Is the variable that holds it set?' : ''
     throw new TypeError(`${name} must be a string or a Uint8Array; got ${got}.${hint}`)

@@ -4,6 +4,8 @@ import { type RawBody, toRawBody } from './raw-body.ts'
 import { toKeys, type WebhookSecret } from './secret.ts'
 import { warnOfParsedBody } from './warning.ts'
 
+export type { WebhookSecret }
+
 /** The value of the `x-service-signature` header as any framework hands it over. */
 export type SignatureHeader = string | readonly string[] | null | undefined
 
@@ -71,7 +73,9 @@ export function findSecret(secret: unknown, rawBody: unknown, header: unknown): 
   if (body === undefined) return 'body_not_raw'
   const signature = soleValue(header)
   if (signature === undefined || signature === '') return 'missing_signature'
-  if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/.test(signature)) return 'malformed_signature'
+  if (typeof signature !== 'string' || signature.length !== 64 || /[^0-9a-f]/.test(signature)) {
+    return 'malformed_signature'
+  }
 
   let index = -1
   for (let i = keys.length - 1; i >= 0; i--) {
