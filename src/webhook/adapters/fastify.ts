@@ -23,7 +23,7 @@ export interface FastifyScope {
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
     contentType: string,
-    parser: (request: never, payload: NodeReadable, done: (error: Error | null, body?: unknown) => void) => void,
+    parser: (request: unknown, payload: NodeReadable, done: (error: Error | null, body?: unknown) => void) => void,
   ): unknown
   all(path: string, handler: (request: FastifyWebhookRequest, reply: FastifyWebhookReply) => Promise<unknown>): unknown
 }

@@ -8,12 +8,13 @@ import type { Patience, ReceiverCore } from '../receiver-core.ts'
  * (with and without multi-value headers) and function URLs. The types of `@types/aws-lambda` fit.
  */
 export interface LambdaHttpEvent {
-  httpMethod?: string
-  headers?: Readonly<Record<string, string | undefined>> | null
-  multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null
-  body?: string | null
-  isBase64Encoded?: boolean
-  requestContext?: { http?: { method: string }; elb?: object }
+  httpMethod?: string | undefined
+  headers?: Readonly<Record<string, string | undefined>> | null | undefined
+  multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined
+  body?: string | null | undefined
+  isBase64Encoded?: boolean | undefined
+  /** Its `http.method` (payload 2.0) and its `elb` are used. */
+  requestContext?: object | undefined
 }
 
 /** The part of the Lambda context that is used. */
@@ -41,7 +42,7 @@ const ANSWER_MS = 500
 
 export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
   return async (event, context) => {
-    const method = event?.requestContext?.http?.method ?? event?.httpMethod
+    const method = requestContext(event).http?.method ?? event?.httpMethod
     if (typeof method !== 'string') {
       throw new TypeError(
         'The Lambda event is none of an HTTP source (no httpMethod, no requestContext.http.method). Connect the function ' +
@@ -58,6 +59,11 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
     )
     return result(event, answer)
   }
+}
+
+/** Each source's own: payload 2.0 has `http`, a load balancer `elb`, payload 1.0 neither. */
+function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; elb?: unknown } {
+  return event?.requestContext ?? {}
 }
 
 function patience(context: LambdaContext | undefined, maxRunMs: number): Patience {
@@ -114,7 +120,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 
 function result(event: LambdaHttpEvent, { status, headers, body }: Answer): LambdaHttpResult {
   const base = { statusCode: status, body, isBase64Encoded: false }
-  if (!event.requestContext?.elb) return { ...base, headers: { ...headers } }
+  if (!requestContext(event).elb) return { ...base, headers: { ...headers } }
   const statusDescription = `${status} ${STATUS_TEXT[status] ?? ''}`.trimEnd()
   if (!event.multiValueHeaders) return { ...base, statusDescription, headers: { ...headers } }
   const multiValueHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]))

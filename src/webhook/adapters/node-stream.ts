@@ -6,8 +6,8 @@ export interface NodeReadable {
   readonly destroyed?: boolean
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean
-  on(event: string, listener: (value: never) => void): unknown
-  removeListener(event: string, listener: (value: never) => void): unknown
+  on(event: string, listener: (...values: never[]) => void): unknown
+  removeListener(event: string, listener: (...values: never[]) => void): unknown
   resume(): unknown
   destroy(): unknown
 }
@@ -26,7 +26,7 @@ const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something
 export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimits): Promise<BodyRead> {
   return new Promise((resolve) => {
     const collector = new BodyCollector(maxBytes)
-    const listeners: [event: string, listener: (value: never) => void][] = [
+    const listeners: [event: string, listener: (...values: never[]) => void][] = [
       ['data', onData],
       ['end', () => settle({ ok: true, bytes: collector.bytes() })],
       ['aborted', onAborted],
