@@ -52,7 +52,7 @@ export async function call<Name extends OperationName>(
   for (let attempt = 1; ; attempt++) {
     const event: RequestEvent = { operation, method: endpoint.method, path: prepared.path, attempt }
     try {
-      signal?.throwIfAborted()
+      if (signal?.aborted) throw signal.reason
       return (await attemptOnce(context, { ...prepared, event, endpoint, deadline })) as DataOf<Name>
     } catch (reason) {
       if (!(reason instanceof Failure)) throw reason
