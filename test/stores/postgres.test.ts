@@ -8,6 +8,7 @@ import { postgres } from '../services/postgres.ts'
 import { type Service, skipsWithout } from '../services/service.ts'
 import { storeContract } from './contract.ts'
 import { crashContract } from './crash.ts'
+import { expectOutageHandled } from './outage.ts'
 import { runOnceContract } from './run-once.ts'
 import { claimed, freshKey, whenFree } from './store-clock.ts'
 import { Death, expectCalm, type StormReport, storm } from './storm.ts'
@@ -395,15 +396,17 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
   test('an error of the connection is passed on, without the password', async () => {
     const password = randomUUID()
     const url = new URL(service.url)
+    // Nobody of that name, in case the server asks no password of those it knows.
+    url.username = `nobody_${randomUUID()}`
     url.password = password
     const stranger = new Pool({ connectionString: url.href, max: 1 })
     const strange = connect(url.href, { max: 1 })
     try {
       for (const store of [postgresStore(stranger, { table }), postgresStore(strange, { table })]) {
         const error = await store.claim(freshKey(), 1).catch((reason: unknown) => reason)
-        expect(error).toMatchObject({ code: '28P01' })
+        expect(error).toMatchObject({ code: expect.stringMatching(/^28/) })
         expect(String(error) + JSON.stringify(error)).not.toContain(password)
-        await expect(store.runOnce(freshKey(), () => 1)).rejects.toMatchObject({ code: '28P01' })
+        await expect(store.runOnce(freshKey(), () => 1)).rejects.toMatchObject({ code: expect.stringMatching(/^28/) })
       }
     } finally {
       await stranger.end()
@@ -411,6 +414,31 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     }
   })
 })
+
+describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
+  'postgresStore when PostgreSQL goes away',
+  () => {
+    test.each(['pg', 'postgres'])(
+      'in the middle, calls of %s reject, the receiver answers 503, and both work again later',
+      async (name) => {
+        const service = await postgres.startPrivate()
+        const pool = new Pool({ connectionString: service.url, connectionTimeoutMillis: 2000 })
+        pool.on('error', () => undefined)
+        const sql = connect(service.url, { connect_timeout: 2, backoff: () => 0.01, onnotice: () => undefined })
+        try {
+          await pool.query(postgresSchema())
+          const store = name === 'pg' ? postgresStore(pool) : postgresStore(sql)
+          await expectOutageHandled(service, store, { remembers: true })
+        } finally {
+          await pool.end()
+          await sql.end({ timeout: 0 })
+          await service.stop()
+        }
+      },
+      30_000,
+    )
+  },
+)
 
 describe('the arguments of postgresStore', () => {
   const never = () => Promise.reject(new Error('never asked'))

@@ -8,6 +8,7 @@ import { redis } from '../services/redis.ts'
 import { type Service, skipsWithout } from '../services/service.ts'
 import { storeContract } from './contract.ts'
 import { crashContract } from './crash.ts'
+import { expectOutageHandled } from './outage.ts'
 import { claimed, freshKey } from './store-clock.ts'
 import { Death, expectCalm, storm } from './storm.ts'
 
@@ -183,7 +184,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
 
 describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore when Redis goes away', () => {
   test.each(['redis', 'ioredis'])(
-    'in the middle, calls of %s reject, without the password, and work again later',
+    'in the middle, calls of %s reject, the receiver answers 503, and both work again later',
     async (name) => {
       const service = await redis.startPrivate()
       const nodeRedis = createClient({
@@ -202,33 +203,7 @@ describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore 
       try {
         const client = name === 'redis' ? nodeRedis : ioredis
         await client.connect()
-        const store = redisStore(client)
-        const key = freshKey()
-        const token = await claimed(store, key, 60_000)
-        await service.kill()
-        const errors = await Promise.all(
-          [
-            store.claim(freshKey(), 1000),
-            store.extend(key, token, 1000),
-            store.complete(key, token, 1000),
-            store.release(key, token),
-          ].map((call) =>
-            call.then(
-              () => expect.unreachable('Redis is gone'),
-              (error: unknown) => error,
-            ),
-          ),
-        )
-        for (const error of errors) {
-          expect(error).toBeInstanceOf(Error)
-          expect(`${error}${(error as Error).stack}${JSON.stringify(error)}`).not.toContain(
-            new URL(service.url).password,
-          )
-        }
-        await service.restart()
-        // Without persistence Redis has forgotten the claim: the work is recorded all the same.
-        await expect.poll(() => store.complete(key, token, 60_000).catch(() => 'gone'), { timeout: 10_000 }).toBe(true)
-        expect((await store.claim(key, 1000)).state).toBe('done')
+        await expectOutageHandled(service, redisStore(client), { remembers: false })
       } finally {
         nodeRedis.destroy()
         ioredis.disconnect()
