@@ -1,6 +1,6 @@
 import { endpoints, type OperationName } from '../endpoints.ts'
 import { standardError } from './refusal.ts'
-import type { ServiceAnswer } from './service-request.ts'
+import { isBodyless, type ServiceAnswer } from './service-request.ts'
 
 interface FaultTarget {
   /** The operation that fails: the name of a method of the client, or `'*'` for any request. Default: `'*'`. */
@@ -218,9 +218,9 @@ function statusAnswer({ status = 500, headers = {}, body }: StatusFault): Servic
   const type = typeof body !== 'string' ? 'application/json' : /^\s*</.test(body) ? 'text/html' : 'text/plain'
   // Headers checks names and values, and makes them comparable.
   const named = new Headers({ ...headers })
+  if (isBodyless(status)) return { status, headers: Object.fromEntries(named), body: '' }
   if (!named.has('content-type')) named.set('content-type', `${type}; charset=utf-8`)
-  const bodyless = status === 204 || status === 205 || status === 304
-  return { status, headers: Object.fromEntries(named), body: bodyless ? '' : text }
+  return { status, headers: Object.fromEntries(named), body: text }
 }
 
 function readDelay({ delayMs = DEFAULT_DELAY_MS }: AnswerFault): number {

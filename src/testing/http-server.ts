@@ -5,7 +5,7 @@ import { delay } from './delay.ts'
 import { MAX_BODY_BYTES } from './exchange.ts'
 import type { FaultOutcome } from './faults.ts'
 import { BASE_PATH } from './router.ts'
-import type { ServiceRequest } from './service-request.ts'
+import { isBodyless, type ServiceRequest } from './service-request.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {
@@ -95,7 +95,7 @@ async function respond(
   const { status, headers } = outcome.answer
   const bytes = new TextEncoder().encode(outcome.answer.body)
   if (transmission === 'whole' && delayMs > 0) await delay(clock, delayMs, gone.signal)
-  response.writeHead(status, { ...headers, 'content-length': bytes.length })
+  response.writeHead(status, isBodyless(status) ? headers : { ...headers, 'content-length': bytes.length })
   if (transmission === 'whole') {
     response.end(bytes)
   } else if (transmission === 'dripped') {

@@ -1,7 +1,7 @@
 import type { ServiceClock } from './clock.ts'
 import { delay, untilAborted } from './delay.ts'
 import type { FaultOutcome, Transmission } from './faults.ts'
-import type { ServiceAnswer, ServiceRequest } from './service-request.ts'
+import { isBodyless, type ServiceRequest } from './service-request.ts'
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 20
@@ -19,7 +19,13 @@ export function createServiceFetch(
     if (outcome.kind === 'lost') throw lostConnection('fetch failed')
     if (outcome.kind === 'silent') return untilAborted(signal)
     if (outcome.transmission === 'whole' && outcome.delayMs > 0) await delay(clock, outcome.delayMs, signal)
-    return toResponse(outcome.answer, transmit(outcome.answer, outcome.transmission, outcome.delayMs, signal, clock))
+    const { status, headers, body: text } = outcome.answer
+    if (isBodyless(status)) return new Response(null, { status, headers })
+    const bytes = new TextEncoder().encode(text)
+    return new Response(transmit(bytes, outcome.transmission, outcome.delayMs, signal, clock), {
+      status,
+      headers: { ...headers, 'content-length': String(bytes.length) },
+    })
   }
 
   return async (input, init) => {
@@ -53,19 +59,14 @@ async function redirected(request: Request, url: URL, status: number): Promise<R
   return new Request(url, { method: request.method, headers, body, signal })
 }
 
-function toResponse({ status, headers }: ServiceAnswer, body: string | ReadableStream<Uint8Array> | null): Response {
-  return new Response(status === 204 || status === 205 || status === 304 ? null : body, { status, headers })
-}
-
 function transmit(
-  { body }: ServiceAnswer,
+  bytes: Uint8Array<ArrayBuffer>,
   transmission: Transmission,
   delayMs: number,
   signal: AbortSignal,
   clock: ServiceClock,
-): string | ReadableStream<Uint8Array> {
-  if (transmission === 'whole') return body
-  const bytes = new TextEncoder().encode(body)
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+  if (transmission === 'whole') return bytes
   const half = bytes.subarray(0, Math.floor(bytes.length / 2))
   return new ReadableStream<Uint8Array>({
     async start(controller) {

@@ -15,6 +15,9 @@ export interface ServiceAnswer {
   readonly body: string
 }
 
+/** Whether an answer of this status has no body, and no length either. */
+export const isBodyless = (status: number): boolean => status === 204 || status === 205 || status === 304
+
 /** An answer together with what became of the request, for the log. */
 export interface Handled {
   readonly answer: ServiceAnswer

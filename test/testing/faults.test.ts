@@ -1,0 +1,313 @@
+import { type CampaignService, createCampaignService, createManualClock } from 'campaign-client/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { BASE_URL, type Caller, caller, ok, refused } from './rest.ts'
+
+const WALLET = `0x${'1'.repeat(40)}`
+const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
+
+/** What a caller of fetch gets to see of a lost connection. */
+const lost = (message: string, code: string) =>
+  expect.objectContaining({ name: 'TypeError', message, cause: expect.objectContaining({ code }) })
+
+describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
+  let service: CampaignService
+  let calls: Caller
+  let close: () => Promise<void>
+
+  beforeEach(async () => {
+    service = createCampaignService()
+    if (way === 'fetch') {
+      calls = caller(service.fetch, { baseUrl: BASE_URL })
+      close = async () => {}
+    } else {
+      const server = await service.listen()
+      calls = caller(globalThis.fetch, { baseUrl: server.url })
+      close = server.close
+    }
+  })
+  afterEach(() => close())
+
+  const code = (init?: RequestInit) => calls.get('/code', { code: 'UNUSED-2026', pid: 'demo' }, init)
+
+  test('status: the standard envelope, not applied', async () => {
+    service.fail({ on: 'rewardWallet', kind: 'status' })
+    expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject(refused(500))
+    expect(service.state.awards).toEqual([])
+    expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject(ok())
+  })
+
+  test('status: any status, headers and body', async () => {
+    service.fail({ kind: 'status', status: 429, headers: { 'Retry-After': '2' }, body: { slow: 'down' } })
+    service.fail({ kind: 'status', status: 502, body: '<h1>Bad gateway</h1>' })
+    service.fail({ kind: 'status', status: 503, body: 'no' })
+    service.fail({ kind: 'status', status: 204 })
+    const tooMany = await code()
+    expect(tooMany).toMatchObject({ status: 429, body: { slow: 'down' } })
+    expect(tooMany.headers.get('retry-after')).toBe('2')
+    const gateway = await code()
+    expect(gateway).toMatchObject({ status: 502, body: '<h1>Bad gateway</h1>' })
+    expect(gateway.headers.get('content-type')).toMatch(/^text\/html/)
+    expect((await code()).headers.get('content-type')).toMatch(/^text\/plain/)
+    expect(await code()).toMatchObject({ status: 204, body: '' })
+  })
+
+  test('reset: the connection is lost, nothing applied', async () => {
+    service.fail({ on: 'rewardWallet', kind: 'reset' })
+    await expect(calls.post('/wallet/reward', reward('r'))).rejects.toEqual(lost('fetch failed', 'ECONNRESET'))
+    expect(service.state.awards).toEqual([])
+    expect(service.requests).toMatchObject([{ operation: 'rewardWallet', handled: false, fault: 'reset' }])
+    expect(service.requests[0]).not.toHaveProperty('status')
+  })
+
+  test('applied_then_reset: the connection is lost, the write applied', async () => {
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    await expect(calls.post('/wallet/reward', reward('r'))).rejects.toEqual(lost('fetch failed', 'ECONNRESET'))
+    expect(service.state.awards).toMatchObject([{ id: 'r' }])
+    expect(service.requests).toMatchObject([{ handled: true, fault: 'applied_then_reset' }])
+    expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject(refused(400))
+  })
+
+  test.each(['status', 'reset', 'hang', 'garbage'] as const)(
+    '%s with `applied`: the write is applied first',
+    async (kind) => {
+      service.fail({ kind, applied: true })
+      const controller = new AbortController()
+      const call = calls.post('/wallet/reward', reward('r'), { signal: controller.signal }).catch(() => {})
+      while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+      controller.abort()
+      await call
+      expect(service.state.awards).toMatchObject([{ id: 'r' }])
+    },
+  )
+
+  test('hang: no answer until the caller gives up', async () => {
+    service.fail({ kind: 'hang' })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const call = code({ signal: controller.signal })
+    call.catch(() => {})
+    while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    controller.abort(reason)
+    await expect(call).rejects.toBe(reason)
+    expect(service.requests).toMatchObject([{ handled: false, fault: 'hang' }])
+  })
+
+  test('garbage: 200 and HTML', async () => {
+    service.fail({ kind: 'garbage' })
+    const answer = await code()
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatch(/^<!doctype html>/)
+    service.fail({ kind: 'garbage', body: '{"success":tru' })
+    expect(await code()).toMatchObject({ status: 200, body: '{"success":tru' })
+  })
+
+  test('truncate: half of the answer arrives, then the connection is lost', async () => {
+    service.fail({ kind: 'truncate' })
+    const response = await calls.raw('/campaign/info?pid=demo', { headers: { authorization: 'Bearer t' } })
+    expect(response.status).toBe(200)
+    const length = Number(response.headers.get('content-length') ?? Number.NaN)
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    let received = 0
+    const drain = async (): Promise<void> => {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) received += part.value.length
+    }
+    await expect(drain()).rejects.toThrow('terminated')
+    expect(received).toBe(Math.floor(length / 2))
+  })
+
+  test('stall: half of the answer arrives, then nothing until the caller gives up', async () => {
+    service.fail({ kind: 'stall' })
+    const controller = new AbortController()
+    const init = { headers: { authorization: 'Bearer t' }, signal: controller.signal }
+    const response = await calls.raw('/campaign/info?pid=demo', init)
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const first = await reader.read()
+    expect(first.value?.length).toBe(Math.floor(Number(response.headers.get('content-length')) / 2))
+    const reason = new Error('enough')
+    const rest = reader.read()
+    rest.catch(() => {})
+    controller.abort(reason)
+    await expect(rest).rejects.toBe(reason)
+  })
+
+  test('drip and delay: complete, byte by byte or late', async () => {
+    service.fail({ kind: 'drip', delayMs: 0 })
+    expect(await code()).toMatchObject(ok({ used_by: [] }))
+    service.fail({ kind: 'delay', delayMs: 1 })
+    expect(await code()).toMatchObject(ok({ used_by: [] }))
+    expect(service.requests).toMatchObject([
+      { fault: 'drip', status: 200 },
+      { fault: 'delay', status: 200 },
+    ])
+  })
+
+  test.each(['drip', 'delay'] as const)('%s: the caller may give up in between', async (kind) => {
+    service.fail({ kind, delayMs: 600_000 })
+    const controller = new AbortController()
+    const call = code({ signal: controller.signal })
+    call.catch(() => {})
+    while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    const reason = new Error('enough')
+    controller.abort(reason)
+    await expect(call).rejects.toBe(reason)
+  })
+
+  test('misshapen: JSON that is not what was promised, though the write is applied', async () => {
+    service.fail({ kind: 'misshapen', times: 2 })
+    expect(await code()).toMatchObject(ok('not what was promised'))
+    expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject({
+      status: 200,
+      body: { result: 'no envelope' },
+    })
+    expect(service.state.awards).toHaveLength(1)
+  })
+
+  test('a fault comes before the token is looked at, and an applied one does not let a stranger in', async () => {
+    service.fail({ kind: 'applied_then_reset' })
+    const body = JSON.stringify(reward('r'))
+    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+    await expect(calls.raw('/wallet/reward', init)).rejects.toThrow('fetch failed')
+    expect(service.state.awards).toEqual([])
+    expect(service.requests).toMatchObject([{ authorized: false, handled: true }])
+  })
+
+  test('64 calls at once, every other one lost after it was applied: each is applied once', async () => {
+    for (let index = 0; index < 32; index++) service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    const results = await Promise.allSettled(
+      Array.from({ length: 64 }, (_, index) => calls.post('/wallet/reward', reward(`r${index}`))),
+    )
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(32)
+    expect(service.state.awards).toHaveLength(64)
+    expect(service.state.entries.at(-1)).toMatchObject({ wallet: WALLET, xp: 64 })
+  })
+})
+
+describe('the line of faults', () => {
+  const statusOf = async (service: CampaignService, path: string) =>
+    (await caller(service.fetch).raw(path, { headers: { authorization: 'Bearer t' } })).status
+
+  test('each request takes the first fault that is for it, until it is used up', async () => {
+    const service = createCampaignService()
+    const info = '/campaign/info?pid=demo'
+    const points = '/campaign/points?pid=demo'
+    const first = service.fail({ on: 'getCampaignInfo', kind: 'status', status: 501, times: 2 })
+    const second = service.fail({ kind: 'status', status: 502 })
+    expect([first.remaining, second.remaining]).toEqual([2, 1])
+    expect(await statusOf(service, points)).toBe(502)
+    expect(await statusOf(service, points)).toBe(200)
+    expect(await statusOf(service, info)).toBe(501)
+    expect(first.remaining).toBe(1)
+    expect(await statusOf(service, info)).toBe(501)
+    expect(await statusOf(service, info)).toBe(200)
+    expect([first.remaining, second.remaining]).toEqual([0, 0])
+  })
+
+  test('cancel takes a fault back, and may be called twice', async () => {
+    const service = createCampaignService()
+    const fault = service.fail({ kind: 'status', times: Infinity })
+    expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(500)
+    expect(fault.remaining).toBe(Infinity)
+    fault.cancel()
+    fault.cancel()
+    expect(fault.remaining).toBe(0)
+    expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
+  })
+
+  test('reset of the service takes all faults back', async () => {
+    const service = createCampaignService()
+    const fault = service.fail({ kind: 'status', times: 5 })
+    service.reset()
+    expect(fault.remaining).toBe(0)
+    expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
+  })
+
+  test('`*` also takes a path that is not there', async () => {
+    const service = createCampaignService()
+    service.fail({ on: '*', kind: 'status', status: 503 })
+    expect(await statusOf(service, '/nothing')).toBe(503)
+  })
+
+  test('delay and drip go by the clock', async () => {
+    const clock = createManualClock()
+    const service = createCampaignService({ clock })
+    service.fail({ kind: 'delay', delayMs: 60_000 })
+    let answered = false
+    const call = statusOf(service, '/campaign/info?pid=demo').then((status) => {
+      answered = true
+      return status
+    })
+    await clock.advance(59_999)
+    expect(answered).toBe(false)
+    await clock.advance(1)
+    expect(await call).toBe(200)
+  })
+
+  test.each([
+    [{ kind: 'explode' }, /^fail: kind must be one of status, reset, hang/],
+    [{}, /^fail: kind must be one of/],
+    [{ kind: 'reset', on: 'everything' }, /^fail: on must be '\*' or one of getUserProgress/],
+    [{ kind: 'reset', on: 'toString' }, /^fail: on must be/],
+    [{ kind: 'reset', times: 0 }, /^fail: times must be/],
+    [{ kind: 'reset', times: 1.5 }, /^fail: times must be/],
+    [{ kind: 'status', status: 199 }, /^fail: status must be/],
+    [{ kind: 'status', status: 600 }, /^fail: status must be/],
+    [{ kind: 'status', status: '500' }, /^fail: status must be/],
+    [{ kind: 'status', body: () => {} }, /^fail: body must be/],
+    [{ kind: 'status', headers: { 'bad name': 'x' } }, /bad name/],
+    [{ kind: 'garbage', body: {} }, /^fail: the body of garbage must be/],
+    [{ kind: 'delay', delayMs: -1 }, /^fail: delayMs must be/],
+    [{ kind: 'drip', delayMs: Number.NaN }, /^fail: delayMs must be/],
+  ])('%j is refused', (options, message) => {
+    const service = createCampaignService()
+    expect(() => service.fail(options as never)).toThrow(TypeError)
+    expect(() => service.fail(options as never)).toThrow(message)
+  })
+})
+
+describe('listen', () => {
+  test('close ends open connections at once, the hanging ones too, and the second time it is the same promise', async () => {
+    const service = createCampaignService()
+    const server = await service.listen()
+    const { get } = caller(globalThis.fetch, { baseUrl: server.url })
+    expect((await get('/campaign/info', { pid: 'demo' })).status).toBe(200)
+    service.fail({ kind: 'hang' })
+    const hanging = get('/campaign/info', { pid: 'demo' })
+    hanging.catch(() => {})
+    while (service.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+    const closing = server.close()
+    expect(server.close()).toBe(closing)
+    await closing
+    await expect(hanging).rejects.toThrow('fetch failed')
+    await expect(get('/campaign/info', { pid: 'demo' })).rejects.toThrow('fetch failed')
+  })
+
+  test('several servers share one service', async () => {
+    const service = createCampaignService()
+    const servers = [await service.listen(), await service.listen()]
+    for (const [index, { url, close, port }] of servers.entries()) {
+      expect(url).toBe(`http://127.0.0.1:${port}/api/v1`)
+      await caller(globalThis.fetch, { baseUrl: url }).post('/wallet/reward', reward(`r${index}`))
+      await close()
+    }
+    expect(service.state.awards).toHaveLength(2)
+  })
+
+  test('a port that is none is refused, a port that is taken rejects', async () => {
+    const service = createCampaignService()
+    await expect(service.listen({ port: 65_536 })).rejects.toThrow('listen: port must be an integer from 0 to 65535')
+    const server = await service.listen()
+    await expect(service.listen({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await server.close()
+  })
+
+  test('a path that looks like a host is a path, and a body over the limit is refused', async () => {
+    const service = createCampaignService()
+    const server = await service.listen()
+    const { raw } = caller(globalThis.fetch, { baseUrl: `http://127.0.0.1:${server.port}` })
+    expect((await raw('//other.example/api/v1/campaign/info?pid=demo')).status).toBe(404)
+    const headers = { authorization: 'Bearer t', 'content-type': 'application/json' }
+    const body = JSON.stringify('x'.repeat(2_000_000))
+    expect((await raw('/api/v1/wallet/reward', { method: 'POST', headers, body })).status).toBe(400)
+    await server.close()
+  })
+})

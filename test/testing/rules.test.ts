@@ -1,0 +1,563 @@
+import { type CampaignSeed, createCampaignService, createManualClock } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { caller, ok, refused, stringError } from './rest.ts'
+
+const WALLET = '0xAbCdEf0000000000000000000000000000000001'
+const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+const linus = { ...ada, account: 'linus' }
+
+const start = (campaign?: Omit<CampaignSeed, 'id'>) => {
+  const service = createCampaignService({ ...(campaign && { campaigns: [{ id: 'demo', ...campaign }] }), seed: 7 })
+  const { get, post } = caller(service.fetch)
+  return {
+    service,
+    get,
+    post,
+    progress: async (account: string, platform = 'discord') => {
+      const answer = await get('/user/progress', { account, platform, pid: 'demo' })
+      expect(answer.status).toBe(200)
+      return (answer.body as { data: Record<string, unknown> }).data
+    },
+    record: (account: string, cid: string, aid: string, value = 1) =>
+      post('/action/value', { account, platform: 'discord', pid: 'demo', cid, aid, value }),
+    refer: (referrer: string, referral: string) =>
+      post('/user/referrer', { referrer, referral, platform: 'discord', pid: 'demo' }),
+  }
+}
+
+describe('GET /user/progress', () => {
+  test('shows every task, quest and challenge with its status, and the totals', async () => {
+    const { progress } = start()
+    const data = await progress('ada')
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^entry_/),
+      user_id: 'ada',
+      name: 'Ada',
+      rewards: [{ id: 'reward-ada-1', reward: '1000', type: 'xp' }],
+      total: 1215,
+      xp: 1170,
+      ref_xp: 5,
+      ugc_xp: 40,
+      xp_mul: 1,
+      rank: 1,
+      team: 'analysts',
+    })
+    const statuses = (entries: unknown) =>
+      Object.fromEntries((entries as { id: string; status: string }[]).map(({ id, status }) => [id, status]))
+    expect(statuses(data.actions)).toEqual({
+      'connect-wallet': 'completed',
+      follow: 'completed',
+      share: 'none',
+      'daily-visit': 'none',
+      feedback: 'none',
+    })
+    expect(statuses(data.quests)).toEqual({ welcome: 'completed', 'spread-the-word': 'none' })
+    expect(statuses(data.challenges)).toEqual({ 'all-rounder': 'none', regular: 'none' })
+    expect(data.quests).toMatchObject([{ actions: ['connect-wallet', 'follow', 'feedback'] }, { xp_mul: 2 }])
+    expect((data.actions as unknown[]).slice(0, 2)).toMatchObject([
+      { meta: { icon: 'wallet' } },
+      { meta: null, xp: 20, xp_mul: 1 },
+    ])
+  })
+
+  test('a user without a team has the empty string', async () => {
+    expect(await start().progress('linus')).toMatchObject({ team: '', name: 'Linus' })
+  })
+
+  test('a read registers nobody: unknown users, and users of another campaign only, are 400', async () => {
+    const service = createCampaignService({
+      campaigns: [{ id: 'demo' }, { id: 'other', users: [{ account: 'ada', platform: 'discord' }] }],
+    })
+    const { get } = caller(service.fetch)
+    expect(await get('/user/progress', ada)).toMatchObject(refused(400))
+    expect(await get('/user/profiles', ada)).toMatchObject(refused(400))
+    expect(await get('/user/progress', { ...ada, account: 'nobody' })).toMatchObject(refused(400))
+    expect(service.state.entries).toHaveLength(1)
+  })
+
+  test('the rank is by total XP, and shared by equals', async () => {
+    const users = [
+      { account: 'a', platform: 'discord', xp: 10 },
+      { account: 'b', platform: 'discord', xp: 5, ref_xp: 20 },
+      { account: 'c', platform: 'discord', ugc_xp: 10 },
+      { account: 'd', platform: 'discord' },
+    ]
+    const { progress } = start({ users })
+    const ranks = await Promise.all(users.map(async ({ account }) => (await progress(account)).rank))
+    expect(ranks).toEqual([2, 1, 2, 4])
+  })
+})
+
+describe('POST /wallet/reward', () => {
+  const reward = { address: WALLET, pid: 'demo', id: 'reward-1', xp: 25 }
+
+  test('registers a new address, awards the XP and shows the reward', async () => {
+    const { service, post, progress } = start()
+    expect(await post('/wallet/reward', reward)).toMatchObject(ok())
+    const expected = { xp: 25, total: 25, rewards: [{ id: 'reward-1', reward: '25', type: 'xp' }] }
+    expect(await progress(WALLET, 'ethereum')).toMatchObject({ user_id: WALLET, ...expected })
+    expect(service.state.awards).toMatchObject([{ id: 'reward-1', address: WALLET, xp: 25, pid: 'demo' }])
+    expect(service.state.entries.at(-1)).toMatchObject({ wallet: WALLET, account: WALLET, total: 25 })
+  })
+
+  test('refuses a second use of the id, for any address and in any campaign', async () => {
+    const service = createCampaignService({ campaigns: [{ id: 'demo' }, { id: 'other' }] })
+    const { post } = caller(service.fetch)
+    await post('/wallet/reward', reward)
+    expect(await post('/wallet/reward', reward)).toMatchObject(refused(400))
+    expect(await post('/wallet/reward', { ...reward, address: `0x${'2'.repeat(40)}` })).toMatchObject(refused(400))
+    expect(await post('/wallet/reward', { ...reward, pid: 'other' })).toMatchObject(refused(400))
+    expect(service.state.awards).toHaveLength(1)
+    expect(service.state.entries, 'a refused reward registers nobody').toHaveLength(1)
+    expect(service.requests.at(-1)?.reason).toBe('the reward id "reward-1" has been used before')
+  })
+
+  test('an id that a user starts with is used, too', async () => {
+    const { post } = start()
+    expect(await post('/wallet/reward', { ...reward, id: 'reward-ada-1' })).toMatchObject(refused(400))
+  })
+
+  test('an address is the same in either letter case, on every platform, and may be a known user’s wallet', async () => {
+    const { service, post, progress } = start()
+    await post('/wallet/reward', reward)
+    await post('/wallet/reward', { ...reward, address: WALLET.toLowerCase(), id: 'reward-2' })
+    expect(await progress(WALLET, 'anything')).toMatchObject({ xp: 50 })
+    await post('/wallet/reward', { ...reward, address: '0xADA0000000000000000000000000000000000001', id: 'reward-3' })
+    expect(await progress('ada')).toMatchObject({ xp: 1195 })
+    expect(service.state.entries).toHaveLength(4)
+  })
+
+  test('a total beyond the numbers is refused before it is applied', async () => {
+    const { service, post } = start()
+    await post('/wallet/reward', { ...reward, xp: 1.7e308 })
+    expect(await post('/wallet/reward', { ...reward, id: 'reward-2', xp: 1.7e308 })).toMatchObject(refused(400))
+    expect(service.state.awards).toHaveLength(1)
+  })
+})
+
+describe('POST /user/referrer', () => {
+  test('registers both users and sets the referrer', async () => {
+    const { service, get, refer } = start()
+    expect(await refer('new-1', 'new-2')).toMatchObject(ok({}))
+    expect(service.state.entries.slice(-2)).toMatchObject([
+      { account: 'new-1', name: 'new-1' },
+      { account: 'new-2', referrer: 'new-1' },
+    ])
+    const profiles = await get('/user/profiles', { ...ada, account: 'new-1' })
+    expect(profiles.body).toMatchObject({ data: { refs: 1, ref_count: 1 } })
+  })
+
+  test('a self-referral is the string error, and registers nobody', async () => {
+    const { service, refer } = start()
+    expect(await refer('new-1', 'new-1')).toMatchObject(stringError('self_referral_not_allowed'))
+    expect(service.state.entries).toHaveLength(3)
+  })
+
+  test('two accounts of one person are a self-referral, too', async () => {
+    const users = [{ account: 'ada', platform: 'discord', profiles: [{ account: 'ada-2', platform: 'discord' }] }]
+    expect(await start({ users }).refer('ada', 'ada-2')).toMatchObject(stringError('self_referral_not_allowed'))
+  })
+
+  test('a referral with a referrer, or with completed tasks, is refused', async () => {
+    const { refer, service } = start()
+    expect(await refer('linus', 'grace')).toMatchObject(refused(400))
+    expect(service.requests.at(-1)?.reason).toBe('the user "grace" has a referrer already')
+    expect(await refer('linus', 'ada')).toMatchObject(refused(400))
+    expect(service.requests.at(-1)?.reason).toBe('the user "ada" has completed tasks')
+    expect(await refer('ada', 'linus')).toMatchObject(ok({}))
+    expect(await refer('ada', 'linus'), 'also when it is the same one again').toMatchObject(refused(400))
+    expect(await refer('new', 'grace')).toMatchObject(refused(400))
+    expect(service.state.entries, 'a refused referral registers nobody').toHaveLength(3)
+  })
+
+  test('where registration is closed, an unknown user is missing_user', async () => {
+    const users = ['ada', 'grace'].map((account) => ({ account, platform: 'discord' }))
+    const { refer, post, service } = start({ users, registration: 'closed' })
+    expect(await refer('nobody', 'ada')).toMatchObject(stringError('missing_user'))
+    expect(await refer('ada', 'nobody')).toMatchObject(stringError('missing_user'))
+    expect(await refer('ada', 'grace')).toMatchObject(ok({}))
+    expect(await post('/user', { ...ada, account: 'nobody' })).toMatchObject(refused(400))
+    expect(await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'r', xp: 1 })).toMatchObject(refused(400))
+    expect(service.state.entries).toHaveLength(2)
+    expect(service.state.awards).toEqual([])
+  })
+})
+
+describe('POST /user/ref_id', () => {
+  const follow = (link: string, account = 'new') => ({ ...ada, account, ref_id: link })
+
+  test('sets the owner of the link as the referrer', async () => {
+    const { service, post } = start()
+    expect(await post('/user/ref_id', follow('ref-ada'))).toMatchObject(ok({}))
+    expect(service.state.entries.at(-1)).toMatchObject({ account: 'new', referrer: 'ada' })
+  })
+
+  test('every new user has a link of their own', async () => {
+    const { service, post } = start()
+    await post('/user', { ...ada, account: 'new' })
+    const link = service.state.entries.at(-1)?.ref_id as string
+    expect(await post('/user/ref_id', follow(link, 'newer'))).toMatchObject(ok({}))
+    expect(service.state.entries.at(-1)).toMatchObject({ account: 'newer', referrer: 'new' })
+  })
+
+  test.each([
+    ['an unknown link', follow('ref-nobody'), 'there is no referral link "ref-nobody" in the campaign'],
+    ['one’s own link', follow('ref-linus', 'linus'), 'the referral link "ref-linus" is the user\'s own'],
+    ['a user with a referrer', follow('ref-linus', 'grace'), 'the user "grace" has a referrer already'],
+    ['a user with completed tasks', follow('ref-linus', 'ada'), 'the user "ada" has completed tasks'],
+  ])('%s is refused', async (_, body, reason) => {
+    const { service, post } = start()
+    expect(await post('/user/ref_id', body)).toMatchObject(refused(400))
+    expect(service.requests[0]?.reason).toBe(reason)
+    expect(service.state.entries).toHaveLength(3)
+  })
+
+  test('a link is of one campaign', async () => {
+    const campaigns = [
+      { id: 'demo', users: [{ account: 'ada', platform: 'discord', ref_id: 'link' }] },
+      { id: 'other' },
+    ]
+    const { post } = caller(createCampaignService({ campaigns }).fetch)
+    expect(await post('/user/ref_id', { ...follow('link'), pid: 'other' })).toMatchObject(refused(400))
+  })
+})
+
+describe('POST /user', () => {
+  test('creates the user and the entry, and changes only what it is given', async () => {
+    const { service, post, progress } = start()
+    const body = { ...ada, account: 'new', name: 'New', alias: 'n', team: 'red' }
+    expect(await post('/user', body)).toMatchObject(ok({}))
+    expect(await progress('new')).toMatchObject({ name: 'New', team: 'red', total: 0 })
+    await post('/user', { ...ada, account: 'new', team: '' })
+    expect(service.state.entries.at(-1)).toMatchObject({ name: 'New', alias: 'n', team: '' })
+  })
+
+  test('a name is of one campaign', async () => {
+    const service = createCampaignService({ campaigns: [{ id: 'demo' }, { id: 'other' }] })
+    const { post } = caller(service.fetch)
+    await post('/user', { ...ada, name: 'Here' })
+    await post('/user', { ...ada, pid: 'other', name: 'There' })
+    expect(service.state.entries).toMatchObject([
+      { pid: 'demo', name: 'Here' },
+      { pid: 'other', name: 'There' },
+    ])
+  })
+})
+
+describe('POST /action/value', () => {
+  test('completes the task, then the quest, and gives the XP of both', async () => {
+    const { record, progress, service } = start()
+    expect(await record('linus', 'welcome', 'connect-wallet', 3)).toMatchObject(ok())
+    expect(await progress('linus')).toMatchObject({ xp: 50 })
+    expect(await record('linus', 'welcome', 'follow')).toMatchObject(ok())
+    expect(await progress('linus'), 'the optional task is not needed').toMatchObject({ xp: 50 + 20 + 100 })
+    expect(service.state.entries[2]?.completed).toEqual(['connect-wallet', 'follow', 'welcome'])
+    expect(service.state.values[0]).toMatchObject({ ...linus, cid: 'welcome', aid: 'connect-wallet', value: 3 })
+  })
+
+  test('multipliers apply, quests wait for quests, challenges for what they need', async () => {
+    const { record, progress } = start()
+    await record('ada', 'spread-the-word', 'share')
+    expect(await progress('ada')).toMatchObject({ xp: 1170 + 30 * 1.5 })
+    await record('ada', 'spread-the-word', 'daily-visit')
+    const data = await progress('ada')
+    expect(data.xp).toBe(1170 + 45 + 5 + 150 * 2 + 500 + 25)
+    expect(data.challenges).toMatchObject([{ status: 'completed' }, { status: 'completed' }])
+  })
+
+  test('the user’s own multiplier applies on top', async () => {
+    const { record, progress } = start({
+      actions: [{ id: 't', xp: 10, xp_mul: 2 }],
+      quests: [{ id: 'q', actions: ['t'], xp: 100 }],
+      users: [{ account: 'ada', platform: 'discord', xp_mul: 1.5 }],
+    })
+    await record('ada', 'q', 't')
+    expect(await progress('ada')).toMatchObject({ xp: 10 * 2 * 1.5 + 100 * 1.5, xp_mul: 1.5 })
+  })
+
+  test('the referrer gets the task’s ref_xp', async () => {
+    const { record, refer, progress } = start()
+    await refer('ada', 'linus')
+    await record('linus', 'welcome', 'connect-wallet')
+    expect(await progress('ada')).toMatchObject({ ref_xp: 10, total: 1220, xp: 1170 })
+  })
+
+  test('a repeat is recorded twice; a task that counts once gives its XP once, any other every time', async () => {
+    const { record, progress, service } = start()
+    for (let times = 0; times < 2; times++) {
+      expect(await record('linus', 'welcome', 'connect-wallet')).toMatchObject(ok())
+    }
+    expect(await progress('linus')).toMatchObject({ xp: 50 })
+    expect(service.state.values).toHaveLength(2)
+    for (let times = 0; times < 2; times++) await record('ada', 'spread-the-word', 'daily-visit')
+    expect(await progress('ada')).toMatchObject({ xp: 1170 + 5 + 5 + 25 })
+  })
+
+  test.each([
+    ['an unknown user', ['nobody', 'welcome', 'follow'], 'there is no user "nobody" on "discord"'],
+    ['an unknown quest', ['ada', 'nothing', 'follow'], 'cid: there is no quest "nothing" in the campaign'],
+    ['an unknown task', ['ada', 'welcome', 'nothing'], 'aid: there is no task "nothing" in the quest "welcome"'],
+    ['a task of another quest', ['ada', 'welcome', 'share'], 'aid: there is no task "share" in the quest "welcome"'],
+    [
+      'a task before what it needs',
+      ['linus', 'welcome', 'follow'],
+      'not completed yet, but needed first: connect-wallet',
+    ],
+    [
+      'a quest before what it needs',
+      ['linus', 'spread-the-word', 'daily-visit'],
+      'not completed yet, but needed first: welcome',
+    ],
+  ] as const)('%s is refused', async (_, [account, cid, aid], reason) => {
+    const { record, service } = start()
+    expect(await record(account, cid, aid)).toMatchObject(refused(400))
+    expect(service.requests[0]?.reason).toBe(reason)
+    expect(service.state.values).toEqual([])
+  })
+
+  test('a quest whose tasks were done elsewhere completes when what it waits for does', async () => {
+    const { record, service } = start({
+      actions: [{ id: 'a' }, { id: 'b' }],
+      quests: [
+        { id: 'late', actions: ['a'], deps: ['gate'] },
+        { id: 'early', actions: ['a', 'b'] },
+      ],
+      challenges: [{ id: 'gate', deps: ['early'] }],
+      users: [{ account: 'ada', platform: 'discord' }],
+    })
+    await record('ada', 'early', 'a')
+    expect(service.state.entries[0]?.completed).toEqual(['a'])
+    await record('ada', 'early', 'b')
+    expect(service.state.entries[0]?.completed).toEqual(['a', 'b', 'early', 'gate', 'late'])
+  })
+
+  test('a quest of optional tasks needs them all', async () => {
+    const { record, service } = start({
+      actions: [
+        { id: 'a', is_optional: true },
+        { id: 'b', is_optional: true },
+      ],
+      quests: [{ id: 'q', actions: ['a', 'b'] }],
+      users: [{ account: 'ada', platform: 'discord' }],
+    })
+    await record('ada', 'q', 'a')
+    expect(service.state.entries[0]?.completed).toEqual(['a'])
+    await record('ada', 'q', 'b')
+    expect(service.state.entries[0]?.completed).toEqual(['a', 'b', 'q'])
+  })
+})
+
+describe('campaigns, profiles and codes', () => {
+  test('GET /campaign/info shows the definitions, with numeric strings where the interface does', async () => {
+    const answer = await start().get('/campaign/info', { pid: 'demo' })
+    const { data } = answer.body as { data: { actions: unknown[]; quests: unknown[] } }
+    expect(data).toMatchObject({ id: 'demo', name: 'Demo campaign' })
+    expect(data.actions[2]).toEqual({
+      id: 'share',
+      name: 'Share a post',
+      type: 'social',
+      recurrence: 'once',
+      ref_xp: '3',
+      xp: 30,
+      xp_mul: '1.5',
+      meta: {},
+      deps: ['follow'],
+      is_optional: false,
+    })
+    expect(data.quests[1]).toEqual({
+      id: 'spread-the-word',
+      name: 'Spread the word',
+      actions: ['share', 'daily-visit'],
+      xp: 150,
+      xp_mul: '2',
+      meta: { badge: 'megaphone' },
+      deps: ['welcome'],
+    })
+  })
+
+  test.each([
+    [0, 0, 'one', 0],
+    [99, 0, 'one', 99],
+    [100, 1, 'two', 0],
+    [250, 1, 'two', 150],
+    [300, 1, 'two', 200],
+    [1000, 1, 'two', 900],
+  ])('GET /campaign/points: %i points are season %i', async (xp, index, name, points) => {
+    const seasons = [
+      { name: 'one', max_xp: 100 },
+      { name: 'two', max_xp: 300 },
+    ]
+    const { get } = start({ seasons, users: [{ account: 'ada', platform: 'discord', xp }] })
+    expect((await get('/campaign/points', { pid: 'demo' })).body).toEqual({
+      success: true,
+      data: {
+        id: 'demo',
+        name: 'demo',
+        total_points: xp,
+        season_points: points,
+        season_index: index,
+        season: { name, max_xp: index === 0 ? 100 : 300 },
+      },
+    })
+  })
+
+  test('GET /user/profiles shows every linked account', async () => {
+    expect((await start().get('/user/profiles', ada)).body).toEqual({
+      success: true,
+      data: {
+        user_id: 'ada',
+        xp: 1170,
+        ref_xp: 5,
+        ugc_xp: 40,
+        refs: 1,
+        ref_count: 1,
+        profiles: [
+          { account: 'ada', platform: 'discord' },
+          { account: 'ada@campaign.example', platform: 'email' },
+          { account: '0xada0000000000000000000000000000000000001', platform: 'ethereum' },
+        ],
+      },
+    })
+  })
+
+  test('a user is found by any linked account, and shown under the one asked for', async () => {
+    expect(await start().progress('ada@campaign.example', 'email')).toMatchObject({
+      user_id: 'ada@campaign.example',
+      name: 'Ada',
+    })
+  })
+
+  test('GET /code shows who used it; an unknown code is 400', async () => {
+    const { get } = start()
+    expect(await get('/code', { code: 'WELCOME-2026', pid: 'demo' })).toMatchObject(ok({ used_by: ['ada', 'grace'] }))
+    expect(await get('/code', { code: 'UNUSED-2026', pid: 'demo' })).toMatchObject(ok({ used_by: [] }))
+    expect(await get('/code', { code: 'nothing', pid: 'demo' })).toMatchObject(refused(400))
+  })
+})
+
+describe('seeds', () => {
+  const task = { id: 't' }
+  test.each<[string, Omit<CampaignSeed, 'id'>, RegExp]>([
+    ['an unknown dep', { actions: [{ id: 't', deps: ['x'] }] }, /actions "t" depends on "x", which is not there/],
+    ['a quest of unknown tasks', { quests: [{ id: 'q', actions: ['t'] }] }, /quest "q" lists the task "t"/],
+    ['a quest without tasks', { quests: [{ id: 'q', actions: [] }] }, /quests\[0\]: actions must list/],
+    ['a task twice', { actions: [task, task] }, /actions: "t" is there twice/],
+    ['one ID for two things', { actions: [task], challenges: [task] }, /"t" is the ID of more than one/],
+    ['an empty ID', { actions: [{ id: '' }] }, /actions\[0\]\.id must be a non-empty string/],
+    ['a number that is none', { actions: [{ id: 't', xp: Number.NaN }] }, /actions\[0\]: xp must be a finite number/],
+    [
+      'a circle',
+      {
+        actions: [
+          { id: 'a', deps: ['b'] },
+          { id: 'b', deps: ['a'] },
+        ],
+      },
+      /nothing of "a" → "b" → "a" could ever be completed/,
+    ],
+    [
+      'a task that waits for its own quest',
+      { actions: [{ id: 'a', deps: ['q'] }], quests: [{ id: 'q', actions: ['a'] }] },
+      /could ever be completed/,
+    ],
+    ['no seasons', { seasons: [] }, /seasons must not be empty/],
+    [
+      'seasons that fall',
+      {
+        seasons: [
+          { name: 'a', max_xp: 2 },
+          { name: 'b', max_xp: 2 },
+        ],
+      },
+      /seasons\[1\]\.max_xp must be greater/,
+    ],
+    ['registration of another kind', { registration: 'maybe' as never }, /registration must be 'open' or 'closed'/],
+    ['a user without platform', { users: [{ account: 'a', platform: '' }] }, /user "a": platform must be/],
+    [
+      'a user twice',
+      {
+        users: [
+          { account: 'a', platform: 'p' },
+          { account: 'a', platform: 'p' },
+        ],
+      },
+      /user "a" is there twice/,
+    ],
+    ['a wallet that is none', { users: [{ account: 'a', platform: 'p', wallet: '0x1' }] }, /must be 0x and 40 hex/],
+    [
+      'a completed thing that is not there',
+      { users: [{ account: 'a', platform: 'p', completed: ['x'] }] },
+      /names "x"/,
+    ],
+    ['a referrer that is not there', { users: [{ account: 'a', platform: 'p', referrer: 'b' }] }, /referrer "b" must/],
+    [
+      'a referral link twice',
+      {
+        users: [
+          { account: 'a', platform: 'p', ref_id: 'r' },
+          { account: 'b', platform: 'p', ref_id: 'r' },
+        ],
+      },
+      /ref_id "r" is there twice/,
+    ],
+    [
+      'an account of two users',
+      {
+        users: [
+          { account: 'a', platform: 'p' },
+          { account: 'b', platform: 'p', profiles: [{ account: 'a', platform: 'p' }] },
+        ],
+      },
+      /belongs to two users/,
+    ],
+  ])('%s is refused, saying where', (_, seed, message) => {
+    expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(TypeError)
+    expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(message)
+  })
+
+  test('a campaign twice is refused', () => {
+    expect(() => createCampaignService({ campaigns: [{ id: 'a' }, { id: 'a' }] })).toThrow(
+      'campaigns: "a" is there twice',
+    )
+  })
+
+  test('a long chain of dependencies is no circle and no stack overflow', () => {
+    const actions = Array.from({ length: 20_000 }, (_, index) => ({
+      id: `t${index}`,
+      ...(index > 0 && { deps: [`t${index - 1}`] }),
+    }))
+    expect(() => createCampaignService({ campaigns: [{ id: 'long', actions }] })).not.toThrow()
+  })
+
+  test('an optional task may wait for its own quest', () => {
+    const actions = [{ id: 'a' }, { id: 'bonus', is_optional: true, deps: ['q'] }]
+    const quests = [{ id: 'q', actions: ['a', 'bonus'] }]
+    expect(() => createCampaignService({ campaigns: [{ id: 'c', actions, quests }] })).not.toThrow()
+  })
+
+  test('one seed, one run: all identifiers are the same; without a seed they differ', async () => {
+    const run = async (seed?: string) => {
+      const service = createCampaignService({ seed, clock: createManualClock() })
+      await caller(service.fetch).post('/user', { ...ada, account: 'new' })
+      return service.state
+    }
+    expect(await run('a')).toEqual(await run('a'))
+    expect(await run('a')).not.toEqual(await run('b'))
+    expect(await run()).not.toEqual(await run())
+  })
+
+  test('reset goes back to the start; a snapshot taken before stays as it was', async () => {
+    const { service, post, progress } = start()
+    const before = service.state
+    await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'r', xp: 1 })
+    service.registerWebhook({ url: 'https://partner.example' })
+    service.fail({ kind: 'reset' })
+    expect(service.state).not.toEqual(before)
+    service.reset()
+    expect(service.state).toEqual(before)
+    expect(service.webhooks).toEqual([])
+    expect(service.requests).toEqual([])
+    expect(await progress('ada')).toMatchObject({ total: 1215 })
+    expect(await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'r', xp: 1 })).toMatchObject(ok())
+  })
+})
