@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+
+/** What a server saw of one request. */
+export interface SeenRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** A server on loopback that belongs to one test. */
+export interface LoopbackServer {
+  /** With the version segment, ready for `CampaignClient`. */
+  readonly baseUrl: string
+  /** Requests that arrived whole, in their order. Stays empty on a server of raw bytes. */
+  readonly requests: readonly SeenRequest[]
+  /** Connections accepted so far. */
+  readonly connections: number
+  /** Connections that are open now. */
+  readonly openSockets: ReadonlySet<Socket>
+  /** Ends every connection, whatever it is doing. Closing twice does nothing. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Answers the `index`-th request, counted from 0. */
+export type Answer = (response: ServerResponse, request: SeenRequest, index: number) => void
+
+/** Serves real HTTP: the n-th request gets the n-th answer, and the last answer serves all that follow. */
+export function httpServer(...answers: readonly [Answer, ...Answer[]]): Promise<LoopbackServer> {
+  const requests: SeenRequest[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('error', () => undefined)
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const seen = { method, url, headers, body: Buffer.concat(chunks).toString('utf8') }
+      const index = requests.push(seen) - 1
+      const answer = answers[Math.min(index, answers.length - 1)] as Answer
+      answer(response, seen, index)
+    })
+  })
+  return listen(server, requests)
+}
+
+/** Serves raw bytes: `onConnection` gets each connection as it is accepted. */
+export function tcpServer(onConnection: (socket: Socket, index: number) => void): Promise<LoopbackServer> {
+  let index = 0
+  return listen(
+    createTcpServer((socket) => onConnection(socket, index++)),
+    [],
+  )
+}
+
+/** An address of loopback where nothing listens. */
+export async function closedAddress(): Promise<string> {
+  const server = await tcpServer((socket) => socket.destroy())
+  await server.close()
+  return server.baseUrl
+}
+
+/** An answer in JSON. */
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(JSON.stringify(body))
+  }
+}
+
+/** Resets the connection (RST) without an answer. */
+export const reset: Answer = (response) => {
+  response.socket?.resetAndDestroy()
+}
+
+/** Reads the request and never says a word. */
+export const silence: Answer = () => undefined
+
+async function listen(server: Server, requests: SeenRequest[]): Promise<LoopbackServer> {
+  const openSockets = new Set<Socket>()
+  let connections = 0
+  server.on('connection', (socket: Socket) => {
+    connections++
+    openSockets.add(socket)
+    // Resets are what many of these tests are about.
+    socket.on('error', () => undefined)
+    socket.on('close', () => openSockets.delete(socket))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    closing ??= new Promise((resolve) => {
+      server.close(() => resolve())
+      for (const socket of openSockets) socket.destroy()
+    })
+    return closing
+  }
+  return {
+    baseUrl: `http://127.0.0.1:${port}/api/v1`,
+    requests,
+    openSockets,
+    get connections() {
+      return connections
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

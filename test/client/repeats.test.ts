@@ -1,0 +1,320 @@
+import {
+  AccessDeniedError,
+  AccessTokenError,
+  ApiError,
+  BadRequestError,
+  CampaignClient,
+  type CampaignClientOptions,
+  type CampaignError,
+  NetworkError,
+  RateLimitError,
+  ReferralRejectedError,
+  type RetryEvent,
+  ServiceError,
+  TimeoutError,
+  UnauthorizedError,
+  UnexpectedResponseError,
+} from 'campaign-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { rejection, settle } from './fake-time.ts'
+import { type Operation, operation, operations } from './operations.ts'
+import { answer, hanging, lost, noSuchHost, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
+
+type Rule = Operation['rule']
+
+/** One row of the contract's table "Repeats". */
+interface Row {
+  readonly after: string
+  readonly step: Step
+  /** Which operations are repeated after it. */
+  readonly repeats: readonly Rule[]
+  readonly error: abstract new (...args: never[]) => CampaignError
+  /** Of a write that failed with nothing but this. */
+  readonly outcome: 'not_applied' | 'unknown'
+}
+
+const ALL: readonly Rule[] = ['safe', 'guarded', 'unsafe']
+const NOT_UNSAFE: readonly Rule[] = ['safe', 'guarded']
+
+const row = (
+  after: string,
+  step: Step,
+  repeats: readonly Rule[],
+  error: Row['error'],
+  outcome: Row['outcome'],
+): Row => ({ after, step, repeats, error, outcome })
+
+const envelope = (code: number): unknown => ({ success: false, error: { code, message: 'scripted' } })
+
+const rows: readonly Row[] = [
+  row('429', refusal(429), ALL, RateLimitError, 'not_applied'),
+  row('a refused connection', refused, ALL, NetworkError, 'not_applied'),
+  row('no such host', noSuchHost, ALL, NetworkError, 'not_applied'),
+  row('error code 429 in a 200', answer(200, envelope(429)), ALL, RateLimitError, 'not_applied'),
+
+  row('408', refusal(408), NOT_UNSAFE, ApiError, 'unknown'),
+  row('500', refusal(500), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('502', refusal(502), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('503', refusal(503), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('504', refusal(504), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('an HTML 502', () => new Response('<h1>Bad gateway</h1>', { status: 502 }), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('a lost connection', lost, NOT_UNSAFE, NetworkError, 'unknown'),
+  row('an attempt timeout', hanging, NOT_UNSAFE, TimeoutError, 'unknown'),
+  row('error code 500 in a 200', answer(200, envelope(500)), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('error code 503 in a 200', answer(200, envelope(503)), NOT_UNSAFE, ServiceError, 'unknown'),
+
+  row('400', refusal(400), [], BadRequestError, 'not_applied'),
+  row('401 of a token that cannot be renewed', refusal(401), [], UnauthorizedError, 'not_applied'),
+  row('403', refusal(403), [], AccessDeniedError, 'not_applied'),
+  row('404', refusal(404), [], ApiError, 'not_applied'),
+  row('409', refusal(409), [], ApiError, 'not_applied'),
+  row('425', refusal(425), [], ApiError, 'not_applied'),
+  row('error code 400 in a 200', answer(200, envelope(400)), [], BadRequestError, 'not_applied'),
+  row(
+    'a string error',
+    answer(400, { success: false, error: 'missing_user' }),
+    [],
+    ReferralRejectedError,
+    'not_applied',
+  ),
+
+  row('501', refusal(501), [], ServiceError, 'unknown'),
+  row('505', refusal(505), [], ServiceError, 'unknown'),
+  row('520', refusal(520), [], ServiceError, 'unknown'),
+  row('error code 501 in a 200', answer(200, envelope(501)), [], ServiceError, 'unknown'),
+  row('a 2xx that is not JSON', () => new Response('<h1>It works</h1>'), [], UnexpectedResponseError, 'unknown'),
+  row('a 2xx without an envelope', answer(200, []), [], UnexpectedResponseError, 'unknown'),
+  row(
+    'a redirect',
+    () => new Response(null, { status: 307, headers: { location: '/' } }),
+    [],
+    UnexpectedResponseError,
+    'unknown',
+  ),
+]
+
+function clientOf(fetch: typeof globalThis.fetch, options: Partial<CampaignClientOptions> = {}): CampaignClient {
+  return new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'static-token',
+    webhookRegistrationPath: 'webhooks',
+    fetch,
+    ...options,
+  })
+}
+
+const success = (of: Operation): Step => answer(200, { success: true, data: of.data })
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe.each(rows)('after $after', ({ step, repeats, error: expected, outcome }) => {
+  test.each(operations)('$name ($rule)', async (of) => {
+    const { fetch, sent } = scriptedFetch(step)
+    const error = await rejection(of.run(clientOf(fetch)))
+
+    expect(error).toBeInstanceOf(expected)
+    expect((error as CampaignError).operation).toBe(of.name)
+    expect(sent).toHaveLength(repeats.includes(of.rule) ? 3 : 1)
+    if (of.writes) expect(error).toHaveProperty('outcome', outcome)
+    else expect(error).not.toHaveProperty('outcome')
+  })
+
+  test.each(operations.filter(({ rule }) => repeats.includes(rule)))(
+    '$name succeeds at the last repeat',
+    async (of) => {
+      const { fetch, sent } = scriptedFetch(step, step, success(of))
+      expect(await settle(of.run(clientOf(fetch)))).toEqual({ status: 'fulfilled', value: of.data })
+      expect(sent).toHaveLength(3)
+    },
+  )
+})
+
+describe('401 with a token source', () => {
+  const renewing = (fetch: typeof globalThis.fetch, options: Partial<CampaignClientOptions> = {}) => {
+    let calls = 0
+    return clientOf(fetch, { accessToken: () => `token-${++calls}`, ...options })
+  }
+
+  test.each(operations)('$name is replayed once with a new token', async (of) => {
+    const { fetch, sent } = scriptedFetch(refusal(401), success(of))
+    expect(await settle(of.run(renewing(fetch)))).toEqual({ status: 'fulfilled', value: of.data })
+    expect(sent.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(sent[1]?.body).toBe(sent[0]?.body)
+  })
+
+  test.each(operations)('$name stops at the second 401', async (of) => {
+    const { fetch, sent } = scriptedFetch(refusal(401))
+    const error = await rejection(of.run(renewing(fetch)))
+    expect(error).toBeInstanceOf(UnauthorizedError)
+    expect(sent).toHaveLength(2)
+    if (of.writes) expect(error).toHaveProperty('outcome', 'not_applied')
+    else expect(error).not.toHaveProperty('outcome')
+  })
+
+  test('an error code of 401 in a 200 renews as well', async () => {
+    const of = operation('recordActionValue')
+    const { fetch, sent } = scriptedFetch(answer(200, envelope(401)), success(of))
+    expect((await settle(of.run(renewing(fetch)))).status).toBe('fulfilled')
+    expect(sent).toHaveLength(2)
+  })
+
+  test('the replay waits for nothing, whatever the answer asks for', async () => {
+    const of = operation('getUserProgress')
+    const { fetch } = scriptedFetch(refusal(401, { 'retry-after': '20' }), success(of))
+    const startedAt = performance.now()
+    await settle(of.run(renewing(fetch)))
+    expect(performance.now()).toBe(startedAt)
+  })
+
+  test('the renewal is spent once per call, also with other failures in between', async () => {
+    const of = operation('updateUser')
+    const { fetch, sent } = scriptedFetch(refusal(401), refusal(503), refusal(401), success(of))
+    expect(await rejection(of.run(renewing(fetch, { maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
+    expect(sent).toHaveLength(3)
+  })
+
+  test('an unsafe write that may have been applied at its replay stops there', async () => {
+    const of = operation('recordActionValue')
+    const { fetch, sent } = scriptedFetch(refusal(401), refusal(503), success(of))
+    expect(await rejection(of.run(renewing(fetch)))).toMatchObject({ code: 'service_error', outcome: 'unknown' })
+    expect(sent).toHaveLength(2)
+  })
+
+  test('an unsafe write whose replay surely never arrived goes on', async () => {
+    const of = operation('recordActionValue')
+    const { fetch, sent } = scriptedFetch(refusal(401), refused, success(of))
+    expect((await settle(of.run(renewing(fetch)))).status).toBe('fulfilled')
+    expect(sent).toHaveLength(3)
+  })
+})
+
+describe('what an earlier attempt leaves behind', () => {
+  const ambiguous: readonly (readonly [string, Step])[] = [
+    ['408', refusal(408)],
+    ['500', refusal(500)],
+    ['503 in a 200', answer(200, envelope(503))],
+    ['a lost connection', lost],
+    ['an attempt timeout', hanging],
+  ]
+  const guarded = operations.filter(({ rule }) => rule === 'guarded')
+  const cases = ambiguous.flatMap(([name, step]) => guarded.map((of) => ({ after: name, step, of, name: of.name })))
+
+  test.each(cases)('$name: 400 after $after has the outcome unknown', async ({ step, of }) => {
+    const { fetch, sent } = scriptedFetch(step, refusal(400))
+    const error = await rejection(of.run(clientOf(fetch)))
+    expect(error).toBeInstanceOf(BadRequestError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+    expect(sent).toHaveLength(2)
+  })
+
+  test.each(cases)('$name: nothing but 429 after $after has the outcome unknown', async ({ step, of }) => {
+    const { fetch, sent } = scriptedFetch(step, refusal(429))
+    const error = await rejection(of.run(clientOf(fetch)))
+    expect(error).toBeInstanceOf(RateLimitError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+    expect(sent).toHaveLength(3)
+  })
+
+  test('a referral refused after a lost connection has the outcome unknown', async () => {
+    const { fetch } = scriptedFetch(lost, answer(400, { success: false, error: 'missing_user' }))
+    expect(await rejection(operation('setReferrer').run(clientOf(fetch)))).toMatchObject({
+      code: 'referral_rejected',
+      reason: 'missing_user',
+      outcome: 'unknown',
+    })
+  })
+
+  test('a host that is gone after a lost connection has the outcome unknown', async () => {
+    const { fetch } = scriptedFetch(lost, refused)
+    expect(await rejection(operation('rewardWallet').run(clientOf(fetch)))).toMatchObject({
+      code: 'network',
+      systemCode: 'ECONNREFUSED',
+      outcome: 'unknown',
+    })
+  })
+
+  test('a token source that fails after a lost connection has the outcome unknown', async () => {
+    const accessToken = vi
+      .fn<() => string>()
+      .mockReturnValueOnce('first')
+      .mockImplementation(() => {
+        throw new Error('vault sealed')
+      })
+    const { fetch, sent } = scriptedFetch(lost, refusal(401))
+    const error = await rejection(operation('rewardWallet').run(clientOf(fetch, { accessToken })))
+    expect(error).toBeInstanceOf(AccessTokenError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+    expect(sent).toHaveLength(2)
+  })
+
+  test.each(guarded)('$name: attempts that surely were not applied leave nothing', async (of) => {
+    const { fetch, sent } = scriptedFetch(refusal(429), refused, refusal(400))
+    expect(await rejection(of.run(clientOf(fetch)))).toMatchObject({ code: 'bad_request', outcome: 'not_applied' })
+    expect(sent).toHaveLength(3)
+  })
+
+  test('an unsafe write goes on after what never arrived, and stops where it may have', async () => {
+    const of = operation('recordActionValue')
+    const { fetch, sent } = scriptedFetch(refused, refusal(429), lost, success(of))
+    const error = await rejection(of.run(clientOf(fetch, { maxRetries: 9 })))
+    expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNRESET', outcome: 'unknown' })
+    expect(sent).toHaveLength(3)
+  })
+
+  test('a call does not inherit the doubt of the call before', async () => {
+    const of = operation('rewardWallet')
+    const { fetch } = scriptedFetch(lost, refusal(400))
+    const client = clientOf(fetch, { maxRetries: 0 })
+    expect(await rejection(of.run(client))).toMatchObject({ outcome: 'unknown' })
+    expect(await rejection(of.run(client))).toMatchObject({ outcome: 'not_applied' })
+  })
+})
+
+describe('how often', () => {
+  test.each([0, 1, 2, 7])('maxRetries: %i', async (maxRetries) => {
+    const { fetch, sent } = scriptedFetch(refusal(503))
+    await rejection(operation('rewardWallet').run(clientOf(fetch, { maxRetries })))
+    expect(sent).toHaveLength(maxRetries + 1)
+  })
+
+  test('a call may differ from its client', async () => {
+    const { fetch, sent } = scriptedFetch(refused)
+    const client = clientOf(fetch, { maxRetries: 5 })
+    await rejection(operation('recordActionValue').run(client, { maxRetries: 1 }))
+    expect(sent).toHaveLength(2)
+  })
+
+  test('the replay after a 401 counts as a repeat', async () => {
+    const { fetch, sent } = scriptedFetch(refusal(401), refusal(503))
+    const client = clientOf(fetch, { accessToken: () => 'token', maxRetries: 2 })
+    expect(await rejection(operation('rewardWallet').run(client))).toBeInstanceOf(ServiceError)
+    expect(sent).toHaveLength(3)
+  })
+
+  test('every attempt sends the same request', async () => {
+    const of = operation('rewardWallet')
+    const { fetch, sent } = scriptedFetch(refusal(503), lost, success(of))
+    await settle(of.run(clientOf(fetch)))
+    const strip = sent.map(({ method, url, authorization, body }) => ({ method, url, authorization, body }))
+    expect(strip[1]).toEqual(strip[0])
+    expect(strip[2]).toEqual(strip[0])
+    expect(JSON.parse(strip[0]?.body ?? '')).toMatchObject({ id: 'reward-1', xp: 5 })
+  })
+
+  test('onRetry tells each repeat with its error and its wait', async () => {
+    const of = operation('rewardWallet')
+    const events: RetryEvent[] = []
+    const { fetch } = scriptedFetch(lost, refusal(429, { 'retry-after': '3' }), success(of))
+    await settle(of.run(clientOf(fetch, { hooks: { onRetry: (event) => events.push(event) } })))
+    expect(events).toMatchObject([
+      { operation: 'rewardWallet', attempt: 1, error: { code: 'network', outcome: 'unknown' } },
+      { operation: 'rewardWallet', attempt: 2, error: { code: 'rate_limited', outcome: 'unknown' }, delayMs: 3_000 },
+    ])
+  })
+})
