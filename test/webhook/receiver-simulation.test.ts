@@ -215,3 +215,12 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
   await clock.run()
 
   const all = [...records]
+  expect(violations).toEqual([])
+  expect(all).toHaveLength(MESSAGES)
+  expect(all.filter(([, record]) => !record.answered200)).toEqual([])
+  expect(all.filter(([, record]) => record.successes === 0)).toEqual([])
+  expect(all.filter(([, record]) => record.successes > 1 && !record.disturbed)).toEqual([])
+  // Otherwise the above says nothing.
+  expect(seen.crashes).toBeGreaterThan(300)
+  for (const [name, count] of Object.entries(seen)) expect(count, name).toBeGreaterThan(20)
+}, 120_000)
