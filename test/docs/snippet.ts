@@ -9,13 +9,13 @@ export interface Snippet {
   readonly code: string
   /** Why it is only compiled; `undefined` for one that runs. */
   readonly compiledOnly: string | undefined
-  /** What its `console.log` lines promise to print, from their `// → …` comments, in order. */
+  /** What it promises to print, from its `// → …` comments, in order. */
   readonly prints: readonly string[]
 }
 
 const ROOT = new URL('../../', import.meta.url)
 const FENCE = /^( *)```ts(?: +compile: *(.+))?\n([\s\S]*?)^ *```$/gm
-const PROMISE = /console\.log\(.*\) *\/\/ → (.+)$/gm
+const PROMISE = /\/\/ → (.+)$/gm
 
 /** Every page that holds examples: the README, the guides, and the comments of the client. */
 export function documentationSnippets(): Snippet[] {

@@ -1,0 +1,142 @@
+/**
+ * Draws a sequence picture from its text, so that a change of the picture reads as a change of words.
+ *
+ * Lines: `lanes: A | B`, `at 5 s`, `A -> B : ask`, `A --> B : answer`, `A -x B : lost`, `A runs from here`,
+ * `A ends here`, `A dies here`, `note A : words`. `#` starts a comment.
+ */
+
+const LEFT = 74
+const LANE = 208
+const TOP = 62
+const ROW = 36
+const BAR = 10
+
+type Step =
+  | { kind: 'time'; text: string }
+  | { kind: 'message'; from: string; to: string; arrow: '->' | '-->' | '-x'; text: string }
+  | { kind: 'note'; lane: string; text: string }
+  | { kind: 'bar'; lane: string; what: 'runs from' | 'ends' | 'dies' }
+
+interface Script {
+  readonly lanes: readonly string[]
+  readonly steps: readonly Step[]
+}
+
+/** @throws Error when a line is none of the forms, or names a lane that is not there. */
+export function drawSequence(text: string): string {
+  const { lanes, steps } = parse(text)
+  const x = (lane: string): number => LEFT + LANE / 2 + lanes.indexOf(lane) * LANE
+  const width = LEFT + lanes.length * LANE
+  const marks: string[] = []
+  const bars: string[] = []
+  const begun = new Map<string, number>()
+  let y = TOP + 10
+
+  for (const step of steps) {
+    if (step.kind === 'time') {
+      y += 14
+      marks.push(`<line class="time" x1="${LEFT - 8}" x2="${width - 16}" y1="${y}" y2="${y}"/>`)
+      marks.push(label(LEFT - 14, y + 4, step.text, 'clock'))
+      y += 4
+    } else if (step.kind === 'message') {
+      y += ROW
+      marks.push(...arrow(step, x, y))
+    } else if (step.kind === 'note') {
+      y += ROW - 6
+      const half = step.text.length * 3.3 + 10
+      const at = Math.min(Math.max(x(step.lane), half + LEFT), width - half - 12)
+      marks.push(`<rect class="note" x="${at - half}" y="${y - 14}" width="${2 * half}" height="20" rx="4"/>`)
+      marks.push(label(at, y, step.text, 'words'))
+    } else if (step.what === 'runs from') {
+      begun.set(step.lane, y)
+    } else {
+      y += step.what === 'dies' ? ROW - 8 : 6
+      bars.push(bar(x(step.lane), begun.get(step.lane) ?? TOP, y))
+      begun.delete(step.lane)
+      if (step.what === 'dies') {
+        marks.push(cross(x(step.lane), y), label(x(step.lane) + 16, y + 4, 'the process dies', 'aside'))
+      }
+    }
+  }
+  const bottom = y + 26
+  const heads = lanes.flatMap((lane) => [
+    `<line class="lane" x1="${x(lane)}" x2="${x(lane)}" y1="${TOP - 8}" y2="${bottom}"/>`,
+    `<rect class="head" x="${x(lane) - 66}" y="20" width="132" height="34" rx="8"/>`,
+    label(x(lane), 42, lane, 'name'),
+  ])
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 14}" width="${width}" height="${bottom + 14}" role="img">`,
+    `<style>${STYLE}</style>`,
+    `<rect class="paper" x="1" y="1" width="${width - 2}" height="${bottom + 12}" rx="14"/>`,
+    ...heads,
+    ...bars,
+    ...marks,
+    '</svg>',
+    '',
+  ].join('\n')
+}
+
+// The picture brings its own paper: as a file it can't know the theme of the page around it.
+const STYLE = `
+text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: #1f2933; text-anchor: middle }
+.name { font-weight: 600; fill: #fff } .clock { text-anchor: end; fill: #52606d; font-size: 12px }
+.aside { text-anchor: start; fill: #b42318 } .words { font-size: 12px } .said { paint-order: stroke; stroke: #fbfcfd; stroke-width: 5px }
+.paper { fill: #fbfcfd; stroke: #cbd2d9 } .head { fill: #24507a } .lane { stroke: #9aa5b1; stroke-dasharray: 2 4 }
+.time { stroke: #e4e7eb } .note { fill: #fff3c4; stroke: #e0c35a } .bar { fill: #9fc3e6; stroke: #24507a }
+.ask, .answer { stroke: #1f2933; stroke-width: 1.4; fill: none } .answer { stroke-dasharray: 6 4 } .tip { fill: #1f2933 }
+.cross { stroke: #b42318; stroke-width: 2.4 }
+`.trim()
+
+function arrow(
+  { from, to, arrow, text }: Step & { kind: 'message' },
+  x: (lane: string) => number,
+  y: number,
+): string[] {
+  const way = Math.sign(x(to) - x(from))
+  const start = x(from) + way * (BAR / 2)
+  const whole = x(to) - way * (BAR / 2)
+  const end = arrow === '-x' ? whole - way * 60 : whole
+  const tip = `M${end} ${y} l${-way * 9} -4.5 v9 z`
+  return [
+    `<line class="${arrow === '->' ? 'ask' : 'answer'}" x1="${start}" x2="${end}" y1="${y}" y2="${y}"/>`,
+    arrow === '-x' ? cross(end, y) : `<path class="tip" d="${tip}"/>`,
+    label((start + whole) / 2, y - 7, text, 'said'),
+  ]
+}
+
+const bar = (x: number, from: number, to: number): string =>
+  `<rect class="bar" x="${x - BAR / 2}" y="${from}" width="${BAR}" height="${to - from}" rx="2"/>`
+
+const cross = (x: number, y: number): string =>
+  `<path class="cross" d="M${x - 6} ${y - 6} l12 12 M${x + 6} ${y - 6} l-12 12"/>`
+
+const label = (x: number, y: number, text: string, kind: string): string =>
+  `<text class="${kind}" x="${x}" y="${y}">${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`
+
+function parse(text: string): Script {
+  const [first = '', ...rest] = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  const lanes =
+    /^lanes: (.+)$/
+      .exec(first)?.[1]
+      ?.split('|')
+      .map((lane) => lane.trim()) ?? []
+  const lane = (name: string | undefined, line: string): string => {
+    if (name === undefined || !lanes.includes(name)) throw new Error(`no such lane: ${line}`)
+    return name
+  }
+  const steps = rest.map((line): Step => {
+    const time = /^at (.+)$/.exec(line)
+    if (time) return { kind: 'time', text: time[1] as string }
+    const note = /^note (.+?) : (.+)$/.exec(line)
+    if (note) return { kind: 'note', lane: lane(note[1], line), text: note[2] as string }
+    const message = /^(.+?) (->|-->|-x) (.+?) : (.+)$/.exec(line)
+    if (message) {
+      const [, from, arrow, to, said] = message as unknown as [string, string, '->' | '-->' | '-x', string, string]
+      return { kind: 'message', from: lane(from, line), to: lane(to, line), arrow, text: said }
+    }
+    const change = /^(.+) (runs from|ends|dies) here$/.exec(line)
+    if (change) return { kind: 'bar', lane: lane(change[1], line), what: change[2] as 'runs from' | 'ends' | 'dies' }
+    throw new Error(`not understood: ${line}`)
+  })
+  return { lanes, steps }
+}
