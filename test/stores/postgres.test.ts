@@ -326,6 +326,25 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       expect(await observe(`SELECT FROM ${own}`)).toHaveLength(3)
     })
 
+    test('a row that somebody holds is left for the next time, instead of waited for', async () => {
+      await pool.query(postgresSchema(own))
+      const store = postgresStore(pool, { table: own })
+      const [held, free] = [freshKey(), freshKey()]
+      await store.complete(held, 'token', 1)
+      await store.complete(free, 'token', 1)
+      await whenFree(postgresStore(pool, { table }), 1)
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN')
+        await client.query(`SELECT FROM ${own} WHERE key = $1 FOR UPDATE`, [held])
+        expect(await store.prune()).toBe(1)
+      } finally {
+        await client.query('ROLLBACK')
+        client.release()
+      }
+      expect(await store.prune()).toBe(1)
+    })
+
     test('concurrent runs share the rows', async () => {
       await pool.query(postgresSchema(own))
       const store = postgresStore(pool, { table: own })
@@ -439,6 +458,26 @@ describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
     )
   },
 )
+
+describe('a connection of pg', () => {
+  test.each([
+    ['whose ROLLBACK failed is given back to be destroyed', true],
+    ['that was rolled back is given back to be used', false],
+  ])('%s', async (_, rollbackFails) => {
+    const released: unknown[] = []
+    const client: PgClient = {
+      query: async (text) => {
+        if (text === 'ROLLBACK' && rollbackFails) throw new Error('timed out')
+        return { rows: [{}], command: '' }
+      },
+      release: (destroy) => released.push(destroy),
+    }
+    const store = postgresStore({ query: client.query, connect: async () => client } satisfies PgPool)
+    const reason = new Error('the work failed')
+    await expect(store.runOnce('key', () => Promise.reject(reason))).rejects.toBe(reason)
+    expect(released).toEqual([rollbackFails])
+  })
+})
 
 describe('the arguments of postgresStore', () => {
   const never = () => Promise.reject(new Error('never asked'))
