@@ -55,8 +55,7 @@ export class Deliveries {
   readonly #settings: PostSettings
   readonly #deliveries = new Set<Delivery>()
   readonly #waiting: Delivery[] = []
-  readonly #underWay = new Set<Promise<void>>()
-  #abandoned = new AbortController()
+  readonly #underWay = new Map<Promise<void>, AbortController>()
 
   constructor(settings: PostSettings) {
     this.#settings = settings
@@ -98,13 +97,12 @@ export class Deliveries {
 
   /** Resolves when no attempt is under way. Retries that wait for their time are not waited for. */
   async settle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.keys())
   }
 
   /** Gives up everything that is under way or waiting, and forgets it. */
   clear(): void {
-    this.#abandoned.abort()
-    this.#abandoned = new AbortController()
+    for (const controller of this.#underWay.values()) controller.abort(new Error('the delivery was given up'))
     for (const { timer } of this.#deliveries) this.#settings.clock.clearTimeout(timer)
     this.#deliveries.clear()
     this.#waiting.length = 0
@@ -119,20 +117,22 @@ export class Deliveries {
     while (this.#underWay.size < MAX_CONCURRENT) {
       const delivery = this.#waiting.shift()
       if (!delivery) return
-      const attempt: Promise<void> = this.#attempt(delivery, this.#abandoned.signal).then(() => {
+      const controller = new AbortController()
+      const attempt: Promise<void> = this.#attempt(delivery, controller).then(() => {
         this.#underWay.delete(attempt)
         this.#startWaiting()
       })
-      this.#underWay.add(attempt)
+      this.#underWay.set(attempt, controller)
       this.#settings.clock.track?.(attempt)
     }
   }
 
-  async #attempt(delivery: Delivery, abandoned: AbortSignal): Promise<void> {
+  async #attempt(delivery: Delivery, controller: AbortController): Promise<void> {
     const at = this.#settings.clock.now()
     delivery.nextAttemptAt = undefined
-    const result = await post(delivery, this.#settings, abandoned)
-    if (abandoned.aborted) return
+    const result = await post(delivery, this.#settings, controller)
+    // Forgotten by `clear` in the meantime: then nobody wants to know, and nothing is retried.
+    if (!this.#deliveries.has(delivery)) return
     delivery.attempts.push({ at, ...result })
     if (result.ok) {
       delivery.state = 'delivered'

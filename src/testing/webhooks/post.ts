@@ -29,17 +29,21 @@ export interface PostSettings {
 
 const SNIPPET_BYTES = 1024
 
-/** Posts a message once. Never rejects: every failure is a result. */
-export async function post(message: Outgoing, settings: PostSettings, abandoned: AbortSignal): Promise<PostResult> {
-  const { deliver, clock, timeoutMs } = settings
-  const controller = new AbortController()
+/**
+ * Posts a message once. Never rejects: every failure is a result.
+ *
+ * @param controller - gives the attempt up when it is aborted; after the timeout that happens by itself
+ */
+export async function post(
+  message: Outgoing,
+  { deliver, clock, timeoutMs }: PostSettings,
+  controller: AbortController = new AbortController(),
+): Promise<PostResult> {
   const { signal } = controller
   const timer = clock.setTimeout(
     () => controller.abort(new Error(`no complete answer within ${timeoutMs} ms`)),
     timeoutMs,
   )
-  const abandon = (): void => controller.abort(new Error('the service was reset'))
-  abandoned.addEventListener('abort', abandon, { once: true })
   // A receiver in this process may not heed the signal, so the wait ends without its help.
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -63,7 +67,6 @@ export async function post(message: Outgoing, settings: PostSettings, abandoned:
     return { ok: false, error: describeFailure(error) }
   } finally {
     clock.clearTimeout(timer)
-    abandoned.removeEventListener('abort', abandon)
   }
 }
 

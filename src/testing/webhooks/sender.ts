@@ -111,7 +111,7 @@ export class WebhookSender {
     const [firstCampaign] = webhook.campaigns.size > 0 ? webhook.campaigns : this.#state.campaigns.keys()
     const { campaign, entry } = this.#requireEntry({ pid: firstCampaign ?? '', ...definedOnly(options) }, 'testWebhook')
     const { body } = this.#seal(draftTestMessage(campaign, entry, options.account))
-    const work = post({ url, body, signature: signatureOf(webhook, body) }, settings, new AbortController().signal)
+    const work = post({ url, body, signature: signatureOf(webhook, body) }, settings)
     settings.clock.track?.(work)
     const { status, answer, error } = await work
     return { Success: status !== undefined, Status: status ?? 0, Data: error ?? answer ?? '', Payload: body }

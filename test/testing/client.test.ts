@@ -1,0 +1,56 @@
+import { CampaignClient } from 'campaign-client'
+import { type CampaignService, createCampaignService } from 'campaign-client/testing'
+import { afterEach, describe, expect, test } from 'vitest'
+import { BASE_URL } from './rest.ts'
+
+const WALLET = `0x${'1'.repeat(40)}`
+const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+const renamed = { getCampaignInfo: { pid: 'id' }, getInviteCode: { code: 'invite' } }
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const connect = async (way: 'fetch' | 'listen', service: CampaignService): Promise<CampaignClient> => {
+  const options = { accessToken: 'any', queryNames: renamed, webhookRegistrationPath: 'webhook' }
+  if (way === 'fetch') return new CampaignClient({ ...options, baseUrl: BASE_URL, fetch: service.fetch })
+  const server = await service.listen()
+  closing.push(server.close)
+  return new CampaignClient({ ...options, baseUrl: server.url })
+}
+
+describe.each(['fetch', 'listen'] as const)('the client over %s', (way) => {
+  test('all eleven methods', async () => {
+    const service = createCampaignService({ queryNames: renamed })
+    const client = await connect(way, service)
+    expect(await client.getUserProgress(ada)).toMatchObject({ user_id: 'ada', total: 1215 })
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'r', xp: 1 })
+    expect(await client.setReferrer({ referrer: 'ada', referral: 'linus', platform: 'discord', pid: 'demo' })).toEqual(
+      {},
+    )
+    expect(await client.updateUser({ ...ada, team: 'red' })).toEqual({})
+    expect(await client.setReferrerByRefId({ ...ada, account: 'new', ref_id: 'ref-ada' })).toEqual({})
+    await client.recordActionValue({ ...ada, account: 'linus', cid: 'welcome', aid: 'connect-wallet', value: 1 })
+    expect((await client.getCampaignInfo({ pid: 'demo' })).actions[2]).toMatchObject({ xp_mul: 1.5, ref_xp: 3 })
+    expect(await client.getCampaignPoints({ pid: 'demo' })).toMatchObject({ season: { name: 'Summer' } })
+    expect(await client.getUserProfiles(ada)).toMatchObject({ refs: 3, ref_xp: 10 })
+    expect(await client.getInviteCode({ code: 'UNUSED-2026', pid: 'demo' })).toEqual({ used_by: [] })
+    expect(await client.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' })).toMatchObject({
+      hook_id: expect.any(String),
+    })
+    expect(service.requests.map(({ status }) => status)).toEqual(Array(11).fill(200))
+  })
+
+  test('its refusals arrive as the errors they stand for', async () => {
+    const client = await connect(way, createCampaignService())
+    const reward = { address: WALLET, pid: 'demo', id: 'reward-ada-1', xp: 1 }
+    await expect(client.rewardWallet(reward)).rejects.toMatchObject({ code: 'bad_request', outcome: 'not_applied' })
+    await expect(client.getCampaignPoints({ pid: 'other' })).rejects.toMatchObject({ code: 'access_denied' })
+    const self = { referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }
+    await expect(client.setReferrer(self)).rejects.toMatchObject({
+      code: 'referral_rejected',
+      reason: 'self_referral_not_allowed',
+    })
+  })
+})
