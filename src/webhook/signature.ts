@@ -42,7 +42,7 @@ export type SignatureFailure = Extract<
  */
 export function verifyWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): boolean {
   const found = findSecret(secret, rawBody, header)
-  if (found === 'body_not_raw' && typeof rawBody === 'object' && rawBody !== null) warnOfParsedBody()
+  if (found === 'body_not_raw' && rawBody && typeof rawBody === 'object') warnOfParsedBody()
   return typeof found === 'number'
 }
 
@@ -72,7 +72,7 @@ export function findSecret(secret: unknown, rawBody: unknown, header: unknown): 
   const body = toRawBody(rawBody)
   if (body === undefined) return 'body_not_raw'
   const signature = soleValue(header)
-  if (signature === undefined || signature === '') return 'missing_signature'
+  if (signature === undefined || signature === null || signature === '') return 'missing_signature'
   if (typeof signature !== 'string' || signature.length !== 64 || /[^0-9a-f]/.test(signature)) {
     return 'malformed_signature'
   }
@@ -84,14 +84,12 @@ export function findSecret(secret: unknown, rawBody: unknown, header: unknown): 
   return index < 0 ? 'signature_mismatch' : index
 }
 
-/** The one value of a header, `undefined` when there is none, `null` when there are several or it is no header. */
+/** The one value of a header; several values, or none, as they are. */
 function soleValue(header: unknown): unknown {
-  if (typeof header === 'string') return header
-  if (header === undefined || header === null) return undefined
   try {
-    if (!Array.isArray(header) || header.length > 1) return null
-    return header.length === 0 ? undefined : (header[0] ?? null)
+    return Array.isArray(header) && header.length < 2 ? header[0] : header
   } catch {
-    return null
+    // A proxy with a mind of its own, which is no text either way.
+    return header
   }
 }

@@ -6,11 +6,10 @@ export function warnOfParsedBody(): void {
   if (Reflect.has(globalThis, WARNED)) return
   Reflect.set(globalThis, WARNED, true)
   const text =
-    'verifyWebhook() got a body that is already parsed, so no signature can match. Pass the raw body: the string, ' +
-    'Uint8Array or ArrayBuffer exactly as it arrived (Express: express.raw({ type: "*/*" }) on this route; ' +
-    'fetch handlers: await request.arrayBuffer()).'
+    'verifyWebhook() needs the raw body, as it arrived (string, Uint8Array or ArrayBuffer), and got a parsed one. ' +
+    'In Express, use express.raw().'
   // Not the global of Node's types: browsers and most edge runtimes have no `process`, some have half of one.
-  const { process } = globalThis as { process?: { emitWarning?: (text: string, type: string) => void } }
-  if (typeof process?.emitWarning === 'function') process.emitWarning(text, 'CampaignClientWarning')
+  const { process } = globalThis as { process?: { emitWarning?: (text: string) => void } }
+  if (process?.emitWarning) process.emitWarning(text)
   else console.warn(text)
 }
