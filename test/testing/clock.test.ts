@@ -54,6 +54,7 @@ describe('createManualClock', () => {
     await clock.advance(10)
     expect(order).toEqual(['work', 'timer'])
 
+    clock.track?.(Promise.reject(new Error('failed work is done, too')))
     clock.track?.(new Promise(() => {}))
     clock.setTimeout(() => order.push('later'), 10)
     await clock.advance(10)

@@ -388,6 +388,25 @@ describe('retries', () => {
     expect(service.deliveries.filter(({ state }) => state === 'delivered')).toHaveLength(300)
   })
 
+  test('a retry that waits does not keep the process alive', async () => {
+    let released = 0
+    const timers: number[] = []
+    const clock = {
+      now: () => 0,
+      setTimeout(_: () => void, delayMs: number) {
+        timers.push(delayMs)
+        return { unref: () => released++ }
+      },
+      clearTimeout: () => {},
+    }
+    const { service } = start(() => new Response(null, { status: 503 }), { clock })
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await service.settle()
+    expect(timers, 'the timeout of the attempt, which holds it, and the retry').toEqual([10_000, 5_000])
+    expect(released).toBe(1)
+  })
+
   test('reset gives up what is under way and what waits', async () => {
     const { service, clock, received } = start((_, index) =>
       index === 0 ? new Response(null, { status: 503 }) : new Promise<Response>(() => {}),

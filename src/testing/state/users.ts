@@ -22,7 +22,6 @@ const WALLET_ADDRESS = /^0x[0-9a-f]{40}$/i
  */
 export class UserRegistry {
   readonly #byAccount = new Map<string, User>()
-  readonly #users: User[] = []
 
   find(account: string, platform: string): User | undefined {
     return this.#byAccount.get(accountKey(account, platform))
@@ -39,7 +38,6 @@ export class UserRegistry {
       wallet: WALLET_ADDRESS.test(account) ? account : '',
       email: '',
     }
-    this.#users.push(user)
     this.link(user, { account, platform })
     return user
   }
@@ -61,10 +59,6 @@ export class UserRegistry {
     }
     this.link(user, { account: address, platform: WALLET_PLATFORM })
     user.wallet = address
-  }
-
-  values(): Iterable<User> {
-    return this.#users.values()
   }
 }
 
