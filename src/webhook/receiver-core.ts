@@ -27,6 +27,8 @@ export class ReceiverCore {
   /** Claims being asked for, and deliveries being handled. */
   readonly #pending = new Set<Promise<unknown>>()
   readonly #runs = new Set<DeliveryRun>()
+  /** Senders of messages that were begun and wait for their answer. */
+  readonly #answers = new Set<Promise<void>>()
   #closed: Promise<void> | undefined
 
   constructor(settings: ReceiverSettings) {
@@ -38,14 +40,40 @@ export class ReceiverCore {
     return this.#settings
   }
 
-  /** Never rejects. */
-  async accept(request: InboundRequest, patience: Patience = {}): Promise<Answer> {
+  /**
+   * @param send - hands the answer to the runtime; close() waits for it where a message had been begun
+   * @returns what `send` returned. Rejects only when that throws.
+   */
+  async accept<T>(request: InboundRequest, send: (answer: Answer) => T, patience: Patience = {}): Promise<T> {
+    let sent = (): void => {}
+    const begin = (): void => {
+      const answered = new Promise<void>((resolve) => {
+        sent = resolve
+      })
+      this.#answers.add(answered)
+      answered.then(() => this.#answers.delete(answered))
+    }
+    try {
+      return send(await this.#answerTo(request, patience, begin))
+    } finally {
+      sent()
+    }
+  }
+
+  close(timeoutMs: number): Promise<void> {
+    this.#closed ??= this.#drain(timeoutMs)
+    return this.#closed
+  }
+
+  async #answerTo(request: InboundRequest, patience: Patience, begin: () => void): Promise<Answer> {
     const arrivedAt = monotonicNow()
     const deadline = new Deadline(this.#settings.deadlineMs)
     try {
       if (this.#closed) return this.#reports.rejected('closing')
       const intake = await takeIn(request, this.#settings, this.#reports, deadline)
       if (!intake.ok) return this.#reports.rejected(intake.reason)
+      if (this.#closed) return this.#reports.rejected('closing', intake.message.event.id)
+      begin()
       return await this.#deliver(intake.message, request, arrivedAt, patience, deadline)
     } catch (error) {
       this.#reports.error(error, 'receiver')
@@ -53,11 +81,6 @@ export class ReceiverCore {
     } finally {
       deadline.clear()
     }
-  }
-
-  close(timeoutMs: number): Promise<void> {
-    this.#closed ??= this.#drain(timeoutMs)
-    return this.#closed
   }
 
   async #deliver(
@@ -69,7 +92,6 @@ export class ReceiverCore {
   ): Promise<Answer> {
     const { event } = message
     const { endpoint, deadlineMs, maxRunMs } = this.#settings
-    if (this.#closed) return this.#reports.rejected('closing', event.id)
     // A claim that is not made in time must not be made later: it could outlive the pause before the last retry.
     if (deadline.signal.aborted) return this.#reports.rejected('store_unavailable', event.id)
 
@@ -164,17 +186,24 @@ export class ReceiverCore {
 
   async #drain(timeoutMs: number): Promise<void> {
     await atMost(timeoutMs, this.#idle())
-    if (this.#pending.size === 0) return
+    if (this.#isIdle) return
     const reason = new LeaseError('receiver_closed', 'The webhook receiver was closed while the handler was running.')
     for (const run of this.#runs) run.abort(reason)
     await atMost(CLOSE_GRACE_MS, this.#idle())
-    const rest = [...this.#runs].map((run) => run.cutOff())
-    await atMost(CLOSE_GRACE_MS, Promise.all(rest))
+    const released = Promise.all([...this.#runs].map((run) => run.cutOff()))
+    await atMost(
+      CLOSE_GRACE_MS,
+      released.then(() => Promise.all(this.#answers)),
+    )
   }
 
   /** Resolves when nothing is pending; work that begins meanwhile (the release of a late claim) counts too. */
   async #idle(): Promise<void> {
-    while (this.#pending.size > 0) await Promise.all(this.#pending)
+    while (!this.#isIdle) await Promise.all([...this.#pending, ...this.#answers])
+  }
+
+  get #isIdle(): boolean {
+    return this.#pending.size === 0 && this.#answers.size === 0
   }
 }
 

@@ -41,16 +41,20 @@ export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
     scope.all('/', async (request, reply) => {
       // Without a body Fastify runs no parser. A hook in front may have replaced the stream, so `raw` is second choice.
       const stream = request.body instanceof UnreadPayload ? request.body.stream : request.raw
-      const answer = await core.accept({
-        method: request.method,
-        signature: request.headers[SIGNATURE_HEADER],
-        contentLength: lengthHeader(request),
-        readBody: (limits) => readStream(stream, limits),
-      })
-      reply.code(answer.status)
-      for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
-      discardRest(stream)
-      return reply.send(answer.body)
+      return core.accept(
+        {
+          method: request.method,
+          signature: request.headers[SIGNATURE_HEADER],
+          contentLength: lengthHeader(request),
+          readBody: (limits) => readStream(stream, limits),
+        },
+        (answer) => {
+          reply.code(answer.status)
+          for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
+          discardRest(stream)
+          return reply.send(answer.body)
+        },
+      )
     })
   }
 }

@@ -14,16 +14,17 @@ export interface WaitUntilContext {
 export type FetchHandler = (request: Request, context?: WaitUntilContext | object) => Promise<Response>
 
 export function fetchAdapter(core: ReceiverCore): FetchHandler {
-  return async (request, context) => {
-    const answer = await core.accept({
-      method: request.method,
-      signature: request.headers.get(SIGNATURE_HEADER),
-      contentLength: request.headers.get('content-length'),
-      readBody: (limits) => readRequestBody(request, limits),
-      waitUntil: (work) => waitUntil(context, work),
-    })
-    return new Response(answer.body, { status: answer.status, headers: answer.headers })
-  }
+  return (request, context) =>
+    core.accept(
+      {
+        method: request.method,
+        signature: request.headers.get(SIGNATURE_HEADER),
+        contentLength: request.headers.get('content-length'),
+        readBody: (limits) => readRequestBody(request, limits),
+        waitUntil: (work) => waitUntil(context, work),
+      },
+      ({ status, headers, body }) => new Response(body, { status, headers }),
+    )
 }
 
 function waitUntil(context: unknown, work: Promise<unknown>): void {

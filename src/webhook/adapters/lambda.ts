@@ -49,15 +49,15 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
           'to API Gateway, a load balancer or a function URL.',
       )
     }
-    const answer = await core.accept(
+    return core.accept(
       {
         method,
         signature: headerValues(event, SIGNATURE_HEADER),
         readBody: async ({ maxBytes }) => readEventBody(event, maxBytes),
       },
+      (answer) => result(event, answer),
       patience(context, core.settings.maxRunMs),
     )
-    return result(event, answer)
   }
 }
 

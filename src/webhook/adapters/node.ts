@@ -22,16 +22,19 @@ export interface NodeResponse {
 export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>
 
 export function nodeAdapter(core: ReceiverCore): NodeHandler {
-  return async (request, response) => {
-    const answer = await core.accept({
-      method: request.method ?? '',
-      signature: request.headers[SIGNATURE_HEADER],
-      contentLength: lengthHeader(request),
-      readBody: (limits) => readNodeBody(request, limits),
-    })
-    send(response, answer)
-    discardRest(request)
-  }
+  return (request, response) =>
+    core.accept(
+      {
+        method: request.method ?? '',
+        signature: request.headers[SIGNATURE_HEADER],
+        contentLength: lengthHeader(request),
+        readBody: (limits) => readNodeBody(request, limits),
+      },
+      (answer) => {
+        send(response, answer)
+        discardRest(request)
+      },
+    )
 }
 
 export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string | undefined {

@@ -333,3 +333,36 @@ describe('a body that somebody read before', () => {
     expect((await post(url, JSON.stringify(activity({ team: 'Zoë ✓' })))).status).toBe(200)
   })
 })
+
+describe('shutting down', () => {
+  /** What `examples/webhook-node.ts` does on SIGTERM, as abruptly as it can be done. */
+  async function closedDuring(timeoutMs: number, end: () => void, running: Promise<void>): Promise<Response> {
+    const started = deferred()
+    const { receiver } = observedReceiver({
+      handle: async () => {
+        started.resolve()
+        await running
+      },
+    })
+    const { url, server } = await serve(receiver.node)
+    const answer = post(url, JSON.stringify(activity()))
+    await started.promise
+    const closed = receiver.close({ timeoutMs })
+    end()
+    await closed
+    server.closeAllConnections()
+    return answer
+  }
+
+  test('when close() resolves, the answers of those who could finish are out', async () => {
+    const running = deferred()
+    const answer = await closedDuring(60_000, () => running.resolve(), running.promise)
+    expect([answer.status, await answer.json()]).toEqual([200, { ok: true, result: 'handled' }])
+  })
+
+  test('and so are those of the ones cut off', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const answer = await closedDuring(0, () => void vi.advanceTimersByTimeAsync(1000), new Promise(() => {}))
+    expect([answer.status, await answer.json()]).toEqual([503, { ok: false, error: 'unavailable' }])
+  })
+})
