@@ -89,6 +89,8 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
 
   const startedAt = performance.now()
   const remainingMs = deadline - startedAt
+  // A busy process comes late. What would time out in its first millisecond is not sent at all.
+  if (remainingMs <= 0) throw timeoutFailure('total', totalTimeoutMs, 'not_sent')
   notify(settings.hooks.onRequest, event)
   const answer = await within(Math.min(timeoutMs, remainingMs), signal, (attemptSignal) =>
     transport.send({ method: event.method, url: attempt.url, headers, body: attempt.body }, attemptSignal, secrets),

@@ -15,10 +15,8 @@ export interface LoopbackServer {
   readonly baseUrl: string
   /** Requests that arrived whole, in their order. Stays empty on a server of raw bytes. */
   readonly requests: readonly SeenRequest[]
-  /** Connections accepted so far. */
-  readonly connections: number
-  /** Connections that are open now. */
-  readonly openSockets: ReadonlySet<Socket>
+  /** Connections accepted, in their order, also those that are closed by now. */
+  readonly sockets: readonly Socket[]
   /** Ends every connection, whatever it is doing. Closing twice does nothing. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -78,14 +76,11 @@ export const reset: Answer = (response) => {
 export const silence: Answer = () => undefined
 
 async function listen(server: Server, requests: SeenRequest[]): Promise<LoopbackServer> {
-  const openSockets = new Set<Socket>()
-  let connections = 0
+  const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => {
-    connections++
-    openSockets.add(socket)
+    sockets.push(socket)
     // Resets are what many of these tests are about.
     socket.on('error', () => undefined)
-    socket.on('close', () => openSockets.delete(socket))
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -96,17 +91,14 @@ async function listen(server: Server, requests: SeenRequest[]): Promise<Loopback
   const close = (): Promise<void> => {
     closing ??= new Promise((resolve) => {
       server.close(() => resolve())
-      for (const socket of openSockets) socket.destroy()
+      for (const socket of sockets) socket.destroy()
     })
     return closing
   }
   return {
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
     requests,
-    openSockets,
-    get connections() {
-      return connections
-    },
+    sockets,
     close,
     [Symbol.asyncDispose]: close,
   }
