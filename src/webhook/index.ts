@@ -11,6 +11,8 @@ export type { NodeHandler, NodeRequest, NodeResponse } from './adapters/node.ts'
 export type { NodeReadable } from './adapters/node-stream.ts'
 export type { WebhookRejectionReason } from './answer.ts'
 export type { ClaimResult, DeliveryStore } from './deliveries.ts'
+export { diagnoseWebhook } from './diagnose.ts'
+export type { Finding, FindingCode } from './diagnosis/finding.ts'
 export { DiscardEvent, WebhookError, type WebhookErrorCode, type WebhookErrorStatus } from './errors.ts'
 export type {
   ActionCompletedActivity,
