@@ -1,0 +1,39 @@
+/**
+ * A webhook endpoint in an Express application that parses JSON everywhere else.
+ *
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-express.ts
+ */
+import type { AddressInfo } from 'node:net'
+import { createWebhookReceiver } from 'campaign-client/webhook'
+import express from 'express'
+
+const { CAMPAIGN_WEBHOOK_SECRET = '', PORT = '3000' } = process.env
+
+const receiver = createWebhookReceiver({
+  endpoint: 'campaign',
+  secret: CAMPAIGN_WEBHOOK_SECRET,
+  async handle(event) {
+    if (event.kind !== 'action_completed') return
+    const { user, event: activity } = event.payload
+    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+  },
+})
+
+const app = express()
+// Before express.json(): the signature is over the bytes, which a parser does not keep.
+app.all('/webhooks/campaign', receiver.node)
+app.use(express.json())
+app.post('/echo', (request, response) => {
+  response.json(request.body)
+})
+
+const server = app.listen(Number(PORT), '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/campaign`)
+})
+
+process.once('SIGTERM', async () => {
+  server.close()
+  // Running handlers finish, and their deliveries are recorded.
+  await receiver.close()
+  server.closeAllConnections()
+})

@@ -1,0 +1,35 @@
+/**
+ * A webhook endpoint with nothing but Node.
+ *
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-node.ts
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createWebhookReceiver } from 'campaign-client/webhook'
+
+const { CAMPAIGN_WEBHOOK_SECRET = '', PORT = '3000' } = process.env
+
+const receiver = createWebhookReceiver({
+  endpoint: 'campaign',
+  secret: CAMPAIGN_WEBHOOK_SECRET,
+  async handle(event) {
+    if (event.kind !== 'action_completed') return
+    const { user, event: activity } = event.payload
+    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+  },
+})
+
+const server = createServer((request, response) => {
+  if (request.url === '/webhooks/campaign') return receiver.node(request, response)
+  response.writeHead(404).end()
+})
+server.listen(Number(PORT), '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/campaign`)
+})
+
+process.once('SIGTERM', async () => {
+  server.close()
+  // Running handlers finish, and their deliveries are recorded.
+  await receiver.close()
+  server.closeAllConnections()
+})

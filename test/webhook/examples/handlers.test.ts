@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { activity, deliveryOf, HEADER, SECRET, sign } from '../signed-message.ts'
+
+let printed: string[]
+
+beforeEach(() => {
+  vi.resetModules()
+  vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', SECRET)
+  printed = []
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line))
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+const message = activity({ id: 'm-1', user: 'ada' })
+const line = 'm-1: ada earned 10 XP for "Follow"'
+
+test('examples/webhook-hono.ts', async () => {
+  const { default: app } = await import('../../../examples/webhook-hono.ts')
+  expect((await app.fetch(deliveryOf(message))).status).toBe(200)
+  const work: Promise<unknown>[] = []
+  const context = {
+    waitUntil: (promise: Promise<unknown>) => void work.push(promise),
+    passThroughOnException() {},
+    props: {},
+  }
+  expect((await app.fetch(deliveryOf(activity()), {}, context)).status).toBe(200)
+  expect(work).toHaveLength(1)
+  expect((await app.fetch(deliveryOf(message))).status).toBe(200)
+  expect((await app.fetch(deliveryOf(message, { secret: 'forged' }))).status).toBe(401)
+  expect((await app.request('/webhooks/campaign')).status).toBe(405)
+  expect(printed.filter((text) => text === line)).toHaveLength(1)
+})
+
+test('examples/webhook-next.ts', async () => {
+  const { POST } = await import('../../../examples/webhook-next.ts')
+  const context = { params: Promise.resolve({}) }
+  expect((await POST(deliveryOf(message), context)).status).toBe(200)
+  expect((await POST(deliveryOf(message), context)).status).toBe(200)
+  expect((await POST(deliveryOf(message, { secret: 'forged' }), context)).status).toBe(401)
+  expect(printed).toEqual([line])
+})
+
+test('examples/webhook-next.ts can be imported where the secret is not set, as next build does', async () => {
+  vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', undefined)
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const { POST } = await import('../../../examples/webhook-next.ts')
+  expect((await POST(deliveryOf(message))).status).toBe(503)
+  expect(errors).toHaveBeenCalledTimes(1)
+})
+
+test('examples/webhook-lambda.ts', async () => {
+  const { handler } = await import('../../../examples/webhook-lambda.ts')
+  const body = JSON.stringify(message)
+  const event = (secret?: string): Parameters<typeof handler>[0] => ({
+    headers: { [HEADER]: sign(body, secret) },
+    requestContext: { http: { method: 'POST' } },
+    body: Buffer.from(body).toString('base64'),
+    isBase64Encoded: true,
+  })
+  const context = { getRemainingTimeInMillis: () => 30_000 }
+  expect((await handler(event(), context)).statusCode).toBe(200)
+  expect((await handler(event(), context)).statusCode).toBe(200)
+  expect((await handler(event('forged'), context)).statusCode).toBe(401)
+  expect(printed).toEqual([line])
+})
+
+test.each(['hono', 'lambda'])('examples/webhook-%s.ts says at once when the secret is not set', async (name) => {
+  vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', '')
+  await expect(import(`../../../examples/webhook-${name}.ts`)).rejects.toThrow(TypeError)
+})

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { activity, SECRET, signedHeaders } from '../signed-message.ts'
+
+interface Example {
+  process: ChildProcess
+  url: string
+  /** What it printed after it listened. */
+  lines: string[]
+}
+
+async function start(name: string): Promise<Example> {
+  const file = fileURLToPath(new URL(`../../../examples/webhook-${name}.ts`, import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    env: { ...process.env, CAMPAIGN_WEBHOOK_SECRET: SECRET, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines: string[] = []
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the example ended with ${code} before it listened`)))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const url = /^listening on (.+)$/.exec(line)?.[1]
+      if (url === undefined) lines.push(line)
+      else resolve({ process: child, url, lines })
+    })
+  })
+}
+
+describe.each(['node', 'express', 'fastify'])('examples/webhook-%s.ts', (name) => {
+  test('handles a message once, refuses a forged one, and ends on SIGTERM', { timeout: 30_000 }, async () => {
+    const example = await start(name)
+    const body = JSON.stringify(activity({ id: 'm-1', user: 'ada' }))
+    const post = (headers: Record<string, string>): Promise<Response> =>
+      fetch(example.url, { method: 'POST', headers, body })
+    const first = await post(signedHeaders(body))
+    expect([first.status, await first.json()]).toEqual([200, { ok: true, result: 'handled' }])
+    const second = await post(signedHeaders(body))
+    expect([second.status, await second.json()]).toEqual([200, { ok: true, result: 'duplicate' }])
+    expect((await post(signedHeaders(body, 'forged'))).status).toBe(401)
+    expect((await fetch(example.url)).status).toBe(405)
+    expect((await fetch(new URL('/elsewhere', example.url))).status).toBe(404)
+
+    const exited = once(example.process, 'exit')
+    example.process.kill('SIGTERM')
+    expect(await exited).toEqual([0, null])
+    expect(example.lines).toEqual(['m-1: ada earned 10 XP for "Follow"'])
+  })
+})
+
+test.each(['express', 'fastify'])(
+  'examples/webhook-%s.ts leaves the JSON of other routes to the framework',
+  {
+    timeout: 30_000,
+  },
+  async (name) => {
+    const { url } = await start(name)
+    const response = await fetch(new URL('/echo', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"a":1}',
+    })
+    expect(await response.json()).toEqual({ a: 1 })
+  },
+)
