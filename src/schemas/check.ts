@@ -39,7 +39,8 @@ function describe(issue: $ZodIssue, value: unknown): string {
     const types = issue.errors.flatMap((branch) =>
       branch.flatMap((inner) => (inner.code === 'invalid_type' ? [expected(inner.expected)] : [])),
     )
-    const described = issue.errors.flat().find((inner) => inner.code !== 'invalid_type')?.message
+    // Only formats have words of their own; what an open string's known literals say is without a locale nothing.
+    const described = issue.errors.flat().find((inner) => inner.code === 'invalid_format')?.message
     return described ?? `expected ${[...new Set(types)].join(' or ')}, received ${typeName(value)}`
   }
   return issue.message
