@@ -107,7 +107,7 @@ function readComplaint(body: unknown, secrets: readonly string[]): ServiceCompla
     typeof value === 'string' && value !== '' ? redact(value, secrets).slice(0, LONGEST_MESSAGE) : undefined
   const standard = isObject(error) ? error : {}
   return {
-    code: typeof standard.code === 'number' ? standard.code : undefined,
+    code: Number.isInteger(standard.code) ? (standard.code as number) : undefined,
     message: shorten(standard.message),
     reason: shorten(error),
     denied: success === false,
@@ -118,13 +118,15 @@ function errorAnswer(answer: HttpAnswer, body: unknown, context: DecodeContext):
   const { status } = answer
   const { code, message, reason, denied } = readComplaint(body, context.secrets)
   const isHttpError = status >= 400
-  // On a 2xx answer the code stands in for the status; without one, a plain "no" is a refusal and the rest unclear.
-  const effective = isHttpError ? status : (code ?? (denied || reason !== undefined ? undefined : 500))
+  // On a 2xx answer a code that is a status stands in for it. Without one, a plain "no" is a refusal, and
+  // `success: true` beside an error says nothing that can be relied on.
+  const effective = isHttpError ? status : code !== undefined && code >= 400 && code < 600 ? code : undefined
+  const isRefusal = effective !== undefined || denied || reason !== undefined
   const headers = traceHeaders(answer.headers, context.secrets)
   const retryAfterMs = parseRetryAfter(answer.headers.get('retry-after'))
 
   return new Failure(
-    'refused',
+    isRefusal ? 'refused' : 'not_understood',
     (error) => {
       const words = [
         `HTTP ${status}`,
@@ -137,7 +139,7 @@ function errorAnswer(answer: HttpAnswer, body: unknown, context: DecodeContext):
       if (reason !== undefined && REFERRAL_REJECTIONS.has(reason) && status < 500) {
         return new ReferralRejectedError(text, { ...init, reason })
       }
-      const Class = errorClass(isHttpError ? status : code)
+      const Class = errorClass(effective)
       return new Class(text, init)
     },
     { status: effective, retryAfterMs },

@@ -5,7 +5,7 @@ import type { CampaignError, ErrorContext } from '../errors.ts'
  * - `not_sent`: the request surely never left: connection refused, no such host.
  * - `no_answer`: it may have arrived; no whole answer came back.
  * - `refused`: an error answer.
- * - `not_understood`: an answer that is none.
+ * - `not_understood`: an answer that does not say what happened.
  * - `no_token`: there was nothing to send it with.
  */
 export type FailureKind = 'not_sent' | 'no_answer' | 'refused' | 'not_understood' | 'no_token'
