@@ -1,0 +1,80 @@
+import { CampaignClient, type CampaignClientOptions, type OperationName } from 'campaign-client'
+import { type DefaultBodyType, HttpResponse, http, type StrictRequest } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll } from 'vitest'
+
+export const BASE_URL = 'https://service.example/api/v1'
+export const ACCESS_TOKEN = 'opaque-token-8f2c41'
+
+/** Where each operation is, by the interface: written down here, not read from the catalogue. */
+export const routes: Readonly<Record<OperationName, readonly ['GET' | 'POST', string]>> = {
+  getUserProgress: ['GET', '/user/progress'],
+  rewardWallet: ['POST', '/wallet/reward'],
+  setReferrer: ['POST', '/user/referrer'],
+  updateUser: ['POST', '/user'],
+  setReferrerByRefId: ['POST', '/user/ref_id'],
+  recordActionValue: ['POST', '/action/value'],
+  getCampaignInfo: ['GET', '/campaign/info'],
+  getCampaignPoints: ['GET', '/campaign/points'],
+  getUserProfiles: ['GET', '/user/profiles'],
+  getInviteCode: ['GET', '/code'],
+  registerWebhook: ['POST', '/webhooks'],
+}
+
+/** An answer of the stub, its body as the bytes on the wire would spell it. */
+export interface StubAnswer {
+  readonly status?: number
+  readonly body?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The body of an answer in JSON. */
+export const json = (value: unknown): string => JSON.stringify(value)
+
+/** A service of stubs in the place of the network; a request that no stub expects fails the test. */
+export function stubService() {
+  const server = setupServer()
+  const received: StrictRequest<DefaultBodyType>[] = []
+  beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
+  afterEach(() => {
+    server.resetHandlers()
+    received.length = 0
+  })
+  afterAll(() => server.close())
+  return {
+    /** The requests that arrived in this test. */
+    received: received as readonly Request[],
+    /** Lets one operation answer so, and every other fail. */
+    answer(operation: OperationName, { status = 200, body = null, headers = {} }: StubAnswer): void {
+      const [method, path] = routes[operation]
+      server.use(
+        http[method === 'GET' ? 'get' : 'post'](`${BASE_URL}${path}`, ({ request }) => {
+          received.push(request.clone())
+          return new HttpResponse(body, { status, headers })
+        }),
+      )
+    },
+  }
+}
+
+/** A client that asks once and never waits. */
+export function clientWith(options: Partial<CampaignClientOptions> = {}): CampaignClient {
+  return new CampaignClient({
+    baseUrl: BASE_URL,
+    accessToken: ACCESS_TOKEN,
+    maxRetries: 0,
+    webhookRegistrationPath: 'webhooks',
+    ...options,
+  })
+}
+
+/** What the call rejects with; a call that resolves fails the test. */
+export async function rejection(call: Promise<unknown>): Promise<unknown> {
+  let data: unknown
+  try {
+    data = await call
+  } catch (error) {
+    return error
+  }
+  throw new Error(`resolved to ${JSON.stringify(data)} where an error was expected`)
+}
