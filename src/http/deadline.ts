@@ -1,3 +1,5 @@
+import { follow } from './follow.ts'
+
 /** What `within` rejects with when the time is up. Not an error: it never leaves this folder. */
 export const TIME_IS_UP = Symbol('time is up')
 
@@ -5,9 +7,6 @@ export const TIME_IS_UP = Symbol('time is up')
  * Runs `work` until it settles, `ms` have passed (rejects with {@link TIME_IS_UP}), or `signal` aborts (rejects with
  * its reason), whichever is first. The work's own signal aborts in the last two cases, but nothing waits for the
  * work to heed it: a `fetch` that ignores signals cannot hold a call.
- *
- * The listener is taken off `signal` again. `AbortSignal.any` would keep some 80 bytes a call on a signal that lives
- * as long as the process.
  */
 export function within<T>(
   ms: number,
@@ -18,17 +17,16 @@ export function within<T>(
     const controller = new AbortController()
     const settle = (): void => {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
+      unfollow?.()
     }
     const stop = (reason: unknown): void => {
       settle()
       reject(reason)
       controller.abort(reason)
     }
-    const onAbort = (): void => stop(signal?.reason)
+    if (signal?.aborted) return reject(signal.reason)
+    const unfollow = signal && follow(signal, () => stop(signal.reason))
     const timer = setTimeout(() => stop(TIME_IS_UP), Math.max(0, ms))
-    if (signal?.aborted) return stop(signal.reason)
-    signal?.addEventListener('abort', onAbort)
     work(controller.signal).then(
       (value) => {
         settle()

@@ -1,0 +1,342 @@
+import { getEventListeners } from 'node:events'
+import { CampaignClient, type CampaignClientOptions, CampaignError } from 'campaign-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { immediateRejection, rejection, settle } from './fake-time.ts'
+import { httpServer, type LoopbackServer, silence } from './loopback-server.ts'
+import { type Operation, operation, operations } from './operations.ts'
+import { answer, hanging, lost, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
+
+const read = operation('getCampaignPoints')
+const award = operation('rewardWallet')
+const success = answer(200, { success: true, data: read.data })
+const deaf: Step = () => new Promise(() => undefined)
+
+function clientOf(options: Partial<CampaignClientOptions>): CampaignClient {
+  return new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'token',
+    webhookRegistrationPath: 'webhooks',
+    ...options,
+  })
+}
+
+const unhandled = vi.fn()
+const warnings = vi.fn()
+
+beforeEach(() => {
+  unhandled.mockReset()
+  warnings.mockReset()
+  process.on('unhandledRejection', unhandled)
+  process.on('warning', warnings)
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  // Both events are emitted between turns of the event loop.
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', unhandled)
+  process.off('warning', warnings)
+  expect(unhandled).not.toHaveBeenCalled()
+  expect(warnings).not.toHaveBeenCalled()
+})
+
+const reasons: readonly [string, unknown][] = [
+  ['an error', new Error('the user has left')],
+  ['a string', 'enough'],
+  ['an object', { because: 'of this' }],
+  ['null', null],
+  ['false', false],
+]
+
+interface Stage {
+  readonly at: string
+  /** Starts a call that is at that stage once the microtasks are done. */
+  readonly start: (of: Operation, signal: AbortSignal) => Promise<unknown>
+}
+
+const stages: readonly Stage[] = [
+  {
+    at: 'while the token is fetched',
+    start: (of, signal) =>
+      of.run(clientOf({ accessToken: () => new Promise(() => undefined), fetch: scriptedFetch(success).fetch }), {
+        signal,
+      }),
+  },
+  {
+    at: 'during an attempt',
+    start: (of, signal) => of.run(clientOf({ fetch: scriptedFetch(hanging).fetch }), { signal }),
+  },
+  {
+    at: 'during an attempt of a fetch that ignores its signal',
+    start: (of, signal) => of.run(clientOf({ fetch: scriptedFetch(deaf).fetch }), { signal }),
+  },
+  {
+    at: 'during the body',
+    start: (of, signal) => {
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{')) })
+      return of.run(clientOf({ fetch: scriptedFetch(() => new Response(body)).fetch }), { signal })
+    },
+  },
+  {
+    at: 'in the middle of a wait',
+    start: (of, signal) =>
+      of.run(clientOf({ fetch: scriptedFetch(refusal(429, { 'retry-after': '20' }), success).fetch }), { signal }),
+  },
+  {
+    at: 'while the token is renewed after a 401',
+    start: (of, signal) => {
+      const accessToken = vi
+        .fn<() => Promise<string>>()
+        .mockResolvedValueOnce('first')
+        .mockReturnValue(new Promise(() => undefined))
+      return of.run(clientOf({ accessToken, fetch: scriptedFetch(refusal(401)).fetch }), { signal })
+    },
+  },
+]
+
+describe.each(stages)('an abort $at', ({ start }) => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+
+  test.each(reasons)('rejects at once with the very reason: %s', async (_, reason) => {
+    const controller = new AbortController()
+    const call = start(award, controller.signal)
+    call.catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(5)
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
+    controller.abort(reason)
+    expect(await immediateRejection(call)).toBe(reason)
+  })
+
+  test('takes its listener and its timers away', async () => {
+    const controller = new AbortController()
+    const call = start(read, controller.signal)
+    call.catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(5)
+    controller.abort()
+    await immediateRejection(call)
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('without a reason rejects with the AbortError of the platform', async () => {
+    const controller = new AbortController()
+    const call = start(read, controller.signal)
+    call.catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(5)
+    controller.abort()
+    const reason = await immediateRejection(call)
+    expect(reason).toBe(controller.signal.reason)
+    expect(reason).toHaveProperty('name', 'AbortError')
+    expect(reason).not.toBeInstanceOf(CampaignError)
+  })
+})
+
+describe('an abort before the call', () => {
+  test.each(operations)('$name sends nothing and asks for no token', async (of) => {
+    const reason = new Error('too late')
+    const accessToken = vi.fn(() => 'token')
+    const { fetch, sent } = scriptedFetch(success)
+    const call = of.run(clientOf({ accessToken, fetch }), { signal: AbortSignal.abort(reason) })
+    expect(await call.catch((error: unknown) => error)).toBe(reason)
+    expect(sent).toHaveLength(0)
+    expect(accessToken).not.toHaveBeenCalled()
+  })
+})
+
+describe('an abort from within', () => {
+  test('the token source: nothing is sent', async () => {
+    const controller = new AbortController()
+    const { fetch, sent } = scriptedFetch(success)
+    const accessToken = (): string => {
+      controller.abort('from the source')
+      return 'token'
+    }
+    const call = award.run(clientOf({ fetch, accessToken }), { signal: controller.signal })
+    expect(await call.catch((error: unknown) => error)).toBe('from the source')
+    expect(sent).toHaveLength(0)
+  })
+
+  test('onRequest: nothing is sent', async () => {
+    const controller = new AbortController()
+    const { fetch, sent } = scriptedFetch(success)
+    const hooks = { onRequest: () => controller.abort('from onRequest') }
+    const call = award.run(clientOf({ fetch, hooks }), { signal: controller.signal })
+    expect(await call.catch((error: unknown) => error)).toBe('from onRequest')
+    expect(sent).toHaveLength(0)
+  })
+
+  test.each([
+    ['before a wait', refusal(429, { 'retry-after': '20' })],
+    ['before a repeat without one', refusal(429, { 'retry-after': '0' })],
+  ])('onRetry, %s: nothing more is sent', async (_, step) => {
+    const controller = new AbortController()
+    const { fetch, sent } = scriptedFetch(step)
+    const hooks = { onRetry: () => controller.abort('from onRetry') }
+    const call = award.run(clientOf({ fetch, hooks }), { signal: controller.signal })
+    expect(await call.catch((error: unknown) => error)).toBe('from onRetry')
+    expect(sent).toHaveLength(1)
+  })
+
+  test('fetch, whatever it throws then', async () => {
+    const controller = new AbortController()
+    const { fetch, sent } = scriptedFetch(() => {
+      controller.abort('from fetch')
+      throw new Error('something else')
+    })
+    const call = award.run(clientOf({ fetch }), { signal: controller.signal })
+    expect(await call.catch((error: unknown) => error)).toBe('from fetch')
+    expect(sent).toHaveLength(1)
+  })
+})
+
+describe('a signal that outlives its calls', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+  })
+
+  test.each([
+    ['a success', success],
+    ['a refusal', refusal(400)],
+    ['repeats', lost],
+    ['attempt timeouts', hanging],
+    ['waits', refusal(429, { 'retry-after': '1' })],
+  ])('has no listener left after %s', async (_, step) => {
+    const { signal } = new AbortController()
+    const { fetch } = scriptedFetch(step)
+    await settle(read.run(clientOf({ fetch }), { signal }))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  test('keeps every listener of others', async () => {
+    const controller = new AbortController()
+    const listener = vi.fn()
+    controller.signal.addEventListener('abort', listener)
+    await settle(read.run(clientOf({ fetch: scriptedFetch(lost).fetch }), { signal: controller.signal }))
+    controller.abort()
+    expect(listener).toHaveBeenCalledOnce()
+  })
+
+  test('serves 64 calls at once, and each rejects with its reason', async () => {
+    const controller = new AbortController()
+    const client = clientOf({ fetch: scriptedFetch(hanging).fetch })
+    const calls = Array.from({ length: 64 }, () => read.run(client, { signal: controller.signal }))
+    const settled = Promise.allSettled(calls)
+    await vi.advanceTimersByTimeAsync(5)
+    // Node warns of a leak at the eleventh listener, and a partner would have to look for it in vain.
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
+    const reason = new Error('all of them')
+    controller.abort(reason)
+    for (const call of await settled) expect(call).toEqual({ status: 'rejected', reason })
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
+  })
+
+  test('aborted after its call, it changes nothing', async () => {
+    const controller = new AbortController()
+    const result = await settle(
+      read.run(clientOf({ fetch: scriptedFetch(success).fetch }), { signal: controller.signal }),
+    )
+    controller.abort()
+    expect(result).toEqual({ status: 'fulfilled', value: read.data })
+  })
+
+  test('one call aborts without touching its neighbour', async () => {
+    const mine = new AbortController()
+    let finish: (response: Response) => void = () => undefined
+    const { fetch } = scriptedFetch(
+      hanging,
+      () =>
+        new Promise((resolve) => {
+          finish = resolve
+        }),
+    )
+    const client = clientOf({ fetch })
+    const aborted = read.run(client, { signal: mine.signal })
+    const other = read.run(client)
+    aborted.catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(5)
+    mine.abort('mine')
+    expect(await immediateRejection(aborted)).toBe('mine')
+    finish(Response.json({ success: true, data: read.data }))
+    expect(await settle(other)).toEqual({ status: 'fulfilled', value: read.data })
+  })
+})
+
+describe('signals of other makes', () => {
+  /** What a polyfill offers that knows the first edition of the standard only. */
+  class OldSignal extends EventTarget {
+    aborted = false
+    reason: unknown
+    abort(reason: unknown): void {
+      this.aborted = true
+      this.reason = reason
+      this.dispatchEvent(new Event('abort'))
+    }
+  }
+  const asSignal = (signal: OldSignal): AbortSignal => signal as unknown as AbortSignal
+
+  test('a call works with one, and heeds it', async () => {
+    vi.useFakeTimers()
+    const signal = new OldSignal()
+    const client = clientOf({ fetch: scriptedFetch(success, hanging).fetch })
+    expect((await settle(read.run(client, { signal: asSignal(signal) }))).status).toBe('fulfilled')
+    const call = read.run(client, { signal: asSignal(signal) })
+    call.catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(5)
+    signal.abort('old')
+    expect(await immediateRejection(call)).toBe('old')
+    expect(await rejection(read.run(client, { signal: asSignal(signal) }))).toBe('old')
+  })
+
+  test('one of AbortSignal.any works, and AbortSignal.timeout gives its own reason', async () => {
+    const controller = new AbortController()
+    const client = clientOf({ fetch: scriptedFetch(hanging).fetch })
+    const call = read.run(client, { signal: AbortSignal.any([controller.signal]) })
+    controller.abort('any')
+    expect(await call.catch((error: unknown) => error)).toBe('any')
+
+    const signal = AbortSignal.timeout(5)
+    const reason = await read.run(client, { signal }).catch((error: unknown) => error)
+    expect(reason).toBe(signal.reason)
+    expect(reason).toHaveProperty('name', 'TimeoutError')
+    expect(reason).not.toBeInstanceOf(CampaignError)
+  })
+})
+
+describe('against a real server', () => {
+  let server: LoopbackServer
+  afterEach(() => server.close())
+
+  test('an abort ends the connection, and the client goes on to work', async () => {
+    server = await httpServer(silence, (response) => response.end(JSON.stringify({ success: true, data: read.data })))
+    const client = clientOf({ baseUrl: server.baseUrl })
+    const controller = new AbortController()
+    const call = read.run(client, { signal: controller.signal })
+    call.catch(() => undefined)
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1))
+    controller.abort('enough')
+    expect(await call.catch((error: unknown) => error)).toBe('enough')
+    await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+    expect(await read.run(client)).toEqual(read.data)
+  })
+
+  test('an abort in the middle of a body, too', async () => {
+    server = await httpServer((response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('{"success":')
+    })
+    const controller = new AbortController()
+    const onResponse = vi.fn()
+    const call = award.run(clientOf({ baseUrl: server.baseUrl, hooks: { onResponse } }), { signal: controller.signal })
+    call.catch(() => undefined)
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1))
+    await new Promise((resolve) => setImmediate(resolve))
+    controller.abort('enough')
+    expect(await call.catch((error: unknown) => error)).toBe('enough')
+    await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+    expect(onResponse).not.toHaveBeenCalled()
+  })
+})
