@@ -1,0 +1,26 @@
+import { vi } from 'vitest'
+import type * as Hmac from '../../src/webhook/hmac.portable.ts'
+
+export type Webhook = typeof import('campaign-client/webhook')
+
+const HMAC = {
+  node: () => import('../../src/webhook/hmac.node.ts'),
+  portable: () => import('../../src/webhook/hmac.portable.ts'),
+}
+
+/** The two sides of `#hmac`: what one promises, the other must keep. */
+export const BUILDS = ['node', 'portable'] as const
+export type Build = (typeof BUILDS)[number]
+
+export const loadHmac = (build: Build): Promise<typeof Hmac> => HMAC[build]()
+
+/** The webhook entry as a runtime of that kind gets it. */
+export async function loadWebhook(build: Build): Promise<Webhook> {
+  vi.resetModules()
+  vi.doMock('#hmac', HMAC[build])
+  try {
+    return await import('campaign-client/webhook')
+  } finally {
+    vi.doUnmock('#hmac')
+  }
+}
