@@ -12,7 +12,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/consumers/**', 'test/runtimes/**', 'node_modules/**'],
+    exclude: ['test/consumers/**', 'test/runtimes/**', '**/node_modules/**'],
     typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './tsconfig.json' },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],
     coverage: { provider: 'v8', include: ['src/**'] },

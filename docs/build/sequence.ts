@@ -1,8 +1,8 @@
 /**
  * Draws a sequence picture from its text, so that a change of the picture reads as a change of words.
  *
- * Lines: `lanes: A | B`, `at 5 s`, `A -> B : ask`, `A --> B : answer`, `A -x B : lost`, `A runs from here`,
- * `A ends here`, `A dies here`, `note A : words`. `#` starts a comment.
+ * Lines: first `title: words` and `lanes: A | B`, then `at 5 s`, `A -> B : ask`, `A --> B : answer`, `A -x B : lost`,
+ * `A runs from here`, `A ends here`, `A dies here`, `note A : words`. `#` starts a comment.
  */
 
 const LEFT = 74
@@ -18,13 +18,14 @@ type Step =
   | { kind: 'bar'; lane: string; what: 'runs from' | 'ends' | 'dies' }
 
 interface Script {
+  readonly title: string
   readonly lanes: readonly string[]
   readonly steps: readonly Step[]
 }
 
 /** @throws Error when a line is none of the forms, or names a lane that is not there. */
 export function drawSequence(text: string): string {
-  const { lanes, steps } = parse(text)
+  const { title, lanes, steps } = parse(text)
   const x = (lane: string): number => LEFT + LANE / 2 + lanes.indexOf(lane) * LANE
   const width = LEFT + lanes.length * LANE
   const marks: string[] = []
@@ -65,7 +66,8 @@ export function drawSequence(text: string): string {
     label(x(lane), 42, lane, 'name'),
   ])
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 14}" width="${width}" height="${bottom + 14}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 14}" width="${width}" height="${bottom + 14}" role="img" aria-labelledby="title">`,
+    `<title id="title">${escaped(title)}</title>`,
     `<style>${STYLE}</style>`,
     `<rect class="paper" x="1" y="1" width="${width - 2}" height="${bottom + 12}" rx="14"/>`,
     ...heads,
@@ -111,13 +113,19 @@ const cross = (x: number, y: number): string =>
   `<path class="cross" d="M${x - 6} ${y - 6} l12 12 M${x + 6} ${y - 6} l-12 12"/>`
 
 const label = (x: number, y: number, text: string, kind: string): string =>
-  `<text class="${kind}" x="${x}" y="${y}">${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`
+  `<text class="${kind}" x="${x}" y="${y}">${escaped(text)}</text>`
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 function parse(text: string): Script {
-  const [first = '', ...rest] = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  const [first = '', second = '', ...rest] = text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  const title = /^title: (.+)$/.exec(first)?.[1]
+  if (title === undefined) throw new Error(`not a title: ${first}`)
   const lanes =
     /^lanes: (.+)$/
-      .exec(first)?.[1]
+      .exec(second)?.[1]
       ?.split('|')
       .map((lane) => lane.trim()) ?? []
   const lane = (name: string | undefined, line: string): string => {
@@ -138,5 +146,5 @@ function parse(text: string): Script {
     if (change) return { kind: 'bar', lane: lane(change[1], line), what: change[2] as 'runs from' | 'ends' | 'dies' }
     throw new Error(`not understood: ${line}`)
   })
-  return { lanes, steps }
+  return { title, lanes, steps }
 }

@@ -1,12 +1,16 @@
 /** A campaign as messages name it. */
 export interface EventCampaign {
+  /** Campaign ID. */
   id: string
+  /** Display name of the campaign. */
   name: string
 }
 
 /** The task a message is about. Interface: Events, Message shape, `event.data.action`. */
 export interface EventAction {
+  /** Task ID. */
   id: string
+  /** Display name of the task. */
   name: string
   /** Allowed values: not shown. */
   type: string
@@ -16,8 +20,11 @@ export interface EventAction {
 
 /** The `event` of a message about a completed task. */
 export interface ActionCompletedActivity {
+  /** What happened. */
   type: 'action_completed'
+  /** The task, and what it brought. */
   data: {
+    /** The task. */
     action: EventAction
     /** The associated account. Shown in the admin panel's test message only. */
     account?: string
@@ -31,9 +38,13 @@ export interface ActionCompletedActivity {
  * optional (assumed: those of a completed task, where they are there), and other fields are open.
  */
 export interface QuestCompletedActivity {
+  /** What happened. */
   type: 'quest_completed'
+  /** What the quest brought, as far as it is told. */
   data: {
+    /** What was completed. */
     action?: EventAction
+    /** The associated account. */
     account?: string
     /** XP awarded for the event. */
     xp?: number

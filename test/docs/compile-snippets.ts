@@ -9,9 +9,10 @@ export interface VirtualModule {
 }
 
 /** Compiles modules under the project's own settings. Gives each complaint with the place in the documentation. */
-export function complaintsOf(modules: readonly VirtualModule[]): string[] {
+export function complaintsOf(modules: readonly VirtualModule[], overrides: ts.CompilerOptions = {}): string[] {
   const config = ts.readConfigFile(rootPath('tsconfig.json'), ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, rootPath('.'), undefined, 'tsconfig.json')
+  const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, rootPath('.'))
+  const options = { ...parsed.options, ...overrides }
   const sources = new Map(modules.map((module) => [module.path, module]))
   const host = ts.createCompilerHost(options)
   const { fileExists, readFile, getSourceFile } = host

@@ -11,6 +11,6 @@ test.each(texts)('the picture shows what %s says (vitest -u draws it anew)', asy
 })
 
 test('a text that cannot be drawn says which line', () => {
-  expect(() => drawSequence('lanes: A | B\nA -> C : hello')).toThrow('no such lane: A -> C : hello')
-  expect(() => drawSequence('lanes: A | B\nA waves')).toThrow('not understood: A waves')
+  expect(() => drawSequence('title: T\nlanes: A | B\nA -> C : hello')).toThrow('no such lane: A -> C : hello')
+  expect(() => drawSequence('title: T\nlanes: A | B\nA waves')).toThrow('not understood: A waves')
 })

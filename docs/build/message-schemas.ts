@@ -1,0 +1,74 @@
+import ts from 'typescript'
+import { type Project, plain } from './project.ts'
+
+/** A JSON Schema, as far as this document uses it. */
+export type Schema = Record<string, unknown>
+
+/** The JSON Schemas of types that have no zod schema, the webhook messages: read from the types themselves. */
+export class TypeSchemas {
+  /** Those of named interfaces, by name. */
+  readonly named = new Map<string, Schema>()
+  readonly #project: Project
+  readonly #checker: ts.TypeChecker
+
+  constructor(project: Project) {
+    this.#project = project
+    this.#checker = project.checker
+  }
+
+  /** The schema of one field of an interface. @throws Error when there is no such field. */
+  ofField(name: string, field: string): Schema {
+    const declaration = this.#project.declaration(name)
+    const symbol = this.#checker.getTypeAtLocation(declaration).getProperty(field)
+    if (!symbol) throw new Error(`${name} has no field ${field}`)
+    return this.#ofType(this.#checker.getTypeOfSymbolAtLocation(symbol, declaration))
+  }
+
+  #ofType(type: ts.Type): Schema {
+    if (type.isUnion()) return this.#ofUnion(type)
+    if (type.isStringLiteral()) return { const: type.value, type: 'string' }
+    if (type.flags & ts.TypeFlags.String) return { type: 'string' }
+    if (type.flags & ts.TypeFlags.Number) return { type: 'number' }
+    if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' }
+    if (type.flags & ts.TypeFlags.Null) return { type: 'null' }
+    if (type.flags & ts.TypeFlags.Unknown) return {}
+    const name = type.symbol?.name
+    const isNamed = type.isClassOrInterface() && !type.typeParameters?.length && name !== '__type'
+    if (!isNamed) return this.#ofObject(type)
+    if (!this.named.has(name)) {
+      this.named.set(name, {})
+      this.named.set(name, this.#ofObject(type))
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  #ofUnion(type: ts.UnionType): Schema {
+    const parts = type.types.filter((part) => !(part.flags & ts.TypeFlags.Undefined))
+    const schemas = parts.map((part) => this.#ofType(part))
+    const [only] = schemas
+    if (only && schemas.length === 1) return only
+    const isNullable = schemas.length === 2 && schemas.some(({ type }) => type === 'null')
+    const other = schemas.find(({ type }) => type !== 'null')
+    if (isNullable && typeof other?.type === 'string') return { ...other, type: [other.type, 'null'] }
+    return { anyOf: schemas }
+  }
+
+  #ofObject(type: ts.Type): Schema {
+    const properties: Record<string, Schema> = {}
+    const required: string[] = []
+    for (const symbol of type.getProperties()) {
+      const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0]
+      if (!declaration) continue
+      const description = plain(ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)))
+      const schema = this.#ofType(this.#checker.getTypeOfSymbolAtLocation(symbol, declaration))
+      properties[symbol.name] = description === '' ? schema : { ...schema, description }
+      if (!(symbol.flags & ts.SymbolFlags.Optional)) required.push(symbol.name)
+    }
+    return {
+      type: 'object',
+      ...(Object.keys(properties).length > 0 && { properties }),
+      ...(required.length > 0 && { required }),
+      additionalProperties: {},
+    }
+  }
+}

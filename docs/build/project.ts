@@ -1,0 +1,76 @@
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** What the comments of the source say: the one place where fields and methods are described. */
+export class Project {
+  readonly checker: ts.TypeChecker
+  readonly #files: readonly ts.SourceFile[]
+
+  constructor() {
+    const config = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
+    const program = ts.createProgram([`${root}src/index.ts`, `${root}src/schemas/index.ts`], options)
+    this.checker = program.getTypeChecker()
+    this.#files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${root}src/`))
+  }
+
+  /** The declaration of an interface, a type or a class. @throws Error when there is none of that name. */
+  declaration(name: string): ts.InterfaceDeclaration | ts.TypeAliasDeclaration | ts.ClassDeclaration {
+    for (const file of this.#files) {
+      for (const statement of file.statements) {
+        const isType =
+          ts.isInterfaceDeclaration(statement) ||
+          ts.isTypeAliasDeclaration(statement) ||
+          ts.isClassDeclaration(statement)
+        if (isType && statement.name?.text === name) return statement
+      }
+    }
+    throw new Error(`src declares no type ${name}`)
+  }
+
+  /** The description of a type, without its tags. */
+  description(name: string): string {
+    return this.#textOf(this.checker.getSymbolAtLocation(this.declaration(name).name as ts.Identifier))
+  }
+
+  /** The fields of an interface, or the members of a class, by their names, in the order of their declaration. */
+  members(name: string): ReadonlyMap<string, Member> {
+    const type = this.checker.getTypeAtLocation(this.declaration(name))
+    return new Map(type.getProperties().map((symbol) => [symbol.name, this.#member(symbol)]))
+  }
+
+  #member(symbol: ts.Symbol): Member {
+    const tags = symbol.getJsDocTags(this.checker).map(({ name, text }) => ({
+      name,
+      text: ts.displayPartsToString(text).trim(),
+    }))
+    const type = symbol.valueDeclaration && this.checker.getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration)
+    return {
+      description: this.#textOf(symbol),
+      optional: (symbol.flags & ts.SymbolFlags.Optional) !== 0,
+      type: type ? this.checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation) : 'unknown',
+      tags,
+    }
+  }
+
+  #textOf(symbol: ts.Symbol | undefined): string {
+    return symbol ? ts.displayPartsToString(symbol.getDocumentationComment(this.checker)).trim() : ''
+  }
+}
+
+/** A field of an interface, or a method of a class. */
+export interface Member {
+  readonly description: string
+  readonly optional: boolean
+  readonly type: string
+  readonly tags: readonly { readonly name: string; readonly text: string }[]
+}
+
+/** The comment as plain Markdown in one line: `{@link X}` becomes its name. */
+export const plain = (text: string): string =>
+  text
+    .replace(/\{@link (\w+)\}/g, '`$1`')
+    .replace(/\s*\n\s*/g, ' ')
+    .trim()

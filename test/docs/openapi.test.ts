@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { parseWebhook, signWebhook } from 'campaign-client/webhook'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../docs/build/openapi.ts'
+import { Project } from '../../docs/build/project.ts'
+import { endpoints } from '../../src/endpoints.ts'
+import { rootPath } from './snippet.ts'
+
+type Json = { [key: string]: Json } & Iterable<Json>
+
+const packageJson = JSON.parse(readFileSync(rootPath('package.json'), 'utf8'))
+let document: Json
+
+beforeAll(async () => {
+  document = (await openApiDocument(packageJson.version)) as Json
+}, 60_000)
+
+test('docs/openapi.json is what the source says (npm run openapi writes it anew)', () => {
+  expect(JSON.parse(readFileSync(rootPath('docs/openapi.json'), 'utf8'))).toEqual(JSON.parse(JSON.stringify(document)))
+})
+
+test('every endpoint of the catalogue is an operation, and nothing else is', () => {
+  const operations = Object.values(document.paths as Json).flatMap((path) => Object.values(path))
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(endpoints).sort())
+  for (const operation of operations) {
+    expect(operation.summary).toMatch(/^[A-Z].{10,}[^.]$/)
+    expect(operation.security ?? document.security).toEqual([{ accessToken: [] }])
+    expect(Object.keys(operation.responses as Json)).toEqual(['200', '400', '401', '403', '500'])
+  }
+})
+
+test('what the interface leaves open is marked as assumed', () => {
+  const marked: string[] = []
+  const walk = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (Object.hasOwn(value, 'x-assumed')) marked.push(path)
+    for (const [key, inner] of Object.entries(value)) walk(inner, `${path}/${key}`)
+  }
+  walk(document.paths, '')
+  const parameters = (path: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `/${path}/get/parameters/${index}`)
+  expect(marked).toEqual([
+    '//action/value/post',
+    '//campaign/info/get',
+    ...parameters('/campaign/info', 1),
+    '//campaign/points/get',
+    ...parameters('/campaign/points', 1),
+    ...parameters('/user/profiles', 3),
+    ...parameters('/code', 2),
+    '//webhook/post',
+    '//webhook/post/responses/200/content/application/json/schema/properties/data',
+  ])
+})
+
+test('every field of a resource and of a message has its meaning', () => {
+  const bare: string[] = []
+  for (const [name, schema] of Object.entries(document.components?.schemas as Json)) {
+    expect(schema.description, name).toBeTruthy()
+    for (const [field, property] of Object.entries((schema.properties ?? {}) as Json)) {
+      if (!property.description && !property.$ref && name !== 'StringError' && name !== 'StandardError')
+        bare.push(`${name}.${field}`)
+    }
+  }
+  expect(bare).toEqual([])
+})
+
+describe('the example messages', () => {
+  test.each(['action_completed', 'quest_completed'])('%s arrives as its kind', (kind) => {
+    const examples = document.webhooks?.user_activity?.post?.requestBody?.content?.['application/json']?.examples
+    const body = JSON.stringify(examples?.[kind]?.value)
+    expect(parseWebhook('secret', body, signWebhook('secret', body)).kind).toBe(kind)
+  })
+})
+
+test('a type that is not there is named', () => {
+  expect(() => new Project().declaration('NoSuchType')).toThrow('src declares no type NoSuchType')
+})

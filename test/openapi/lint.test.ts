@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { skipsWithout } from '../services/service.ts'
+import { documentPath, missingTools, redocly } from './tools.ts'
+
+describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the linter', () => {
+  test('finds neither errors nor warnings in the document', { timeout: 60_000 }, async () => {
+    const { stdout } = await promisify(execFile)(redocly, ['lint', '--format=json', documentPath], {
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    })
+    const { totals, problems } = JSON.parse(stdout)
+    expect(problems).toEqual([])
+    expect(totals).toMatchObject({ errors: 0, warnings: 0 })
+  })
+})

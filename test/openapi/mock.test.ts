@@ -1,0 +1,76 @@
+import {
+  AccessDeniedError,
+  BadRequestError,
+  CampaignClient,
+  ReferralRejectedError,
+  ServiceError,
+  UnauthorizedError,
+} from 'campaign-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callWithSample, sampleRequests } from '../../docs/build/samples.ts'
+import type { OperationName } from '../../src/endpoints.ts'
+import { freePort, type ServerProcess, startServer } from '../services/server-process.ts'
+import { skipsWithout } from '../services/service.ts'
+import { documentPath, missingTools, prism } from './tools.ts'
+
+const operations = Object.keys(sampleRequests) as OperationName[]
+
+/** Prism knows the service from docs/openapi.json alone, and refuses requests that don't follow it. */
+describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client against a mock made by others', () => {
+  let server: ServerProcess
+  let baseUrl: string
+
+  beforeAll(async () => {
+    const port = await freePort()
+    baseUrl = `http://127.0.0.1:${port}`
+    const args = ['mock', documentPath, '--host', '127.0.0.1', '--port', `${port}`, '--errors']
+    server = await startServer(prism, args, /Prism is listening/)
+  }, 60_000)
+
+  afterAll(() => server?.stop('SIGTERM'))
+
+  const client = (prefer?: string) =>
+    new CampaignClient({
+      baseUrl,
+      accessToken: 'a-token',
+      webhookRegistrationPath: 'webhook',
+      maxRetries: 0,
+      ...(prefer !== undefined && { headers: { prefer } }),
+    })
+
+  test.each(operations)('%s is accepted, and reads the example', async (operation) => {
+    await expect(callWithSample(client(), operation)).resolves.not.toBeInstanceOf(Error)
+  })
+
+  test.each(operations)('%s reads whatever the schema allows', async (operation) => {
+    for (let round = 0; round < 10; round++) await callWithSample(client('dynamic=true'), operation)
+  })
+
+  test.each([
+    [400, BadRequestError],
+    [401, UnauthorizedError],
+    [403, AccessDeniedError],
+    [500, ServiceError],
+  ])('%i is the error that the document shows', async (status, errorClass) => {
+    for (const operation of operations.filter((name) => name !== 'setReferrer')) {
+      const error = await callWithSample(client(`code=${status}`), operation).catch((reason: unknown) => reason)
+      expect(error, operation).toBeInstanceOf(errorClass)
+      expect(error).toMatchObject({ status, serviceCode: status, operation })
+    }
+  })
+
+  test.each(['self_referral', 'missing_user'])('%s is an error in string form', async (example) => {
+    const prefer = `code=400, example=${example}`
+    const error = await callWithSample(client(prefer), 'setReferrer').catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(ReferralRejectedError)
+    expect(error).toMatchObject({ status: 400, reason: expect.stringContaining(example) })
+  })
+
+  test('the mock would have refused requests of another form', async () => {
+    const headers = { authorization: 'Bearer a-token', 'content-type': 'application/json' }
+    const body = JSON.stringify({ address: '0x12', pid: 'demo', id: 'one', xp: '250' })
+    expect((await fetch(`${baseUrl}/wallet/reward`, { method: 'POST', headers, body })).status).toBe(400)
+    expect((await fetch(`${baseUrl}/user/progress?account=ada`, { headers })).status).toBe(400)
+    expect((await fetch(`${baseUrl}/campaign/info?pid=demo`)).status).toBe(401)
+  })
+})
