@@ -1,12 +1,15 @@
 import { endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './endpoints.ts'
 import { type CampaignError, ConfigurationError, InvalidRequestError, type Issue } from './errors.ts'
+import { isWellFormed } from './schemas/fields.ts'
 
 /** Gives a bearer token (a JWT) each time one is needed. */
 export type AccessTokenSource = () => string | Promise<string>
 
 /** Other names for the query parameters that the interface leaves open: `{ getCampaignInfo: { pid: 'id' } }`. */
 export type QueryNames = {
-  readonly [Name in OpenQueryOperation]?: { readonly [Argument in keyof RequestOf<Name>]?: string }
+  readonly [Name in OpenQueryOperation]?:
+    | { readonly [Argument in keyof RequestOf<Name>]?: string | undefined }
+    | undefined
 }
 
 /** An attempt is about to be sent. */
@@ -263,8 +266,8 @@ function checkQueryNames(value: unknown, complain: Complaint): Record<string, Re
     }
     checkKnown(names, renamable, ['queryNames', operation], complain)
     for (const [argument, name] of Object.entries(names)) {
-      if (name !== undefined && (typeof name !== 'string' || name === '')) {
-        complain(['queryNames', operation, argument], 'must be a non-empty string')
+      if (name !== undefined && (typeof name !== 'string' || name === '' || !isWellFormed(name))) {
+        complain(['queryNames', operation, argument], 'must be a non-empty string without half a surrogate pair')
       }
     }
     const sent = renamable.map((argument) => names[argument] ?? argument)
@@ -299,11 +302,10 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     complain(['allowInsecureHttp'], 'must be true or false')
   }
   if (options.fetch !== undefined && typeof options.fetch !== 'function') complain(['fetch'], 'must be a function')
-  const responseValidation = options.responseValidation ?? 'throw'
+  const { responseValidation = 'throw', hooks = {} } = options
   if (responseValidation !== 'throw' && responseValidation !== 'report') {
     complain(['responseValidation'], "must be 'throw' or 'report'")
   }
-  const hooks = options.hooks ?? {}
   if (!isRecord(hooks)) complain(['hooks'], 'must be an object of functions')
   else {
     checkKnown(hooks, HOOKS, ['hooks'], complain)
@@ -335,14 +337,16 @@ function checkQuery(value: unknown, complain: Complaint): Record<string, string>
     complain(at, 'must be an object of names and values')
     return undefined
   }
-  const query: Record<string, string> = {}
+  const query: [string, string][] = []
   for (const [name, content] of Object.entries(value)) {
     if (content === undefined) continue
     const sendable = typeof content === 'string' || typeof content === 'boolean' || Number.isFinite(content)
-    if (sendable) query[name] = String(content)
-    else complain([...at, name], 'must be a string, a finite number or a boolean')
+    if (!sendable) complain([...at, name], 'must be a string, a finite number or a boolean')
+    else if (!isWellFormed(`${name} ${content}`)) complain([...at, name], 'must not hold half a surrogate pair')
+    else query.push([name, String(content)])
   }
-  return query
+  // Not assigned one by one: that would lose a parameter named `__proto__`.
+  return Object.fromEntries(query)
 }
 
 /** Checks one call's options. Gives what is wrong with them to `issues`, to be thrown with the arguments' own. */
@@ -350,8 +354,9 @@ export function callSettings(client: ClientSettings, options: CallOptions | unde
   if (options === undefined) return { ...client, signal: undefined, query: undefined }
   const complain: Complaint = (path, message) => issues.push({ path, message })
   const given: unknown = options
-  if (!isRecord(given)) {
-    complain(['options'], 'must be an object')
+  // A signal in their place has no fields of its own, so it would pass and never be listened to.
+  if (!isRecord(given) || isSignal(given)) {
+    complain(['options'], 'must be an object such as { signal }')
     return { ...client, signal: undefined, query: undefined }
   }
   const at = ['options']

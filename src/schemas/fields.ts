@@ -6,8 +6,15 @@ export type OpenString<Known extends string> = Known | (string & Record<never, n
 /** Metadata of a task, quest or challenge: whatever the campaign's owner put there. */
 export type Metadata = Record<string, unknown>
 
-/** An identifier in a request: any string but the empty one. */
-export const identifier = z.string().check(z.minLength(1, 'must not be empty'))
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+/** Whether the text holds no half of a surrogate pair, which encoding would turn into U+FFFD without a word. */
+export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
+
+/** An identifier in a request: any well-formed string but the empty one. */
+export const identifier = z
+  .string()
+  .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not hold half a surrogate pair'))
 
 /** A number in a request. NaN and the infinities are refused, because JSON would turn them into null. */
 export const finiteNumber = z.number()
