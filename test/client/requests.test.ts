@@ -1,0 +1,554 @@
+import {
+  type CallOptions,
+  type CampaignClient,
+  ConfigurationError,
+  InvalidRequestError,
+  type OperationName,
+} from 'campaign-client'
+import { describe, expect, it } from 'vitest'
+import { operation, operations } from './operations.ts'
+import { ACCESS_TOKEN, BASE_URL, clientWith, json, rejection, stubService } from './stub-service.ts'
+
+const service = stubService()
+
+/** What is sent, spelled out: arguments in, the query or the body to the letter out. */
+interface Sent {
+  readonly argument: Readonly<Record<string, unknown>>
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly body?: string
+}
+
+const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
+const USER = { account: 'alice', platform: 'web', pid: 'demo' }
+
+const requests: Record<OperationName, Sent> = {
+  getUserProgress: {
+    argument: USER,
+    method: 'GET',
+    url: 'https://service.example/api/v1/user/progress?account=alice&platform=web&pid=demo',
+  },
+  rewardWallet: {
+    argument: { address: ADDRESS, pid: 'demo', id: 'r-1', xp: 2.5 },
+    method: 'POST',
+    url: 'https://service.example/api/v1/wallet/reward',
+    body: `{"address":"${ADDRESS}","pid":"demo","id":"r-1","xp":2.5}`,
+  },
+  setReferrer: {
+    argument: { referrer: 'alice', referral: 'bob', platform: 'web', pid: 'demo' },
+    method: 'POST',
+    url: 'https://service.example/api/v1/user/referrer',
+    body: '{"referrer":"alice","referral":"bob","platform":"web","pid":"demo"}',
+  },
+  updateUser: {
+    argument: { ...USER, name: 'Alice', alias: 'al', team: 'blue' },
+    method: 'POST',
+    url: 'https://service.example/api/v1/user',
+    body: '{"account":"alice","platform":"web","pid":"demo","name":"Alice","alias":"al","team":"blue"}',
+  },
+  setReferrerByRefId: {
+    argument: { ...USER, ref_id: 'link-1' },
+    method: 'POST',
+    url: 'https://service.example/api/v1/user/ref_id',
+    body: '{"account":"alice","platform":"web","pid":"demo","ref_id":"link-1"}',
+  },
+  recordActionValue: {
+    argument: { ...USER, cid: 'q1', aid: 't1', value: -3 },
+    method: 'POST',
+    url: 'https://service.example/api/v1/action/value',
+    body: '{"account":"alice","platform":"web","pid":"demo","cid":"q1","aid":"t1","value":-3}',
+  },
+  getCampaignInfo: {
+    argument: { pid: 'demo' },
+    method: 'GET',
+    url: 'https://service.example/api/v1/campaign/info?pid=demo',
+  },
+  getCampaignPoints: {
+    argument: { pid: 'demo' },
+    method: 'GET',
+    url: 'https://service.example/api/v1/campaign/points?pid=demo',
+  },
+  getUserProfiles: {
+    argument: USER,
+    method: 'GET',
+    url: 'https://service.example/api/v1/user/profiles?account=alice&platform=web&pid=demo',
+  },
+  getInviteCode: {
+    argument: { code: 'WELCOME', pid: 'demo' },
+    method: 'GET',
+    url: 'https://service.example/api/v1/code?code=WELCOME&pid=demo',
+  },
+  registerWebhook: {
+    argument: { scope: 'user_activity', url: 'https://partner.example/hook', secret: 's3cret', hook_id: 'h1' },
+    method: 'POST',
+    url: 'https://service.example/api/v1/webhooks',
+    body: '{"scope":"user_activity","url":"https://partner.example/hook","secret":"s3cret","hook_id":"h1"}',
+  },
+}
+const table = Object.entries(requests) as [OperationName, Sent][]
+
+/** Calls a method by its name, with whatever arguments. */
+function invoke(client: CampaignClient, name: OperationName, argument: unknown, options?: unknown): Promise<unknown> {
+  return (client[name] as (argument: unknown, options?: unknown) => Promise<unknown>).call(client, argument, options)
+}
+
+/** Calls it against a stub that answers as it should, and gives the request that arrived. */
+async function sentBy(name: OperationName, argument: unknown, client = clientWith(), options?: CallOptions) {
+  service.answer(name, { body: json({ success: true, data: operation(name).data }) })
+  await invoke(client, name, argument, options)
+  expect(service.received).toHaveLength(1)
+  return service.received[0] as Request
+}
+
+describe.each(table)('%s sends', (name, { argument, method, url, body }) => {
+  it('its method, address and arguments', async () => {
+    const request = await sentBy(name, argument)
+    expect(request.method).toBe(method)
+    expect(request.url).toBe(url)
+    expect(await request.text()).toBe(body ?? '')
+  })
+
+  it('the token, and what it sends and accepts', async () => {
+    const { headers } = await sentBy(name, argument)
+    expect(headers.get('authorization')).toBe(`Bearer ${ACCESS_TOKEN}`)
+    expect(headers.get('accept')).toBe('application/json')
+    expect(headers.get('content-type')).toBe(method === 'POST' ? 'application/json' : null)
+  })
+
+  it('only the fields it declares', async () => {
+    const extra = JSON.parse('{"is_admin":true,"__proto__":{"pid":"other"},"constructor":1,"toString":2}')
+    const request = await sentBy(name, { ...extra, ...argument })
+    expect(request.url).toBe(url)
+    expect(await request.text()).toBe(body ?? '')
+  })
+})
+
+describe('optional fields', () => {
+  it.each([{}, { name: undefined, alias: undefined, team: undefined }])(
+    'are left out, never sent empty (%j)',
+    async (more) => {
+      const request = await sentBy('updateUser', { ...USER, ...more })
+      expect(await request.text()).toBe('{"account":"alice","platform":"web","pid":"demo"}')
+    },
+  )
+
+  it('are sent when they are empty on purpose', async () => {
+    const request = await sentBy('updateUser', { ...USER, name: '', alias: '', team: '' })
+    expect(await request.json()).toEqual({ ...USER, name: '', alias: '', team: '' })
+  })
+
+  it('of a webhook are left out', async () => {
+    const request = await sentBy('registerWebhook', {
+      scope: 'custom',
+      url: 'http://partner.example',
+      secret: undefined,
+    })
+    expect(await request.text()).toBe('{"scope":"custom","url":"http://partner.example"}')
+  })
+})
+
+describe('encoding', () => {
+  it.each([
+    ['a b', 'a+b'],
+    ['a+b', 'a%2Bb'],
+    ['a&pid=x', 'a%26pid%3Dx'],
+    ['a/b?c#d', 'a%2Fb%3Fc%23d'],
+    ['100%', '100%25'],
+    ['%20', '%2520'],
+    ['Zoë', 'Zo%C3%AB'],
+    ['日本', '%E6%97%A5%E6%9C%AC'],
+    ['👩‍🚀', '%F0%9F%91%A9%E2%80%8D%F0%9F%9A%80'],
+    ['a\nb', 'a%0Ab'],
+    ['\u0000', '%00'],
+    ['../..', '..%2F..'],
+    [' ', '+'],
+  ])('of %j in a query is %s, and reads back', async (account, encoded) => {
+    const request = await sentBy('getUserProgress', { ...USER, account })
+    expect(request.url).toBe(`${BASE_URL}/user/progress?account=${encoded}&platform=web&pid=demo`)
+    expect(new URL(request.url).searchParams.get('account')).toBe(account)
+  })
+
+  it.each(['a b', '"quoted\\"', 'Zoë', '👩‍🚀', '\u2028', '\u0000', '__proto__'])(
+    'of %j in a body reads back',
+    async (team) => {
+      const request = await sentBy('updateUser', { ...USER, account: team, team })
+      expect(JSON.parse(await request.text())).toEqual({ ...USER, account: team, team })
+    },
+  )
+
+  it.each([0, -0.5, 1e21, Number.MAX_SAFE_INTEGER, 5e-324])('of the number %d reads back', async (value) => {
+    const request = await sentBy('recordActionValue', { ...requests.recordActionValue.argument, value })
+    expect(JSON.parse(await request.text())).toHaveProperty('value', value)
+  })
+})
+
+it('leaves it to the service whether a user may refer themselves', async () => {
+  const argument = { referrer: 'alice', referral: 'alice', platform: 'web', pid: 'demo' }
+  expect(JSON.parse(await (await sentBy('setReferrer', argument)).text())).toEqual(argument)
+})
+
+describe('the base URL', () => {
+  it.each([
+    BASE_URL,
+    `${BASE_URL}/`,
+    new URL(BASE_URL),
+    new URL(`${BASE_URL}/`),
+    'HTTPS://SERVICE.example:443/api/v1',
+    '  https://service.example/api/./v1  ',
+  ])('%s is one and the same', async (baseUrl) => {
+    const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith({ baseUrl }))
+    expect(request.url).toBe(requests.getCampaignInfo.url)
+  })
+
+  it('that is changed after the client was made changes nothing', async () => {
+    const baseUrl = new URL(BASE_URL)
+    const client = clientWith({ baseUrl })
+    baseUrl.hostname = 'elsewhere.example'
+    expect((await sentBy('getCampaignInfo', { pid: 'demo' }, client)).url).toBe(requests.getCampaignInfo.url)
+  })
+})
+
+describe('headers', () => {
+  it('of the client go with every request, those of the call win, in whatever case', async () => {
+    const client = clientWith({ headers: { 'X-Tenant': 'one', 'X-Trace': 'a' } })
+    const { headers } = await sentBy('getCampaignInfo', { pid: 'demo' }, client, { headers: { 'x-tenant': 'two' } })
+    expect(headers.get('x-tenant')).toBe('two')
+    expect(headers.get('x-trace')).toBe('a')
+    expect(headers.get('authorization')).toBe(`Bearer ${ACCESS_TOKEN}`)
+  })
+
+  it('may ask for another form of answer', async () => {
+    const options = { headers: { Accept: 'application/json;v=1' } }
+    const { headers } = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith(), options)
+    expect(headers.get('accept')).toBe('application/json;v=1')
+  })
+})
+
+describe('query parameters of a call', () => {
+  it('are added to those of a read', async () => {
+    const query = { env: 'development', page: 2, draft: true, empty: '', off: undefined, 'a b': 'c&d' }
+    const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith(), { query })
+    expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo&env=development&page=2&draft=true&empty=&a+b=c%26d`)
+  })
+
+  it('go into the address of a write, too', async () => {
+    const request = await sentBy('updateUser', USER, clientWith(), { query: { env: 'development' } })
+    expect(request.url).toBe(`${BASE_URL}/user?env=development`)
+    expect(await request.json()).toEqual(USER)
+  })
+
+  it('are none when all are undefined', async () => {
+    const request = await sentBy('updateUser', USER, clientWith(), { query: { env: undefined } })
+    expect(request.url).toBe(`${BASE_URL}/user`)
+  })
+
+  it('may have any name', async () => {
+    const query = JSON.parse('{"__proto__":"p","constructor":"c"}')
+    const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith(), { query })
+    expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo&__proto__=p&constructor=c`)
+  })
+
+  it('cannot replace what the call itself says', async () => {
+    const error = await rejection(clientWith().getCampaignInfo({ pid: 'demo' }, { query: { pid: 'other' } }))
+    expect(error).toBeInstanceOf(InvalidRequestError)
+    expect(error).toMatchObject({ issues: [{ path: ['options', 'query', 'pid'] }] })
+    const renamed = clientWith({ queryNames: { getCampaignInfo: { pid: 'id' } } })
+    expect(await rejection(renamed.getCampaignInfo({ pid: 'demo' }, { query: { id: 'other' } }))).toMatchObject({
+      issues: [{ path: ['options', 'query', 'id'] }],
+    })
+  })
+})
+
+describe('queryNames', () => {
+  const client = clientWith({
+    queryNames: {
+      getCampaignInfo: { pid: 'id' },
+      getCampaignPoints: { pid: 'campaign id' },
+      getUserProfiles: { account: 'user', platform: undefined },
+      getInviteCode: { code: 'pid', pid: 'code' },
+    },
+  })
+
+  it.each([
+    ['getCampaignInfo', '/campaign/info?id=demo'],
+    ['getCampaignPoints', '/campaign/points?campaign+id=demo'],
+    ['getUserProfiles', '/user/profiles?user=alice&platform=web&pid=demo'],
+    ['getInviteCode', '/code?pid=WELCOME&code=demo'],
+    ['getUserProgress', '/user/progress?account=alice&platform=web&pid=demo'],
+  ] as const)('of %s makes %s', async (name, address) => {
+    expect((await sentBy(name, requests[name].argument, client)).url).toBe(`${BASE_URL}${address}`)
+  })
+})
+
+describe('webhookRegistrationPath', () => {
+  it.each(['webhooks', '/webhooks'])('%s is below the base URL', async (webhookRegistrationPath) => {
+    const request = await sentBy(
+      'registerWebhook',
+      requests.registerWebhook.argument,
+      clientWith({ webhookRegistrationPath }),
+    )
+    expect(request.url).toBe(`${BASE_URL}/webhooks`)
+  })
+
+  it('that is not set makes registerWebhook refuse before anything is sent', async () => {
+    const client = clientWith({ webhookRegistrationPath: undefined })
+    const error = await rejection(invoke(client, 'registerWebhook', requests.registerWebhook.argument))
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect(error).toMatchObject({
+      code: 'configuration',
+      operation: 'registerWebhook',
+      outcome: 'not_applied',
+      message: expect.stringMatching(/webhookRegistrationPath.*Nothing was sent/),
+    })
+    expect((error as Error).message).not.toContain('s3cret')
+    expect(service.received).toHaveLength(0)
+  })
+})
+
+describe('bad arguments', () => {
+  const LONE = 'must not hold half a surrogate pair'
+  const notText: [unknown, string][] = [
+    [null, 'expected string, received null'],
+    [5, 'expected string, received number'],
+    [Number.NaN, 'expected string, received NaN'],
+    [true, 'expected string, received boolean'],
+    [10n, 'expected string, received bigint'],
+    [Symbol('s'), 'expected string, received symbol'],
+    [['alice'], 'expected string, received array'],
+    [{ toString: () => 'alice' }, 'expected string, received object'],
+    [new String('alice'), 'expected string, received object'],
+    [(name: string) => name, 'expected string, received function'],
+  ]
+  const identifier: [unknown, string][] = [
+    ...notText,
+    [undefined, 'expected string, received nothing'],
+    ['', 'must not be empty'],
+    ['\ud83d', LONE],
+    ['a\ude00b', LONE],
+    ['\ude00\ud83d', LONE],
+  ]
+  const optionalIdentifier = identifier.filter(([value]) => value !== undefined)
+  const number: [unknown, string][] = [
+    [undefined, 'expected a finite number, received nothing'],
+    [null, 'expected a finite number, received null'],
+    ['5', 'expected a finite number, received string'],
+    [5n, 'expected a finite number, received bigint'],
+    [Number.NaN, 'expected a finite number, received NaN'],
+    [Infinity, 'expected a finite number, received Infinity'],
+    [-Infinity, 'expected a finite number, received -Infinity'],
+    [new Date(0), 'expected a finite number, received object'],
+  ]
+  const NO_ADDRESS = 'must be 0x and 40 hex digits'
+  const address: [unknown, string][] = [
+    ...notText,
+    [undefined, 'expected string, received nothing'],
+    ['', NO_ADDRESS],
+    ['0x', NO_ADDRESS],
+    [ADDRESS.slice(2), NO_ADDRESS],
+    [`${ADDRESS}0`, NO_ADDRESS],
+    [ADDRESS.slice(0, -1), NO_ADDRESS],
+    [`${ADDRESS.slice(0, -1)}g`, NO_ADDRESS],
+    [`0X${ADDRESS.slice(2)}`, NO_ADDRESS],
+    [`${ADDRESS}\n`, NO_ADDRESS],
+    [` ${ADDRESS}`, NO_ADDRESS],
+    ['vitalik.eth', NO_ADDRESS],
+  ]
+  const scope: [unknown, string][] = [
+    ...notText,
+    [undefined, 'expected string, received nothing'],
+    ['', 'must not be empty'],
+  ]
+  const NO_URL = 'must be an absolute http or https URL'
+  const url: [unknown, string][] = [
+    ...notText,
+    [undefined, 'expected string, received nothing'],
+    ['', NO_URL],
+    ['/hook', NO_URL],
+    ['partner.example/hook', NO_URL],
+    ['//partner.example/hook', NO_URL],
+    ['https:partner.example', NO_URL],
+    ['https://', NO_URL],
+    ['ftp://partner.example', NO_URL],
+    ['javascript:alert(1)', NO_URL],
+    ['https://partner .example', NO_URL],
+  ]
+  const user = { account: identifier, platform: identifier, pid: identifier }
+  const fields: Record<OperationName, Record<string, [unknown, string][]>> = {
+    getUserProgress: user,
+    rewardWallet: { address, pid: identifier, id: identifier, xp: number },
+    setReferrer: { referrer: identifier, referral: identifier, platform: identifier, pid: identifier },
+    updateUser: { ...user, name: notText, alias: notText, team: notText },
+    setReferrerByRefId: { ...user, ref_id: identifier },
+    recordActionValue: { ...user, cid: identifier, aid: identifier, value: number },
+    getCampaignInfo: { pid: identifier },
+    getCampaignPoints: { pid: identifier },
+    getUserProfiles: user,
+    getInviteCode: { code: identifier, pid: identifier },
+    registerWebhook: { scope, url, secret: optionalIdentifier, hook_id: optionalIdentifier },
+  }
+
+  describe.each(table)('of %s', (name, { argument, method }) => {
+    const refused = async (bad: unknown, issues: object[]) => {
+      const error = await rejection(invoke(clientWith(), name, bad))
+      expect(error).toBeInstanceOf(InvalidRequestError)
+      expect((error as InvalidRequestError).issues).toEqual(issues)
+      expect(error).toMatchObject({ code: 'invalid_request', operation: name })
+      expect((error as Error).message).toMatch(/Nothing was sent\.$/)
+      if (method === 'POST') expect(error).toHaveProperty('outcome', 'not_applied')
+      else expect(error).not.toHaveProperty('outcome')
+      expect(service.received).toHaveLength(0)
+    }
+
+    it('knows every field', () => {
+      expect(Object.keys(fields[name])).toEqual(Object.keys(argument))
+    })
+
+    it.each(Object.entries(fields[name]))('says what is wrong with %s', async (field, bad) => {
+      for (const [value, message] of bad) {
+        await refused({ ...argument, [field]: value }, [{ path: [field], message }])
+      }
+    })
+
+    it('says all that is wrong at once', async () => {
+      const wrong = Object.entries(fields[name]).map(
+        ([field, bad]) => [field, ...(bad[0] as [unknown, string])] as const,
+      )
+      await refused(
+        Object.fromEntries(wrong.map(([field, value]) => [field, value])),
+        wrong.map(([field, , message]) => ({ path: [field], message })),
+      )
+    })
+
+    it.each([
+      [undefined, 'nothing'],
+      [null, 'null'],
+      ['alice', 'string'],
+      [5, 'number'],
+      [[argument], 'array'],
+      [() => argument, 'function'],
+    ])('takes no %s for an argument', async (value, received) => {
+      await refused(value, [{ path: [], message: `expected object, received ${received}` }])
+    })
+
+    it('refuses it in the promise, never with a throw', () => {
+      const promise = invoke(clientWith(), name, undefined)
+      expect(promise).toBeInstanceOf(Promise)
+      return expect(promise).rejects.toBeInstanceOf(InvalidRequestError)
+    })
+  })
+
+  it('tell the path and the reason in the message', async () => {
+    expect(
+      await rejection(invoke(clientWith(), 'rewardWallet', { address: '0x1', pid: '', id: 'r', xp: '5' })),
+    ).toHaveProperty(
+      'message',
+      'rewardWallet: address must be 0x and 40 hex digits; pid must not be empty; ' +
+        'xp expected a finite number, received string. Nothing was sent.',
+    )
+  })
+
+  it('never show their values', async () => {
+    const secret = { not: 's3cret' }
+    const error = await rejection(invoke(clientWith(), 'registerWebhook', { scope: 's3cret', url: 's3cret', secret }))
+    expect((error as Error).message + json(error)).not.toContain('s3cret')
+  })
+})
+
+describe('bad call options', () => {
+  const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
+  const WHOLE = 'must be a whole number, 0 or more'
+  const SIGNAL = 'must be an AbortSignal'
+  const PARAMETER = 'must be a string, a finite number or a boolean'
+  const ONE_LINE = 'must be a string that a header can carry: one line of Latin-1 text'
+  const OWN = 'is set by the client itself'
+  const HEADERS = 'must be a plain object of header names and values'
+
+  it.each<[unknown, (string | number)[], string]>([
+    [null, [], 'must be an object such as { signal }'],
+    ['fast', [], 'must be an object such as { signal }'],
+    [5, [], 'must be an object such as { signal }'],
+    [[], [], 'must be an object such as { signal }'],
+    [
+      { timeout: 5 },
+      ['timeout'],
+      'is not an option; there are signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query',
+    ],
+    ...['timeoutMs', 'totalTimeoutMs'].flatMap((name) =>
+      [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [unknown, string[], string] => [
+        { [name]: value },
+        [name],
+        MILLISECONDS,
+      ]),
+    ),
+    ...[-1, 0.5, Number.NaN, Infinity, '2', null].map((maxRetries): [unknown, string[], string] => [
+      { maxRetries },
+      ['maxRetries'],
+      WHOLE,
+    ]),
+    ...[null, {}, 'abort', new AbortController(), { aborted: false }].map((signal): [unknown, string[], string] => [
+      { signal },
+      ['signal'],
+      SIGNAL,
+    ]),
+    ...[null, 'a=b', ['a', 'b'], 5].map((query): [unknown, string[], string] => [
+      { query },
+      ['query'],
+      'must be an object of names and values',
+    ]),
+    ...[null, {}, [], Number.NaN, Infinity, 5n, () => 1].map((env): [unknown, string[], string] => [
+      { query: { env } },
+      ['query', 'env'],
+      PARAMETER,
+    ]),
+    [{ query: { env: '\ud800' } }, ['query', 'env'], 'must not hold half a surrogate pair'],
+    [{ query: { '\ud800': 'x' } }, ['query', '\ud800'], 'must not hold half a surrogate pair'],
+    ...[null, 'x-a: b', [['x-a', 'b']], new Headers(), new Map([['x-a', 'b']])].map(
+      (headers): [unknown, string[], string] => [{ headers }, ['headers'], HEADERS],
+    ),
+    ...['Authorization', 'content-type', 'Content-Length', 'HOST', 'transfer-encoding'].map(
+      (name): [unknown, string[], string] => [{ headers: { [name]: 'x' } }, ['headers', name], OWN],
+    ),
+    ...['', 'x a', 'x:', 'x\n', 'é'].map((name): [unknown, string[], string] => [
+      { headers: { [name]: 'x' } },
+      ['headers', name],
+      'is not a header name',
+    ]),
+    ...['a\r\nb', 'a\nb', 'a\0', '日本', undefined, null, 5, ['x']].map((value): [unknown, string[], string] => [
+      { headers: { 'x-a': value } },
+      ['headers', 'x-a'],
+      ONE_LINE,
+    ]),
+  ])('%o: %j %s', async (options, path, message) => {
+    const error = await rejection(invoke(clientWith(), 'updateUser', USER, options))
+    expect(error).toBeInstanceOf(InvalidRequestError)
+    expect((error as InvalidRequestError).issues).toEqual([{ path: ['options', ...path], message }])
+    expect(error).toMatchObject({ operation: 'updateUser', outcome: 'not_applied' })
+    expect(service.received).toHaveLength(0)
+  })
+
+  it('that mistake a signal for the options are refused', async () => {
+    // An AbortSignal has no enumerable fields, so it would pass for options that say nothing.
+    const error = await rejection(invoke(clientWith(), 'updateUser', USER, AbortSignal.timeout(1000)))
+    expect(error).toMatchObject({ issues: [{ path: ['options'], message: expect.stringContaining('{ signal }') }] })
+  })
+
+  it('are told together with bad arguments', async () => {
+    const error = await rejection(
+      invoke(clientWith(), 'getCampaignInfo', {}, { maxRetries: -1, headers: { host: 'x' } }),
+    )
+    expect(error).toMatchObject({
+      issues: [{ path: ['pid'] }, { path: ['options', 'maxRetries'] }, { path: ['options', 'headers', 'host'] }],
+    })
+  })
+
+  it('never show their values', async () => {
+    const options = { headers: { 'x-key': 's3cret\n' }, query: { key: ['s3cret'] }, signal: 's3cret' }
+    const error = await rejection(invoke(clientWith(), 'updateUser', USER, options))
+    expect((error as InvalidRequestError).issues).toHaveLength(3)
+    expect((error as Error).message + json(error)).not.toContain('s3cret')
+  })
+})
+
+it('has a row for every operation', () => {
+  expect(Object.keys(requests).sort()).toEqual(operations.map(({ name }) => name).sort())
+})
