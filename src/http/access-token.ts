@@ -1,15 +1,12 @@
 import { decodeJwt } from 'jose/jwt/decode'
-import { AccessTokenError, ConfigurationError } from '../errors.ts'
-import type { AccessTokenSource } from '../options.ts'
-import { TIME_IS_UP, within } from './deadline.ts'
+import { AccessTokenError } from '../errors.ts'
+import { type AccessTokenSource, bearerToken, TOKEN_RULE } from '../options.ts'
+import { within } from './deadline.ts'
 import { Failure } from './failure.ts'
 import { safeCause } from './redact.ts'
 
 /** A token is renewed this long before it expires, so that it does not expire on its way. */
 const RENEW_BEFORE_MS = 30_000
-/** What a header can carry in one word. */
-const BEARER_TOKEN = /^[\x21-\x7e]+$/
-const NOT_A_TOKEN = 'must be a non-empty token without white space, line breaks or a "Bearer " in front'
 
 /** Holds the bearer token of a client. Its fields are private: nothing that prints the client can reach it. */
 export class AccessTokens {
@@ -17,15 +14,10 @@ export class AccessTokens {
   #kept: { readonly token: string; readonly expiresAt: number | undefined } | undefined
   #pending: Promise<string> | undefined
 
-  /** @throws ConfigurationError when the token cannot be sent, or is neither a string nor a function. */
+  /** @param accessToken - As `clientSettings` accepts it. */
   constructor(accessToken: string | AccessTokenSource) {
-    if (typeof accessToken === 'function') {
-      this.#source = accessToken
-      return
-    }
-    const token = sendable(accessToken)
-    if (token === undefined) throw new ConfigurationError(`CampaignClient: accessToken ${NOT_A_TOKEN}, or a function`)
-    this.#kept = { token, expiresAt: undefined }
+    if (typeof accessToken === 'function') this.#source = accessToken
+    else this.#kept = { token: accessToken.trim(), expiresAt: undefined }
   }
 
   /** Whether a refused token can be replaced by another. */
@@ -48,8 +40,9 @@ export class AccessTokens {
     try {
       return await within(remainingMs, signal, () => pending)
     } catch (reason) {
-      // A source that never settles must not hold the calls to come as well.
-      if (reason === TIME_IS_UP && this.#pending === pending) this.#pending = undefined
+      // Whoever gives up, out of time or aborted, leaves the next call free to ask again: a source that never settles
+      // must not hold the calls to come as well. Those that wait already go on waiting.
+      if (this.#pending === pending) this.#pending = undefined
       throw reason
     }
   }
@@ -65,10 +58,11 @@ export class AccessTokens {
       .then(() => this.#source?.())
       .then(
         (answer) => {
-          const token = sendable(answer)
+          const token = bearerToken(answer)
           if (token === undefined)
-            throw tokenFailure(`the access token source gave ${nameOf(answer)}; it ${NOT_A_TOKEN}`)
-          if (this.#pending === renewal) this.#kept = { token, expiresAt: expiryOf(token) }
+            throw tokenFailure(`the access token source gave ${nameOf(answer)}; it ${TOKEN_RULE}`)
+          // Kept also when everyone has given up: a slow source would else never serve a hasty caller.
+          this.#kept = { token, expiresAt: expiryOf(token) }
           return token
         },
         (error: unknown) => {
@@ -92,11 +86,6 @@ export function expiryOf(token: string): number | undefined {
   } catch {
     return undefined
   }
-}
-
-function sendable(value: unknown): string | undefined {
-  const token = typeof value === 'string' ? value.trim() : ''
-  return BEARER_TOKEN.test(token) ? token : undefined
 }
 
 const nameOf = (value: unknown): string =>
