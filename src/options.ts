@@ -137,6 +137,9 @@ const LONGEST_TIMER_MS = 2_147_483_647
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+/** What a header can carry in one word. */
+const BEARER_TOKEN = /^[\x21-\x7e]+$/
+export const TOKEN_RULE = 'must be a non-empty token without white space, line breaks or a "Bearer " in front'
 /** Set by the client itself, or harmful to the framing of the request. */
 const RESERVED_HEADERS = new Set(['authorization', 'content-type', 'content-length', 'transfer-encoding', 'host'])
 
@@ -242,6 +245,12 @@ function checkBaseUrl(value: unknown, allowInsecureHttp: boolean, complain: Comp
   return url.href.endsWith('/') ? url.href : `${url.href}/`
 }
 
+/** The text as a header can carry it, without the white space around it. `undefined` for what is no token. */
+export function bearerToken(value: unknown): string | undefined {
+  const token = typeof value === 'string' ? value.trim() : ''
+  return BEARER_TOKEN.test(token) ? token : undefined
+}
+
 function checkQueryNames(value: unknown, complain: Complaint): Record<string, Record<string, string>> {
   if (value === undefined) return {}
   if (!isRecord(value)) {
@@ -296,6 +305,9 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
   checkKnown(options, CLIENT_OPTIONS, [], complain)
   checkLimits(options, [], complain)
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowInsecureHttp === true, complain)
+  if (typeof options.accessToken !== 'function' && bearerToken(options.accessToken) === undefined) {
+    complain(['accessToken'], `${TOKEN_RULE}, or a function`)
+  }
   const queryNames = checkQueryNames(options.queryNames, complain)
   const webhookRegistrationPath = checkRegistrationPath(options.webhookRegistrationPath, complain)
   if (options.allowInsecureHttp !== undefined && typeof options.allowInsecureHttp !== 'boolean') {
