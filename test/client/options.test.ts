@@ -1,0 +1,247 @@
+import { CampaignClient, type CampaignClientOptions, CampaignError, ConfigurationError } from 'campaign-client'
+import { describe, expect, it } from 'vitest'
+import { BASE_URL, clientWith } from './stub-service.ts'
+
+/** What the constructor throws; one that throws nothing fails the test. */
+function refusal(options: unknown): ConfigurationError {
+  try {
+    new CampaignClient(options as CampaignClientOptions)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect(error).toBeInstanceOf(CampaignError)
+    expect(error).toMatchObject({ name: 'ConfigurationError', code: 'configuration' })
+    expect(error).not.toHaveProperty('operation')
+    expect(error).not.toHaveProperty('outcome')
+    return error as ConfigurationError
+  }
+  throw new Error('the options were accepted')
+}
+
+const refusalOf = (options: object) => refusal({ baseUrl: BASE_URL, accessToken: 'token', ...options }).message
+
+const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
+const NO_TOKEN =
+  'accessToken must be a non-empty token without white space, line breaks or a "Bearer " in front, or a function'
+const NO_PATH = 'webhookRegistrationPath must be a path below baseUrl such as "webhooks", without query or fragment'
+
+describe('a wrong option', () => {
+  it.each<[string, unknown, string]>([
+    ...[undefined, null, 5, '', 'service.example/api/v1', '/api/v1', 'https://', 'https://a b/', {}, ['https://a']].map(
+      (value): [string, unknown, string] => [
+        'baseUrl',
+        value,
+        'baseUrl must be an absolute URL such as https://host/api/v1',
+      ],
+    ),
+    ['baseUrl', 'ftp://service.example/', 'baseUrl must be an https URL'],
+    ['baseUrl', 'file:///etc/passwd', 'baseUrl must be an https URL'],
+    ['baseUrl', 'https://user:pass@service.example', 'baseUrl must not hold credentials; pass accessToken'],
+    ['baseUrl', 'https://user@service.example', 'baseUrl must not hold credentials; pass accessToken'],
+    ['baseUrl', 'https://:pass@service.example', 'baseUrl must not hold credentials; pass accessToken'],
+    ['baseUrl', `${BASE_URL}?env=dev`, 'baseUrl must not hold a query; pass query with a call'],
+    ['baseUrl', `${BASE_URL}?`, 'baseUrl must not hold a query; pass query with a call'],
+    ['baseUrl', `${BASE_URL}#top`, 'baseUrl must not hold a fragment'],
+    ['baseUrl', `${BASE_URL}/#`, 'baseUrl must not hold a fragment'],
+    ...[undefined, null, 5, '', '  ', '\n', 'a b', 'a\nb', 'Bearer token', 'tökén', {}, Promise.resolve('token')].map(
+      (value): [string, unknown, string] => ['accessToken', value, NO_TOKEN],
+    ),
+    ...['timeoutMs', 'totalTimeoutMs'].flatMap((name) =>
+      [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [string, unknown, string] => [
+        name,
+        value,
+        `${name} ${MILLISECONDS}`,
+      ]),
+    ),
+    ...[-1, 0.5, Number.NaN, Infinity, '2', null].map((value): [string, unknown, string] => [
+      'maxRetries',
+      value,
+      'maxRetries must be a whole number, 0 or more',
+    ]),
+    ...[null, {}, 'fetch'].map((value): [string, unknown, string] => ['fetch', value, 'fetch must be a function']),
+    ...[null, 'x-a: b', [['x-a', 'b']], new Headers()].map((value): [string, unknown, string] => [
+      'headers',
+      value,
+      'headers must be a plain object of header names and values',
+    ]),
+    ['headers', { Authorization: 'Bearer x' }, 'headers.Authorization is set by the client itself'],
+    ['headers', { 'x a': 'x' }, 'headers.x a is not a header name'],
+    [
+      'headers',
+      { 'x-a': 'a\r\nx-b: b' },
+      'headers.x-a must be a string that a header can carry: one line of Latin-1 text',
+    ],
+    ...[null, 'yes', 1].map((value): [string, unknown, string] => [
+      'allowInsecureHttp',
+      value,
+      'allowInsecureHttp must be true or false',
+    ]),
+    ...[null, 'pid', ['pid']].map((value): [string, unknown, string] => [
+      'queryNames',
+      value,
+      'queryNames must be an object such as { getCampaignInfo: { pid: "id" } }',
+    ]),
+    [
+      'queryNames',
+      { getUserProgress: { pid: 'id' } },
+      'queryNames.getUserProgress is not an option; there are getCampaignInfo, getCampaignPoints, getUserProfiles, getInviteCode',
+    ],
+    ['queryNames', { getCampaignInfo: { id: 'pid' } }, 'queryNames.getCampaignInfo.id is not an option; there are pid'],
+    [
+      'queryNames',
+      { getCampaignInfo: 'id' },
+      'queryNames.getCampaignInfo must be an object of argument names and query names',
+    ],
+    ...['', 5, null, '\ud800'].map((pid): [string, unknown, string] => [
+      'queryNames',
+      { getCampaignInfo: { pid } },
+      'queryNames.getCampaignInfo.pid must be a non-empty string without half a surrogate pair',
+    ]),
+    [
+      'queryNames',
+      { getUserProfiles: { account: 'platform' } },
+      'queryNames.getUserProfiles gives two arguments the same name',
+    ],
+    ...[
+      null,
+      5,
+      '',
+      '/',
+      '//elsewhere.example/x',
+      'https://elsewhere.example/x',
+      '\\\\elsewhere.example',
+      '../webhooks',
+      './webhooks',
+      'a/%2e%2e/b',
+      'webhooks?a=b',
+      'webhooks#a',
+      'web hooks',
+    ].map((value): [string, unknown, string] => ['webhookRegistrationPath', value, NO_PATH]),
+    ...[null, 'warn', true].map((value): [string, unknown, string] => [
+      'responseValidation',
+      value,
+      "responseValidation must be 'throw' or 'report'",
+    ]),
+    ...[null, 'log', [], () => undefined].map((value): [string, unknown, string] => [
+      'hooks',
+      value,
+      'hooks must be an object of functions',
+    ]),
+    ['hooks', { onRequest: 'log' }, 'hooks.onRequest must be a function'],
+    ['hooks', { onRetry: null }, 'hooks.onRetry must be a function'],
+    [
+      'hooks',
+      { onResponses: () => undefined },
+      'hooks.onResponses is not an option; there are onRequest, onResponse, onRetry, onInvalidResponse',
+    ],
+  ])('%s: %o is named, with what to do', (name, value, complaint) => {
+    expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${complaint}`)
+  })
+
+  it('of an unknown name is told the known ones', () => {
+    expect(refusalOf({ apiKey: 'x' })).toBe(
+      'CampaignClient: apiKey is not an option; there are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
+        'fetch, headers, allowInsecureHttp, queryNames, webhookRegistrationPath, responseValidation, hooks',
+    )
+  })
+
+  it('is told together with the others', () => {
+    expect(refusalOf({ baseUrl: 'x', accessToken: '', timeoutMs: 0, hooks: { onRetry: 1 } })).toMatch(
+      /timeoutMs must .*; baseUrl must .*; accessToken must .*; hooks\.onRetry must /,
+    )
+  })
+
+  it.each([undefined, null, BASE_URL, 5, []])('in the place of all of them (%j) is refused', (options) => {
+    expect(refusal(options).message).toBe('CampaignClient takes an object with baseUrl and accessToken')
+  })
+
+  it.each<[object]>([
+    [{ baseUrl: 'https://user:s3cret@service.example' }],
+    [{ baseUrl: 'https://s3cret@service.example?s3cret#s3cret' }],
+    [{ baseUrl: 's3cret' }],
+    [{ baseUrl: 'http://s3cret.example' }],
+    [{ accessToken: 's3cret s3cret' }],
+    [{ accessToken: { token: 's3cret' } }],
+    [{ headers: { authorization: 'Bearer s3cret' } }],
+    [{ headers: { 'x-key': 's3cret\n' } }],
+    [{ webhookRegistrationPath: '?s3cret' }],
+    [{ queryNames: 's3cret' }],
+    [{ responseValidation: 's3cret' }],
+    [{ timeoutMs: 's3cret', maxRetries: 's3cret', fetch: 's3cret', hooks: 's3cret', allowInsecureHttp: 's3cret' }],
+  ])('never shows its value: %j', (options) => {
+    expect(refusalOf(options)).not.toContain('s3cret')
+  })
+})
+
+describe('plain http', () => {
+  const accepts = (options: object) => () => clientWith(options)
+
+  it.each([
+    'http://localhost/api/v1',
+    'http://localhost:8080',
+    'http://api.localhost',
+    'http://127.0.0.1:8080/api/v1',
+    'http://127.1.2.3',
+    'http://2130706433',
+    'http://[::1]:8080',
+  ])('is accepted for the loopback host of %s', (baseUrl) => {
+    expect(accepts({ baseUrl })).not.toThrow()
+  })
+
+  it.each([
+    'http://service.example/api/v1',
+    'http://192.168.0.1',
+    'http://10.0.0.1',
+    'http://0.0.0.0',
+    'http://128.0.0.1',
+    'http://localhost.example',
+    'http://notlocalhost',
+    'http://127.0.0.1.example',
+    'http://[::2]',
+    'http://[::ffff:127.0.0.2]',
+  ])('is refused for %s, unless asked for', (baseUrl) => {
+    expect(refusalOf({ baseUrl })).toBe(
+      'CampaignClient: baseUrl must be https, since the token would travel in the clear; allowInsecureHttp: true accepts it',
+    )
+    expect(refusalOf({ baseUrl, allowInsecureHttp: false })).toContain('must be https')
+    expect(accepts({ baseUrl, allowInsecureHttp: true })).not.toThrow()
+  })
+})
+
+it('accepts every option as undefined but the two it needs', () => {
+  expect(() =>
+    clientWith({
+      timeoutMs: undefined,
+      totalTimeoutMs: undefined,
+      maxRetries: undefined,
+      fetch: undefined,
+      headers: undefined,
+      allowInsecureHttp: undefined,
+      queryNames: undefined,
+      webhookRegistrationPath: undefined,
+      responseValidation: undefined,
+      hooks: undefined,
+    }),
+  ).not.toThrow()
+})
+
+it('accepts the limits of every number', () => {
+  expect(() => clientWith({ timeoutMs: 0.5, totalTimeoutMs: 2 ** 31 - 1, maxRetries: 0 })).not.toThrow()
+})
+
+it('reads nothing from the environment', () => {
+  const asked: PropertyKey[] = []
+  const { env } = process
+  process.env = new Proxy(env, {
+    get: (target, name) => {
+      asked.push(name)
+      return Reflect.get(target, name)
+    },
+  })
+  try {
+    clientWith()
+    expect(refusal({}).message).toMatch(/baseUrl must be an absolute URL/)
+  } finally {
+    process.env = env
+  }
+  expect(asked).toEqual([])
+})
