@@ -1,0 +1,97 @@
+/** Median and quartiles. */
+export interface Spread {
+  readonly q1: number
+  readonly median: number
+  readonly q3: number
+}
+
+/** What is measured, and what it is measured against. */
+export interface Contestant {
+  readonly name: string
+  /** Does the work `times` times. */
+  readonly run: (times: number) => void | Promise<void>
+}
+
+/** One line of a table, one bar of a picture. */
+export interface Result {
+  readonly name: string
+  readonly value: Spread
+}
+
+/** What is compared with one another: one size, one way of calling. */
+export interface Group {
+  readonly title: string
+  /** What the first contestant, the unit of the ratios, took each time. No other machine will repeat it. */
+  readonly unitUs?: number
+  readonly results: readonly Result[]
+  /** What the package's own line, {@link OURS}, should not exceed. */
+  readonly aim?: number
+}
+
+/** Everything measured on one subject. */
+export interface Subject {
+  readonly title: string
+  /** What is measured, against what and how, in sentences. */
+  readonly about: string
+  /** How a value is written: a ratio, or bytes kept per call. */
+  readonly measure: 'ratio' | 'bytes'
+  readonly groups: readonly Group[]
+}
+
+/** The name of the package's own line in every group. */
+export const OURS = 'campaign-client'
+
+export function spread(samples: readonly number[]): Spread {
+  const sorted = [...samples].sort((a, b) => a - b)
+  const at = (part: number): number => {
+    const place = (sorted.length - 1) * part
+    const low = sorted[Math.floor(place)] ?? Number.NaN
+    const high = sorted[Math.ceil(place)] ?? Number.NaN
+    return low + (high - low) * (place - Math.floor(place))
+  }
+  return { q1: at(0.25), median: at(0.5), q3: at(0.75) }
+}
+
+/** CPU time of this process so far, all threads, in microseconds. Other processes on the machine do not count. */
+export function cpuTime(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+export interface Plan {
+  readonly title: string
+  readonly aim?: number
+  /** How often the first contestant does its work in one sample. The others do it as often. */
+  readonly times: number
+  readonly rounds: number
+  /** Rounds before the counted ones, in which the code gets compiled. */
+  readonly warmUp: number
+}
+
+/**
+ * Lets all contestants run in every round, each time in another order, and gives for each its CPU time as a ratio to
+ * the first one's in the same round: what slows the machine for a while slows both.
+ */
+export async function compare(contestants: readonly Contestant[], plan: Plan): Promise<Group> {
+  const samples = contestants.map((): number[] => [])
+  for (let round = -plan.warmUp; round < plan.rounds; round++) {
+    const first = Math.abs(round) % contestants.length
+    const order = contestants.map((_, index) => (index + first) % contestants.length)
+    if (round % 2 !== 0) order.reverse()
+    for (const index of order) {
+      const before = cpuTime()
+      await contestants[index]?.run(plan.times)
+      if (round >= 0) samples[index]?.push((cpuTime() - before) / plan.times)
+    }
+  }
+  const unit = samples[0] ?? []
+  return {
+    title: plan.title,
+    unitUs: spread(unit).median,
+    ...(plan.aim !== undefined && { aim: plan.aim }),
+    results: contestants.map(({ name }, index) => ({
+      name,
+      value: spread((samples[index] ?? []).map((took, round) => took / (unit[round] ?? Number.NaN))),
+    })),
+  }
+}
