@@ -1,0 +1,96 @@
+import {
+  type ActionCompletedEvent,
+  diagnoseWebhook,
+  type Finding,
+  parseWebhook,
+  safeParseWebhook,
+  signWebhook,
+  type UserActivity,
+  verifyWebhook,
+  type WebhookErrorCode,
+  type WebhookEvent,
+} from 'campaign-client/webhook'
+import { describe, expectTypeOf, test } from 'vitest'
+
+const secret: string = 'whsec_x'
+const body: string = '{}'
+const header: string | null = 'x'
+
+describe('verifyWebhook', () => {
+  test('is a boolean, not a promise of one', () => {
+    expectTypeOf(verifyWebhook(secret, body, header)).toEqualTypeOf<boolean>()
+    expectTypeOf(signWebhook(secret, body)).toEqualTypeOf<string>()
+    expectTypeOf(diagnoseWebhook(secret, body, header)).toEqualTypeOf<Finding[]>()
+  })
+
+  test('takes what runtimes hand over', () => {
+    verifyWebhook(new Uint8Array(), Buffer.from(''), undefined)
+    verifyWebhook([secret, new Uint8Array()], new ArrayBuffer(1), ['x'])
+    verifyWebhook([secret] as const, new Uint8Array(), ['x'] as const)
+    verifyWebhook(secret, Buffer.from(''), {} as string | string[] | undefined)
+  })
+
+  test('refuses what can only go wrong', () => {
+    // @ts-expect-error a parsed body
+    verifyWebhook(secret, { id: 'x' }, header)
+    // @ts-expect-error a variable that may not be set
+    verifyWebhook(process.env.SECRET, body, header)
+    // @ts-expect-error a body that is still to be read
+    verifyWebhook(secret, new Request('http://x').text(), header)
+    // @ts-expect-error no such option
+    verifyWebhook(secret, body, header, { algorithm: 'sha1' })
+  })
+})
+
+describe('WebhookEvent', () => {
+  const event: WebhookEvent = parseWebhook(secret, body, header)
+
+  test('narrows on kind', () => {
+    expectTypeOf(event.id).toEqualTypeOf<string>()
+    switch (event.kind) {
+      case 'action_completed':
+        expectTypeOf(event).toEqualTypeOf<ActionCompletedEvent>()
+        expectTypeOf(event.payload).toExtend<UserActivity>()
+        expectTypeOf(event.payload.event.data.xp).toEqualTypeOf<number>()
+        expectTypeOf(event.payload.event.data.action.id).toEqualTypeOf<string>()
+        break
+      case 'quest_completed':
+        expectTypeOf(event.payload).toExtend<UserActivity>()
+        expectTypeOf(event.payload.total_xp).toEqualTypeOf<number>()
+        expectTypeOf(event.payload.event.data.xp).toEqualTypeOf<number | undefined>()
+        expectTypeOf(event.payload.event.data.quest).toEqualTypeOf<unknown>()
+        break
+      case 'unknown':
+        expectTypeOf(event.payload).toEqualTypeOf<Record<string, unknown>>()
+        expectTypeOf(event.scope).toEqualTypeOf<string | undefined>()
+        break
+      default:
+        expectTypeOf(event).toEqualTypeOf<never>()
+    }
+  })
+
+  test('a message of either known kind is a UserActivity', () => {
+    if (event.kind === 'unknown') return
+    expectTypeOf(event.payload).toExtend<UserActivity>()
+    expectTypeOf(event.payload.campaign).toEqualTypeOf<{ id: string; name: string }>()
+    if (event.payload.event.type === 'action_completed') {
+      expectTypeOf(event.payload.event.data.xp).toEqualTypeOf<number>()
+    }
+  })
+
+  test('the payload of an event not yet narrowed is not a UserActivity', () => {
+    // @ts-expect-error it may be an unknown message
+    const payload: UserActivity = event.payload
+    expectTypeOf(payload).not.toBeAny()
+  })
+})
+
+test('safeParseWebhook narrows on ok', () => {
+  const result = safeParseWebhook(secret, body, header)
+  if (result.ok) {
+    expectTypeOf(result.event).toEqualTypeOf<WebhookEvent>()
+    expectTypeOf(result.secretIndex).toEqualTypeOf<number>()
+  } else {
+    expectTypeOf(result.reason).toEqualTypeOf<WebhookErrorCode>()
+  }
+})
