@@ -2,7 +2,7 @@
  * The zod schemas of every resource and request, for partners who store or re-validate the data.
  * Each has the name of its type in lower camel case: `userProgress` reads a `UserProgress`.
  *
- * @module schemas
+ * @module campaign-client/schemas
  */
 export * from './campaign-info.ts'
 export * from './campaign-points.ts'

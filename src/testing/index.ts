@@ -1,7 +1,7 @@
 /**
  * The campaign service in a box: a stateful stand-in with the interface's rules, faults on order, and webhooks.
  *
- * @module testing
+ * @module campaign-client/testing
  */
 export type {
   CampaignSeed,

@@ -2,7 +2,7 @@
  * The service in a box as handlers of msw, for tests that intercept requests there. msw is an optional peer: 2.10 or
  * later, below 4.
  *
- * @module testing/msw
+ * @module campaign-client/testing/msw
  */
 import { type HttpHandler, HttpResponse, http } from 'msw'
 import type { CampaignService } from './service.ts'

@@ -1,3 +1,8 @@
+/**
+ * Remembers webhook deliveries in PostgreSQL, through the pool you have, with `runOnce` for exactly once.
+ *
+ * @module campaign-client/webhook/postgres
+ */
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 

@@ -1,3 +1,8 @@
+/**
+ * Remembers webhook deliveries in Redis, through the client you have.
+ *
+ * @module campaign-client/webhook/redis
+ */
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 

@@ -1,0 +1,117 @@
+import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints.ts'
+import { type Member, Project, plain } from './project.ts'
+
+const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
+
+/** One page per method: what it takes, what every field of its result means, its errors, its rule of repeats. */
+export function methodPages(): Map<OperationName, string> {
+  const project = new Project()
+  const methods = project.members('CampaignClient')
+  return new Map(
+    (Object.keys(endpoints) as OperationName[]).map((name) => {
+      const method = methods.get(name)
+      if (!method) throw new Error(`CampaignClient has no method ${name}`)
+      return [name, methodPage(name, method, project)]
+    }),
+  )
+}
+
+function methodPage(name: OperationName, method: Member, project: Project): string {
+  const endpoint: AnyEndpoint = endpoints[name]
+  const signature = /^\(request: (\w+), .*\) => Promise<(.+)>$/.exec(method.type)
+  const [, request = '', result = ''] = signature ?? []
+  if (request === '') throw new Error(`${name} has a signature of another form: ${method.type}`)
+  const tags = (tag: string): string[] => method.tags.filter((found) => found.name === tag).map(({ text }) => text)
+  const [description = '', ...rules] = method.description.split('\n\n')
+  return `${[
+    `---\ntitle: ${name}\n---`,
+    `# ${name}`,
+    unlinked(description),
+    ['```text', `client.${name}(request: ${request}, options?: CallOptions): Promise<${result}>`, '```'].join('\n'),
+    table(
+      ['', ''],
+      [
+        [
+          'endpoint',
+          `\`${endpoint.method} /${endpoint.path ?? '…'}\`${endpoint.path === undefined ? ', a path that is not shown' : ''}`,
+        ],
+        ['interface', endpoint.section],
+        ['a repeat is', `[${endpoint.repeat}](../repeats-and-idempotency.md)`],
+      ],
+    ),
+    ...rules.map(unlinked),
+    `## The request`,
+    fieldTable(fields(request, project)),
+    'The second argument, `CallOptions`, changes limits, headers and query for this call.',
+    '## The result',
+    ...resultOf(result, tags('returns'), project),
+    '## Errors',
+    table(['class', 'when'], tags('throws').map(errorRow)),
+    'What to do about each: [Errors and outcomes](../errors-and-outcomes.md).',
+    '## Example',
+    ...tags('example'),
+  ].join('\n\n')}\n`
+}
+
+function resultOf(type: string, returns: readonly string[], project: Project): string[] {
+  const words = returns.map(unlinked)
+  if (type === 'void') return ['Nothing: the service answers that it was done.']
+  if (words.length > 0 || IMPORTED.has(type)) return words
+  return [
+    unlinked(project.description(type)),
+    fieldTable(fields(type, project)),
+    'Fields the interface does not list are kept.',
+  ]
+}
+
+interface Field {
+  readonly path: string
+  readonly type: string
+  readonly optional: boolean
+  readonly meaning: string
+}
+
+/** The fields of an interface and of those it holds, by their paths. */
+function fields(type: string, project: Project, prefix = ''): Field[] {
+  return [...project.members(type)].flatMap(([name, member]) => {
+    const path = `${prefix}${name}`
+    const field = { path, type: shown(member.type), optional: member.optional, meaning: unlinked(member.description) }
+    const inner = /^([A-Z]\w+)(\[\])?$/.exec(member.type)
+    return inner && isInterface(inner[1] as string, project)
+      ? [field, ...fields(inner[1] as string, project, `${path}${inner[2] ?? ''}.`)]
+      : [field]
+  })
+}
+
+function isInterface(name: string, project: Project): boolean {
+  return name !== 'CompletionStatus' && name !== 'WebhookScope' && project.members(name).size > 0
+}
+
+/** Open strings and metadata as a reader would write them. */
+const shown = (type: string): string =>
+  type
+    .replace('CompletionStatus', "'none' | 'completed' | string")
+    .replace('WebhookScope', "'user_activity' | string")
+    .replace(' | undefined', '')
+
+const fieldTable = (rows: readonly Field[]): string =>
+  table(
+    ['field', 'type', 'meaning'],
+    rows.map(({ path, type, optional, meaning }) => [
+      `\`${path}\`${optional ? ', optional' : ''}`,
+      `\`${type.replaceAll('|', '\\|')}\``,
+      meaning,
+    ]),
+  )
+
+/** `A | B when …` of a comment, as a row. */
+function errorRow(text: string): [string, string] {
+  const [, classes = '', words = ''] = /^((?:\w+(?: \| | or one of its subclasses)?)+)\s+([\s\S]+)$/.exec(text) ?? []
+  const names = classes.split(' | ').map((name) => name.replace(/^\w+/, '`$&`'))
+  return [names.join(', '), unlinked(words)]
+}
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
+
+const unlinked = (text: string): string => plain(text)
