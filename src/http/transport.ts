@@ -36,7 +36,7 @@ const BEFORE_CONNECTION = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
-const CONNECTING = new Set(['connect', 'getaddrinfo'])
+const CONNECTING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo'])
 const DEEPEST_CAUSE = 5
 
 /** Sends requests through ky. The only file that knows it. */
@@ -112,9 +112,15 @@ function readCodes(thrown: unknown, secrets: readonly string[]): { systemCode?: 
   for (let depth = 0; depth <= DEEPEST_CAUSE && typeof error === 'object' && error !== null; depth++) {
     const code = property(error, 'code')
     if (typeof code === 'string' && /^\w{1,64}$/.test(code)) systemCode = redact(code, secrets)
-    const syscall = property(error, 'syscall')
-    if (typeof syscall === 'string' && CONNECTING.has(syscall)) connecting = true
+    connecting ||= wasConnecting(error)
     error = property(error, 'cause')
   }
   return systemCode === undefined ? { connecting } : { systemCode, connecting }
+}
+
+/** Node tries each address of a host, and throws an `AggregateError` when none could be reached. */
+function wasConnecting(error: object): boolean {
+  const ofEach = property(error, 'errors')
+  const errors: unknown[] = Array.isArray(ofEach) && ofEach.length > 0 ? ofEach : [error]
+  return errors.every((each) => CONNECTING.has(property(each as object, 'syscall')))
 }

@@ -81,7 +81,7 @@ describe('against real servers', () => {
   test('a server that drips once and then answers is asked twice', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0)
     server = await httpServer(drips, (response) => response.end(JSON.stringify(envelope)))
-    expect(await read.run(clientOf({ baseUrl: server.baseUrl, timeoutMs: 100 }))).toEqual(read.data)
+    expect(await read.run(clientOf({ baseUrl: server.baseUrl, timeoutMs: 300 }))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
     vi.restoreAllMocks()
   })

@@ -1,0 +1,458 @@
+import { inspect } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { CampaignClient, type CampaignClientOptions, NetworkError, UnexpectedResponseError } from 'campaign-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  type Answer,
+  closedAddress,
+  httpServer,
+  json,
+  type LoopbackServer,
+  reset,
+  tcpServer,
+} from './loopback-server.ts'
+import { operation } from './operations.ts'
+import { failing, scriptedFetch, systemError } from './scripted-fetch.ts'
+
+const TOKEN = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJwYXJ0bmVyIn0.c2lnbmF0dXJl'
+const read = operation('getCampaignPoints')
+const award = operation('rewardWallet')
+const record = operation('recordActionValue')
+const envelope = { success: true, data: read.data }
+const success = json(envelope)
+
+const servers: LoopbackServer[] = []
+
+/** The server, to be closed after the test. */
+async function started(server: Promise<LoopbackServer>): Promise<LoopbackServer> {
+  servers.push(await server)
+  return server
+}
+
+function clientOf(baseUrl: string, options: Partial<CampaignClientOptions> = {}): CampaignClient {
+  return new CampaignClient({ baseUrl, accessToken: TOKEN, ...options })
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<NetworkError> {
+  return promise.then(
+    () => expect.unreachable('the call resolved, and should have rejected'),
+    (reason: NetworkError) => reason,
+  )
+}
+
+const unhandled = vi.fn()
+
+beforeEach(() => {
+  unhandled.mockReset()
+  process.on('unhandledRejection', unhandled)
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+})
+
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', unhandled)
+  expect(unhandled).not.toHaveBeenCalled()
+})
+
+/** How a connection can fail, as a server of HTTP does it. */
+const lostConnections: readonly [string, Answer][] = [
+  ['is reset before an answer', reset],
+  ['is closed before an answer', (response) => response.socket?.end()],
+  [
+    'is closed within the status line',
+    (response) => {
+      response.socket?.end('HTTP/1.1 20')
+    },
+  ],
+  [
+    'is closed within the headers',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ncontent-type: applica')
+    },
+  ],
+  [
+    'is reset after the headers',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' })
+      response.write('{"success":true,', () => response.socket?.resetAndDestroy())
+    },
+  ],
+  [
+    'is closed before content-length is reached',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"success":true,"data":{}}')
+    },
+  ],
+  [
+    'is closed within a chunk',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"success":true,"data":{}}')
+    },
+  ],
+  [
+    'is closed before the last chunk',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1a\r\n{"success":true,"data":{}}\r\n')
+    },
+  ],
+]
+
+describe.each(lostConnections)('a connection that %s', (_, lose) => {
+  test('is a NetworkError; a read is repeated', async () => {
+    const server = await started(httpServer(lose))
+    const error = await errorOf(read.run(clientOf(server.baseUrl)))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ code: 'network', operation: 'getCampaignPoints', systemCode: expect.any(String) })
+    expect(error).not.toHaveProperty('outcome')
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test('is mended by a repeat', async () => {
+    const server = await started(httpServer(lose, success))
+    expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('leaves a guarded write unknown when the repeat is refused', async () => {
+    const server = await started(httpServer(lose, json({ success: true, error: { code: 400, message: 'used' } }, 400)))
+    expect(await errorOf(award.run(clientOf(server.baseUrl)))).toMatchObject({
+      code: 'bad_request',
+      outcome: 'unknown',
+    })
+    expect(server.requests[1]?.body).toBe(server.requests[0]?.body)
+  })
+
+  test('is never followed by a second sending of an unsafe write', async () => {
+    const server = await started(httpServer(lose, success))
+    const error = await errorOf(record.run(clientOf(server.baseUrl, { maxRetries: 9 })))
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('shows the token nowhere', async () => {
+    const server = await started(httpServer(lose))
+    const error = await errorOf(award.run(clientOf(server.baseUrl, { maxRetries: 0 })))
+    const shown = inspect(error, { showHidden: true, depth: 20 }) + JSON.stringify(error) + error.stack
+    expect(shown).not.toContain(TOKEN)
+    expect(shown).not.toContain('c2lnbmF0dXJl')
+    expect(shown).not.toMatch(/bearer/i)
+  })
+})
+
+describe('an error answer that breaks off', () => {
+  test.each([
+    [400, 'bad_request', 1, 'not_applied'],
+    [403, 'access_denied', 1, 'not_applied'],
+    [503, 'service_error', 3, 'unknown'],
+  ])('is the error of its status: %i', async (status, code, attempts, outcome) => {
+    const server = await started(
+      httpServer((response) => {
+        response.socket?.end(`HTTP/1.1 ${status} X\r\ncontent-length: 500\r\n\r\n{"success":true,"err`)
+      }),
+    )
+    expect(await errorOf(award.run(clientOf(server.baseUrl)))).toMatchObject({ code, status, outcome })
+    expect(server.requests).toHaveLength(attempts)
+  })
+})
+
+describe('bytes that are not HTTP', () => {
+  const garbage: readonly [string, string | Buffer][] = [
+    ['a banner of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['HTML without headers', '<html><body>It works</body></html>'],
+    ['binary', Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46, 0x00, 0xff])],
+    ['a status that is no number', 'HTTP/1.1 two hundred\r\n\r\n'],
+    ['a header without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}`],
+    ['two lengths that differ', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
+  ]
+
+  test.each(garbage)('%s: NetworkError, and a write may have been applied', async (_, bytes) => {
+    const heard: string[] = []
+    const server = await started(
+      tcpServer((socket) => {
+        socket.once('data', (data) => {
+          heard.push(data.toString('latin1'))
+          socket.end(bytes)
+        })
+      }),
+    )
+    const error = await errorOf(record.run(clientOf(server.baseUrl)))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+    expect(heard).toHaveLength(1)
+    expect(heard[0]).toContain(TOKEN)
+    expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
+  })
+})
+
+describe('compressed answers', () => {
+  const compressed = gzipSync(JSON.stringify(envelope))
+  const gzip =
+    (body: Buffer, length = body.length): Answer =>
+    (response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': String(length) })
+      response.write(body, () => {
+        if (length > body.length) response.socket?.end()
+        else response.end()
+      })
+    }
+
+  test('are read', async () => {
+    const server = await started(httpServer(gzip(compressed)))
+    expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
+  })
+
+  test('that break off with their connection are lost', async () => {
+    const server = await started(httpServer(gzip(compressed.subarray(0, 40), compressed.length), gzip(compressed)))
+    expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test.each([
+    ['cut off on a whole connection', compressed.subarray(0, 40)],
+    ['not compressed at all', Buffer.from(JSON.stringify(envelope))],
+    ['damaged', Buffer.concat([compressed.subarray(0, 20), Buffer.alloc(20, 0x55), compressed.subarray(40)])],
+  ])('that are %s give no data, and an outcome that is unknown', async (_, body) => {
+    const server = await started(httpServer(gzip(body)))
+    const client = clientOf(server.baseUrl, { maxRetries: 0 })
+    const error = await errorOf(award.run(client))
+    expect(['network', 'unexpected_response']).toContain(error.code)
+    expect(error).toHaveProperty('outcome', 'unknown')
+  })
+})
+
+describe('redirects', () => {
+  const statuses = [300, 301, 302, 303, 304, 305, 307, 308]
+  const runs = [read, award, record].flatMap((of) => statuses.map((status) => ({ of, name: of.name, status })))
+
+  test.each(runs)('$status is not followed by $name', async ({ of, status }) => {
+    const target = await started(httpServer(success))
+    const server = await started(
+      httpServer((response) => {
+        response.writeHead(status, { location: `${target.baseUrl}/elsewhere` })
+        response.end(status === 304 ? undefined : JSON.stringify(envelope))
+      }),
+    )
+    const error = await errorOf(of.run(clientOf(server.baseUrl)))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ status, operation: of.name, ...(of.writes && { outcome: 'unknown' }) })
+    expect(error.message).not.toContain('elsewhere')
+    expect(server.requests).toHaveLength(1)
+    expect(target.sockets).toHaveLength(0)
+  })
+
+  test('of the own origin are not followed either', async () => {
+    const server = await started(
+      httpServer((response) => {
+        response.writeHead(307, { location: '/api/v1/campaign/points?again=1' })
+        response.end()
+      }, success),
+    )
+    expect(await errorOf(read.run(clientOf(server.baseUrl)))).toBeInstanceOf(UnexpectedResponseError)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('with a body that never ends hold nothing up', async () => {
+    const server = await started(
+      httpServer((response) => {
+        response.writeHead(302, { location: '/' })
+        response.write('x')
+      }),
+    )
+    expect(await errorOf(read.run(clientOf(server.baseUrl)))).toBeInstanceOf(UnexpectedResponseError)
+    await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+  })
+})
+
+describe('a service that cannot be reached', () => {
+  test('a closed port: every call is repeated, and not applied', async () => {
+    const baseUrl = await closedAddress()
+    for (const of of [award, record]) {
+      const onRequest = vi.fn()
+      const error = await errorOf(of.run(clientOf(baseUrl, { hooks: { onRequest } })))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
+      expect(error.message).toContain('could not be reached')
+      expect(onRequest).toHaveBeenCalledTimes(3)
+    }
+  })
+
+  test('localhost, which may be two addresses, both closed', async () => {
+    const baseUrl = (await closedAddress()).replace('127.0.0.1', 'localhost')
+    const error = await errorOf(record.run(clientOf(baseUrl, { maxRetries: 0 })))
+    expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
+  })
+
+  const at = (syscall: string, fields: Record<string, unknown> = {}) => ({ errno: -1, syscall, ...fields })
+  const host = { hostname: 'service.example' }
+  const addresses = (code: string): Error[] => [
+    systemError(code, `connect ${code} ::1:443`, at('connect', { address: '::1', port: 443 })),
+    systemError(code, `connect ${code} 127.0.0.1:443`, at('connect', { address: '127.0.0.1', port: 443 })),
+  ]
+  const several = (code: string, ...errors: Error[]): AggregateError =>
+    Object.assign(new AggregateError(errors), { code })
+
+  const neverSent: readonly [string, unknown, string][] = [
+    ['ENOTFOUND', systemError('ENOTFOUND', 'getaddrinfo ENOTFOUND', at('getaddrinfo', host)), 'ENOTFOUND'],
+    ['EAI_AGAIN', systemError('EAI_AGAIN', 'getaddrinfo EAI_AGAIN', at('getaddrinfo', host)), 'EAI_AGAIN'],
+    ['ENOTFOUND of a resolver', systemError('ENOTFOUND', 'queryA ENOTFOUND', at('queryA', host)), 'ENOTFOUND'],
+    ['ECONNREFUSED', systemError('ECONNREFUSED', 'connect', at('connect')), 'ECONNREFUSED'],
+    ['EHOSTUNREACH', systemError('EHOSTUNREACH', 'connect', at('connect')), 'EHOSTUNREACH'],
+    ['ENETUNREACH', systemError('ENETUNREACH', 'connect', at('connect')), 'ENETUNREACH'],
+    ['ETIMEDOUT of a connect', systemError('ETIMEDOUT', 'connect', at('connect')), 'ETIMEDOUT'],
+    ['the limit of undici', systemError('UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error'), 'UND_ERR_CONNECT_TIMEOUT'],
+    ['an expired certificate', systemError('CERT_HAS_EXPIRED', 'certificate has expired'), 'CERT_HAS_EXPIRED'],
+    ['several addresses refused', several('ECONNREFUSED', ...addresses('ECONNREFUSED')), 'ECONNREFUSED'],
+    ['several addresses timed out', several('ETIMEDOUT', ...addresses('ETIMEDOUT')), 'ETIMEDOUT'],
+    [
+      'several addresses, each with its own trouble',
+      several('ENETUNREACH', ...addresses('ENETUNREACH').slice(1), ...addresses('ETIMEDOUT').slice(1)),
+      'ENETUNREACH',
+    ],
+  ]
+
+  test.each(neverSent)('%s: an unsafe write is repeated, and not applied', async (_, cause, systemCode) => {
+    const { fetch, sent } = scriptedFetch(failing(cause))
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ systemCode, outcome: 'not_applied' })
+    expect(sent).toHaveLength(3)
+  })
+
+  const mayHaveArrived: readonly [string, unknown][] = [
+    ['ECONNRESET', systemError('ECONNRESET', 'read ECONNRESET', at('read'))],
+    ['EPIPE', systemError('EPIPE', 'write EPIPE', at('write'))],
+    ['ETIMEDOUT of a read', systemError('ETIMEDOUT', 'read ETIMEDOUT', at('read'))],
+    ['EHOSTUNREACH of a write', systemError('EHOSTUNREACH', 'write EHOSTUNREACH', at('write'))],
+    ['a socket of undici', systemError('UND_ERR_SOCKET', 'other side closed')],
+    ['the headers limit of undici', systemError('UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error')],
+    ['the body limit of undici', systemError('UND_ERR_BODY_TIMEOUT', 'Body Timeout Error')],
+    ['no code at all', new Error('something')],
+    ['no cause at all', undefined],
+    ['a cause that is a string', 'ECONNREFUSED'],
+    [
+      'several addresses, one of which was read from',
+      several('ECONNRESET', ...addresses('ETIMEDOUT'), systemError('ECONNRESET', 'read', at('read'))),
+    ],
+    ['several errors of which nothing is known', several('UNKNOWN')],
+  ]
+
+  test.each(mayHaveArrived)('%s: an unsafe write is not repeated, and unknown', async (_, cause) => {
+    const { fetch, sent } = scriptedFetch(failing(cause))
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+    expect(sent).toHaveLength(1)
+  })
+
+  const thrownBare: readonly [string, unknown, number][] = [
+    ['a bare ECONNREFUSED', systemError('ECONNREFUSED', 'connect', at('connect')), 3],
+    ['a bare ECONNRESET', systemError('ECONNRESET', 'read', at('read')), 1],
+    ['a string', 'broken', 1],
+    ['nothing', undefined, 1],
+    ['a circle of causes', circle(), 1],
+  ]
+
+  test.each(thrownBare)('a fetch that throws %s', async (_, thrown, attempts) => {
+    const { fetch, sent } = scriptedFetch(() => {
+      throw thrown
+    })
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(sent).toHaveLength(attempts)
+  })
+
+  test.each([
+    ['undefined', undefined],
+    ['a string', 'OK'],
+    ['an empty object', {}],
+  ])('a fetch that gives %s instead of a response', async (_, given) => {
+    const fetch = (async () => given) as unknown as typeof globalThis.fetch
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+  })
+})
+
+describe('connections that are kept', () => {
+  test('serve calls in a row', async () => {
+    const server = await started(httpServer(success))
+    const client = clientOf(server.baseUrl)
+    for (let call = 0; call < 10; call++) await read.run(client)
+    expect(server.requests).toHaveLength(10)
+    // A second one, because the next call may begin before undici has put the first back.
+    expect(server.sockets.length).toBeLessThanOrEqual(2)
+  })
+
+  test('are read to their end after an error answer, too', async () => {
+    const server = await started(httpServer(json({ success: true, error: { code: 400, message: 'no' } }, 400)))
+    const client = clientOf(server.baseUrl)
+    for (let call = 0; call < 5; call++) await errorOf(read.run(client))
+    expect(server.sockets.length).toBeLessThanOrEqual(2)
+  })
+
+  test('may be closed by the server while idle', async () => {
+    const server = await started(httpServer(success))
+    const client = clientOf(server.baseUrl)
+    for (let call = 1; call <= 3; call++) {
+      expect(await record.run(client)).toBeUndefined()
+      for (const socket of server.sockets) socket.end()
+      // Destroyed on this side means that the client has closed its own.
+      await vi.waitFor(() => expect(server.sockets.every(({ destroyed }) => destroyed)).toBe(true))
+      expect(server.requests).toHaveLength(call)
+    }
+  })
+
+  test('may be closed in the moment of the next call: a read is repeated', async () => {
+    const server = await started(
+      httpServer(
+        (response) => response.end(JSON.stringify(envelope), () => response.socket?.resetAndDestroy()),
+        success,
+      ),
+    )
+    const client = clientOf(server.baseUrl)
+    expect(await read.run(client)).toEqual(read.data)
+    expect(await read.run(client)).toEqual(read.data)
+  })
+
+  test('64 calls at once, each with its own answer', async () => {
+    const server = await started(
+      httpServer((response, { url }) => {
+        const code = new URL(url, 'http://loopback').searchParams.get('code') as string
+        // Answered out of order.
+        setTimeout(() => json({ success: true, data: { used_by: [code] } })(response, {} as never, 0), code.length % 3)
+      }),
+    )
+    const client = clientOf(server.baseUrl)
+    const codes = Array.from({ length: 64 }, (_, index) => 'c'.repeat(index + 1))
+    const answers = await Promise.all(codes.map((code) => client.getInviteCode({ code, pid: 'demo' })))
+    expect(answers.map(({ used_by }) => used_by[0])).toEqual(codes)
+  })
+
+  test('64 calls at once, every third of which loses its connection once', async () => {
+    const lostOnce = new Set<string>()
+    const server = await started(
+      httpServer((response, request, index) => {
+        const { id } = JSON.parse(request.body)
+        if (Number(id) % 3 === 0 && !lostOnce.has(id)) {
+          lostOnce.add(id)
+          return reset(response, request, index)
+        }
+        json({ success: true })(response, request, index)
+      }),
+    )
+    const client = clientOf(server.baseUrl)
+    const address = `0x${'ab'.repeat(20)}`
+    await Promise.all(
+      Array.from({ length: 64 }, (_, id) => client.rewardWallet({ address, pid: 'demo', id: String(id), xp: 1 })),
+    )
+    expect(server.requests).toHaveLength(64 + 22)
+  })
+})
+
+function circle(): Error {
+  const error = new Error('around')
+  error.cause = error
+  return error
+}
