@@ -24,11 +24,11 @@ export interface Group {
   /** What the first contestant, the unit of the ratios, took each time. No other machine will repeat it. */
   readonly unitUs?: number
   readonly results: readonly Result[]
-  /** What the package's own line, {@link OURS}, should not exceed. */
-  readonly aim?: number
+  /** What the median of a contestant should not exceed, by its name. */
+  readonly aims?: Readonly<Record<string, number>>
 }
 
-/** Everything measured on one subject. */
+/** Everything measured on one subject. Each subject has a file whose default export measures it. */
 export interface Subject {
   readonly title: string
   /** What is measured, against what and how, in sentences. */
@@ -38,7 +38,7 @@ export interface Subject {
   readonly groups: readonly Group[]
 }
 
-/** The name of the package's own line in every group. */
+/** The name of the package's own line; others of its own begin with it. */
 export const OURS = 'campaign-client'
 
 export function spread(samples: readonly number[]): Spread {
@@ -60,7 +60,7 @@ export function cpuTime(): number {
 
 export interface Plan {
   readonly title: string
-  readonly aim?: number
+  readonly aims?: Readonly<Record<string, number>>
   /** How often the first contestant does its work in one sample. The others do it as often. */
   readonly times: number
   readonly rounds: number
@@ -88,7 +88,7 @@ export async function compare(contestants: readonly Contestant[], plan: Plan): P
   return {
     title: plan.title,
     unitUs: spread(unit).median,
-    ...(plan.aim !== undefined && { aim: plan.aim }),
+    ...(plan.aims && { aims: plan.aims }),
     results: contestants.map(({ name }, index) => ({
       name,
       value: spread((samples[index] ?? []).map((took, round) => took / (unit[round] ?? Number.NaN))),

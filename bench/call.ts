@@ -1,0 +1,37 @@
+import { compare, type Group, OURS, type Subject } from './harness.ts'
+import { checkClients, httpClients } from './http-clients.ts'
+import { inParallel } from './in-parallel.ts'
+import { startServer } from './loopback.ts'
+
+const CASES = [
+  { tasks: 5, size: '1 KB', atOnce: 1, times: 150, rounds: 31, aim: 1.6 },
+  { tasks: 5, size: '1 KB', atOnce: 64, times: 256, rounds: 25, aim: 1.6 },
+  { tasks: 1_000, size: '200 KB', atOnce: 1, times: 25, rounds: 31, aim: 1.15 },
+  { tasks: 1_000, size: '200 KB', atOnce: 64, times: 64, rounds: 21, aim: 1.15 },
+]
+
+/** What a call costs the calling process. */
+export default async function (): Promise<Subject> {
+  const server = await startServer()
+  const groups: Group[] = []
+  for (const { tasks, size, atOnce, times, rounds, aim } of CASES) {
+    const clients = httpClients(server.origin, tasks)
+    await checkClients(clients, tasks)
+    const contestants = clients.map(({ name, call }) => ({
+      name,
+      run: (count: number) => inParallel(atOnce, count, () => call()),
+    }))
+    const title = `${size}, ${atOnce === 1 ? 'one after the other' : `${atOnce} at once`}`
+    groups.push(await compare(contestants, { title, aims: { [OURS]: aim }, times, rounds, warmUp: 6 }))
+  }
+  server.stop()
+  return {
+    title: 'One call',
+    about:
+      'CPU time of the calling process for one GET, answered from memory by a second process over loopback: ' +
+      'from the arguments to the data. Beside a bare `fetch` with `JSON.parse`. Only campaign-client checks the ' +
+      'arguments and the data; stripe and axios use node:http, which is cheaper than `fetch`.',
+    measure: 'ratio',
+    groups,
+  }
+}

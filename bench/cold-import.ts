@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { OURS, type Subject, spread } from './harness.ts'
+
+// This process works in bench/, from where the peers are found.
+const built = (entry: string): string => pathToFileURL(resolve(`../dist/${entry}.js`)).href
+
+const ROUNDS = 31
+const PROGRAMS: readonly { readonly name: string; readonly imports: readonly string[] }[] = [
+  { name: 'empty node', imports: [] },
+  { name: OURS, imports: [built('index')] },
+  { name: `${OURS}/webhook`, imports: [built('webhook')] },
+  { name: 'ky + zod/mini + jose', imports: ['ky', 'zod/mini', 'jose/jwt/decode'] },
+  { name: 'zod', imports: ['zod'] },
+  { name: 'stripe', imports: ['stripe'] },
+  { name: 'openai', imports: ['openai'] },
+]
+
+/** How long a process takes that imports a package and ends. */
+export default function (): Subject {
+  const samples = PROGRAMS.map((): number[] => [])
+  for (let round = -2; round < ROUNDS; round++) {
+    for (const [place] of PROGRAMS.entries()) {
+      const index = (place + round + 2) % PROGRAMS.length
+      const took = wallTime(PROGRAMS[index]?.imports ?? [])
+      if (round >= 0) samples[index]?.push(took)
+    }
+  }
+  const empty = samples[0] ?? []
+  return {
+    title: 'Cold import',
+    about:
+      'Wall time of a whole Node process that does nothing but import, from its start to its end, beside one that ' +
+      'imports nothing. ES modules, files in the cache of the operating system.',
+    measure: 'ratio',
+    groups: [
+      {
+        title: 'One process',
+        unitUs: spread(empty).median,
+        aims: { [OURS]: 1.9, [`${OURS}/webhook`]: 1.12 },
+        results: PROGRAMS.map(({ name }, index) => ({
+          name,
+          value: spread((samples[index] ?? []).map((took, round) => took / (empty[round] ?? Number.NaN))),
+        })),
+      },
+    ],
+  }
+}
+
+/** In microseconds. */
+function wallTime(imports: readonly string[]): number {
+  const program = imports.map((name) => `import ${JSON.stringify(name)};`).join('')
+  const begin = process.hrtime.bigint()
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  })
+  const took = Number(process.hrtime.bigint() - begin) / 1000
+  if (status !== 0) throw new Error(`${imports.join(', ')} cannot be imported: ${stderr}`)
+  return took
+}

@@ -1,0 +1,50 @@
+import * as z from 'zod/mini'
+import { endpoints } from '../src/endpoints.ts'
+import { decode } from '../src/http/envelope.ts'
+import { userProgress } from '../src/schemas/user-progress.ts'
+import { compare, type Group, OURS, type Subject } from './harness.ts'
+import { answerWith } from './sample.ts'
+
+const CASES = [
+  { tasks: 10, times: 1_500, rounds: 41 },
+  { tasks: 1_000, times: 16, rounds: 41, aims: { [OURS]: 1.25 } },
+  { tasks: 10_000, times: 2, rounds: 31, aims: { [OURS]: 1.25 } },
+]
+
+/** What reading an answer costs. */
+export default async function (): Promise<Subject> {
+  const groups: Group[] = []
+  for (const { tasks, ...plan } of CASES) {
+    const title = `${tasks.toLocaleString('en').replace(',', ' ')} tasks`
+    groups.push(await compare(contestants(tasks), { ...plan, title, warmUp: 8 }))
+  }
+  return {
+    title: 'Decoding',
+    about:
+      'CPU time from the text of an answer to user progress that has been checked, parsing included, beside ' +
+      '`JSON.parse` alone. campaign-client reads the envelope and runs the validator that zod generated when the ' +
+      'package was built; `z.compile` generates it in the running process, which content security policies and ' +
+      'Workers forbid.',
+    measure: 'ratio',
+    groups,
+  }
+}
+
+function contestants(tasks: number) {
+  const text = answerWith(tasks)
+  const answer = { status: 200, headers: new Headers(), text }
+  const context = { secrets: [], tokenHint: () => '', report: undefined }
+  const compiled = z.compile(userProgress, { strict: true })
+  const readers: Record<string, () => unknown> = {
+    'JSON.parse': () => JSON.parse(text).data,
+    [OURS]: () => decode(endpoints.getUserProgress, answer, context),
+    'zod/mini': () => userProgress.parse(JSON.parse(text).data),
+    'zod/mini, z.compile': () => compiled.parse(JSON.parse(text).data),
+  }
+  return Object.entries(readers).map(([name, read]) => ({
+    name,
+    run: (times: number) => {
+      for (let time = 0; time < times; time++) read()
+    },
+  }))
+}

@@ -1,0 +1,8 @@
+/** Makes that many calls, that many of them at once. */
+export async function inParallel(atOnce: number, calls: number, call: () => Promise<unknown>): Promise<void> {
+  let left = calls
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) await call()
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}

@@ -1,0 +1,22 @@
+import type { UserProgress } from 'campaign-client'
+
+const NAMES = ['Follow the project', 'Join the community', 'Invite a friend', 'Make a first swap', 'Vote on a proposal']
+
+/** A user's progress in a campaign with that many tasks: 5 make about 1 KB, 1 000 about 200. */
+export function progressWith(tasks: number): UserProgress {
+  const actions = Array.from({ length: tasks }, (_, index) => ({
+    id: `6c1f8a52-0d3e-4b7a-9c41-${String(index).padStart(12, '0')}`,
+    name: `${NAMES[index % NAMES.length]} (${index})`,
+    xp: 50 + (index % 10) * 25,
+    xp_mul: 1 + (index % 3) / 2,
+    meta: index % 2 === 0 ? { icon: `task-${index}.svg`, order: index } : {},
+    status: index % 4 === 0 ? 'completed' : 'none',
+  }))
+  return {
+    ...{ id: 'entry-1', user_id: 'ada', name: 'Ada', actions, quests: [], challenges: [], rewards: [] },
+    ...{ total: 1215, xp: 1000, ref_xp: 200, ugc_xp: 15, xp_mul: 1, rank: 1, team: '' },
+  }
+}
+
+/** That progress in the envelope of an answer. */
+export const answerWith = (tasks: number): string => JSON.stringify({ success: true, data: progressWith(tasks) })

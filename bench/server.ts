@@ -1,0 +1,21 @@
+/**
+ * The other half of the process pair: answers `/<tasks>/…` with the progress of a user who has that many tasks, made
+ * once and sent from memory. Tells its parent the port.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { answerWith } from './sample.ts'
+
+const answers = new Map<string, Buffer>()
+
+const server = createServer((request, response) => {
+  const tasks = request.url?.split('/')[1] ?? ''
+  const body = answers.get(tasks) ?? Buffer.from(answerWith(Number(tasks)))
+  answers.set(tasks, body)
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+  response.end(body)
+})
+// A contestant may wait for its turn longer than the five seconds after which Node would close its connection.
+server.keepAliveTimeout = 120_000
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+process.on('disconnect', () => process.exit())
