@@ -1,5 +1,6 @@
-import { defineConfig, type Options } from 'tsup'
+import { defineConfig } from 'tsup'
 
+/** What a partner can import; package.json names the same under `exports`. */
 const entry = {
   index: 'src/index.ts',
   webhook: 'src/webhook/index.ts',
@@ -8,32 +9,32 @@ const entry = {
   schemas: 'src/schemas/index.ts',
   testing: 'src/testing/index.ts',
   'testing/msw': 'src/testing/msw.ts',
-  'hmac.node': 'src/webhook/hmac.node.ts',
-  'hmac.portable': 'src/webhook/hmac.portable.ts',
 }
 
-const shared: Options = {
-  outDir: 'dist',
+export default defineConfig({
+  entry: {
+    ...entry,
+    // The two sides of `#hmac`: the importing runtime chooses, through the `imports` map of package.json.
+    'hmac.node': 'src/webhook/hmac.node.ts',
+    'hmac.portable': 'src/webhook/hmac.portable.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'es2022',
   platform: 'neutral',
+  outDir: 'dist',
+  clean: true,
+  sourcemap: true,
+  // One copy of every module for all entries, so that an error class is the same wherever it was imported from.
+  splitting: true,
+  // Rollup writes the CommonJS chunks: tsup's own way, sucrase, turns `?.` into function calls and breaks on es2022.
+  treeshake: true,
   // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files.
   noExternal: ['ky', 'jose', '@noble/hashes'],
-  // `#hmac` is resolved by the importing runtime through the `imports` map of package.json.
   external: [/^node:/, '#hmac', 'zod', 'msw'],
   removeNodeProtocol: false,
-  sourcemap: true,
-  treeshake: false,
-}
-
-export default defineConfig([
-  { ...shared, entry, format: 'esm', target: 'es2022', splitting: true, clean: true },
-  // tsup's CommonJS splitting rewrites through sucrase, which breaks on es2022 class fields.
-  { ...shared, entry, format: 'cjs', target: 'es2020', splitting: true },
-  {
+  dts: {
     entry,
-    format: ['esm', 'cjs'],
-    outDir: 'dist',
-    external: ['zod', 'msw'],
     // TypeScript 6 refuses the baseUrl that tsup's declaration build passes on unless told so.
-    dts: { only: true, compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true } },
+    compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true },
   },
-])
+})

@@ -22,7 +22,18 @@ export type { CampaignInfo, QuestDefinition, TaskDefinition } from './schemas/ca
 export type { CampaignPoints, CampaignSeason } from './schemas/campaign-points.ts'
 export type { Metadata, OpenString } from './schemas/fields.ts'
 export type { InviteCode } from './schemas/invite-code.ts'
-export type * from './schemas/requests.ts'
+export type {
+  GetCampaignInfoRequest,
+  GetCampaignPointsRequest,
+  GetInviteCodeRequest,
+  GetUserProfilesRequest,
+  GetUserProgressRequest,
+  RecordActionValueRequest,
+  RewardWalletRequest,
+  SetReferrerByRefIdRequest,
+  SetReferrerRequest,
+  UpdateUserRequest,
+} from './schemas/requests.ts'
 export type { LinkedProfile, UserProfiles } from './schemas/user-profiles.ts'
 export type {
   ChallengeEntry,

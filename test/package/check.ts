@@ -1,0 +1,36 @@
+import { checkApiReport } from './checks/api-report.ts'
+import { checkEntryPoints } from './checks/entry-points.ts'
+import type { PackageCheck } from './checks/finding.ts'
+import { measureImportTime } from './checks/import-time.ts'
+import { checkNotices } from './checks/notices.ts'
+import { checkSizes } from './checks/sizes.ts'
+import { checkSourceMaps } from './checks/source-maps.ts'
+import { attw, publint } from './checks/tools.ts'
+import { packPackage } from './packed-package.ts'
+
+/**
+ * Holds the packed tarball, as partners get it, against everything it promises. `--update` writes the generated files
+ * (API report, third-party notices) instead of complaining about them.
+ */
+const checks: readonly PackageCheck[] = [
+  publint,
+  attw,
+  checkEntryPoints,
+  checkSourceMaps,
+  checkNotices,
+  checkApiReport,
+  checkSizes,
+  measureImportTime,
+]
+
+const update = process.argv.includes('--update')
+const packed = await packPackage()
+let failed = 0
+for (const check of checks) {
+  const { problems, notes } = await check.run(packed, { update })
+  console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${check.title}`)
+  for (const line of [...notes, ...problems]) console.log(line.replace(/^/gm, '         '))
+  if (problems.length > 0) failed++
+}
+console.log(failed === 0 ? `${checks.length} checks passed` : `${failed} of ${checks.length} checks failed`)
+process.exitCode = failed === 0 ? 0 : 1

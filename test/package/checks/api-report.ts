@@ -1,0 +1,222 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import ts from 'typescript'
+import { type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
+import type { PackageCheck } from './finding.ts'
+
+const HOME = join(ROOT, 'etc/api')
+const FORMATS = ['import', 'require'] as const
+
+interface EntryPoint {
+  /** As it stands in package.json: `./webhook`. */
+  readonly path: string
+  /** The file of its report. */
+  readonly report: string
+  readonly targets: Readonly<Record<'import' | 'require', ExportTarget>>
+}
+
+/**
+ * The public surface, as its declarations say it, is kept in etc/api: a change of it shows in the diff, and one that
+ * nobody recorded fails. Besides, the declarations must compile without any ambient types, say the same in both
+ * formats, and promise exactly the values that the code has.
+ */
+export const checkApiReport: PackageCheck = {
+  title: 'public API: recorded in etc/api, the same in both formats, and really there',
+  async run(packed, { update }) {
+    const entries = entryPoints(packed)
+    const problems: string[] = []
+    const surfaces = FORMATS.map((format) => new Surface(packed, entries, format))
+    for (const surface of surfaces) problems.push(...surface.diagnostics())
+    for (const entry of entries) {
+      const [esm, cjs] = surfaces.map((surface) => surface.render(entry)) as [string, string]
+      if (esm !== cjs) problems.push(`${entry.path}: import and require have different declarations`)
+      const file = join(HOME, entry.report)
+      if (update) {
+        mkdirSync(HOME, { recursive: true })
+        writeFileSync(file, esm)
+      } else if (!existsSync(file) || readFileSync(file, 'utf8') !== esm) {
+        const recorded = existsSync(file) ? readFileSync(file, 'utf8') : ''
+        problems.push(
+          `${entry.path}: the public API is not what etc/api/${entry.report} records. If that is meant, run ` +
+            `npm run check:package -- --update and commit the change:\n${difference(recorded, esm)}`,
+        )
+      }
+      for (const [index, format] of FORMATS.entries()) {
+        const declared = (surfaces[index] as Surface).values(entry)
+        const actual = await valuesOf(join(packed.directory, entry.targets[format].default), format)
+        problems.push(
+          ...declared
+            .filter((name) => !actual.includes(name))
+            .map((name) => `${entry.path} (${format}): ${name} is declared as a value, but is not there`),
+          ...actual
+            .filter((name) => !declared.includes(name))
+            .map((name) => `${entry.path} (${format}): ${name} is there, but not declared`),
+        )
+      }
+    }
+    return { problems, notes: [] }
+  },
+}
+
+function entryPoints({ manifest }: PackedPackage): EntryPoint[] {
+  const entries: EntryPoint[] = []
+  for (const [path, targets] of Object.entries(manifest.exports)) {
+    if (typeof targets === 'string') continue
+    const report = `${path === '.' ? 'index' : path.slice(2).replaceAll('/', '-')}.txt`
+    entries.push({ path, report, targets })
+  }
+  // The root repeats what others declare, so it comes last and refers to them.
+  return entries.sort((a, b) => Number(a.path === '.') - Number(b.path === '.'))
+}
+
+async function valuesOf(file: string, format: (typeof FORMATS)[number]): Promise<string[]> {
+  const module: unknown =
+    format === 'import' ? await import(pathToFileURL(file).href) : createRequire(import.meta.url)(file)
+  return Object.keys(module as object).sort()
+}
+
+/** Lines that came and went; enough to see what happened without a diff at hand. */
+function difference(before: string, after: string): string {
+  const [old, now] = [before.split('\n'), after.split('\n')]
+  const gone = old.filter((line) => !now.includes(line)).map((line) => `- ${line}`)
+  const come = now.filter((line) => !old.includes(line)).map((line) => `+ ${line}`)
+  return [...gone, ...come].slice(0, 60).join('\n')
+}
+
+/** The declarations of all entry points in one format. */
+class Surface {
+  readonly #program: ts.Program
+  readonly #checker: ts.TypeChecker
+  readonly #directory: string
+  readonly #files: ReadonlyMap<EntryPoint, string>
+  /** The entry point that prints a declaration; the others refer to it. */
+  readonly #owners = new Map<ts.Symbol, EntryPoint>()
+  readonly #printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind.LineFeed })
+
+  constructor(packed: PackedPackage, entries: readonly EntryPoint[], format: (typeof FORMATS)[number]) {
+    this.#directory = packed.directory
+    this.#files = new Map(entries.map((entry) => [entry, join(packed.directory, entry.targets[format].types)]))
+    this.#program = ts.createProgram([...this.#files.values()], {
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      target: ts.ScriptTarget.ES2022,
+      lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      types: [],
+    })
+    this.#checker = this.#program.getTypeChecker()
+    for (const entry of entries) {
+      for (const symbol of this.#exports(entry)) {
+        const target = this.#resolve(symbol)
+        if (!this.#owners.has(target)) this.#owners.set(target, entry)
+      }
+    }
+  }
+
+  /** What a partner who checks libraries (`skipLibCheck: false`) would be told about our files. */
+  diagnostics(): string[] {
+    return this.#program
+      .getSourceFiles()
+      .filter((file) => file.fileName.startsWith(this.#directory))
+      .flatMap((file) => [
+        ...this.#program.getSyntacticDiagnostics(file),
+        ...this.#program.getSemanticDiagnostics(file),
+      ])
+      .map((diagnostic) => {
+        const at = diagnostic.file?.fileName.slice(this.#directory.length + 1)
+        return `${at}: ${ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')}`
+      })
+  }
+
+  /** The names that exist when the program runs, sorted. */
+  values(entry: EntryPoint): string[] {
+    return this.#exports(entry)
+      .filter((symbol) => (this.#resolve(symbol).flags & ts.SymbolFlags.Value) !== 0 && !isTypeOnly(symbol))
+      .map((symbol) => symbol.name)
+      .sort()
+  }
+
+  render(entry: EntryPoint): string {
+    const name = entry.path === '.' ? 'campaign-client' : `campaign-client${entry.path.slice(1)}`
+    const own: string[] = []
+    const repeated: string[] = []
+    const hidden = new Map<string, string>()
+    for (const symbol of this.#exports(entry)) {
+      const target = this.#resolve(symbol)
+      const owner = this.#owners.get(target)
+      if (owner !== entry && owner !== undefined) {
+        repeated.push(`${symbol.name}  (from campaign-client${owner.path.slice(1)})`)
+        continue
+      }
+      own.push(this.#print(target, symbol.name))
+      this.#collectHidden(target, hidden)
+    }
+    const unexported = [...hidden].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text)
+    const sections = [
+      `# ${name}`,
+      ...own,
+      ...(repeated.length > 0 ? ['# exported again', repeated.join('\n')] : []),
+      ...(unexported.length > 0 ? ['# used above, but not exported', ...unexported] : []),
+    ]
+    return `${sections.join('\n\n')}\n`
+  }
+
+  #exports(entry: EntryPoint): ts.Symbol[] {
+    const file = this.#program.getSourceFile(this.#files.get(entry) as string)
+    const module = file && this.#checker.getSymbolAtLocation(file)
+    if (module === undefined) throw new Error(`${entry.path} has no declarations`)
+    return this.#checker.getExportsOfModule(module).sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  #resolve(symbol: ts.Symbol): ts.Symbol {
+    return symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol
+  }
+
+  #print(symbol: ts.Symbol, name: string): string {
+    return (symbol.declarations ?? [])
+      .map((declaration) => {
+        // `const` is a declaration within a list within the statement.
+        const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration
+        const text = this.#printer.printNode(ts.EmitHint.Unspecified, node, declaration.getSourceFile())
+        const plain = text.replace(/^(?:export |declare )+/, '')
+        return symbol.name === name ? plain : `${name} = ${plain}`
+      })
+      .join('\n')
+  }
+
+  /** What the declaration needs, and partners can reach only through it: part of the surface all the same. */
+  #collectHidden(symbol: ts.Symbol, found: Map<string, string>): void {
+    const visit = (node: ts.Node): void => {
+      if (ts.isIdentifier(node)) {
+        const used = this.#checker.getSymbolAtLocation(node)
+        const target = used && this.#resolve(used)
+        if (target !== undefined && this.#isHidden(target) && !found.has(target.name)) {
+          found.set(target.name, this.#print(target, target.name))
+          this.#collectHidden(target, found)
+        }
+      }
+      ts.forEachChild(node, visit)
+    }
+    for (const declaration of symbol.declarations ?? []) visit(declaration)
+  }
+
+  #isHidden(symbol: ts.Symbol): boolean {
+    const [declaration] = symbol.declarations ?? []
+    if (declaration === undefined || this.#owners.has(symbol)) return false
+    const statement = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration
+    const file = declaration.getSourceFile()
+    return (
+      statement.parent !== undefined && ts.isSourceFile(statement.parent) && file.fileName.startsWith(this.#directory)
+    )
+  }
+}
+
+const isTypeOnly = (symbol: ts.Symbol): boolean =>
+  (symbol.declarations ?? []).some(
+    (declaration) =>
+      ts.isExportSpecifier(declaration) && (declaration.isTypeOnly || declaration.parent.parent.isTypeOnly),
+  )

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { runCommand } from '../command.ts'
+import type { PackedPackage } from '../packed-package.ts'
+import type { PackageCheck } from './finding.ts'
+
+/** What an installed package may load: itself, its one dependency, its optional peer, and the runtime. */
+const ALLOWED_IMPORTS = /^(?:\.|#hmac$|node:|zod(?:\/|$)|msw(?:\/|$))/
+/** A specifier in code that is already bundled, where no string of the program itself looks like one. */
+const SPECIFIER = /(?:\bfrom\s*|\brequire\(|^import\s*|\bimport\()(["'])([^"'\n]+)\1/gm
+const MACHINE_PATH = /(?:^|["'\s])(?:\/(?:home|root|tmp|work|Users)\/|[A-Z]:\\)/m
+
+/**
+ * attw passes a package that has no types at all, and a bundler that leaves a dependency outside says nothing. So: every
+ * entry has its code and its declarations in both formats, every relative import leads somewhere, every other one is
+ * allowed, and every file parses.
+ */
+export const checkEntryPoints: PackageCheck = {
+  title: 'entry points: code and declarations in both formats, nothing missing, nothing foreign',
+  async run(packed) {
+    const problems = [...missingTargets(packed), ...badImports(packed), ...(await syntaxErrors(packed))]
+    const code = packed.files.filter(isCode).length
+    const entries = Object.keys(packed.manifest.exports)
+    return { problems, notes: [`${entries.length} entries, ${code} files of code`] }
+  },
+}
+
+const isCode = (file: string): boolean => /\.(?:c?js)$/.test(file)
+const isDeclaration = (file: string): boolean => /\.d\.c?ts$/.test(file)
+
+function missingTargets({ manifest, directory }: PackedPackage): string[] {
+  const problems: string[] = []
+  for (const [entry, target] of Object.entries(manifest.exports)) {
+    if (typeof target === 'string') {
+      if (!existsSync(join(directory, target))) problems.push(`${entry}: ${target} is not in the tarball`)
+      continue
+    }
+    for (const format of ['import', 'require'] as const) {
+      const { types, default: code } = target[format]
+      for (const file of [types, code]) {
+        if (!existsSync(join(directory, file))) problems.push(`${entry} (${format}): ${file} is not in the tarball`)
+        else if (!/\bexports?\b[^;]*\w/.test(readFileSync(join(directory, file), 'utf8'))) {
+          problems.push(`${entry} (${format}): ${file} exports nothing`)
+        }
+      }
+      const extension = format === 'import' ? '.d.ts' : '.d.cts'
+      if (!types.endsWith(extension)) problems.push(`${entry} (${format}): types must end in ${extension}: ${types}`)
+    }
+  }
+  return problems
+}
+
+function badImports({ files, directory }: PackedPackage): string[] {
+  const problems: string[] = []
+  for (const file of files.filter((name) => isCode(name) || isDeclaration(name))) {
+    const text = readFileSync(join(directory, file), 'utf8')
+    if (MACHINE_PATH.test(text)) problems.push(`${file} names a path of the machine it was built on`)
+    for (const [, , specifier = ''] of withoutComments(text).matchAll(SPECIFIER)) {
+      if (!ALLOWED_IMPORTS.test(specifier)) problems.push(`${file} imports ${specifier}, which partners do not install`)
+      else if (specifier.startsWith('.') && !resolves(directory, file, specifier)) {
+        problems.push(`${file} imports ${specifier}, which is not in the tarball`)
+      }
+    }
+  }
+  return problems
+}
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+function resolves(directory: string, file: string, specifier: string): boolean {
+  const target = join(directory, dirname(file), specifier)
+  const candidate = isDeclaration(file) ? target.replace(/\.(c?)js$/, '.d.$1ts') : target
+  return existsSync(candidate)
+}
+
+async function syntaxErrors({ files, directory }: PackedPackage): Promise<string[]> {
+  const problems: string[] = []
+  for (const file of files.filter(isCode)) {
+    const path = join(directory, file)
+    const { code, output } = await runCommand(process.execPath, ['--check', path], { cwd: directory })
+    if (code !== 0) problems.push(`${relative(directory, path)} does not parse:\n${output}`)
+  }
+  return problems
+}

@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type PackedPackage, ROOT } from '../packed-package.ts'
+import type { PackageCheck } from './finding.ts'
+import { sourceMapsOf } from './source-maps.ts'
+
+const FILE = 'THIRD-PARTY-NOTICES.md'
+
+/** The licences of what we bundle go with it: exactly the packages whose sources are in the maps of the build. */
+export const checkNotices: PackageCheck = {
+  title: `${FILE} has the licence of every bundled package`,
+  async run(packed, { update }) {
+    const names = bundledPackages(packed)
+    const notices = renderNotices(names)
+    const path = join(ROOT, FILE)
+    if (update) writeFileSync(path, notices)
+    const shipped = join(packed.directory, FILE)
+    const problems: string[] = []
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== notices) {
+      problems.push(`${FILE} is not up to date: run npm run check:package -- --update`)
+    } else if (!update && !existsSync(shipped)) problems.push(`${FILE} is not in the tarball`)
+    return { problems, notes: [names.join(', ')] }
+  },
+}
+
+function bundledPackages(packed: PackedPackage): string[] {
+  const names = new Set<string>()
+  for (const { map } of sourceMapsOf(packed)) {
+    for (const source of map.sources) {
+      const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1]
+      if (name !== undefined) names.add(name)
+    }
+  }
+  return [...names].sort()
+}
+
+function renderNotices(names: readonly string[]): string {
+  const sections = names.map((name) => {
+    const directory = join(ROOT, 'node_modules', name)
+    const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {
+      version: string
+      license: string
+      homepage?: string
+    }
+    const licence = readdirSync(directory).find((file) => /^licen[cs]e(?:\.(?:md|txt))?$/i.test(file))
+    if (licence === undefined) throw new Error(`${name} has no licence file to pass on`)
+    const text = readFileSync(join(directory, licence), 'utf8').trim()
+    const page = manifest.homepage === undefined ? '' : `\n\n<${manifest.homepage}>`
+    return `## ${name} ${manifest.version} (${manifest.license})${page}\n\n\`\`\`text\n${text}\n\`\`\`\n`
+  })
+  return [
+    '# Third-party notices',
+    'The files in `dist/` contain code of the packages below, each under its own licence.',
+    ...sections,
+  ].join('\n\n')
+}

@@ -1,0 +1,81 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Platform } from 'esbuild'
+import { withInstalledProject } from '../installed-project.ts'
+import type { PackageCheck } from './finding.ts'
+
+interface BundleBudget {
+  readonly name: string
+  readonly code: string
+  readonly platform: Platform
+  /** In kB of 1 000 bytes, minified and gzipped, dependencies included. */
+  readonly limit: number
+}
+
+const BUNDLES: readonly BundleBudget[] = [
+  {
+    name: 'the whole client',
+    code: "export { CampaignClient } from 'campaign-client'",
+    platform: 'browser',
+    limit: 25,
+  },
+  {
+    name: 'verifyWebhook, node',
+    code: "export { verifyWebhook } from 'campaign-client/webhook'",
+    platform: 'node',
+    limit: 1.2,
+  },
+  {
+    name: 'verifyWebhook, portable',
+    code: "export { verifyWebhook } from 'campaign-client/webhook'",
+    platform: 'browser',
+    limit: 4.2,
+  },
+  { name: './schemas', code: "export * from 'campaign-client/schemas'", platform: 'browser', limit: 9 },
+]
+
+/** Of the tarball, in kB. */
+const PACKED_LIMIT = 750
+const UNPACKED_LIMIT = 3_000
+
+/** What the package costs those who ship it to others, and those who install it. */
+export const checkSizes: PackageCheck = {
+  title: 'sizes stay within their budgets',
+  async run(packed) {
+    const problems: string[] = []
+    const notes: string[] = []
+    const weigh = (name: string, bytes: number, limit: number) => {
+      const line = `${name}: ${(bytes / 1000).toFixed(bytes < 100_000 ? 2 : 0)} kB of ${limit} kB`
+      if (bytes > limit * 1000) problems.push(`${line}: too large`)
+      else notes.push(line)
+    }
+    await withInstalledProject(packed, async (project) => {
+      for (const { name, code, platform, limit } of BUNDLES) {
+        weigh(`${name}, min+gzip`, await bundleSize(code, platform, project), limit)
+      }
+    })
+    weigh('tarball', statSync(packed.tarball).size, PACKED_LIMIT)
+    const unpacked = packed.files.reduce((sum, file) => sum + statSync(join(packed.directory, file)).size, 0)
+    weigh('installed, without zod', unpacked, UNPACKED_LIMIT)
+    return { problems, notes }
+  },
+}
+
+async function bundleSize(code: string, platform: Platform, project: string): Promise<number> {
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: project },
+    absWorkingDir: project,
+    tsconfigRaw: {},
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    platform,
+  })
+  const [file] = outputFiles
+  if (file === undefined) throw new Error('esbuild wrote nothing')
+  return gzipSync(file.contents, { level: 9 }).length
+}

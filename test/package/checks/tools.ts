@@ -1,0 +1,17 @@
+import { runCommand } from '../command.ts'
+import { ROOT } from '../packed-package.ts'
+import type { PackageCheck } from './finding.ts'
+
+const tool = (title: string, command: string, args: readonly string[]): PackageCheck => ({
+  title,
+  async run({ tarball }) {
+    const { code, output } = await runCommand('npx', ['--no-install', command, tarball, ...args], { cwd: ROOT })
+    return { problems: code === 0 ? [] : [output], notes: [] }
+  },
+})
+
+/** The rules of publint about package.json and the files it names. */
+export const publint = tool('publint --strict', 'publint', ['--strict'])
+
+/** Whether types and code agree under every module resolution TypeScript has, node10 included. */
+export const attw = tool('attw, every resolution', 'attw', ['--profile', 'strict', '--no-color'])

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+
+/** What became of a command. */
+export interface CommandResult {
+  /** The exit code; `null` when it was ended from outside, by its time limit for instance. */
+  readonly code: number | null
+  readonly stdout: string
+  /** Standard output and error, as they came. */
+  readonly output: string
+  readonly seconds: number
+}
+
+/** How to run a command. */
+export interface CommandOptions {
+  readonly cwd: string
+  readonly timeoutMs?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Runs a command to its end, and never throws for what the command did. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  { cwd, timeoutMs = 300_000, env = {} }: CommandOptions,
+): Promise<CommandResult> {
+  const started = performance.now()
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    let stdout = ''
+    let output = ''
+    const timer = setTimeout(() => {
+      output += `\n(stopped after ${timeoutMs / 1000} s)`
+      child.kill('SIGKILL')
+    }, timeoutMs)
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk
+      output += chunk
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk
+    })
+    const end = (code: number | null) => {
+      clearTimeout(timer)
+      resolve({ code, stdout, output, seconds: (performance.now() - started) / 1000 })
+    }
+    child.on('error', (error) => {
+      output += String(error)
+      end(null)
+    })
+    child.on('close', end)
+  })
+}
+
+/** As {@link runCommand}, for a command that has to succeed. */
+export async function mustRun(command: string, args: readonly string[], options: CommandOptions): Promise<string> {
+  const { code, output, stdout } = await runCommand(command, args, options)
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed (${code}):\n${output}`)
+  return stdout
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { mustRun } from './command.ts'
+
+/** The repository. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Everything that decides what is in the tarball. */
+const INPUTS = [
+  'src',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsup.config.ts',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'THIRD-PARTY-NOTICES.md',
+]
+
+/** The part of package.json that the checks read. */
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly exports: Readonly<Record<string, string | Readonly<Record<'import' | 'require', ExportTarget>>>>
+}
+
+/** What one way of loading an entry point gets. */
+export interface ExportTarget {
+  readonly types: string
+  readonly default: string
+}
+
+/** The package as `npm publish` would send it. */
+export interface PackedPackage {
+  /** The tarball. */
+  readonly tarball: string
+  /** The same, unpacked. */
+  readonly directory: string
+  readonly manifest: Manifest
+  /** Its files, relative to `directory`. */
+  readonly files: readonly string[]
+}
+
+/** Builds and packs the package, unless what is there was made from the very same inputs. */
+export async function packPackage(): Promise<PackedPackage> {
+  const store = join(ROOT, 'reports/package')
+  const home = join(store, inputsHash())
+  if (!existsSync(home)) {
+    rmSync(store, { recursive: true, force: true })
+    const making = join(store, 'making')
+    mkdirSync(making, { recursive: true })
+    await mustRun('npm', ['pack', '--pack-destination', making], { cwd: ROOT })
+    await mustRun('tar', ['-xzf', tarballIn(making), '-C', making], { cwd: ROOT })
+    renameSync(making, home)
+  }
+  const directory = join(home, 'package')
+  return {
+    tarball: tarballIn(home),
+    directory,
+    manifest: JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Manifest,
+    files: filesBelow(directory).map((file) => relative(directory, file)),
+  }
+}
+
+function tarballIn(directory: string): string {
+  const name = readdirSync(directory).find((file) => file.endsWith('.tgz'))
+  if (name === undefined) throw new Error(`no tarball in ${directory}`)
+  return join(directory, name)
+}
+
+function inputsHash(): string {
+  const hash = createHash('sha256')
+  for (const input of INPUTS) {
+    const path = join(ROOT, input)
+    const files = !existsSync(path) ? [] : input === 'src' ? filesBelow(path) : [path]
+    for (const file of files)
+      hash
+        .update(`${relative(ROOT, file)}\0`)
+        .update(readFileSync(file))
+        .update('\0')
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
