@@ -1,0 +1,228 @@
+import * as campaign from 'campaign-client'
+import * as webhook from 'campaign-client/webhook'
+import { describe, expect, it, vi } from 'vitest'
+import { scriptedFetch } from './scripted-fetch.ts'
+import { clientWith, rejection } from './stub-service.ts'
+
+const {
+  AccessDeniedError,
+  AccessTokenError,
+  ApiError,
+  BadRequestError,
+  CampaignError,
+  ConfigurationError,
+  InvalidRequestError,
+  NetworkError,
+  RateLimitError,
+  ReferralRejectedError,
+  ServiceError,
+  TimeoutError,
+  UnauthorizedError,
+  UnexpectedResponseError,
+} = campaign
+
+const call = { operation: 'rewardWallet', outcome: 'unknown' } as const
+const answer = { ...call, status: 400, headers: { date: 'd' }, serviceCode: 400, reason: 'r', retryAfterMs: 5 }
+const issues = [{ path: ['pid'], message: 'must not be empty' }]
+
+/** Every class: one of it, and what `JSON.stringify` prints of it beside its name, message, operation and outcome. */
+const classes = {
+  ApiError: [new ApiError('m', answer), { code: 'api_error', ...answer }],
+  BadRequestError: [new BadRequestError('m', answer), { code: 'bad_request', ...answer }],
+  UnauthorizedError: [new UnauthorizedError('m', answer), { code: 'unauthorized', ...answer }],
+  AccessDeniedError: [new AccessDeniedError('m', answer), { code: 'access_denied', ...answer }],
+  RateLimitError: [new RateLimitError('m', answer), { code: 'rate_limited', ...answer }],
+  ServiceError: [new ServiceError('m', answer), { code: 'service_error', ...answer }],
+  ReferralRejectedError: [new ReferralRejectedError('m', answer), { code: 'referral_rejected', ...answer }],
+  NetworkError: [
+    new NetworkError('m', { ...call, systemCode: 'ECONNRESET' }),
+    { code: 'network', ...call, systemCode: 'ECONNRESET' },
+  ],
+  TimeoutError: [
+    new TimeoutError('m', { ...call, scope: 'total', timeoutMs: 5 }),
+    { code: 'timeout', ...call, scope: 'total', timeoutMs: 5 },
+  ],
+  UnexpectedResponseError: [
+    new UnexpectedResponseError('m', { ...call, status: 200, issues }),
+    { code: 'unexpected_response', ...call, status: 200, issues },
+  ],
+  InvalidRequestError: [
+    new InvalidRequestError('m', { ...call, issues }),
+    { code: 'invalid_request', ...call, issues },
+  ],
+  AccessTokenError: [new AccessTokenError('m', call), { code: 'access_token', ...call }],
+  ConfigurationError: [new ConfigurationError('m', call), { code: 'configuration', ...call }],
+} as const satisfies Record<string, readonly [campaign.CampaignError, Record<string, unknown>]>
+
+const API_ERRORS = [
+  'ApiError',
+  'BadRequestError',
+  'UnauthorizedError',
+  'AccessDeniedError',
+  'RateLimitError',
+  'ServiceError',
+  'ReferralRejectedError',
+]
+
+const ours = {
+  CampaignError,
+  ApiError,
+  BadRequestError,
+  UnauthorizedError,
+  AccessDeniedError,
+  RateLimitError,
+  ServiceError,
+  ReferralRejectedError,
+  NetworkError,
+  TimeoutError,
+  UnexpectedResponseError,
+  InvalidRequestError,
+  AccessTokenError,
+  ConfigurationError,
+}
+type Kind = keyof typeof ours
+type Construct = new (message: string, init: object) => campaign.CampaignError
+
+it('are all here', () => {
+  // Webhooks stand alone, and so do the tests of their errors.
+  const ofTheClient = Object.keys(campaign).filter((name) => name.endsWith('Error') && !(name in webhook))
+  expect(ofTheClient.sort()).toEqual(Object.keys(ours).sort())
+  expect(['CampaignError', ...Object.keys(classes)].sort()).toEqual(Object.keys(ours).sort())
+})
+
+describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
+  it('has its name, message and fields', () => {
+    expect(error.name).toBe(name)
+    expect(error.message).toBe('m')
+    expect({ ...error }).toEqual(fields)
+    expect(error.stack).toMatch(new RegExp(`^${name}: m\\n`))
+    expect(Object.prototype.toString.call(error)).toBe('[object Error]')
+  })
+
+  it('is what it is, and nothing else', () => {
+    const is = Object.keys(classes).filter((other) => error instanceof ours[other as Kind])
+    expect(is.sort()).toEqual([...new Set([name, ...(API_ERRORS.includes(name) ? ['ApiError'] : [])])].sort())
+    expect(error).toBeInstanceOf(CampaignError)
+    expect(error).toBeInstanceOf(Error)
+  })
+
+  it('prints its name, message and fields as JSON, and neither stack nor cause', () => {
+    const Class = error.constructor as Construct
+    const caused = new Class('m', { ...fields, cause: new Error('why') })
+    expect(JSON.parse(JSON.stringify(caused))).toEqual({ name, message: 'm', ...fields })
+    expect(caused.cause).toEqual(new Error('why'))
+  })
+
+  it('leaves out what it was not told', () => {
+    const Class = error.constructor as Construct
+    const bare = new Class('m', { operation: undefined, outcome: undefined, serviceCode: undefined, cause: undefined })
+    for (const field of ['operation', 'outcome', 'cause', 'serviceCode', 'reason', 'retryAfterMs', 'systemCode']) {
+      expect(Object.hasOwn(bare, field)).toBe(false)
+    }
+  })
+})
+
+describe('instanceof', () => {
+  const other = async (): Promise<typeof campaign> => {
+    vi.resetModules()
+    return import('campaign-client')
+  }
+
+  it('holds between two loaded copies, for every class and both ways', async () => {
+    const copy = await other()
+    expect(copy.CampaignError).not.toBe(CampaignError)
+    for (const [name, [error]] of Object.entries(classes) as [Kind, readonly [campaign.CampaignError, unknown]][]) {
+      const theirs = new (copy[name] as unknown as Construct)('m', { ...error })
+      for (const kind of Object.keys(ours) as Kind[]) {
+        expect(error instanceof copy[kind], `our ${name} is their ${kind}`).toBe(error instanceof ours[kind])
+        expect(theirs instanceof ours[kind], `their ${name} is our ${kind}`).toBe(theirs instanceof copy[kind])
+      }
+      expect(theirs instanceof ours[name]).toBe(true)
+    }
+  })
+
+  it('holds for what a client of another copy rejects with', async () => {
+    const copy = await other()
+    const { fetch } = scriptedFetch(() => new Response('', { status: 403 }))
+    const client = new copy.CampaignClient({ baseUrl: 'https://service.example', accessToken: 't', fetch })
+    const error = await rejection(client.getCampaignInfo({ pid: 'demo' }))
+    expect(error).toBeInstanceOf(AccessDeniedError)
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).not.toBeInstanceOf(UnauthorizedError)
+  })
+
+  it('of a subclass of their own means only theirs', () => {
+    class Mine extends ApiError {}
+    class Yours extends ApiError {}
+    const mine = new Mine('m', answer)
+    expect(mine).toBeInstanceOf(Mine)
+    expect(mine).toBeInstanceOf(ApiError)
+    expect(mine).toBeInstanceOf(CampaignError)
+    expect(mine).not.toBeInstanceOf(Yours)
+    expect(mine).not.toBeInstanceOf(ServiceError)
+    expect(classes.ApiError[0]).not.toBeInstanceOf(Mine)
+  })
+
+  it.each([
+    undefined,
+    null,
+    5,
+    'ApiError',
+    Symbol('s'),
+    () => 1,
+    {},
+    [],
+    new Error('e'),
+    { name: 'ApiError', code: 'api_error' },
+  ])('is false for %o', (value) => {
+    expect((value as unknown) instanceof CampaignError).toBe(false)
+    expect((value as unknown) instanceof ApiError).toBe(false)
+  })
+})
+
+describe('the cause', () => {
+  const failWith = (thrown: unknown) =>
+    rejection(
+      clientWith({
+        fetch: () => {
+          throw thrown
+        },
+      }).getCampaignInfo({ pid: 'demo' }),
+    ) as Promise<campaign.NetworkError>
+
+  it('tells the whole chain: names, messages, codes and where each began', async () => {
+    const socket = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', errno: -104 })
+    const thrown = new TypeError('fetch failed', { cause: socket })
+    const error = await failWith(thrown)
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error.systemCode).toBe('ECONNRESET')
+    const cause = error.cause as Error
+    expect(cause).not.toBe(thrown)
+    expect([cause.name, cause.message, cause.stack]).toEqual(['TypeError', 'fetch failed', thrown.stack])
+    const root = cause.cause as Error & { code: string }
+    expect([root.name, root.message, root.code, root.stack]).toEqual([
+      'Error',
+      socket.message,
+      'ECONNRESET',
+      socket.stack,
+    ])
+    expect(root).not.toHaveProperty('errno')
+    expect(root.cause).toBeUndefined()
+  })
+
+  it('ends, though the chain goes in circles', async () => {
+    const circle: Error & { cause?: unknown } = new Error('again')
+    circle.cause = circle
+    let depth = 0
+    for (let at: unknown = await failWith(circle); at instanceof Error; at = at.cause) depth++
+    expect(depth).toBeGreaterThan(2)
+    expect(depth).toBeLessThan(20)
+  })
+
+  it.each([undefined, null, 0, '', 'text', Symbol('s'), 5n, {}, [], () => 1, Object.create(null)])(
+    'may be made of a %o that was thrown',
+    async (thrown) => {
+      expect(await failWith(thrown)).toBeInstanceOf(NetworkError)
+    },
+  )
+})
