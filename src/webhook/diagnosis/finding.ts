@@ -109,8 +109,8 @@ const MESSAGES: Readonly<Record<FindingCode, string>> = {
   stripped_newline:
     'The line break at the end of the body was removed. It is signed like everything else: do not trim the body.',
   added_newline:
-    'There is white space at the end of the body that was not there when it was signed: a line break added by an ' +
-    'editor, by echo or by a file, for instance.',
+    'There is white space at the end of the body that was not there when it was signed. Find what adds it (an editor, ' +
+    'echo and files end with a line break), and do not sign or send it.',
   changed_newlines:
     'The line breaks of the body were changed (between CR LF and LF). Pass the bytes as they arrived; a file in a Git ' +
     'checkout may have been converted.',
@@ -128,8 +128,8 @@ const MESSAGES: Readonly<Record<FindingCode, string>> = {
     'The secret was decoded from hexadecimal digits or base64, and the key is the text itself. Pass the text as ' +
     'registered with the service.',
   other_secret_matches:
-    'The message is signed with another secret than the first of the list. It verifies with the whole list; where the ' +
-    'first is used alone, it does not.',
+    'The message is signed with another secret than the first of the list. Use the whole list everywhere: where the ' +
+    'first is used alone, the message does not verify.',
   unexplained:
     'None of the usual causes. Either the message was signed with another secret (each webhook has its own; was it ' +
     'replaced?), or the body was changed on the way: parsed and re-serialised, decompressed, or altered.',
