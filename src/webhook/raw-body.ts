@@ -12,8 +12,9 @@ export function toRawBody(body: unknown): string | Uint8Array | undefined {
     Reflect.get(ArrayBuffer.prototype, 'byteLength', body)
     return new Uint8Array(body as ArrayBuffer)
   } catch {
-    return undefined
+    // Neither text nor bytes.
   }
+  return undefined
 }
 
 /**

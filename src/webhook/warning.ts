@@ -4,6 +4,7 @@ const WARNED = Symbol.for('campaign-client.parsed-body-warning')
 /** Says, once per process, that a verification can never succeed because something parsed the body before it. */
 export function warnOfParsedBody(): void {
   if (Reflect.has(globalThis, WARNED)) return
+  // Stryker disable next-line BooleanLiteral: that it is there is what counts
   Reflect.set(globalThis, WARNED, true)
   const text =
     'verifyWebhook() needs the raw body, as it arrived (string, Uint8Array or ArrayBuffer), and got a parsed one. ' +
