@@ -29,12 +29,11 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
     unlinked(description),
     ['```text', `client.${name}(request: ${request}, options?: CallOptions): Promise<${result}>`, '```'].join('\n'),
     table(
-      ['', ''],
       [
-        [
-          'endpoint',
-          `\`${endpoint.method} /${endpoint.path ?? '…'}\`${endpoint.path === undefined ? ', a path that is not shown' : ''}`,
-        ],
+        'endpoint',
+        endpoint.path === undefined ? 'POST, a path that is not shown' : `\`${endpoint.method} /${endpoint.path}\``,
+      ],
+      [
         ['interface', endpoint.section],
         ['a repeat is', `[${endpoint.repeat}](../repeats-and-idempotency.md)`],
       ],
