@@ -6,8 +6,8 @@ export interface NodeReadable {
   readonly destroyed?: boolean
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean
-  on(event: string, listener: (...values: never[]) => void): unknown
-  removeListener(event: string, listener: (...values: never[]) => void): unknown
+  on(event: string, listener: (...values: unknown[]) => void): unknown
+  removeListener(event: string, listener: (...values: unknown[]) => void): unknown
   resume(): unknown
   destroy(): unknown
 }
@@ -26,7 +26,7 @@ const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something
 export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimits): Promise<BodyRead> {
   return new Promise((resolve) => {
     const collector = new BodyCollector(maxBytes)
-    const listeners: [event: string, listener: (...values: never[]) => void][] = [
+    const listeners: [event: string, listener: (...values: unknown[]) => void][] = [
       ['data', onData],
       ['end', () => settle({ ok: true, bytes: collector.bytes() })],
       ['aborted', onAborted],
@@ -75,8 +75,8 @@ export function discardRest(stream: NodeReadable): void {
   stream.on('error', cancel)
   stream.on('end', cancel)
   stream.on('close', cancel)
-  stream.on('data', (chunk: { length: number }) => {
-    left -= chunk.length
+  stream.on('data', (chunk) => {
+    left -= rawBytes(chunk)?.byteLength ?? 0
     if (left < 0) stream.destroy()
   })
   stream.resume()

@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import type { NodeHandler, NodeReadable } from 'campaign-client/webhook'
+import { expectTypeOf, test } from 'vitest'
+
+interface EventMap {
+  close: []
+  data: [chunk: unknown]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the declaration as it is in @types/node
+type AnyListener = (...values: any[]) => void
+
+/** How `@types/node` declares the methods of an emitter from version 25 on: one generic overload, and one for the rest. */
+interface GenericEmitter {
+  readonly destroyed: boolean
+  on<Event extends keyof EventMap>(event: Event, listener: (...values: EventMap[Event]) => void): this
+  on(event: string | symbol, listener: AnyListener): this
+  removeListener<Event extends keyof EventMap>(event: Event, listener: (...values: EventMap[Event]) => void): this
+  removeListener(event: string | symbol, listener: AnyListener): this
+  resume(): this
+  destroy(error?: Error): this
+}
+
+test('the node handler takes requests and responses of node:http and node:http2', () => {
+  expectTypeOf<NodeHandler>().toBeCallableWith({} as IncomingMessage, {} as ServerResponse)
+  expectTypeOf<NodeHandler>().toBeCallableWith({} as Http2ServerRequest, {} as Http2ServerResponse)
+})
+
+test('a readable stream is one in the types of every version of Node', () => {
+  expectTypeOf<IncomingMessage>().toExtend<NodeReadable>()
+  expectTypeOf<GenericEmitter>().toExtend<NodeReadable>()
+})
