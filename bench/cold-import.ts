@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { OURS, type Subject, spread } from './harness.ts'
+import { OURS, ratios, type Subject, spread } from './harness.ts'
 
 // This process works in bench/, from where the peers are found.
 const built = (entry: string): string => pathToFileURL(resolve(`../dist/${entry}.js`)).href
@@ -41,7 +41,7 @@ export default function (): Subject {
         aims: { [OURS]: 1.9, [`${OURS}/webhook`]: 1.12 },
         results: PROGRAMS.map(({ name }, index) => ({
           name,
-          value: spread((samples[index] ?? []).map((took, round) => took / (empty[round] ?? Number.NaN))),
+          value: ratios(samples[index] ?? [], empty),
         })),
       },
     ],

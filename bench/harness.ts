@@ -70,7 +70,7 @@ export interface Plan {
 
 /**
  * Lets all contestants run in every round, each time in another order, and gives for each its CPU time as a ratio to
- * the first one's in the same round: what slows the machine for a while slows both.
+ * the first one's at about the same time: what slows the machine for a while slows both.
  */
 export async function compare(contestants: readonly Contestant[], plan: Plan): Promise<Group> {
   const samples = contestants.map((): number[] => [])
@@ -89,9 +89,21 @@ export async function compare(contestants: readonly Contestant[], plan: Plan): P
     title: plan.title,
     unitUs: spread(unit).median,
     ...(plan.aims && { aims: plan.aims }),
-    results: contestants.map(({ name }, index) => ({
-      name,
-      value: spread((samples[index] ?? []).map((took, round) => took / (unit[round] ?? Number.NaN))),
-    })),
+    results: contestants.map(({ name }, index) => ({ name, value: ratios(samples[index] ?? [], unit) })),
   }
+}
+
+const NEIGHBOURS = 2
+
+/**
+ * Samples divided by what the unit took in the rounds around each. One sample of the unit alone would add its own
+ * chance to everything, and hide its own spread.
+ */
+export function ratios(samples: readonly number[], unit: readonly number[]): Spread {
+  return spread(
+    samples.map((took, round) => {
+      const around = unit.slice(Math.max(0, round - NEIGHBOURS), round + NEIGHBOURS + 1)
+      return took / spread(around).median
+    }),
+  )
 }

@@ -1,0 +1,22 @@
+import type { Spread, Subject } from './harness.ts'
+
+/** A value as it stands in tables and pictures. */
+export const written = (measure: Subject['measure'], value: number): string =>
+  measure === 'ratio' ? value.toFixed(2) : signed(Math.round(value))
+
+const signed = (value: number): string => (value < 0 ? `−${-value}` : value > 0 ? `+${value}` : '0')
+
+/** Median, and the quartiles in brackets. */
+export const writtenSpread = (measure: Subject['measure'], { q1, median, q3 }: Spread): string =>
+  `${written(measure, median)} (${written(measure, q1)} to ${written(measure, q3)})`
+
+/** Microseconds in a unit that people read. */
+export function writtenTime(microseconds: number): string {
+  const [value, unit] =
+    microseconds < 1
+      ? [microseconds * 1000, 'ns']
+      : microseconds < 1000
+        ? [microseconds, 'µs']
+        : [microseconds / 1000, 'ms']
+  return `${Number(value.toPrecision(2))} ${unit}`
+}

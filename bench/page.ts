@@ -1,0 +1,76 @@
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import type { Group, Subject } from './harness.ts'
+import { written, writtenSpread, writtenTime } from './notation.ts'
+
+/** A subject under the name of its file. */
+export interface Measured {
+  readonly name: string
+  readonly subject: Subject
+}
+
+/** The page of all subjects, as it stands in docs/benchmarks.md. */
+export function page(measured: readonly Measured[], peers: Readonly<Record<string, string>>): string {
+  const versions = Object.entries(peers).map(([name, version]) => `${name} ${version}`)
+  return [
+    '---\ntitle: Benchmarks\n---',
+    '# Benchmarks',
+    'Written by `npm run bench`, which measures everything on this page beside its peers in a few minutes.',
+    'What travels to another machine is a **ratio**, so that is what stands here. In every round all contestants take ' +
+      'their turn, in changing order, and each is divided by the median of the first in the rounds around; a table gives ' +
+      'the median of the rounds and, in brackets, the quartiles. Every subject runs in a process of its own, on plain Node, from ' +
+      'the built package.',
+    `Measured on ${machine()}, Node ${process.versions.node}, with ${versions.join(', ')}.`,
+    ...measured.flatMap(({ name, subject }) => [
+      `## ${subject.title}`,
+      subject.about,
+      `![${subject.title}](pictures/bench-${name}.svg)`,
+      table(subject),
+      ...subject.groups.flatMap((group) => verdicts(subject, group)),
+    ]),
+    '',
+  ]
+    .join('\n\n')
+    .replace(/\n+$/, '\n')
+}
+
+/** A table for a terminal: one line per contestant. */
+export function plainTable({ title, measure, groups }: Subject): string {
+  return groups
+    .map((group) => {
+      const lines = group.results.map(({ name, value }) => `  ${name.padEnd(26)}${writtenSpread(measure, value)}`)
+      return [`${title}: ${group.title}${unitOf(group)}`, ...lines].join('\n')
+    })
+    .join('\n\n')
+}
+
+/** Groups side by side when they compare the same, which is what they usually do. */
+function table({ measure, groups }: Subject): string {
+  const names = [...new Set(groups.flatMap(({ results }) => results.map(({ name }) => name)))]
+  const cell = (group: Group, name: string): string => {
+    const found = group.results.find((result) => result.name === name)
+    return found === undefined ? '–' : writtenSpread(measure, found.value)
+  }
+  const rows = [
+    ['', ...groups.map((group) => `${group.title}${unitOf(group)}`)],
+    ['---', ...groups.map(() => '---')],
+    ...names.map((name) => [name, ...groups.map((group) => cell(group, name))]),
+  ]
+  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+const unitOf = ({ unitUs }: Group): string => (unitUs === undefined ? '' : ` (1 = ${writtenTime(unitUs)})`)
+
+function verdicts({ measure }: Subject, { title, results, aims = {} }: Group): string[] {
+  return results.flatMap(({ name, value }) => {
+    const aim = aims[name]
+    if (aim === undefined) return []
+    const verdict = value.median <= aim ? 'met' : '**missed**'
+    return [`- ${name}, ${title}: ${written(measure, value.median)}, aim ${written(measure, aim)} or less: ${verdict}`]
+  })
+}
+
+function machine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'an unknown processor'
+  const memory = Math.round(totalmem() / 2 ** 30)
+  return `${model}, ${availableParallelism()} cores, ${memory} GB, ${process.platform} ${process.arch}`
+}

@@ -1,0 +1,123 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { verify as octokitVerify } from '@octokit/webhooks-methods'
+import { verifyWebhook } from 'campaign-client/webhook'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import Stripe from 'stripe'
+import { Webhook as SvixWebhook } from 'svix'
+import { type Contestant, compare, type Group, OURS, type Subject } from './harness.ts'
+
+const BYTES = `${OURS}, bytes`
+const PORTABLE = `${OURS}, portable`
+
+const CASES = [
+  { size: 1024, title: '1 KB', times: 1_500, rounds: 41, aims: { [OURS]: 0.7, [BYTES]: 0.7, [PORTABLE]: 3.7 } },
+  { size: 10 * 1024, title: '10 KB', times: 400, rounds: 41, aims: { [OURS]: 0.9, [BYTES]: 0.9 } },
+  { size: 1024 * 1024, title: '1 MB', times: 6, rounds: 31, aims: { [BYTES]: 0.9 } },
+]
+
+/** What verifying a signature costs. */
+export default async function (): Promise<Subject> {
+  const groups: Group[] = []
+  const portable = await portableBuild()
+  for (const { size, ...plan } of CASES) {
+    groups.push(await compare(await contestants(size, portable), { ...plan, warmUp: 8 }))
+  }
+  return {
+    title: 'Verification',
+    about:
+      'CPU time of verifying a message whose signature is right, beside what has to be done at the least: ' +
+      '`createHmac(…).update(body).digest()` and `timingSafeEqual`, with no look at the arguments. The body is text, ' +
+      'for “bytes” a Buffer: as it arrives, before anything decodes it. At 1 MB all of it is SHA-256, and bytes spare ' +
+      'its encoding. “Portable” is what runtimes without node:crypto get. The peers verify their own schemes, which ' +
+      'sign a timestamp as well; svix parses the body too.',
+    measure: 'ratio',
+    groups,
+  }
+}
+
+type Verify = typeof verifyWebhook
+
+async function contestants(size: number, portable: Verify): Promise<Contestant[]> {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const text = message(size)
+  const bytes = Buffer.from(text)
+  const digits = createHmac('sha256', secret).update(text).digest('hex')
+  const prefixed = `sha256=${digits}`
+  const { signature } = Stripe.webhooks
+  const stripeHeader = Stripe.webhooks.generateTestHeaderString({ payload: text, secret })
+  const standard = new StandardWebhook(secret)
+  const svix = new SvixWebhook(secret)
+  const now = new Date()
+  const standardHeaders = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': `${Math.floor(now.getTime() / 1000)}`,
+    'webhook-signature': standard.sign('msg_1', now, text),
+  }
+
+  const verifiers: Record<string, () => unknown> = {
+    createHmac: () => timingSafeEqual(createHmac('sha256', secret).update(text).digest(), Buffer.from(digits, 'hex')),
+    [OURS]: () => verifyWebhook(secret, text, digits),
+    [BYTES]: () => verifyWebhook(secret, bytes, digits),
+    [PORTABLE]: () => portable(secret, text, digits),
+    stripe: () => signature?.verifyHeader(text, stripeHeader, secret, 300),
+    // Returns nothing when it is told not to parse, and throws when the signature is wrong.
+    standardwebhooks: () => standard.verify(text, standardHeaders, { jsonParse: false }) === undefined,
+    svix: () => svix.verify(text, standardHeaders),
+  }
+  for (const [name, verify] of Object.entries(verifiers)) {
+    if (!verify()) throw new Error(`${name} refuses what is signed right`)
+  }
+  if (!(await octokitVerify(secret, text, prefixed))) throw new Error('octokit refuses what is signed right')
+
+  return [
+    ...Object.entries(verifiers).map(([name, verify]) => ({
+      name,
+      run: (times: number) => {
+        for (let time = 0; time < times; time++) verify()
+      },
+    })),
+    {
+      name: 'octokit',
+      run: async (times) => {
+        for (let time = 0; time < times; time++) await octokitVerify(secret, text, prefixed)
+      },
+    },
+  ]
+}
+
+/** A completed task of about this many bytes of ASCII. */
+function message(size: number): string {
+  const data = { action: { id: 'a-1', name: 'Follow', type: 'social', meta: { note: '' } }, xp: 10 }
+  const activity = {
+    id: 'msg-1',
+    scope: 'user_activity',
+    user: 'u-1',
+    wallet: '',
+    email: '',
+    campaign: { id: 'demo', name: 'Demo' },
+    event: { type: 'action_completed', data },
+    total_xp: 110,
+    ref_xp: 0,
+    ugc_xp: 0,
+    xp_mul: 1,
+    rank: 7,
+    team: '',
+  }
+  data.action.meta.note = 'n'.repeat(size - JSON.stringify(activity).length)
+  return JSON.stringify(activity)
+}
+
+/** The built package in a folder whose `imports` map knows the portable side of `#hmac` only. */
+async function portableBuild(): Promise<Verify> {
+  const folder = resolve('node_modules/.cache/portable')
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  await cp(resolve('../dist'), resolve(folder, 'dist'), { recursive: true })
+  const imports = { '#hmac': './dist/hmac.portable.js' }
+  await writeFile(resolve(folder, 'package.json'), JSON.stringify({ type: 'module', imports }))
+  const built = await import(pathToFileURL(resolve(folder, 'dist/webhook.js')).href)
+  return built.verifyWebhook
+}
