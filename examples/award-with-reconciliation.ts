@@ -32,22 +32,22 @@ async function award(client: CampaignClient, request: Award): Promise<Ending> {
     return 'awarded'
   } catch (error) {
     if (!(error instanceof CampaignError)) throw error
-    // How the service refuses a used id is not shown; 400 is assumed, and it says nothing about why. After an unclear
-    // attempt it can only be that one. Otherwise ask your own records whether this id was ever given.
+    // How the service refuses a used id is not shown; 400 is assumed, and it says nothing about why. If an attempt of
+    // this call may have been applied, or one that your records hold, it can only be that one.
     if (error instanceof BadRequestError) {
-      return error.outcome === 'unknown' || given.has(idOf(request)) ? 'already_awarded' : 'rejected'
+      return error.outcome === 'unknown' || sent.has(idOf(request)) ? 'already_awarded' : 'rejected'
     }
     const mayPass = error.outcome === 'unknown' || error.code === 'rate_limited' || error.code === 'network'
     return mayPass ? 'open' : 'rejected'
   }
 }
 
-/** Your own records: the ids that ended as awarded. A table, in a real program. */
-const given = new Set<string>()
+/** Your own records: the ids that were given or may have been. A table, in a real program. */
+const sent = new Set<string>()
 
 const service = createCampaignService({ seed: 'awards' })
 const { url, close } = await service.listen()
-const client = new CampaignClient({ baseUrl: url, accessToken: 'any', timeoutMs: 250, maxRetries: 1 })
+const client = new CampaignClient({ baseUrl: url, accessToken: 'any', maxRetries: 1 })
 
 const wallet = (digit: string): string => `0x${digit.repeat(40)}`
 const awards: (Award & { happens: string; fault?: Parameters<typeof service.fail>[0] })[] = [
@@ -64,8 +64,15 @@ const awards: (Award & { happens: string; fault?: Parameters<typeof service.fail
     address: wallet('3'),
     reason: 'launch',
     xp: 100,
-    happens: 'the service does not answer, twice',
-    fault: { on: 'rewardWallet', kind: 'hang', times: 2 },
+    happens: 'the connection is lost, twice',
+    fault: { on: 'rewardWallet', kind: 'reset', times: 2 },
+  },
+  {
+    address: wallet('4'),
+    reason: 'launch',
+    xp: 100,
+    happens: 'the answer gets lost, and the one to the repeat as well',
+    fault: { on: 'rewardWallet', kind: 'applied_then_reset', times: 2 },
   },
   { address: '0x12', reason: 'launch', xp: 100, happens: 'a malformed address' },
 ]
@@ -74,7 +81,7 @@ const open: Award[] = []
 for (const { happens, fault, ...request } of awards) {
   if (fault) service.fail(fault)
   const ending = await award(client, request)
-  if (ending === 'awarded' || ending === 'already_awarded') given.add(idOf(request))
+  if (ending !== 'rejected') sent.add(idOf(request))
   if (ending === 'open') open.push(request)
   console.log(`${happens}: ${ending}`)
 }

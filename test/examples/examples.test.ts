@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { rootPath } from '../docs/snippet.ts'
+import { postgres } from '../services/postgres.ts'
+import { type Service, skipsWithout } from '../services/service.ts'
+
+// Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+/** Runs an example as its first comment says, and gives what it printed. It must end by itself, with 0. */
+async function run(name: string, environment: Record<string, string> = {}): Promise<string> {
+  const { DATABASE_URL: _, ...env } = process.env
+  const tsx = rootPath('node_modules/.bin/tsx')
+  const { stdout, stderr } = await promisify(execFile)(tsx, [`examples/${name}.ts`], {
+    cwd: rootPath('.'),
+    env: { ...env, ...environment },
+    timeout: 60_000,
+  })
+  expect(stderr).toBe('')
+  return stdout
+}
+
+test('award-with-reconciliation: every award ends clearly, and each counts once', async () => {
+  expect((await run('award-with-reconciliation')).trim().split('\n')).toEqual([
+    'nothing special: awarded',
+    'the same award again: already_awarded',
+    'the answer gets lost: already_awarded',
+    'the connection is lost, twice: open',
+    'the answer gets lost, and the one to the repeat as well: open',
+    'a malformed address: rejected',
+    'later, with the same id: awarded',
+    'later, with the same id: already_awarded',
+    'the service holds 4 awards: 0x111… 100 XP, 0x222… 100 XP, 0x444… 100 XP, 0x333… 100 XP',
+  ])
+})
+
+test('token-from-vault: one question for three calls, another after a 401', async () => {
+  expect((await run('token-from-vault')).trim().split('\n')).toEqual([
+    'three calls at once: the vault was asked 1 time(s)',
+    'a token was revoked: asked 2 times, and the call was replayed: 1215 XP',
+    'revoked again, and the vault is down: access_token, fetch failed',
+  ])
+})
+
+test('logging-pino: a line per attempt, and no token in any', async () => {
+  const output = await run('logging-pino')
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ level, attempt, msg }) => `${level} ${attempt} ${msg}`)).toEqual([
+    '20 1 asking the campaign service',
+    '40 1 the campaign service refused',
+    '40 1 asking again',
+    '20 2 asking the campaign service',
+    '40 2 asking again',
+    '20 3 asking the campaign service',
+    '30 3 the campaign service answered',
+  ])
+  expect(output).not.toContain('a-token-that-no-line-shows')
+})
+
+test('tracing-opentelemetry: a span per answer within the span of its call', async () => {
+  const spans = (await run('tracing-opentelemetry')).split('\n').map((line) => line.replace(/ \{.*/, ''))
+  expect(spans).toEqual([
+    '  GET /campaign/points [error]',
+    '  GET /campaign/points [ok]',
+    'show the leaderboard [ok]',
+    '  · retry',
+    'record feedback [error]',
+    '',
+  ])
+})
+
+test('typed-metadata: what was agreed on is typed, the rest left out', async () => {
+  const output = await run('typed-metadata')
+  expect(output).toContain('connect-wallet: wallet')
+  expect(output).toContain('share: no icon')
+  expect(output).toContain('spread-the-word: megaphone')
+})
+
+test('proxy-dispatcher: reads, writes and repeats go through the proxy', async () => {
+  expect((await run('proxy-dispatcher')).trim().split('\n')).toEqual([
+    'ada has rank 1',
+    `the proxy carried GET /api/v1/user/progress, POST /api/v1/user, ${'GET /api/v1/campaign/points, '.repeat(2).slice(0, -2)}`,
+  ])
+})
+
+test('progress-sync-postgres: without a database it prints the rows', async () => {
+  const lines = (await run('progress-sync-postgres')).trim().split('\n')
+  expect(lines).toHaveLength(51)
+  expect(lines.at(-1)).toBe('50 users read, 0 failed')
+  expect(lines).toContain('user-49 480 2 (no team) connect-wallet')
+})
+
+describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('progress-sync-postgres with a database', () => {
+  let service: Service
+
+  beforeAll(async () => {
+    service = await postgres.start()
+  })
+
+  afterAll(() => service?.stop())
+
+  test('writes each user once, however often it runs', async () => {
+    const expected = ['50 users written, 0 failed', 'the table holds 50 users with 12250 XP']
+    for (let round = 0; round < 2; round++) {
+      const output = await run('progress-sync-postgres', { DATABASE_URL: service.url })
+      expect(output.trim().split('\n')).toEqual(expected)
+    }
+  })
+})
