@@ -1,5 +1,8 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+
+const encoder = new TextEncoder()
 
 /**
  * @param key - not empty; a string stands for its UTF-8 bytes
@@ -7,9 +10,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
  * @returns the HMAC-SHA256 as 64 lowercase hexadecimal digits
  */
 export function hmacSha256Hex(key: string | Uint8Array, message: string | Uint8Array): string {
-  let hex = ''
-  for (const byte of hmac(sha256, toBytes(key), toBytes(message))) hex += byte.toString(16).padStart(2, '0')
-  return hex
+  return bytesToHex(hmac(sha256, toBytes(key), toBytes(message)))
 }
 
 /**
@@ -27,4 +28,4 @@ export function equalDigests(expected: string, given: string): boolean {
 
 /** A copy: it is of this realm, and reads the real length whatever a subclass says. noble insists on the first. */
 const toBytes = (value: string | Uint8Array): Uint8Array =>
-  typeof value === 'string' ? new TextEncoder().encode(value) : new Uint8Array(value)
+  typeof value === 'string' ? encoder.encode(value) : new Uint8Array(value)
