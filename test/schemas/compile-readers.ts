@@ -1,12 +1,5 @@
 import { type $ZodType, compileFn } from 'zod/v4/core'
-import { DECIMAL, isMetadata, toNumber } from '../../src/schemas/fields.ts'
-
-/** Values of our own that generated code refers to, and what it imports them as. */
-const IMPORTABLE = new Map<unknown, string>([
-  [isMetadata, 'isMetadata'],
-  [toNumber, 'toNumber'],
-  [DECIMAL, 'DECIMAL'],
-])
+import { isMetadata } from '../../src/schemas/fields.ts'
 
 interface Generated {
   readonly body: string
@@ -14,7 +7,7 @@ interface Generated {
 }
 
 /** Lets zod compile a schema and keeps the source that it would have handed to `new Function`. */
-function generate(schema: $ZodType, assertOnly: boolean): Generated {
+function generate(schema: $ZodType): Generated {
   const original = globalThis.Function
   let source = ''
   let names: string[] = []
@@ -33,7 +26,7 @@ function generate(schema: $ZodType, assertOnly: boolean): Generated {
   }
   try {
     Object.defineProperty(globalThis, 'Function', { value: Spy, configurable: true, writable: true })
-    compileFn(schema, { assertOnly })
+    compileFn(schema, { assertOnly: true })
   } finally {
     Object.defineProperty(globalThis, 'Function', { value: original, configurable: true, writable: true })
   }
@@ -43,26 +36,18 @@ function generate(schema: $ZodType, assertOnly: boolean): Generated {
 
 /** The literal, or the imported name, of a value that generated code closes over. */
 function express(value: unknown): string {
-  const imported = IMPORTABLE.get(value)
-  if (imported !== undefined) return imported
-  if (value instanceof RegExp && String(value) === String(DECIMAL)) return 'DECIMAL'
+  if (value === isMetadata) return 'isMetadata'
   if (value instanceof Set) return `new Set(${JSON.stringify([...value])})`
-  // zod wraps a transform; the only one of these schemas is told by what it does.
-  if (typeof value === 'function' && ['0', '-1.5', '2e3'].every((text) => value(text) === Number(text)))
-    return 'toNumber'
   throw new Error(`The generated code closes over ${String(value)}, which compile-readers.ts cannot express`)
 }
 
 // zod guards against checks that answer with a promise. Ours are synchronous, so the guard is never reached.
 const PROMISE_GUARD = /^ *if \(\w+ instanceof Promise\) \w+\(\);\n/gm
 
-function compileReader(name: string, schema: $ZodType, transforms: boolean): string {
-  const { body, closed } = generate(schema, !transforms)
-  let code = body.replaceAll(PROMISE_GUARD, '')
-  if (!transforms) {
-    if (!code.endsWith('\nreturn true;')) throw new Error(`${name}: the validator does not end as expected`)
-    code = code.replace(/return true;$/, 'return input;')
-  }
+function compileReader(name: string, schema: $ZodType): string {
+  const { body, closed } = generate(schema)
+  let code = body.replaceAll(PROMISE_GUARD, '').replace(/\nreturn true;$/, '\nreturn input;')
+  if (!code.endsWith('return input;')) throw new Error(`${name}: the validator does not end as expected`)
   const constants: string[] = []
   for (const [constant, value] of closed) {
     const used = new RegExp(`\\b${constant}\\b`, 'g')
@@ -81,17 +66,15 @@ const HEADER = `// @ts-nocheck
 `
 
 /** The file of readers: for each schema a function that gives the value, or INVALID to let zod tell what is wrong. */
-export function compileReaders(
-  schemas: Readonly<Record<string, { schema: $ZodType; file: string; transforms?: true }>>,
-): string {
+export function compileReaders(schemas: Readonly<Record<string, { schema: $ZodType; file: string }>>): string {
   const entries = Object.entries(schemas)
   return [
     HEADER,
     ...entries.map(([name, { file }]) => `import { ${name} as ${name}Schema } from './${file}'\n`),
-    "import { DECIMAL, isMetadata, toNumber } from './fields.ts'\n\n",
+    "import { isMetadata } from './fields.ts'\n\n",
     '/** What a reader gives for a value that does not fit. */\n',
     "export const INVALID: unique symbol = Symbol('invalid')\n\n",
-    ...entries.map(([name, { schema, transforms }]) => `${compileReader(name, schema, transforms === true)}\n`),
+    ...entries.map(([name, { schema }]) => `${compileReader(name, schema)}\n`),
     '/** The readers by their schemas. */\n',
     'export const readers: ReadonlyMap<object, (input: unknown) => unknown> = /* @__PURE__ */ new Map([\n',
     ...entries.map(([name]) => `  [${name}Schema, ${name}],\n`),
