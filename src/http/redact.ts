@@ -1,6 +1,9 @@
 const HIDDEN = '[redacted]'
-/** Three base64url parts, the first of which begins like a JSON object: what every JWT looks like. */
-const JWT = /eyJ[\w-]*\.[\w-]*\.[\w-]*/g
+/**
+ * Three base64url parts, the first of which begins like a JSON object: what every JWT looks like. Matched from the
+ * start of a word to its first `eyJ` and on: from every `eyJ`, a long text of them would take hours.
+ */
+const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
 const BEARER = /\bbearer\s+[^\s"',;]+/gi
 const DEEPEST_CAUSE = 5
 /** Replacing shorter ones would only garble the text, and show where they stood. */
@@ -10,9 +13,11 @@ const SHORTEST_SECRET = 4
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text
   for (const secret of secrets) {
-    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, HIDDEN)
+    if (secret.length < SHORTEST_SECRET) continue
+    // A body that is quoted spells it as JSON does.
+    clean = clean.replaceAll(secret, HIDDEN).replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN)
   }
-  return clean.replace(JWT, HIDDEN).replace(BEARER, `Bearer ${HIDDEN}`)
+  return clean.replace(JWT, `$1${HIDDEN}`).replace(BEARER, `Bearer ${HIDDEN}`)
 }
 
 /**
@@ -21,7 +26,8 @@ export function redact(text: string, secrets: readonly string[]): string {
  */
 export function safeCause(error: unknown, secrets: readonly string[], depth = 0): Error | undefined {
   if (error === undefined || error === null || depth > DEEPEST_CAUSE) return undefined
-  if (typeof error !== 'object') return new Error(redact(String(error), secrets))
+  // A function is looked at as an object is: its `toString` may throw, and shows its source.
+  if (typeof error !== 'object' && typeof error !== 'function') return new Error(redact(String(error), secrets))
   const cause = safeCause(property(error, 'cause'), secrets, depth + 1)
   const message = property(error, 'message')
   const safe = new Error(typeof message === 'string' ? redact(message, secrets) : '', cause && { cause })
