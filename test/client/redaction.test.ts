@@ -1,0 +1,362 @@
+import { format, inspect } from 'node:util'
+import {
+  AccessTokenError,
+  type AccessTokenSource,
+  CampaignClient,
+  type CampaignClientOptions,
+  CampaignError,
+  type ClientHooks,
+  NetworkError,
+} from 'campaign-client'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { answer, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { BASE_URL, clientWith, json, rejection } from './stub-service.ts'
+
+const part = (value: object) => Buffer.from(json(value)).toString('base64url')
+const OPAQUE = 'opaque+token/8f2c41=='
+const JWT = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub: 'partner', exp: 4_000_000_000 })}.c2lnbmF0dXJl-_x`
+/** Spelled otherwise in JSON than in memory. */
+const SECRET = 'hook"secret\\with/odd\u007fcharacters'
+const HIDDEN_TEXTS = [OPAQUE, JWT, SECRET, JSON.stringify(SECRET).slice(1, -1), JWT.split('.')[1] as string]
+
+const tokens: [string, string | AccessTokenSource][] = [
+  ['an opaque token', OPAQUE],
+  ['a JWT', JWT],
+  ['a source of opaque tokens', () => OPAQUE],
+  ['a source of JWTs', async () => ` ${JWT}\n`],
+]
+
+/** Every text that a logger, a debugger or a curious reader could get out of a value. */
+function everythingOf(value: unknown): string {
+  const texts: string[] = [
+    inspect(value, { showHidden: true, depth: Infinity, getters: true, maxStringLength: null, maxArrayLength: null }),
+    inspect(value, { depth: Infinity, showProxy: true }),
+    format('%s %o %O %j', value, value, value, value),
+    String(JSON.stringify(value)),
+  ]
+  const seen = new Set<unknown>()
+  const visit = (at: unknown): void => {
+    if (typeof at === 'string' || typeof at === 'symbol') texts.push(String(at))
+    if ((typeof at !== 'object' && typeof at !== 'function') || at === null || seen.has(at)) return
+    seen.add(at)
+    texts.push(Object.prototype.toString.call(at))
+    for (const key of Reflect.ownKeys(at)) {
+      texts.push(String(key))
+      visit(Reflect.get(at, key))
+    }
+    // Of a class, what its instances share is code.
+    if (at instanceof Error) texts.push(String(at), `${at.stack}`)
+  }
+  visit(value)
+  return texts.join('\n')
+}
+
+function expectNoSecretIn(value: unknown): void {
+  const shown = everythingOf(value)
+  for (const hidden of HIDDEN_TEXTS) expect(shown.includes(hidden), `${hidden} in ${shown}`).toBe(false)
+}
+
+const WEBHOOK = { scope: 'user_activity', url: 'https://partner.example/hook', secret: SECRET }
+const register = (options: Partial<CampaignClientOptions>) => rejection(clientWith(options).registerWebhook(WEBHOOK))
+
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('what everythingOf finds', () => {
+  it.each([
+    ['a field', { token: OPAQUE }],
+    ['a hidden field', Object.defineProperty({}, 'token', { value: OPAQUE })],
+    ['a symbol', { [Symbol('t')]: { deep: [OPAQUE] } }],
+    ['a getter', Object.defineProperty({}, 'token', { get: () => OPAQUE, enumerable: true })],
+    ['a cause', new Error('a', { cause: new Error('b', { cause: new Error(OPAQUE) }) })],
+    ['a header', new Headers({ authorization: OPAQUE })],
+  ])('includes %s, or these tests would see nothing', (_, value) => {
+    expect(everythingOf(value)).toContain(OPAQUE)
+  })
+})
+
+describe.each(tokens)('with %s', (_, accessToken) => {
+  it('the client shows none of it, fresh or used', async () => {
+    const { fetch, sent } = scriptedFetch(answer(200, { success: true, data: { used_by: [] } }))
+    class Mine extends CampaignClient {}
+    for (const Class of [CampaignClient, Mine]) {
+      const client = new Class({ baseUrl: BASE_URL, accessToken, fetch })
+      expectNoSecretIn(client)
+      await client.getInviteCode({ code: 'c', pid: 'demo' })
+      expectNoSecretIn(client)
+      expect(Reflect.ownKeys(client)).toEqual([])
+    }
+    expect(HIDDEN_TEXTS).toContain(sent[0]?.authorization.slice('Bearer '.length))
+  })
+
+  const echoes = ({ authorization, body }: Parameters<Step>[0]): string[] => [
+    authorization,
+    authorization.slice('Bearer '.length),
+    `you sent ${authorization}, and ${body}`,
+    `Authorization%3A%20${authorization}`,
+    `token=${authorization.slice('Bearer '.length)}&x`,
+    `secret is ${SECRET}.`,
+    `${body}`,
+    `${'x'.repeat(290)}${authorization}`,
+  ]
+
+  it.each([200, 400, 401, 500])('no echo of a service that answers %i gets through', async (status) => {
+    for (let echo = 0; echo < 8; echo++) {
+      const bodies = [
+        (text: string) => ({ success: true, error: { code: status === 200 ? 400 : status, message: text } }),
+        (text: string) => ({ success: false, error: text }),
+        (text: string) => ({ success: false, error: { code: text, message: { text } }, [text]: text }),
+        (text: string) => ({ success: text, data: { [text]: text } }),
+      ]
+      for (const body of bodies) {
+        const { fetch, sent } = scriptedFetch((request) => {
+          const text = echoes(request)[echo] as string
+          const headers = { 'x-request-id': text, server: text, 'retry-after': text, 'x-token': text }
+          return Response.json(body(text), { status, headers })
+        })
+        const error = await register({ accessToken, fetch })
+        expect(error).toBeInstanceOf(CampaignError)
+        expectNoSecretIn(error)
+        expect(sent).toHaveLength(1)
+      }
+    }
+  })
+
+  it('no echo in a page or in misshapen data gets through', async () => {
+    for (const text of [`<h1>${JWT} ${OPAQUE} ${SECRET}</h1>`, json({ success: true, data: OPAQUE })]) {
+      const { fetch } = scriptedFetch(() => new Response(text))
+      const client = clientWith({ accessToken, fetch })
+      expectNoSecretIn(await rejection(client.updateUser({ account: 'a', platform: 'p', pid: 'd' })))
+    }
+  })
+
+  it('no hook gets it', async () => {
+    const events: unknown[] = []
+    const collect = (event: unknown) => events.push(event)
+    const hooks: ClientHooks = {
+      onRequest: collect,
+      onResponse: collect,
+      onRetry: collect,
+      onInvalidResponse: collect,
+    }
+    const echo =
+      (status: number, body: (text: string) => unknown): Step =>
+      (request) => {
+        const text = echoes(request)[2] as string
+        return Response.json(body(text), { status, headers: { 'x-request-id': text, 'set-cookie': text } })
+      }
+    const { fetch } = scriptedFetch(
+      echo(503, (message) => ({ success: true, error: { code: 503, message } })),
+      ({ authorization }) => {
+        throw Object.assign(new Error(authorization, { cause: new Error(authorization) }), { authorization })
+      },
+      echo(200, (text) => ({ success: true, data: { used_by: text } })),
+    )
+    const client = clientWith({ accessToken, fetch, hooks, maxRetries: 2, responseValidation: 'report' })
+    await client.getInviteCode({ code: 'c', pid: 'demo' })
+    // Three attempts, two answers, two repeats, and data that does not fit.
+    expect(events).toHaveLength(3 + 2 + 2 + 1)
+    for (const event of events) expectNoSecretIn(event)
+  })
+})
+
+describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
+  type Thrower = (request: Request, text: string) => unknown
+  const throwers: [string, Thrower][] = [
+    [
+      'an error that holds the request',
+      (request) => Object.assign(new Error('failed'), { request, response: { request } }),
+    ],
+    ['an error that says it', (_, text) => new TypeError(`could not send ${text}`)],
+    ['an error whose name says it', (_, text) => Object.assign(new Error('failed'), { name: text })],
+    ['an error whose code says it', (_, text) => Object.assign(new Error('failed'), { code: text, syscall: text })],
+    [
+      'an error whose code is it',
+      (request) => Object.assign(new Error('failed'), { code: request.headers.get('authorization')?.slice(7) }),
+    ],
+    [
+      'an error whose stack says it',
+      (_, text) => Object.assign(new Error('failed'), { stack: `Error: failed\n    at ${text}` }),
+    ],
+    [
+      'a chain of them',
+      (request, text) =>
+        new Error('a', { cause: new Error(text, { cause: Object.assign(new Error(text), { request }) }) }),
+    ],
+    ['many at once', (request, text) => new AggregateError([new Error(text), request], text)],
+    [
+      'an error with odd properties',
+      (_, text) => Object.assign(new Error('failed'), { [text]: 1, [Symbol(text)]: text, toJSON: () => text }),
+    ],
+    [
+      'an error whose getters say it',
+      (_, text) =>
+        Object.defineProperties(new Error('failed'), {
+          message: { get: () => text },
+          note: { get: () => text, enumerable: true },
+        }),
+    ],
+    [
+      'an error whose getters throw it',
+      (_, text) => {
+        const get = (): never => {
+          throw new Error(text)
+        }
+        const hostile = { get, enumerable: true }
+        return Object.defineProperties(new Error('failed'), {
+          message: hostile,
+          name: hostile,
+          stack: hostile,
+          code: hostile,
+          syscall: hostile,
+          cause: hostile,
+        })
+      },
+    ],
+    [
+      'a proxy that throws it',
+      (_, text) =>
+        new Proxy(new Error(text), {
+          get() {
+            throw new Error(text)
+          },
+          getPrototypeOf() {
+            throw new Error(text)
+          },
+          ownKeys() {
+            throw new Error(text)
+          },
+        }),
+    ],
+    ['an object', (request, text) => ({ message: text, request })],
+    ['the request', (request) => request],
+    ['a string', (_, text) => text],
+    ['a symbol', (_, text) => Symbol(text)],
+    [
+      'a function',
+      (_, text) =>
+        Object.assign(() => text, {
+          toString(): string {
+            throw new Error(text)
+          },
+        }),
+    ],
+    ['an object that cannot be a string', (_, text) => ({ toString: () => ({}), message: { text } })],
+  ]
+
+  it.each(throwers)('%s', async (_, thrower) => {
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const body = await request.clone().text()
+      throw thrower(request, `${request.headers.get('authorization')} ${body} ${SECRET}`)
+    }
+    const error = await register({ accessToken, fetch })
+    expect(error).toBeInstanceOf(NetworkError)
+    expectNoSecretIn(error)
+    // Nothing of what was thrown is in the chain: neither an object of its kind, nor a field that nobody looked at.
+    for (let cause = (error as Error).cause; cause !== undefined; cause = (cause as Error).cause) {
+      expect(Object.getPrototypeOf(cause)).toBe(Error.prototype)
+      for (const key of Reflect.ownKeys(cause as Error)) {
+        expect(['name', 'message', 'stack', 'code', 'cause']).toContain(key)
+      }
+    }
+  })
+
+  it.each(throwers)('while the body is read: %s', async (_, thrower) => {
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const body = await request.clone().text()
+      const thrown = thrower(request, `${request.headers.get('authorization')} ${body} ${SECRET}`)
+      return new Response(new ReadableStream({ start: (controller) => controller.error(thrown) }))
+    }
+    const error = await register({ accessToken, fetch })
+    expect(error).toBeInstanceOf(NetworkError)
+    expectNoSecretIn(error)
+  })
+})
+
+describe('a token source that fails', () => {
+  const ask = (accessToken: unknown) =>
+    rejection(
+      clientWith({
+        accessToken: accessToken as AccessTokenSource,
+        fetch: scriptedFetch(answer(200, {})).fetch,
+      }).updateUser({
+        account: 'a',
+        platform: 'p',
+        pid: 'd',
+      }),
+    )
+  const throwing = (thrown: unknown) => () => {
+    throw thrown
+  }
+
+  it.each<[string, unknown]>([
+    ['an error that quotes a JWT', throwing(new Error(`401 for ${JWT}`))],
+    ['an error that quotes a header', throwing(new Error(`Authorization: Bearer ${OPAQUE} was refused`))],
+    [
+      'an error that holds a JWT',
+      throwing(Object.assign(new Error('no'), { config: { headers: { authorization: JWT } } })),
+    ],
+    ['an error caused by one that quotes a JWT', throwing(new Error('no', { cause: new Error(JWT) }))],
+    ['a JWT', throwing(JWT)],
+    ['an error with a JWT glued to the word before', throwing(new Error(`got%20${JWT}%0A and x_${JWT}`))],
+    ['a rejection', () => Promise.reject(new Error(JWT))],
+    ['a hostile function', throwing(Object.assign(() => JWT, { toString: throwing(new Error(JWT)) }))],
+    ['two tokens for one', () => `${JWT} ${JWT}`],
+    ['a header for a token', () => `Bearer ${JWT}`],
+    ['an object with the token', () => ({ access_token: JWT })],
+    ['a list with the token', async () => [JWT]],
+    ['a token in UTF-16', () => Buffer.from(JWT, 'utf16le').toString('utf16le').concat('\u0000')],
+  ])('with %s shows nothing of it', async (_, source) => {
+    const error = await ask(source)
+    expect(error).toBeInstanceOf(AccessTokenError)
+    expect(error).toMatchObject({ code: 'access_token', operation: 'updateUser', outcome: 'not_applied' })
+    expectNoSecretIn(error)
+  })
+
+  it.each<[unknown, string]>([
+    [() => undefined, 'gave a value of type undefined'],
+    [() => '', 'gave an empty string'],
+    [() => ' \n', 'gave an empty string'],
+    [() => 'a b', 'gave an unusable string'],
+    [() => 5, 'gave a value of type number'],
+    [throwing(new Error('vault is sealed')), 'failed: vault is sealed'],
+    [throwing(undefined), 'failed'],
+  ])('says what went wrong (%#)', async (source, what) => {
+    const { message } = (await ask(source)) as Error
+    expect(message.startsWith(`updateUser: the access token source ${what}`)).toBe(true)
+  })
+})
+
+it('a timeout shows nothing of the call it ended', async () => {
+  const fetch = () => new Promise<never>(() => undefined)
+  const error = await register({ accessToken: JWT, fetch, timeoutMs: 1 })
+  expect(error).toMatchObject({ code: 'timeout', scope: 'attempt' })
+  expectNoSecretIn(error)
+})
+
+it.each([
+  ['starts of tokens', 'eyJ'],
+  ['dots', '.'],
+  ['starts and dots', 'eyJ.'],
+  ['bearers', 'bearer '],
+  ['spaces', ' '],
+])('a long message of %s is read in a moment', async (_, text) => {
+  const message = text.repeat(400_000)
+  const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
+  expect(await register({ fetch })).toMatchObject({ code: 'bad_request' })
+})
+
+it('text that holds no secret is left as it is', async () => {
+  const message = 'campaign "demo.v1.2" of bear.example: keyJoin.a.b? see https://docs.example/errors#400'
+  const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
+  expect(await register({ fetch })).toHaveProperty(
+    'message',
+    `registerWebhook: the service answered HTTP 400, ${message.replace('keyJoin.a.b', 'k[redacted]')}`,
+  )
+})
