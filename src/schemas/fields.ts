@@ -28,7 +28,8 @@ export const isMetadata = (value: unknown): boolean => typeof value === 'object'
 // A check of our own instead of a record of unknowns: the record copies every key and is most of a task's cost.
 export const metadata = z.optional(z.custom<Metadata | null>(isMetadata, 'expected an object or null'))
 
-const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+/** The numeric strings that become numbers. */
+export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** A number that the interface shows as a numeric string. Both forms are read, and the number is what you get. */
 export const numericString = z.union([
