@@ -59,7 +59,7 @@ export class Lease {
     this.#terms = terms
     this.#cancelRunLimit = startTimer(terms.runUntil - monotonicNow(), () => this.#runTimeExceeded())
     this.#cancelExpiry = this.#startExpiry(terms.claimedAt)
-    this.#cancelExtension = this.#startExtension(terms.leaseMs / 3)
+    this.#cancelExtension = this.#startExtension(terms.claimedAt + terms.leaseMs / 3)
   }
 
   /** Fires when the claim is no longer held. Never fires after `end()`. */
@@ -90,8 +90,8 @@ export class Lease {
     })
   }
 
-  #startExtension(delayMs: number): () => void {
-    return startTimer(delayMs, () => void this.#extend())
+  #startExtension(at: number): () => void {
+    return startTimer(at - monotonicNow(), () => void this.#extend())
   }
 
   #runTimeExceeded(): void {
@@ -114,7 +114,7 @@ export class Lease {
     } catch (error) {
       if (this.#over) return
       onExtendError(error)
-      this.#cancelExtension = this.#startExtension(leaseMs / 10)
+      this.#cancelExtension = this.#startExtension(monotonicNow() + leaseMs / 10)
       return
     }
     if (this.#over) return
@@ -124,6 +124,7 @@ export class Lease {
     }
     this.#cancelExpiry()
     this.#cancelExpiry = this.#startExpiry(sentAt)
-    this.#cancelExtension = this.#startExtension(leaseMs / 3)
+    // From the sending as well: a slow store would else be asked again after the lease is over.
+    this.#cancelExtension = this.#startExtension(sentAt + leaseMs / 3)
   }
 }

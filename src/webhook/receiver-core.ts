@@ -97,7 +97,7 @@ export class ReceiverCore {
 
     const key = deliveryKey(endpoint, event.id)
     const claimedAt = monotonicNow()
-    const claim = await this.#claim(key, event.id, deadline)
+    const claim = await this.#claim(key, event.id, claimedAt, deadline)
     if (claim === undefined) return this.#reports.rejected('store_unavailable', event.id)
     if (claim.state === 'done') return acceptance('duplicate')
     if (claim.state === 'busy') return this.#reports.rejected('busy', event.id, claim.retryMs)
@@ -113,7 +113,12 @@ export class ReceiverCore {
       claimedAt,
       arrivedAt + Math.min(patience.runMs ?? maxRunMs, maxRunMs),
     )
-    request.waitUntil?.(run.outcome)
+    try {
+      request.waitUntil?.(run.outcome)
+    } catch (error) {
+      // The handler runs all the same, and what becomes of it is the answer.
+      this.#reports.error(error, 'receiver', event.id)
+    }
     const answerBy = new Deadline(arrivedAt + (patience.answerMs ?? deadlineMs) - monotonicNow())
     try {
       return this.#answer(run, await answerBy.meet(Promise.race([run.outcome, run.interrupted])), event.id)
@@ -122,21 +127,23 @@ export class ReceiverCore {
     }
   }
 
-  /** @returns `undefined` when the store failed, which was reported */
-  async #claim(key: string, id: string, deadline: Deadline): Promise<ClaimResult | undefined> {
+  /** @returns `undefined` when the store failed or came too late, which was reported */
+  async #claim(key: string, id: string, claimedAt: number, deadline: Deadline): Promise<ClaimResult | undefined> {
     const { store, leaseMs, deadlineMs } = this.#settings
     const asked = (async () => checkedClaim(await store.claim(key, leaseMs)))()
     // close() waits for a claim on its way as well: it may come through, and has to be released then.
     this.#track(asked)
     try {
       const claim = await deadline.meet(asked)
-      if (claim !== LATE) return claim
+      // Past its lease a claim is nobody's: the next attempt may be handled elsewhere already.
+      const held = monotonicNow() < claimedAt + leaseMs
+      if (claim !== LATE && (held || claim.state !== 'claimed')) return claim
     } catch (error) {
       this.#reports.error(error, 'claim', id)
       return undefined
     }
     this.#reports.error(
-      new Error(`The delivery store did not answer within deadlineMs (${deadlineMs} ms).`),
+      new Error(`The delivery store did not answer within deadlineMs (${deadlineMs} ms) and leaseMs (${leaseMs} ms).`),
       'claim',
       id,
     )

@@ -48,7 +48,7 @@ export interface WebhookRejection {
  *   taken over (a `LeaseError`);
  * - `handle`: the handler threw;
  * - `hook`: `onReject` threw;
- * - `receiver`: a fault of this package.
+ * - `receiver`: a fault of this package, or of a runtime whose `waitUntil` threw.
  */
 export type WebhookErrorStage =
   | 'body'

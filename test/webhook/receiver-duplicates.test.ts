@@ -189,6 +189,17 @@ describe('past the deadline', () => {
     await expect(work[0]).resolves.toBe('handled')
   })
 
+  test('a context that refuses to wait is reported, and changes nothing else', async () => {
+    const { receiver, errors } = observedReceiver()
+    const context = {
+      waitUntil() {
+        throw new TypeError('Illegal invocation')
+      },
+    }
+    expect((await receiver.fetch(deliveryOf(activity()), context)).status).toBe(200)
+    expect(errors).toMatchObject([{ error: { message: 'Illegal invocation' }, context: { stage: 'receiver' } }])
+  })
+
   test.each([[undefined], [null], [{ params: {} }], [{ waitUntil: 'text' }]])(
     'what frameworks pass as a second argument (%j) is left alone',
     async (context) => {

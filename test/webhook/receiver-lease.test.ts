@@ -41,6 +41,8 @@ async function heldDelivery(store: DeliveryStore): Promise<HeldDelivery> {
   return { ...observed, answer, running, signal, message }
 }
 
+const wait = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs))
+
 function reasonOf(signal: AbortSignal): string {
   expect(signal.aborted).toBe(true)
   expect(signal.reason).toBeInstanceOf(LeaseError)
@@ -88,6 +90,69 @@ describe('heartbeat', () => {
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(reasonOf(signal)).toBe('lease_lost')
+  })
+
+  test('a store that takes half a lease to extend is asked again in time', async () => {
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, {
+      async extend(key, token, leaseMs) {
+        const held = await inner.extend(key, token, leaseMs)
+        await wait(14_000)
+        return held
+      },
+    })
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(RUN - 1)
+    expect(signal.aborted).toBe(false)
+  })
+
+  test('a claim that took most of its lease is extended before the rest is over', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        const claim = await inner.claim(key, leaseMs)
+        await wait(4_000)
+        return claim
+      },
+    })
+    const running = deferred()
+    const signals: AbortSignal[] = []
+    const { receiver } = observedReceiver({
+      store,
+      leaseMs: 5_000,
+      handle: (_event, { signal }) => {
+        signals.push(signal)
+        return running.promise
+      },
+    })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(9_000)
+    expect(calls.slice(0, 2)).toEqual(['claim', 'extend'])
+    running.resolve()
+    expect((await answer).status).toBe(200)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  })
+
+  test('a claim that took all of its lease is not handled, since somebody else may have it', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        const claim = await inner.claim(key, leaseMs)
+        await wait(5_000)
+        return claim
+      },
+    })
+    const { receiver, handled, rejections, errors } = observedReceiver({ store, leaseMs: 5_000 })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect((await answer).status).toBe(503)
+    expect(handled).toEqual([])
+    expect(calls).toEqual(['claim', 'release'])
+    expect(rejections).toMatchObject([{ reason: 'store_unavailable' }])
+    expect(errors).toMatchObject([
+      { error: { message: expect.stringContaining('5000 ms') }, context: { stage: 'claim' } },
+    ])
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 
