@@ -62,9 +62,12 @@ export class DeliveryRun {
     this.#lease.abort(reason)
   }
 
-  /** Releases the claim although the handler has not come to an end: the process is about to. */
+  /**
+   * Releases the claim although the handler has not come to an end: the process is about to. What was handled and only
+   * waits for its record stays claimed, so that no other attempt repeats it before the lease lapses.
+   */
   async cutOff(): Promise<void> {
-    await this.#release()
+    if (this.#success === undefined) await this.#release()
     this.#interrupt('interrupted')
   }
 

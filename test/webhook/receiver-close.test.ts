@@ -133,6 +133,18 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  test('a message that was handled but not recorded yet is not released: nobody may handle it again', async () => {
+    const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(new Error('down')) })
+    const { receiver } = observedReceiver({ store })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(0)
+    const closed = receiver.close({ timeoutMs: 0 })
+    await vi.advanceTimersByTimeAsync(2000)
+    await closed
+    expect((await answer).status).toBe(200)
+    expect(calls).not.toContain('release')
+  })
+
   test('a store that hangs cannot hold it up', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver } = observedReceiver({ store, handle: () => never })
