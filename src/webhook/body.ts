@@ -1,8 +1,9 @@
 import { isUint8Array } from './raw-body.ts'
 
 /** The outcome of reading a body. `detail` says to the partner what consumed it. */
-export type BodyRead =
-  | { ok: true; bytes: Uint8Array }
+export type BodyRead = { ok: true; bytes: Uint8Array } | BodyFailure
+
+export type BodyFailure =
   | { ok: false; reason: 'too_large' | 'body_aborted' | 'body_timeout' }
   | { ok: false; reason: 'body_not_raw'; detail: string }
 
@@ -11,6 +12,8 @@ export interface BodyLimits {
   /** Fires when nobody waits for the body any longer. */
   signal: AbortSignal
 }
+
+const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something in front of the receiver replaced it.'
 
 /** Puts a body together from its chunks, and notices when it gets too long before it is all there. */
 export class BodyCollector {
@@ -22,12 +25,14 @@ export class BodyCollector {
     this.#maxBytes = maxBytes
   }
 
-  /** @returns whether the body is still within the limit */
-  add(chunk: Uint8Array): boolean {
-    this.#length += chunk.byteLength
-    if (this.#length > this.#maxBytes) return false
-    this.#chunks.push(chunk)
-    return true
+  /** @returns why the rest need not be read, if so */
+  add(chunk: unknown): BodyFailure | undefined {
+    const bytes = rawBytes(chunk)
+    if (bytes === undefined) return { ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM }
+    this.#length += bytes.byteLength
+    if (this.#length > this.#maxBytes) return { ok: false, reason: 'too_large' }
+    this.#chunks.push(bytes)
+    return undefined
   }
 
   bytes(): Uint8Array {

@@ -256,6 +256,24 @@ describe('refused by form', () => {
     expect(handled).toHaveLength(1)
   })
 
+  test('a stream of text is counted and signed as its bytes', async () => {
+    const message = JSON.stringify(activity({ team: 'Ünïcode ✓' }))
+    const half = Math.floor(message.length / 2)
+    const textOf = (...chunks: string[]) => streamOf(chunks as unknown as Uint8Array[]).body
+    const { receiver, handled } = observedReceiver({ maxBodyBytes: 5000 })
+    const chunks = [message.slice(0, half), message.slice(half)]
+    expect((await receiver.fetch(streamed(textOf(...chunks), signedHeaders(message)))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect((await receiver.fetch(streamed(textOf('é'.repeat(1250), 'é'.repeat(1251))))).status).toBe(413)
+  })
+
+  test('a stream of objects is no raw body: 500, and the log says so', async () => {
+    const { receiver, errors } = observedReceiver()
+    const { body } = streamOf([{ id: 'x' }] as unknown as Uint8Array[])
+    expect((await receiver.fetch(streamed(body))).status).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+  })
+
   test('a sender that hangs up in the middle is answered, not waited for', async () => {
     const { receiver, rejections } = observedReceiver()
     const body = new ReadableStream<Uint8Array>({

@@ -1,7 +1,8 @@
+import type { BodyRead } from '../body.ts'
 import { SIGNATURE_HEADER } from '../message-intake.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
 import { lengthHeader, type NodeRequest } from './node.ts'
-import { discardRest, type NodeReadable, readStream } from './node-stream.ts'
+import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
 
 /** The part of a Fastify request that is used. */
 export interface FastifyWebhookRequest {
@@ -31,6 +32,14 @@ export interface FastifyScope {
 /** See `WebhookReceiver.fastify`. Its options are those of `register`, `prefix` above all. */
 export type FastifyPlugin = (scope: FastifyScope) => Promise<void>
 
+const CONSUMED: BodyRead = {
+  ok: false,
+  reason: 'body_not_raw',
+  detail:
+    'The request stream was read before the receiver got it: a hook (onRequest, preParsing or preValidation) of the ' +
+    "application consumes bodies. Let it pass over the receiver's route, or return another stream from preParsing.",
+}
+
 export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
   return async (scope) => {
     // Fastify encapsulates both in the plugin's scope. Handing the payload on unread leaves the limit, and the
@@ -46,7 +55,7 @@ export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
           method: request.method,
           signature: request.headers[SIGNATURE_HEADER],
           contentLength: lengthHeader(request),
-          readBody: (limits) => readStream(stream, limits),
+          readBody: async (limits) => (wasRead(stream) ? CONSUMED : readStream(stream, limits)),
         },
         (answer) => {
           reply.code(answer.status)

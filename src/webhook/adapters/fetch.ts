@@ -60,9 +60,10 @@ async function readRequestBody(request: Request, { maxBytes, signal }: BodyLimit
       const { done, value } = await reader.read()
       if (signal.aborted) return { ok: false, reason: 'body_timeout' }
       if (done) return { ok: true, bytes: collector.bytes() }
-      if (!collector.add(value)) {
+      const failure = collector.add(value)
+      if (failure) {
         cancel()
-        return { ok: false, reason: 'too_large' }
+        return failure
       }
     }
   } catch {

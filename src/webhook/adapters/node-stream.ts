@@ -17,8 +17,6 @@ export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
 }
 
-const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something in front of the receiver replaced it.'
-
 /**
  * Reads a stream to its end. Listens instead of iterating: leaving a loop destroys the stream, and the connection
  * with it, before an answer could be sent.
@@ -39,9 +37,8 @@ export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimit
       resolve(result)
     }
     function onData(chunk: unknown): void {
-      const bytes = rawBytes(chunk)
-      if (bytes === undefined) settle({ ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM })
-      else if (!collector.add(bytes)) settle({ ok: false, reason: 'too_large' })
+      const failure = collector.add(chunk)
+      if (failure) settle(failure)
     }
     function onAborted(): void {
       settle({ ok: false, reason: 'body_aborted' })

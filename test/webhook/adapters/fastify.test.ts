@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ObservedReceiver, observedReceiver } from '../observed-receiver.ts'
 import { activity, HEADER, sign, signedHeaders } from '../signed-message.ts'
@@ -132,6 +132,19 @@ describe('Fastify 5', () => {
     expect((await post(message())).status).toBe(500)
     expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
   })
+
+  test.each(['onRequest', 'preParsing', 'preValidation'] as const)(
+    'a hook in front (%s) that consumes the body: 500, and the log says so',
+    async (hook) => {
+      const { post, errors } = await mounted({}, (app) => {
+        app.addHook(hook, async (request: FastifyRequest) => {
+          for await (const _ of request.raw);
+        })
+      })
+      expect((await post(message())).status).toBe(500)
+      expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+    },
+  )
 
   test('two receivers in one application', async () => {
     const { app, handled } = await mounted()
