@@ -38,11 +38,7 @@ export async function listen(
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new TypeError('listen: port must be an integer from 0 to 65535')
   }
-  // Not a literal: bundlers for browsers and Workers would follow it, and fail, though nobody calls `listen` there.
-  const specifier = ['node', 'http'].join(':')
-  const { createServer } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ specifier)) as {
-    createServer: typeof import('node:http').createServer
-  }
+  const { createServer } = await loadHttp()
   const server = createServer((request, response) => {
     respond(request, response, answer, clock).catch(() => response.destroy())
   })
@@ -66,6 +62,15 @@ export async function listen(
       return closed
     },
   }
+}
+
+async function loadHttp(): Promise<typeof import('node:http')> {
+  // Jest runs CommonJS in a context that refuses `import()`. Node has this way from 20.16 and 22.3.
+  const builtin = globalThis.process?.getBuiltinModule?.('node:http')
+  if (builtin !== undefined) return builtin
+  // Not a literal: bundlers for browsers and Workers would follow it, and fail, though nobody calls `listen` there.
+  const specifier = ['node', 'http'].join(':')
+  return import(/* @vite-ignore */ /* webpackIgnore: true */ specifier)
 }
 
 async function respond(

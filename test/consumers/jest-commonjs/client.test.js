@@ -1,0 +1,40 @@
+const { ApiError, CampaignClient, CampaignError, WebhookError } = require('campaign-client')
+const { createCampaignService } = require('campaign-client/testing')
+const webhook = require('campaign-client/webhook')
+
+const baseUrl = 'https://campaign.example/api/v1'
+
+test('awards XP once, however often it has to send it', async () => {
+  const service = createCampaignService()
+  const client = new CampaignClient({ baseUrl, accessToken: 'token', fetch: service.fetch })
+  service.fail({ on: 'rewardWallet', kind: 'status', status: 503, headers: { 'retry-after': '0' } })
+  await client.rewardWallet({ address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'reward-1', xp: 10 })
+  expect(service.state.awards).toEqual([expect.objectContaining({ id: 'reward-1', xp: 10 })])
+  expect(service.requests.map(({ status }) => status)).toEqual([503, 200])
+})
+
+test('speaks real HTTP', async () => {
+  const service = await createCampaignService().listen()
+  try {
+    const client = new CampaignClient({ baseUrl: service.url, accessToken: 'token' })
+    await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
+    await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
+  } finally {
+    await service.close()
+  }
+})
+
+test('verifies what it signed, and nothing else', () => {
+  const signature = webhook.signWebhook('secret', '{"id":"1"}')
+  expect(webhook.verifyWebhook('secret', Buffer.from('{"id":"1"}'), signature)).toBe(true)
+  expect(webhook.verifyWebhook('secret', '{"id":"2"}', signature)).toBe(false)
+})
+
+test('has one class for an error, and knows it after the registry of modules was reset', () => {
+  expect(webhook.WebhookError).toBe(WebhookError)
+  expect(() => webhook.parseWebhook('secret', '{}', null)).toThrow(CampaignError)
+  jest.resetModules()
+  const copy = require('campaign-client/webhook')
+  expect(copy.WebhookError).not.toBe(WebhookError)
+  expect(new copy.WebhookError('invalid_json')).toBeInstanceOf(WebhookError)
+})

@@ -1,0 +1,54 @@
+import { ApiError, CampaignClient, CampaignError, NetworkError, WebhookError } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import { campaignHandlers } from 'campaign-client/testing/msw'
+import * as webhook from 'campaign-client/webhook'
+import { http, passthrough } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+
+const baseUrl = 'https://campaign.example/api/v1'
+const service = createCampaignService()
+const server = setupServer(
+  ...campaignHandlers(service, { baseUrl }),
+  http.all('https://elsewhere.example/*', passthrough),
+)
+// The client is given no fetch of its own: what it sends is caught on its way out.
+const client = new CampaignClient({ baseUrl, accessToken: 'token' })
+
+beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
+afterEach(() => service.reset())
+afterAll(() => server.close())
+
+test('awards XP, and the service keeps it', async () => {
+  await client.rewardWallet({ address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'reward-1', xp: 10 })
+  expect(service.state.awards).toEqual([expect.objectContaining({ id: 'reward-1', xp: 10 })])
+  await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
+})
+
+test('meets the faults that were ordered', async () => {
+  service.fail({ on: 'getCampaignInfo', kind: 'reset' })
+  await expect(client.getCampaignInfo({ pid: 'demo' }, { maxRetries: 0 })).rejects.toBeInstanceOf(NetworkError)
+  await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
+})
+
+test('delivers a message that verifies, and a forged one does not', async () => {
+  const delivered = []
+  const box = createCampaignService({
+    deliver: async (request) => {
+      delivered.push({ body: await request.text(), signature: request.headers.get('x-service-signature') })
+      return new Response(null, { status: 200 })
+    },
+  })
+  box.registerWebhook({ url: 'https://partner.example/hook', secret: 'secret' })
+  box.emit({ kind: 'action_completed', account: 'ada', platform: 'discord', pid: 'demo', aid: 'follow' })
+  await box.settle()
+  const [{ body, signature }] = delivered
+  expect(webhook.verifyWebhook('secret', body, signature)).toBe(true)
+  expect(webhook.verifyWebhook('secret', `${body} `, signature)).toBe(false)
+  expect(webhook.parseWebhook('secret', body, signature).kind).toBe('action_completed')
+})
+
+test('has one class for an error, whichever entry point it came from', () => {
+  expect(webhook.WebhookError).toBe(WebhookError)
+  expect(() => webhook.parseWebhook('secret', '{}', null)).toThrow(CampaignError)
+})

@@ -1,0 +1,68 @@
+import { cpSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CommandResult, runCommand } from './command.ts'
+import { packPackage, ROOT } from './packed-package.ts'
+
+/**
+ * Installs the packed tarball into each project below test/consumers and runs its tests. Every project is copied away
+ * first, so that nothing of the repository's node_modules can be found from there. Arguments choose projects by name.
+ */
+const HOME = join(ROOT, 'test/consumers')
+const CONCURRENT = 2
+const NPM = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+
+interface Outcome {
+  readonly name: string
+  readonly passed: boolean
+  readonly seconds: number
+  readonly output: string
+}
+
+const { tarball, manifest } = await packPackage()
+const all = readdirSync(HOME).filter((name) => existsSync(join(HOME, name, 'package.json')))
+const chosen = process.argv.slice(2)
+const unknown = chosen.filter((name) => !all.includes(name))
+if (unknown.length > 0) throw new Error(`no consumer ${unknown.join(', ')}; there are ${all.join(', ')}`)
+
+const outcomes: Outcome[] = []
+const waiting = chosen.length > 0 ? chosen : [...all]
+const total = waiting.length
+await Promise.all(
+  Array.from({ length: CONCURRENT }, async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const outcome = await tryConsumer(name)
+      outcomes.push(outcome)
+      console.log(`${outcome.passed ? 'ok    ' : 'FAILED'} ${name.padEnd(18)} ${outcome.seconds.toFixed(1)} s`)
+      if (!outcome.passed) console.log(outcome.output.replace(/^/gm, '         '))
+    }
+  }),
+)
+const failed = outcomes.filter(({ passed }) => !passed).length
+console.log(failed === 0 ? `${total} consumers passed` : `${failed} of ${total} consumers failed`)
+process.exitCode = failed === 0 && total > 0 ? 0 : 1
+
+async function tryConsumer(name: string): Promise<Outcome> {
+  const cwd = mkdtempSync(join(tmpdir(), `consumer-${name}-`))
+  const started = performance.now()
+  const finish = (passed: boolean, output: string): Outcome => {
+    rmSync(cwd, { recursive: true, force: true })
+    return { name, passed, seconds: (performance.now() - started) / 1000, output }
+  }
+  cpSync(join(HOME, name), cwd, { recursive: true, filter: (source) => !source.includes('node_modules') })
+  const steps: readonly (() => Promise<CommandResult>)[] = [
+    () => runCommand('npm', ['ci', ...NPM], { cwd }),
+    () => runCommand('npm', ['install', '--no-save', '--no-package-lock', ...NPM, tarball], { cwd }),
+    () => runCommand('npm', ['test', '--silent'], { cwd, env: { NODE_OPTIONS: '', NODE_PATH: '' } }),
+  ]
+  let output = ''
+  for (const step of steps) {
+    const result = await step()
+    output += result.output
+    if (result.code !== 0) return finish(false, output)
+  }
+  if (lstatSync(join(cwd, 'node_modules', manifest.name)).isSymbolicLink()) {
+    return finish(false, 'npm linked the package instead of installing it')
+  }
+  return finish(true, output)
+}

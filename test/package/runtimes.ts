@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util'
+import { RUNTIMES, type Runtime } from '../runtimes/catalogue.ts'
+import { installRuntimes } from '../runtimes/installation.ts'
+import { buildSuite, type Trial, tryRuntime } from '../runtimes/trial.ts'
+import { withInstalledProject } from './installed-project.ts'
+import { packPackage } from './packed-package.ts'
+
+/**
+ * Runs the behaviours of test/runtimes on the packed package, on every runtime it is made for, and prints a table.
+ * `--only node,bun` runs these; `--quick` installs nothing and runs those that are there. Otherwise one that cannot be
+ * run is a failure.
+ */
+const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } })
+const { chosen, leftOut } = choose(values.only?.split(','), values.quick)
+
+if (!values.quick && chosen.some(({ binary }) => binary() !== process.execPath)) await installRuntimes()
+const trials = await withInstalledProject(await packPackage(), async (project) => {
+  await buildSuite(project)
+  const results: Trial[] = []
+  for (const runtime of chosen) results.push(await tryRuntime(runtime, project))
+  return results
+})
+print(trials)
+for (const { name, remedy } of leftOut) console.log(`left out: ${name}${values.quick ? ` (${remedy})` : ''}`)
+const failed = trials.filter(({ problems }) => problems.length > 0).length
+console.log(failed === 0 ? `${trials.length} runtimes passed` : `${failed} of ${trials.length} runtimes failed`)
+process.exitCode = failed === 0 && trials.length > 0 ? 0 : 1
+
+function choose(only: readonly string[] | undefined, quick: boolean): Record<'chosen' | 'leftOut', Runtime[]> {
+  const names = RUNTIMES.map(({ name }) => name)
+  const unknown = only?.filter((name) => !names.includes(name)) ?? []
+  if (unknown.length > 0) throw new Error(`no runtime ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  const isChosen = ({ name, binary }: Runtime) =>
+    (only === undefined || only.includes(name)) && (!quick || binary() !== undefined)
+  return { chosen: RUNTIMES.filter(isChosen), leftOut: RUNTIMES.filter((runtime) => !isChosen(runtime)) }
+}
+
+function print(trials: readonly Trial[]): void {
+  const rows = trials.map(({ runtime, version, hmac, passed, notApplicable, problems, seconds }) => [
+    runtime.name,
+    version,
+    hmac,
+    String(passed),
+    String(problems.length),
+    String(notApplicable.length),
+    `${seconds.toFixed(1)} s`,
+  ])
+  const table = [['runtime', 'version', 'HMAC', 'passed', 'failed', 'n/a', 'time'], ...rows]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
+  for (const row of table) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+  for (const { runtime, notApplicable } of trials) {
+    for (const { name, lacks } of notApplicable) console.log(`n/a on ${runtime.name}: ${name} (no ${lacks})`)
+  }
+  for (const { runtime, problems } of trials) {
+    for (const problem of problems) console.log(`FAILED on ${runtime.name}: ${problem.replaceAll('\n', '\n    ')}`)
+  }
+}
