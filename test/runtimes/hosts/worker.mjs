@@ -1,0 +1,25 @@
+// Runs the suite in workerd. `self` is this very worker, so a receiver is reached as from another service.
+import { run } from './suite.mjs'
+
+let served
+
+export default {
+  async test(_controller, { address, self }) {
+    const outcomes = await run({ ...JSON.parse(address), serveFetch: (receiver) => serve(receiver, self) })
+    console.log(`REPORT ${JSON.stringify({ outcomes })}`)
+  },
+
+  fetch(request, _environment, context) {
+    return served.fetch(request, context)
+  },
+}
+
+async function serve(receiver, self) {
+  served = receiver
+  return {
+    send: (init) => self.fetch('http://receiver.test/webhooks/campaign', init),
+    async close() {
+      served = undefined
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { TOKEN } from './suite/secrets.ts'
+
+/** A service on loopback, prepared for suite/loopback.ts. */
+export interface LoopbackService {
+  readonly url: string
+  /** What the service saw, and should not have. Ask when the suite is through. */
+  problems(): string[]
+  close(): Promise<void>
+}
+
+/** Each operation misbehaves in its own way, so that no behaviour depends on the order of the others. */
+export async function startLoopbackService({
+  createCampaignService,
+}: typeof import('campaign-client/testing')): Promise<LoopbackService> {
+  const service = createCampaignService({ tokens: [TOKEN] })
+  service.fail({ on: 'updateUser', kind: 'drip', delayMs: 1, times: Infinity })
+  service.fail({ on: 'getInviteCode', kind: 'status', status: 503, headers: { 'retry-after': '0' }, times: 2 })
+  service.fail({ on: 'getCampaignPoints', kind: 'hang', times: Infinity })
+  service.fail({ on: 'getCampaignInfo', kind: 'truncate', times: Infinity })
+  service.fail({ on: 'setReferrer', kind: 'reset' })
+  service.fail({ on: 'recordActionValue', kind: 'reset', times: Infinity })
+  service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+  service.fail({
+    on: 'getUserProfiles',
+    kind: 'status',
+    status: 302,
+    headers: { location: '/elsewhere' },
+    times: Infinity,
+  })
+  const { url, close } = await service.listen()
+  return {
+    url,
+    close,
+    problems() {
+      const count = (operation: string) => service.requests.filter((request) => request.operation === operation).length
+      const problems: string[] = []
+      const expectCount = (operation: string, expected: number) => {
+        const seen = count(operation)
+        if (seen !== expected) problems.push(`the service saw ${seen} requests for ${operation} instead of ${expected}`)
+      }
+      expectCount('getInviteCode', 3)
+      expectCount('getCampaignPoints', 2)
+      expectCount('getUserProfiles', 1)
+      expectCount('setReferrer', 2)
+      expectCount('recordActionValue', 1)
+      expectCount('rewardWallet', 2)
+      if (service.requests.some(({ path }) => path.includes('elsewhere'))) problems.push('a redirect was followed')
+      const awards = JSON.stringify(service.state).split('award-1').length - 1
+      if (awards < 1) problems.push('the award is not there')
+      return problems
+    },
+  }
+}
+
+/** An address on loopback where nobody listens. */
+export async function closedUrl(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}/api/v1`
+}

@@ -1,0 +1,54 @@
+/** Fails unless both are the very same value. */
+export function equal(actual: unknown, expected: unknown, what = 'value'): void {
+  if (!Object.is(actual, expected)) throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`)
+}
+
+/** Fails unless `actual` has everything `expected` has; arrays also in number and order. */
+export function matches(actual: unknown, expected: unknown, what = 'value'): void {
+  if (typeof expected !== 'object' || expected === null) {
+    equal(actual, expected, what)
+    return
+  }
+  if (typeof actual !== 'object' || actual === null || Array.isArray(actual) !== Array.isArray(expected)) {
+    throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`)
+  }
+  if (Array.isArray(expected)) equal(Reflect.get(actual, 'length'), expected.length, `${what}.length`)
+  for (const [key, value] of Object.entries(expected)) matches(Reflect.get(actual, key), value, `${what}.${key}`)
+}
+
+/** Fails unless `value` is an instance; what it really is goes into the failure. */
+export function instance<Instance>(
+  value: unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: constructors are accepted whatever they take
+  type: abstract new (...args: any[]) => Instance,
+): Instance {
+  if (value instanceof type) return value
+  throw new Error(`expected an instance of ${type.name}, got ${show(value)}`, { cause: value })
+}
+
+/** What the promise rejects with. Fails when it does not. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  const value = await promise.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  )
+  if ('error' in value) return value.error
+  throw new Error(`expected a rejection, got ${show(value.result)}`)
+}
+
+/** What the function throws. Fails when it does not. */
+export function thrown(run: () => unknown): unknown {
+  let value: unknown
+  try {
+    value = run()
+  } catch (error) {
+    return error
+  }
+  throw new Error(`expected a throw, got ${show(value)}`)
+}
+
+function show(value: unknown): string {
+  if (value instanceof Error) return `${value.name}: ${value.message}`
+  if (typeof value === 'function') return `function ${value.name}`
+  return (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)).slice(0, 500)
+}

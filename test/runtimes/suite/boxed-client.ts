@@ -1,0 +1,23 @@
+import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
+import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
+import { TOKEN } from './secrets.ts'
+
+/** A client whose service is in this process, so that no network is needed. */
+export function boxed(
+  options: Partial<CampaignClientOptions> = {},
+  serviceOptions: CampaignServiceOptions = {},
+): { client: CampaignClient; service: CampaignService } {
+  const service = createCampaignService({ tokens: [TOKEN], ...serviceOptions })
+  const client = new CampaignClient({
+    baseUrl: 'https://campaign.example/api/v1',
+    accessToken: TOKEN,
+    fetch: service.fetch,
+    ...options,
+  })
+  return { client, service }
+}
+
+/** A user of the demo campaign. */
+export const ADA = { account: 'ada', platform: 'discord', pid: 'demo' }
+
+export const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'

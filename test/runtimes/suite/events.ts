@@ -1,0 +1,64 @@
+import { diagnoseWebhook, parseWebhook, safeParseWebhook, signWebhook, WebhookError } from 'campaign-client/webhook'
+import { equal, instance, matches, thrown } from './assertions.ts'
+import type { Behaviour } from './behaviour.ts'
+import { activity, bytesOf } from './messages.ts'
+import { SECRET } from './secrets.ts'
+
+const REFUSED: readonly (readonly [code: string, status: number, body: string | Uint8Array, signature?: string])[] = [
+  ['missing_signature', 401, activity('m-1'), ''],
+  ['malformed_signature', 401, activity('m-1'), 'no digits'],
+  ['signature_mismatch', 401, activity('m-1'), 'a'.repeat(64)],
+  ['invalid_utf8', 400, Uint8Array.of(0x7b, 0xff, 0x7d)],
+  ['invalid_json', 400, '{"id": '],
+  ['missing_id', 400, '{"id": ""}'],
+]
+
+/** From a message to an event with a type. */
+export const events: readonly Behaviour[] = [
+  {
+    name: 'parses a message into an event',
+    run() {
+      const parse = (body: string | Uint8Array) => parseWebhook(SECRET, body, signWebhook(SECRET, body))
+      const action = parse(bytesOf(activity('m-1')))
+      matches(action, { kind: 'action_completed', id: 'm-1', payload: { user: 'Ада 🚀', event: { data: { xp: 10 } } } })
+      matches(parse(activity('m-2', { scope: 'user_login' })), { kind: 'unknown', id: 'm-2', scope: 'user_login' })
+      matches(parse('{"id":"m-3","__proto__":{"admin":true}}'), { kind: 'unknown', payload: { id: 'm-3' } })
+      matches(parse(`\u{feff}${activity('m-4')}`), { kind: 'action_completed', id: 'm-4' })
+    },
+  },
+  ...REFUSED.map(
+    ([code, status, body, signature]): Behaviour => ({
+      name: `refuses a message: ${code}`,
+      run() {
+        const header = signature ?? signWebhook(SECRET, body)
+        const error = instance(
+          thrown(() => parseWebhook(SECRET, body, header)),
+          WebhookError,
+        )
+        matches(error, { name: 'WebhookError', code, status })
+        matches(safeParseWebhook(SECRET, body, header), { ok: false, reason: code })
+      },
+    }),
+  ),
+  {
+    name: 'tells which secret signed',
+    run() {
+      const body = activity('m-1')
+      const result = safeParseWebhook(['new secret', SECRET], body, signWebhook(SECRET, body))
+      matches(result, { ok: true, secretIndex: 1, event: { id: 'm-1' } })
+    },
+  },
+  {
+    name: 'diagnoses why a message does not match',
+    run() {
+      const body = activity('m-1')
+      const signature = signWebhook(SECRET, body)
+      const codes = (...message: Parameters<typeof diagnoseWebhook>) =>
+        diagnoseWebhook(...message).map(({ code }) => code)
+      matches(codes(SECRET, JSON.stringify(JSON.parse(body), null, 2), signature), ['reserialized_body'])
+      matches(codes(` ${SECRET}`, body, signature), ['secret_whitespace'])
+      matches(codes(SECRET, body, `sha256=${signature}`), ['prefixed_signature'])
+      equal(codes(SECRET, body, signature).length, 0, 'findings for a good message')
+    },
+  },
+]

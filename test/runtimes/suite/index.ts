@@ -1,0 +1,29 @@
+import { type Behaviour, type Environment, type Outcome, tryBehaviour } from './behaviour.ts'
+import { calls } from './calls.ts'
+import { entries } from './entries.ts'
+import { events } from './events.ts'
+import { loopback } from './loopback.ts'
+import { receivers } from './receiver.ts'
+import { signatures } from './signatures.ts'
+import { stores } from './stores.ts'
+import { tokens } from './tokens.ts'
+import { waiting } from './waiting.ts'
+
+const behaviours: readonly Behaviour[] = [
+  ...entries,
+  ...calls,
+  ...waiting,
+  ...tokens,
+  ...loopback,
+  ...signatures,
+  ...events,
+  ...receivers,
+  ...stores,
+]
+
+/** Tries every behaviour, one after the other. */
+export async function run(environment: Environment): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const behaviour of behaviours) outcomes.push(await tryBehaviour(behaviour, environment))
+  return outcomes
+}

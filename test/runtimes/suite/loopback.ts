@@ -1,0 +1,113 @@
+import {
+  ApiError,
+  CampaignClient,
+  type CampaignClientOptions,
+  NetworkError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from 'campaign-client'
+import { equal, instance, matches, rejection } from './assertions.ts'
+import type { Behaviour, Environment } from './behaviour.ts'
+import { ADA, WALLET } from './boxed-client.ts'
+import { TOKEN } from './secrets.ts'
+
+/** What the runtime's own `fetch` does on a real connection. Each operation has its fault in loopback-service.ts. */
+export const loopback: readonly Behaviour[] = [
+  {
+    name: 'over HTTP: reads and writes, in Unicode and byte by byte',
+    async run(environment) {
+      const client = connect(environment)
+      const name = 'Ада Лавлейс 👩‍💻'
+      await client.updateUser({ ...ADA, name, team: 'analysts' })
+      matches(await client.getUserProgress(ADA), { name, total: 1215 })
+    },
+  },
+  {
+    name: 'over HTTP: renews a refused token',
+    async run(environment) {
+      const answers = ['stale', TOKEN]
+      const client = connect(environment, { accessToken: () => answers.shift() ?? 'too often' })
+      matches(await client.getUserProgress(ADA), { total: 1215 })
+    },
+  },
+  {
+    name: 'over HTTP: repeats after 503',
+    async run(environment) {
+      const statuses: number[] = []
+      const client = connect(environment, { hooks: { onResponse: ({ status }) => statuses.push(status) } })
+      matches(await client.getInviteCode({ code: 'WELCOME-2026', pid: 'demo' }), { used_by: ['ada', 'grace'] })
+      matches(statuses, [503, 503, 200])
+    },
+  },
+  {
+    name: 'over HTTP: ends an attempt that takes too long',
+    async run(environment) {
+      const call = connect(environment, { timeoutMs: 50, maxRetries: 0 }).getCampaignPoints({ pid: 'demo' })
+      matches(instance(await rejection(call), TimeoutError), { scope: 'attempt', operation: 'getCampaignPoints' })
+    },
+  },
+  {
+    name: "over HTTP: rejects with the caller's own reason",
+    async run(environment) {
+      const controller = new AbortController()
+      const reason = { why: 'the user left' }
+      const client = connect(environment, {
+        hooks: { onRequest: () => setTimeout(() => controller.abort(reason), 50) },
+      })
+      const call = client.getCampaignPoints({ pid: 'demo' }, { signal: controller.signal })
+      equal(await rejection(call), reason, 'reason')
+    },
+  },
+  {
+    name: 'over HTTP: throws NetworkError when an answer breaks off',
+    async run(environment) {
+      const call = connect(environment, { maxRetries: 0 }).getCampaignInfo({ pid: 'demo' })
+      matches(instance(await rejection(call), NetworkError), { code: 'network', operation: 'getCampaignInfo' })
+    },
+  },
+  {
+    name: 'over HTTP: repeats a guarded write after a reset',
+    async run(environment) {
+      await connect(environment).setReferrer({ referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' })
+    },
+  },
+  {
+    name: 'over HTTP: repeats no write that would count twice after a reset',
+    async run(environment) {
+      const call = connect(environment).recordActionValue({ ...ADA, cid: 'welcome', aid: 'feedback', value: 5 })
+      matches(instance(await rejection(call), NetworkError), { outcome: 'unknown' })
+    },
+  },
+  {
+    name: 'over HTTP: awards once although the first answer is lost',
+    async run(environment) {
+      const award = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
+      const error = instance(await rejection(connect(environment).rewardWallet(award)), ApiError)
+      matches(error, { status: 400, outcome: 'unknown' })
+    },
+  },
+  {
+    name: 'over HTTP: follows no redirect',
+    async run(environment) {
+      const error = await rejection(connect(environment).getUserProfiles(ADA))
+      const { status } = instance(error, UnexpectedResponseError)
+      // Browsers hide the status of a redirect that is not followed.
+      if (status !== 302 && status !== 0) throw new Error(`status ${status}`)
+    },
+  },
+  {
+    name: 'over HTTP: throws NetworkError where nobody listens',
+    async run(environment) {
+      const client = connect({ ...environment, serviceUrl: environment.closedUrl }, { maxRetries: 0 })
+      instance(await rejection(client.getUserProgress(ADA)), NetworkError)
+      const write = instance(await rejection(client.updateUser({ ...ADA, name: 'Ada' })), NetworkError)
+      // Browsers, Workers and Deno do not tell a refused connection from a lost one.
+      const known = ['ECONNREFUSED', 'ConnectionRefused'].includes(write.systemCode ?? '')
+      equal(write.outcome, known ? 'not_applied' : 'unknown', `outcome after ${write.systemCode}`)
+    },
+  },
+]
+
+function connect(environment: Environment, options: Partial<CampaignClientOptions> = {}): CampaignClient {
+  return new CampaignClient({ baseUrl: environment.serviceUrl, accessToken: TOKEN, ...options })
+}

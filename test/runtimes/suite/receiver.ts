@@ -1,0 +1,224 @@
+import { createManualClock } from 'campaign-client/testing'
+import {
+  createWebhookReceiver,
+  DiscardEvent,
+  type WebhookEvent,
+  type WebhookReceiver,
+  type WebhookReceiverOptions,
+} from 'campaign-client/webhook'
+import { equal, matches } from './assertions.ts'
+import { type Behaviour, need, type Served } from './behaviour.ts'
+import { ADA, boxed } from './boxed-client.ts'
+import { activity, signatureOf } from './messages.ts'
+import { SECRET } from './secrets.ts'
+
+const HEADER = 'x-service-signature'
+
+/** A webhook endpoint, from the request to the answer. */
+export const receivers: readonly Behaviour[] = [
+  {
+    name: 'handles a message once, and again for another endpoint',
+    async run() {
+      const { receiver, handled } = receive()
+      const other = receive({ endpoint: 'other' })
+      matches(await answerOf(receiver.fetch(await delivery('m-1'))), {
+        status: 200,
+        body: { ok: true, result: 'handled' },
+      })
+      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'duplicate' } })
+      matches(await answerOf(other.receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'handled' } })
+      matches(
+        [...handled, ...other.handled].map(({ id, kind }) => `${id} ${kind}`),
+        ['m-1 action_completed', 'm-1 action_completed'],
+      )
+    },
+  },
+  {
+    name: 'lets one of two attempts at the same time wait for the other',
+    async run() {
+      const gate = openable()
+      const { receiver, handled } = receive({ handle: () => gate.promise })
+      const first = receiver.fetch(await delivery('m-1'))
+      const second = await answerOf(receiver.fetch(await delivery('m-1')))
+      matches(second, { status: 503 })
+      equal(Number(second.retryAfter) > 0, true, 'Retry-After')
+      gate.resolve()
+      matches(await answerOf(first), { status: 200 })
+      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
+      equal(handled.length, 1, 'times handled')
+    },
+  },
+  {
+    name: 'answers in time and lets the handler finish',
+    async run() {
+      const gate = openable()
+      const kept: Promise<unknown>[] = []
+      const { receiver } = receive({ deadlineMs: 20, handle: () => gate.promise })
+      const context = { waitUntil: (work: Promise<unknown>) => kept.push(work) }
+      matches(await answerOf(receiver.fetch(await delivery('m-1'), context)), { status: 503 })
+      gate.resolve()
+      await Promise.all(kept)
+      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
+      equal(kept.length > 0, true, 'waitUntil was called')
+    },
+  },
+  {
+    name: 'refuses a forgery, a message too large, another method',
+    async run() {
+      const { receiver, handled, rejected } = receive({ maxBodyBytes: 2000 })
+      const forged = await delivery('m-1')
+      forged.headers.set(HEADER, await signatureOf('guessed', activity('m-1')))
+      matches(await answerOf(receiver.fetch(forged)), { status: 401, body: { ok: false, error: 'unauthorized' } })
+      const large = await delivery('m-2', { padding: 'x'.repeat(2000) })
+      matches(await answerOf(receiver.fetch(large)), { status: 413 })
+      matches(await answerOf(receiver.fetch(new Request('http://receiver.test/'))), { status: 405 })
+      const broken = new Request('http://receiver.test/', {
+        method: 'POST',
+        headers: { [HEADER]: await signatureOf(SECRET, '{"id": ') },
+        body: '{"id": ',
+      })
+      matches(await answerOf(receiver.fetch(broken)), { status: 400 })
+      matches(rejected, ['signature_mismatch', 'too_large', 'method_not_allowed', 'invalid_json'])
+      equal(handled.length, 0, 'times handled')
+    },
+  },
+  {
+    name: 'names the one who read the body before',
+    async run() {
+      const { receiver, rejected, failed } = receive()
+      const request = await delivery('m-1')
+      await request.text()
+      matches(await answerOf(receiver.fetch(request)), { status: 500 })
+      matches(rejected, ['body_not_raw'])
+      matches(failed, ['body WebhookError'])
+    },
+  },
+  {
+    name: 'asks for another attempt when the handler fails, for none when it discards',
+    async run() {
+      const outcomes: unknown[] = [new Error('the ledger is closed'), undefined, new DiscardEvent('of no interest')]
+      const handle = () => {
+        const outcome = outcomes.shift()
+        if (outcome !== undefined) throw outcome
+      }
+      const { receiver, failed } = receive({ handle })
+      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 500 })
+      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'handled' } })
+      matches(await answerOf(receiver.fetch(await delivery('m-2'))), { status: 200, body: { result: 'discarded' } })
+      matches(failed, ['handle Error'])
+    },
+  },
+  {
+    name: 'closes: no new message, and the signal of a running handler fires',
+    async run() {
+      const running = openable()
+      const { receiver } = receive({
+        handle: (_event, { signal }) => {
+          running.resolve()
+          return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        },
+      })
+      const answer = receiver.fetch(await delivery('m-1'))
+      await running.promise
+      await receiver.close({ timeoutMs: 0 })
+      equal((await answer).status >= 500, true, 'the service is asked to try again')
+      matches(await answerOf(receiver.fetch(await delivery('m-2'))), { status: 503 })
+    },
+  },
+  {
+    name: 'receives what the service in a box delivers, at the fourth retry too',
+    async run() {
+      const clock = createManualClock()
+      let down = 4
+      const { receiver, handled } = receive({
+        handle: () => {
+          if (down-- > 0) throw new Error('down')
+        },
+      })
+      const { client, service } = boxed({}, { clock, deliver: (request) => receiver.fetch(request) })
+      service.registerWebhook({ url: 'https://partner.example/hook', secret: SECRET })
+      await client.recordActionValue({ ...ADA, cid: 'welcome', aid: 'feedback', value: 5 })
+      await clock.advance(395_000)
+      matches(
+        service.deliveries.map(({ state, attempts }) => `${state} ${attempts.map(({ status }) => status)}`),
+        service.deliveries.map((_, index) => (index === 0 ? 'delivered 500,500,500,500,200' : 'delivered 200')),
+      )
+      equal(new Set(handled.map(({ id }) => id)).size, service.deliveries.length, 'messages handled')
+      equal(handled[0]?.kind, 'action_completed', 'kind')
+    },
+  },
+  {
+    name: 'serves behind node:http',
+    run: async (environment) => exchange(need(environment, 'serveNode')),
+  },
+  {
+    name: "serves behind the runtime's own server",
+    run: async (environment) => exchange(need(environment, 'serveFetch')),
+  },
+]
+
+/** A receiver with what it was told and what it reported. */
+function receive(options: Partial<WebhookReceiverOptions> = {}) {
+  const handled: WebhookEvent[] = []
+  const rejected: string[] = []
+  const failed: string[] = []
+  const receiver = createWebhookReceiver({
+    endpoint: 'campaign',
+    secret: () => SECRET,
+    onReject: ({ reason }) => rejected.push(reason),
+    onError: (error, { stage }) => failed.push(`${stage} ${error instanceof Error ? error.name : typeof error}`),
+    ...options,
+    handle: (event, context) => {
+      handled.push(event)
+      return options.handle?.(event, context)
+    },
+  })
+  return { receiver, handled, rejected, failed }
+}
+
+async function delivery(id: string, fields: Record<string, unknown> = {}): Promise<Request> {
+  return new Request('http://receiver.test/webhooks/campaign', await message(id, fields))
+}
+
+async function message(id: string, fields: Record<string, unknown> = {}) {
+  const body = activity(id, fields)
+  const headers = { 'content-type': 'application/json', [HEADER]: await signatureOf(SECRET, body) }
+  return { method: 'POST', headers, body }
+}
+
+async function answerOf(promise: Promise<Response>) {
+  const response = await promise
+  const retryAfter = response.headers.get('retry-after')
+  return { status: response.status, body: (await response.json()) as unknown, retryAfter }
+}
+
+/** What a sender on a real connection sees. */
+async function exchange(serve: (receiver: WebhookReceiver) => Promise<Served>): Promise<void> {
+  const { receiver, handled } = receive({ maxBodyBytes: 100_000 })
+  const served = await serve(receiver)
+  try {
+    const send = async (init: RequestInit) => answerOf(served.send(init))
+    matches(await send(await message('m-1')), { status: 200, body: { result: 'handled' } })
+    matches(await send(await message('m-1')), { status: 200, body: { result: 'duplicate' } })
+    const long = await message('m-2', { padding: 'é'.repeat(40_000) })
+    matches(await send(long), { status: 200, body: { result: 'handled' } })
+    matches(await send({ ...long, headers: { [HEADER]: '0'.repeat(64) } }), { status: 401 })
+    matches(await send(await message('m-3', { padding: 'x'.repeat(100_000) })), { status: 413 })
+    matches(await send({ method: 'GET' }), { status: 405 })
+    matches(
+      handled.map(({ id }) => id),
+      ['m-1', 'm-2'],
+    )
+  } finally {
+    await served.close()
+  }
+}
+
+/** A promise that is resolved from outside. Node 20 has no Promise.withResolvers. */
+function openable(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}

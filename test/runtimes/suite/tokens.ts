@@ -1,0 +1,90 @@
+import { AccessTokenError, CampaignError, UnauthorizedError } from 'campaign-client'
+import { equal, instance, matches, rejection } from './assertions.ts'
+import type { Behaviour } from './behaviour.ts'
+import { ADA, boxed } from './boxed-client.ts'
+import { SECRET, TOKEN } from './secrets.ts'
+
+/** Where the token comes from, and where it must not show. */
+export const tokens: readonly Behaviour[] = [
+  {
+    name: 'asks a token source once for concurrent calls',
+    async run() {
+      let asked = 0
+      const source = async () => {
+        asked++
+        return ` ${TOKEN}\n`
+      }
+      const { client } = boxed({ accessToken: source })
+      await Promise.all([client.getUserProgress(ADA), client.getUserProfiles(ADA), client.getCampaignInfo(ADA)])
+      equal(asked, 1, 'times asked')
+    },
+  },
+  {
+    name: 'renews a refused token once',
+    async run() {
+      const answers = ['stale', TOKEN]
+      const { client, service } = boxed({ accessToken: () => answers.shift() ?? 'too often' })
+      matches(await client.getUserProgress(ADA), { total: 1215 })
+      matches(
+        service.requests.map(({ status }) => status),
+        [401, 200],
+      )
+      const hopeless = boxed({ accessToken: () => 'stale' })
+      instance(await rejection(hopeless.client.getUserProgress(ADA)), UnauthorizedError)
+      equal(hopeless.service.requests.length, 2, 'requests')
+    },
+  },
+  {
+    name: 'throws AccessTokenError when the source fails or gives nothing usable',
+    async run() {
+      const failing = boxed({ accessToken: () => Promise.reject(new Error('the vault is sealed')) })
+      const error = instance(await rejection(failing.client.getUserProgress(ADA)), AccessTokenError)
+      matches(error, { code: 'access_token', cause: { message: 'the vault is sealed' } })
+      const empty = boxed({ accessToken: () => '' })
+      instance(await rejection(empty.client.getUserProgress(ADA)), AccessTokenError)
+      equal(failing.service.requests.length + empty.service.requests.length, 0, 'requests')
+    },
+  },
+  {
+    name: 'shows the token nowhere',
+    async run() {
+      const told: unknown[] = []
+      const tell = (event: unknown) => told.push(event)
+      const { client, service } = boxed({
+        maxRetries: 1,
+        hooks: { onRequest: tell, onResponse: tell, onRetry: tell },
+      })
+      service.fail({ kind: 'status', status: 503, headers: { 'retry-after': '0', 'x-request-id': `${TOKEN}-1` } })
+      service.fail({ kind: 'reset', times: 2 })
+      service.fail({ kind: 'status', status: 400, body: { success: true, error: { code: 400, message: TOKEN } } })
+      for (let call = 0; call < 2; call++) {
+        told.push(instance(await rejection(client.getUserProgress(ADA)), CampaignError))
+      }
+      const leaky = boxed({
+        fetch: (_url, init) => Promise.reject(Object.assign(new Error(`cannot send ${TOKEN}`), { init })),
+        maxRetries: 0,
+      })
+      told.push(instance(await rejection(leaky.client.getUserProgress(ADA)), CampaignError))
+      for (const value of [client, ...told]) {
+        for (const text of everyTextOf(value)) {
+          if (text.includes(TOKEN) || text.includes(SECRET)) throw new Error(`a secret shows in ${typeof value}`)
+        }
+      }
+      // What the runtime makes of it is seen by whoever reads its output.
+      console.log(client, ...told)
+    },
+  },
+]
+
+/** Every text that can be reached from a value, fields that are not enumerable included. */
+function* everyTextOf(value: unknown, seen = new Set<unknown>()): Generator<string> {
+  if (typeof value === 'string' || typeof value === 'symbol') yield String(value)
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return
+  seen.add(value)
+  if (seen.size === 1) yield `${String(value)} ${JSON.stringify(value)}`
+  for (const key of Reflect.ownKeys(value)) {
+    yield String(key)
+    const descriptor = Reflect.getOwnPropertyDescriptor(value, key)
+    yield* everyTextOf(descriptor?.get ? descriptor.get.call(value) : descriptor?.value, seen)
+  }
+}

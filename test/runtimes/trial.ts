@@ -1,0 +1,161 @@
+import { cpSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { mustRun, runCommand } from '../package/command.ts'
+import { HOME, type Runtime } from './catalogue.ts'
+import { closedUrl, startLoopbackService } from './loopback-service.ts'
+import type { Outcome } from './suite/behaviour.ts'
+import { SECRET, TOKEN } from './suite/secrets.ts'
+
+/** How the suite went on one runtime. */
+export interface Trial {
+  readonly runtime: Runtime
+  readonly version: string
+  /** The side of `#hmac` that was taken. */
+  readonly hmac: string
+  readonly passed: number
+  /** Behaviours that need what the runtime lacks. */
+  readonly notApplicable: readonly Outcome[]
+  /** Everything that is wrong, with what to do. */
+  readonly problems: readonly string[]
+  readonly seconds: number
+}
+
+interface Report {
+  readonly version?: string
+  readonly hmac?: string
+  readonly outcomes: readonly Outcome[]
+}
+
+const LIMIT_MS = 120_000
+
+/** Builds the suite once, as an ESM file that imports the package by its name, beside the installed package. */
+export async function buildSuite(project: string): Promise<void> {
+  await build({
+    entryPoints: [join(HOME, 'suite/index.ts')],
+    outfile: join(project, 'suite.mjs'),
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    target: 'es2022',
+    tsconfigRaw: {},
+    logLevel: 'error',
+  })
+  cpSync(join(HOME, 'hosts'), project, { recursive: true })
+  cpSync(join(HOME, 'hosts/hmac-probe.mjs'), join(project, 'node_modules/campaign-client/dist/hmac-probe.mjs'))
+  writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}\n')
+}
+
+/** Runs the suite on one runtime. Never throws for what the runtime did. */
+export async function tryRuntime(runtime: Runtime, project: string): Promise<Trial> {
+  const started = performance.now()
+  const trial = { runtime, version: '', hmac: '', passed: 0, notApplicable: [] }
+  const seconds = () => (performance.now() - started) / 1000
+  const binary = runtime.binary()
+  if (binary === undefined) {
+    return { ...trial, problems: [`it is not installed: ${runtime.remedy}`], seconds: seconds() }
+  }
+  const testing = pathToFileURL(join(project, 'node_modules/campaign-client/dist/testing.js')).href
+  const service = await startLoopbackService((await import(testing)) as typeof import('campaign-client/testing'))
+  try {
+    const address = { serviceUrl: service.url, closedUrl: await closedUrl() }
+    const { report, problems } = await HOSTS[runtime.host](runtime, binary, project, address)
+    return {
+      ...trial,
+      version: report.version ?? '',
+      hmac: report.hmac ?? '',
+      passed: report.outcomes.filter(({ ok, lacks }) => ok && lacks === undefined).length,
+      notApplicable: report.outcomes.filter(({ lacks }) => lacks !== undefined),
+      problems: [...problems, ...judge(runtime, report), ...(report.outcomes.length > 0 ? service.problems() : [])],
+      seconds: seconds(),
+    }
+  } catch (error) {
+    return { ...trial, problems: [error instanceof Error ? error.message : String(error)], seconds: seconds() }
+  } finally {
+    await service.close()
+  }
+}
+
+type Host = (
+  runtime: Runtime,
+  binary: string,
+  project: string,
+  address: object,
+) => Promise<{ readonly report: Report; readonly problems: readonly string[] }>
+
+const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
+  async process({ args = [] }, binary, project, address) {
+    return execute(binary, [...args, 'process.mjs', JSON.stringify(address)], project)
+  },
+
+  async workerd(_runtime, binary, project, address) {
+    const hmac = await bundle(project, 'worker', ['workerd', 'worker', 'browser'])
+    writeFileSync(join(project, 'address.json'), JSON.stringify(address))
+    const { report, problems } = await execute(binary, ['test', 'workerd.capnp'], project)
+    const version = (await mustRun(binary, ['--version'], { cwd: project })).trim().replace(/^\w+ /, '')
+    return { report: { ...report, hmac, version }, problems }
+  },
+
+  async chromium(_runtime, executablePath, project, address) {
+    const hmac = await bundle(project, 'page', ['browser'])
+    const options = { executablePath, bundle: join(project, 'page.js'), address }
+    const { report, problems } = await execute(
+      process.execPath,
+      [join(HOME, 'hosts/chromium.mjs'), JSON.stringify(options)],
+      project,
+    )
+    return { report: { ...report, hmac }, problems }
+  },
+}
+
+/** Bundles a host with the suite and the package, as its users' tools do. Gives the side of `#hmac` that went in. */
+async function bundle(project: string, name: string, conditions: string[]): Promise<string> {
+  const { metafile } = await build({
+    absWorkingDir: project,
+    entryPoints: [`${name}.mjs`],
+    outfile: `${name}.js`,
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'neutral',
+    mainFields: ['browser', 'module', 'main'],
+    conditions,
+    tsconfigRaw: {},
+    metafile: true,
+    logLevel: 'error',
+  })
+  const files = Object.keys(metafile.inputs)
+  return ['node', 'portable'].filter((side) => files.some((file) => file.endsWith(`hmac.${side}.js`))).join(' and ')
+}
+
+async function execute(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ report: Report; problems: string[] }> {
+  const { code, output, stdout } = await runCommand(command, args, { cwd, timeoutMs: LIMIT_MS, env: QUIET })
+  const line = /^REPORT (\{.*\})$/m.exec(stdout)?.[1]
+  const problems: string[] = []
+  if (code !== 0 || line === undefined) {
+    problems.push(`it ended with ${code}${line === undefined ? ', before the end of the suite' : ''}:\n${output}`)
+  }
+  // Our own copy of the environment is not what the runtime shows.
+  const shown = output.replaceAll(/^REPORT .*$/gm, '')
+  if ([TOKEN, SECRET].some((secret) => shown.includes(secret)))
+    problems.push('what it prints of a client holds a secret')
+  if (!shown.includes('CampaignClient')) problems.push('it printed no client')
+  return { report: line === undefined ? { outcomes: [] } : (JSON.parse(line) as Report), problems }
+}
+
+/** No colours, and none of what the developer's own shell asks of Node. */
+const QUIET = { NO_COLOR: '1', NODE_OPTIONS: '', NODE_PATH: '', DENO_NO_UPDATE_CHECK: '1' }
+
+function judge(runtime: Runtime, { hmac, outcomes }: Report): string[] {
+  const problems = outcomes.filter(({ ok }) => !ok).map(({ name, error }) => `${name}\n${error}`)
+  if (outcomes.length > 0 && hmac !== runtime.hmac) problems.push(`it took the HMAC of ${hmac}, not of ${runtime.hmac}`)
+  for (const { name, lacks } of outcomes) {
+    if (lacks !== undefined && !runtime.lacks.includes(lacks)) problems.push(`${name}: it gave no ${lacks}`)
+  }
+  return problems
+}
