@@ -95,7 +95,7 @@ function readQueryNames(given: QueryNames = {}): ReadonlyMap<OperationName, Read
         throw new TypeError(`queryNames.${operation}.${argument} must be a non-empty string`)
       }
     }
-    queryNames.set(operation as OperationName, { ...names })
+    queryNames.set(operation as OperationName, { ...(names as Record<string, string>) })
   }
   return queryNames
 }
