@@ -7,7 +7,7 @@ import {
   type RequestOf,
 } from '../endpoints.ts'
 import { type ErrorContext, TimeoutError, type WriteOutcome } from '../errors.ts'
-import type { CallOptions, ClientSettings, RequestEvent } from '../options.ts'
+import type { CallOptions, ClientHooks, ClientSettings, RequestEvent } from '../options.ts'
 import { type AccessTokens, expiryOf } from './access-token.ts'
 import { TIME_IS_UP, wait, within } from './deadline.ts'
 import { decode, traceHeaders } from './envelope.ts'
@@ -69,7 +69,7 @@ export async function call<Name extends OperationName>(
       if (performance.now() + delayMs >= deadline) {
         throw timeoutFailure('total', totalTimeoutMs).toError({ operation, outcome, cause: error })
       }
-      notify(context.settings.hooks.onRetry, { ...event, delayMs, error })
+      notify(context.settings.hooks, 'onRetry', { ...event, delayMs, error })
       if (delayMs > 0) await wait(delayMs, signal)
     }
   }
@@ -91,7 +91,7 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
   const remainingMs = deadline - startedAt
   // A busy process comes late. What would time out in its first millisecond is not sent at all.
   if (remainingMs <= 0) throw timeoutFailure('total', totalTimeoutMs, 'not_sent')
-  notify(settings.hooks.onRequest, event)
+  notify(settings.hooks, 'onRequest', { ...event })
   const answer = await within(Math.min(timeoutMs, remainingMs), signal, (attemptSignal) =>
     transport.send({ method: event.method, url: attempt.url, headers, body: attempt.body }, attemptSignal, secrets),
   ).catch((reason: unknown) => {
@@ -101,7 +101,7 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
   if (settings.hooks.onResponse !== undefined) {
     const durationMs = performance.now() - startedAt
     const traced = traceHeaders(answer.headers, secrets)
-    notify(settings.hooks.onResponse, { ...event, status: answer.status, durationMs, headers: traced })
+    notify(settings.hooks, 'onResponse', { ...event, status: answer.status, durationMs, headers: traced })
   }
 
   try {
@@ -112,7 +112,7 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
         settings.responseValidation === 'throw'
           ? undefined
           : (issues) =>
-              notify(settings.hooks.onInvalidResponse, { operation: event.operation, status: answer.status, issues }),
+              notify(settings.hooks, 'onInvalidResponse', { operation: event.operation, status: answer.status, issues }),
     })
   } catch (reason) {
     if (reason instanceof Failure && reason.status === UNAUTHORIZED) tokens.refuse(token)
@@ -139,12 +139,16 @@ function expiredHint(token: string): string {
   return `; the token had expired${Number.isNaN(date.getTime()) ? '' : ` at ${date.toISOString()}`}`
 }
 
-/** Calls a hook. Its failure, now or later, is its own. */
-function notify<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
-  if (hook === undefined) return
+/** Calls a hook. What it does to the event, and its failure, now or later, are its own. */
+function notify<Name extends keyof ClientHooks>(
+  hooks: ClientHooks,
+  name: Name,
+  event: Parameters<NonNullable<ClientHooks[Name]>>[0],
+): void {
   try {
-    const result: unknown = hook(event)
-    if (result instanceof Promise) result.catch(() => undefined)
+    const result: unknown = hooks[name]?.(event as never)
+    // Whatever can reject, a promise of another library or realm as well: unheard, it would end the process.
+    if (typeof result === 'object' && result !== null) Promise.resolve(result).catch(() => undefined)
   } catch {
     // A logger that fails must not cost an award.
   }
