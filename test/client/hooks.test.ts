@@ -1,0 +1,239 @@
+import { runInNewContext } from 'node:vm'
+import type { ClientHooks, InvalidResponseEvent, RequestEvent, ResponseEvent, RetryEvent } from 'campaign-client'
+import { ServiceError, UnexpectedResponseError } from 'campaign-client'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { operation } from './operations.ts'
+import { answer, lost, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { clientWith, rejection } from './stub-service.ts'
+
+const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]
+const fitting = answer(200, { success: true, data: { used_by: ['ada'] } })
+const misshapen = answer(200, { success: true, data: { used_by: 'ada' } })
+const ask = { code: 'WELCOME', pid: 'demo' }
+
+beforeEach(() => {
+  // No wait between attempts.
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** Every event of one call, in its order, with the name of its hook. */
+async function eventsOf(steps: readonly [Step, ...Step[]], run = operation('getInviteCode').run) {
+  const events: [string, unknown][] = []
+  const hooks = Object.fromEntries(HOOKS.map((name) => [name, (event: unknown) => events.push([name, event])]))
+  const client = clientWith({
+    fetch: scriptedFetch(...steps).fetch,
+    hooks,
+    maxRetries: 2,
+    responseValidation: 'report',
+  })
+  const result = await run(client).catch((error: unknown) => error)
+  return { events, result }
+}
+
+describe('the hooks are told', () => {
+  const first: RequestEvent = { operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
+  const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
+
+  it('of a request and its answer', async () => {
+    const { events } = await eventsOf([fitting])
+    expect(events).toEqual([
+      ['onRequest', first],
+      ['onResponse', { ...first, ...answered, status: 200 }],
+    ])
+    const [, { durationMs, headers }] = events[1] as [string, ResponseEvent]
+    expect(durationMs).toBeGreaterThanOrEqual(0)
+    expect(headers).toEqual({ 'content-type': 'application/json' })
+  })
+
+  it('of the path without the query, the method of a write, and the configured path', async () => {
+    const { events } = await eventsOf([answer(200, { success: true })], operation('registerWebhook').run)
+    expect(events[0]).toEqual([
+      'onRequest',
+      { operation: 'registerWebhook', method: 'POST', path: 'webhooks', attempt: 1 },
+    ])
+  })
+
+  it('of an error answer as of any other', async () => {
+    const { events, result } = await eventsOf([refusal(404)])
+    expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse'])
+    expect(events[1]?.[1]).toMatchObject({ status: 404 })
+    expect(result).toHaveProperty('status', 404)
+  })
+
+  it('of every repeat, its wait and its reason', async () => {
+    const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, fitting])
+    expect(result).toEqual({ used_by: ['ada'] })
+    const second = { ...first, attempt: 2 }
+    const third = { ...first, attempt: 3 }
+    expect(events).toEqual([
+      ['onRequest', first],
+      ['onResponse', { ...first, ...answered, status: 503 }],
+      ['onRetry', { ...first, delayMs: 0, error: expect.objectContaining({ code: 'service_error', status: 503 }) }],
+      ['onRequest', second],
+      [
+        'onRetry',
+        { ...second, delayMs: 0, error: expect.objectContaining({ code: 'network', systemCode: 'ECONNRESET' }) },
+      ],
+      ['onRequest', third],
+      ['onResponse', { ...third, ...answered, status: 200 }],
+    ])
+    const [, { error }] = events[2] as [string, RetryEvent]
+    expect(error).toBeInstanceOf(ServiceError)
+  })
+
+  it('of the last failure in no onRetry', async () => {
+    const { events } = await eventsOf([refusal(503)])
+    expect(events.filter(([name]) => name === 'onRequest')).toHaveLength(3)
+    expect(events.filter(([name]) => name === 'onRetry')).toHaveLength(2)
+  })
+
+  it('of nothing when nothing is sent', async () => {
+    const { events } = await eventsOf([fitting], (client) => client.getInviteCode({ code: '', pid: '' }))
+    expect(events).toEqual([])
+  })
+
+  it('of data that does not fit, which is then handed over as it came', async () => {
+    const { events, result } = await eventsOf([misshapen])
+    expect(result).toEqual({ used_by: 'ada' })
+    const event: InvalidResponseEvent = {
+      operation: 'getInviteCode',
+      status: 200,
+      issues: [{ path: ['data', 'used_by'], message: 'expected array, received string' }],
+    }
+    expect(events.at(-1)).toEqual(['onInvalidResponse', event])
+    expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse', 'onInvalidResponse'])
+  })
+})
+
+describe("responseValidation: 'report'", () => {
+  const reporting = (step: Step, hooks: ClientHooks = {}) =>
+    clientWith({ fetch: scriptedFetch(step).fetch, responseValidation: 'report', hooks })
+
+  it('still reads what fits as its schema says', async () => {
+    const quest = { id: 'q', name: 'Q', actions: [], xp: 1, xp_mul: '1.5', deps: [] }
+    const onInvalidResponse = vi.fn()
+    const client = reporting(
+      answer(200, { success: true, data: { id: 'd', name: 'D', actions: [], quests: [quest] } }),
+      {
+        onInvalidResponse,
+      },
+    )
+    expect((await client.getCampaignInfo({ pid: 'd' })).quests[0]?.xp_mul).toBe(1.5)
+    expect(onInvalidResponse).not.toHaveBeenCalled()
+  })
+
+  it('needs no hook', async () => {
+    expect(await reporting(misshapen).getInviteCode(ask)).toEqual({ used_by: 'ada' })
+  })
+
+  it.each<[string, Step]>([
+    ['what is no JSON', () => new Response('<h1>hi</h1>')],
+    ['what is no envelope', answer(200, {})],
+    ['a redirect', () => new Response(null, { status: 302, headers: { location: '/' } })],
+  ])('still refuses %s', async (_, step) => {
+    const onInvalidResponse = vi.fn()
+    expect(await rejection(reporting(step, { onInvalidResponse }).getInviteCode(ask))).toBeInstanceOf(
+      UnexpectedResponseError,
+    )
+    expect(onInvalidResponse).not.toHaveBeenCalled()
+  })
+
+  it('still refuses an error', async () => {
+    expect(await rejection(reporting(refusal(400)).getInviteCode(ask))).toHaveProperty('code', 'bad_request')
+  })
+
+  it("is not the default: 'throw' calls no hook", async () => {
+    const onInvalidResponse = vi.fn()
+    const client = clientWith({ fetch: scriptedFetch(misshapen).fetch, hooks: { onInvalidResponse } })
+    expect(await rejection(client.getInviteCode(ask))).toBeInstanceOf(UnexpectedResponseError)
+    expect(onInvalidResponse).not.toHaveBeenCalled()
+  })
+})
+
+describe('a hook', () => {
+  const failing: [string, () => unknown][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('the logger is down')
+      },
+    ],
+    [
+      'throws nothing in particular',
+      () => {
+        throw undefined
+      },
+    ],
+    ['rejects', async () => Promise.reject(new Error('the logger is down'))],
+    ['rejects with the promise of another realm', () => runInNewContext('Promise.reject(new Error())')],
+    [
+      'gives a thenable that throws',
+      () => ({
+        // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested.
+        get then() {
+          throw new Error('the logger is down')
+        },
+      }),
+    ],
+    ['never ends', () => new Promise(() => undefined)],
+  ]
+
+  it.each(failing)('that %s breaks no call, and leaves no rejection unheard', async (_, fail) => {
+    const unheard: unknown[] = []
+    const listen = (reason: unknown) => unheard.push(reason)
+    process.on('unhandledRejection', listen)
+    try {
+      const hook = vi.fn(fail)
+      const hooks = Object.fromEntries(HOOKS.map((name) => [name, hook]))
+      const { fetch } = scriptedFetch(refusal(503), misshapen)
+      const client = clientWith({ fetch, hooks, maxRetries: 1, responseValidation: 'report' })
+      expect(await client.getInviteCode(ask)).toEqual({ used_by: 'ada' })
+      expect(hook).toHaveBeenCalledTimes(6)
+      // Rejections are reported once the microtasks of a turn are through.
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(unheard).toEqual([])
+    } finally {
+      process.off('unhandledRejection', listen)
+    }
+  })
+
+  it('that is slow holds no call', async () => {
+    let release = (): void => undefined
+    const onRequest = () => new Promise<void>((resolve) => (release = resolve)) as unknown as undefined
+    expect(await clientWith({ fetch: scriptedFetch(fitting).fetch, hooks: { onRequest } }).getInviteCode(ask)).toEqual({
+      used_by: ['ada'],
+    })
+    release()
+  })
+
+  it('that changes its event changes nothing else', async () => {
+    const onRequest = (event: RequestEvent) => {
+      Object.assign(event, { operation: 'updateUser', method: 'POST', path: '/', attempt: 7 })
+    }
+    const seen: ResponseEvent[] = []
+    const { fetch, sent } = scriptedFetch(fitting)
+    await clientWith({ fetch, hooks: { onRequest, onResponse: (event) => seen.push(event) } }).getInviteCode(ask)
+    expect(sent[0]?.method).toBe('GET')
+    expect(seen).toEqual([
+      expect.objectContaining({ operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }),
+    ])
+  })
+
+  it('may be the method of an object, which finds its own', async () => {
+    class Tracer implements ClientHooks {
+      readonly #seen: string[] = []
+      onRequest({ operation }: RequestEvent): void {
+        this.#seen.push(operation)
+      }
+      get seen(): readonly string[] {
+        return this.#seen
+      }
+    }
+    const hooks = new Tracer()
+    await clientWith({ fetch: scriptedFetch(fitting).fetch, hooks }).getInviteCode(ask)
+    expect(hooks.seen).toEqual(['getInviteCode'])
+  })
+})
