@@ -5,11 +5,14 @@ export const LATE: unique symbol = Symbol('late')
 
 /** A point in time that one request has to meet. `clear()` it in a `finally`. */
 export class Deadline {
+  /** How long it was from the beginning, in milliseconds. */
+  readonly delayMs: number
   readonly #controller = new AbortController()
   readonly #passed: Promise<typeof LATE>
   readonly #cancel: () => void
 
   constructor(delayMs: number) {
+    this.delayMs = delayMs
     let pass = (_: typeof LATE): void => {}
     this.#passed = new Promise((resolve) => {
       pass = resolve

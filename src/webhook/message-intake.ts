@@ -61,9 +61,10 @@ export async function takeIn(
   return { ok: true, message: { event: parsed.event, rawBody: body.bytes, secretIndex: parsed.secretIndex } }
 }
 
-async function currentSecret({ secret, deadlineMs }: ReceiverSettings, deadline: Deadline): Promise<WebhookSecret> {
+async function currentSecret({ secret }: ReceiverSettings, deadline: Deadline): Promise<WebhookSecret> {
   if (typeof secret !== 'function') return secret
   const given = await deadline.meet((async () => secret())())
-  if (given === LATE) throw new Error(`The source of the secret gave none within deadlineMs (${deadlineMs} ms).`)
+  if (given === LATE)
+    throw new Error(`The source of the secret gave none within ${deadline.delayMs} ms of the request.`)
   return given
 }

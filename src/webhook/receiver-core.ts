@@ -67,7 +67,8 @@ export class ReceiverCore {
 
   async #answerTo(request: InboundRequest, patience: Patience, begin: () => void): Promise<Answer> {
     const arrivedAt = monotonicNow()
-    const deadline = new Deadline(this.#settings.deadlineMs)
+    const { deadlineMs } = this.#settings
+    const deadline = new Deadline(Math.min(deadlineMs, patience.answerMs ?? deadlineMs))
     try {
       if (this.#closed) return this.#reports.rejected('closing')
       const intake = await takeIn(request, this.#settings, this.#reports, deadline)
@@ -129,7 +130,7 @@ export class ReceiverCore {
 
   /** @returns `undefined` when the store failed or came too late, which was reported */
   async #claim(key: string, id: string, claimedAt: number, deadline: Deadline): Promise<ClaimResult | undefined> {
-    const { store, leaseMs, deadlineMs } = this.#settings
+    const { store, leaseMs } = this.#settings
     const asked = (async () => checkedClaim(await store.claim(key, leaseMs)))()
     // close() waits for a claim on its way as well: it may come through, and has to be released then.
     this.#track(asked)
@@ -143,7 +144,7 @@ export class ReceiverCore {
       return undefined
     }
     this.#reports.error(
-      new Error(`The delivery store did not answer within deadlineMs (${deadlineMs} ms) and leaseMs (${leaseMs} ms).`),
+      new Error(`The delivery store did not answer within ${Math.min(deadline.delayMs, leaseMs)} ms.`),
       'claim',
       id,
     )

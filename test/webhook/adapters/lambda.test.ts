@@ -212,6 +212,19 @@ describe('time', () => {
     expect((await answer).statusCode).toBe(503)
   })
 
+  test('with less time left than deadlineMs, a store or a source of the secret that hangs is reported in time', async () => {
+    for (const [stage, options] of [
+      ['claim', { store: { ...memoryStore(), claim: () => never } }],
+      ['secret', { secret: () => never }],
+    ] as const) {
+      const { receiver, errors } = observedReceiver(options)
+      const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => 3000 })
+      await vi.advanceTimersByTimeAsync(2700)
+      expect(errors).toMatchObject([{ error: { message: expect.stringContaining('2700 ms') }, context: { stage } }])
+      expect((await answer).statusCode).toBe(503)
+    }
+  })
+
   test.each([
     [30_000, 28_000],
     [3000, 1800],
