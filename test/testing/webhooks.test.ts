@@ -426,14 +426,17 @@ describe('retries', () => {
     expect(service.deliveries, 'it goes on afterwards').toHaveLength(1)
   })
 
-  test('of what has ended, 10 000 are remembered', async () => {
-    const { service } = start()
+  test('of what has ended, 10 000 are remembered, also behind a delivery that goes on', async () => {
+    const { service } = start((_request, index) => new Response(null, { status: index === 0 ? 503 : 200 }))
     service.registerWebhook({ url: HOOK })
+    const pending = service.emit(emitFollow)
+    await service.settle()
     const first = service.emit(emitFollow)
     await service.settle()
     for (let index = 0; index < 10_000; index++) service.emit(emitFollow)
     await service.settle()
-    expect(service.deliveries).toHaveLength(10_000)
+    expect(service.deliveries).toHaveLength(10_001)
+    expect(service.deliveries[0]).toMatchObject({ id: pending.id, state: 'pending' })
     expect(service.deliveries.some(({ id }) => id === first.id)).toBe(false)
   }, 60_000)
 

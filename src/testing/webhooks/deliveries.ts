@@ -54,6 +54,8 @@ const MAX_CONCURRENT = 64
 export class Deliveries {
   readonly #settings: PostSettings
   readonly #deliveries = new Set<Delivery>()
+  /** Those of them that have ended, in the order in which they did. */
+  readonly #finished = new Set<Delivery>()
   readonly #waiting: Delivery[] = []
   readonly #underWay = new Map<Promise<void>, AbortController>()
 
@@ -79,7 +81,6 @@ export class Deliveries {
       this.#deliveries.add(delivery)
       this.#enqueue(delivery)
     }
-    this.#forgetOldest()
   }
 
   records(): readonly DeliveryRecord[] {
@@ -105,6 +106,7 @@ export class Deliveries {
     for (const controller of this.#underWay.values()) controller.abort(new Error('the delivery was given up'))
     for (const { timer } of this.#deliveries) this.#settings.clock.clearTimeout(timer)
     this.#deliveries.clear()
+    this.#finished.clear()
     this.#waiting.length = 0
   }
 
@@ -134,16 +136,10 @@ export class Deliveries {
     // Forgotten by `clear` in the meantime: then nobody wants to know, and nothing is retried.
     if (!this.#deliveries.has(delivery)) return
     delivery.attempts.push({ at, ...result })
-    if (result.ok) {
-      delivery.state = 'delivered'
-      return
-    }
     const delayMs = RETRY_DELAYS_MS[delivery.attempts.length - 1]
-    if (delayMs === undefined) {
-      delivery.state = 'undelivered'
-      return
-    }
-    this.#retryAfter(delivery, delayMs)
+    if (result.ok) this.#finish(delivery, 'delivered')
+    else if (delayMs === undefined) this.#finish(delivery, 'undelivered')
+    else this.#retryAfter(delivery, delayMs)
   }
 
   #retryAfter(delivery: Delivery, delayMs: number): void {
@@ -157,11 +153,14 @@ export class Deliveries {
     }
   }
 
-  #forgetOldest(): void {
-    for (const delivery of this.#deliveries) {
-      if (this.#deliveries.size <= MAX_FINISHED || delivery.state === 'pending') return
-      this.#deliveries.delete(delivery)
-    }
+  #finish(delivery: Delivery, state: 'delivered' | 'undelivered'): void {
+    delivery.state = state
+    this.#finished.add(delivery)
+    if (this.#finished.size <= MAX_FINISHED) return
+    const [oldest] = this.#finished
+    if (oldest === undefined) return
+    this.#finished.delete(oldest)
+    this.#deliveries.delete(oldest)
   }
 }
 
