@@ -4,8 +4,6 @@ import { type RawBody, toRawBody } from './raw-body.ts'
 import { toKeys, type WebhookSecret } from './secret.ts'
 import { warnOfParsedBody } from './warning.ts'
 
-export type { WebhookSecret }
-
 /** The value of the `x-service-signature` header as any framework hands it over. */
 export type SignatureHeader = string | readonly string[] | null | undefined
 
