@@ -1,11 +1,4 @@
-import {
-  type AnyEndpoint,
-  type DataOf,
-  type Endpoint,
-  endpoints,
-  type OperationName,
-  type RequestOf,
-} from '../endpoints.ts'
+import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints.ts'
 import { type ErrorContext, TimeoutError, type WriteOutcome } from '../errors.ts'
 import type { CallOptions, ClientHooks, ClientSettings, RequestEvent } from '../options.ts'
 import { type AccessTokens, expiryOf } from './access-token.ts'
@@ -105,14 +98,18 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
   }
 
   try {
-    return decode(endpoint as Endpoint<never, unknown>, answer, {
+    return decode<unknown>(endpoint, answer, {
       secrets,
       tokenHint: () => expiredHint(token),
       report:
         settings.responseValidation === 'throw'
           ? undefined
           : (issues) =>
-              notify(settings.hooks, 'onInvalidResponse', { operation: event.operation, status: answer.status, issues }),
+              notify(settings.hooks, 'onInvalidResponse', {
+                operation: event.operation,
+                status: answer.status,
+                issues,
+              }),
     })
   } catch (reason) {
     if (reason instanceof Failure && reason.status === UNAUTHORIZED) tokens.refuse(token)

@@ -12,9 +12,9 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from '../errors.ts'
+import { parseJson } from '../json.ts'
 import { check } from '../schemas/check.ts'
 import { Failure } from './failure.ts'
-import { parseJson } from './json.ts'
 import { redact } from './redact.ts'
 import { parseRetryAfter } from './repeat.ts'
 import type { HttpAnswer } from './transport.ts'
@@ -43,13 +43,16 @@ const CLASSES = new Map([
   [429, RateLimitError],
 ])
 
+/** What decoding needs to know of the endpoint. */
+type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response'>
+
 /**
  * Turns an answer into its data. The HTTP status and `error.code` decide, never `success` alone: the published
  * error examples say `success: true`. Interface: Errors.
  *
  * @throws Failure for every answer that is not a success.
  */
-export function decode<Data>(endpoint: Endpoint<never, Data>, answer: HttpAnswer, context: DecodeContext): Data {
+export function decode<Data>(endpoint: Answering<Data>, answer: HttpAnswer, context: DecodeContext): Data {
   const { status } = answer
   if (status < 200 || (status >= 300 && status < 400)) throw unexpectedStatus(status)
   const body = parse(answer.text)
@@ -66,12 +69,7 @@ export function decode<Data>(endpoint: Endpoint<never, Data>, answer: HttpAnswer
   return readData(endpoint, body.data, status, context)
 }
 
-function readData<Data>(
-  { response }: Endpoint<never, Data>,
-  data: unknown,
-  status: number,
-  context: DecodeContext,
-): Data {
+function readData<Data>({ response }: Answering<Data>, data: unknown, status: number, context: DecodeContext): Data {
   if (response === undefined) return undefined as Data
   if (response === 'any') return data as Data
   const checked = check(response, data, ['data'])

@@ -1,3 +1,4 @@
+import { parseJson } from '../json.ts'
 import { WebhookError, type WebhookErrorCode } from './errors.ts'
 import { isObject, toEvent, type WebhookEvent } from './event.ts'
 import { type RawBody, toRawBody } from './raw-body.ts'
@@ -56,7 +57,7 @@ export function safeParseWebhook(secret: WebhookSecret, rawBody: RawBody, header
   if (text === undefined) return { ok: false, reason: 'invalid_utf8' }
   let payload: unknown
   try {
-    payload = JSON.parse(text, mayNameProto(text) ? withoutProto : undefined)
+    payload = parseJson(text)
   } catch {
     return { ok: false, reason: 'invalid_json' }
   }
@@ -80,8 +81,3 @@ function toText(body: string | Uint8Array): string | undefined {
 
 const hasId = (payload: unknown): payload is Record<string, unknown> & { id: string } =>
   isObject(payload) && typeof payload.id === 'string' && payload.id !== ''
-
-/** Also true for a few texts without one: those that escape a Latin letter or an underscore. */
-const mayNameProto = (text: string): boolean => /__proto__|\\u00[57]f|\\u00[67]/i.test(text)
-
-const withoutProto = (name: string, value: unknown): unknown => (name === '__proto__' ? undefined : value)
