@@ -1,0 +1,38 @@
+import { CampaignClient } from 'campaign-client'
+import { afterEach, expect, test, vi } from 'vitest'
+
+const AWARD = { address: '0x52908400098527886E0F7030069857D2E4169EE7', pid: 'demo', id: 'Ада-1', xp: 250 }
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+/** The body a write hands to `fetch`. */
+async function sentBody(): Promise<BodyInit | null | undefined> {
+  const sent: (BodyInit | null | undefined)[] = []
+  const client = new CampaignClient({
+    baseUrl: 'https://campaign.example/api/v1',
+    accessToken: 'any',
+    fetch: async (_url, init) => {
+      sent.push(init?.body)
+      return Response.json({ success: true })
+    },
+  })
+  await client.rewardWallet(AWARD)
+  expect(sent).toHaveLength(1)
+  return sent[0]
+}
+
+test('a write is text for fetch', async () => {
+  const body = await sentBody()
+  expect(body).toBeTypeOf('string')
+  expect(JSON.parse(body as string)).toEqual(AWARD)
+})
+
+// What it is for is shown on Deno itself, by test/runtimes.
+test('on Deno, whose fetch sends text again after a lost connection, a write is a Blob', async () => {
+  vi.stubGlobal('Deno', { version: { deno: '2.9.5' } })
+  const body = await sentBody()
+  expect(body).toBeInstanceOf(Blob)
+  expect(JSON.parse(await (body as Blob).text())).toEqual(AWARD)
+})
