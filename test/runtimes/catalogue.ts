@@ -68,6 +68,6 @@ export const RUNTIMES: readonly Runtime[] = [
     binary: () => (installed('playwright-core/index.mjs')() === undefined ? undefined : findProgram('chromium')),
     remedy: `apt-get install --no-install-recommends chromium, and ${NPM_CI}`,
     hmac: 'portable',
-    lacks: ['commonJs', 'serveNode', 'serveFetch'],
+    lacks: ['commonJs', 'serveNode', 'serveFetch', 'sendsOnce'],
   },
 ]

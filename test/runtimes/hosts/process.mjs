@@ -14,6 +14,7 @@ const outcomes = await run({
   ...address,
   commonJs: { root: require('campaign-client'), webhook: require('campaign-client/webhook') },
   serveNode,
+  sendsOnce: true,
   ...(Bun && { serveFetch: serveBun }),
   ...(Deno && { serveFetch: serveDeno }),
 })

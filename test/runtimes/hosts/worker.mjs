@@ -5,7 +5,8 @@ let served
 
 export default {
   async test(_controller, { address, self }) {
-    const outcomes = await run({ ...JSON.parse(address), serveFetch: (receiver) => serve(receiver, self) })
+    const serveFetch = (receiver) => serve(receiver, self)
+    const outcomes = await run({ ...JSON.parse(address), serveFetch, sendsOnce: true })
     console.log(`REPORT ${JSON.stringify({ outcomes })}`)
   },
 

@@ -7,7 +7,7 @@ import {
   UnexpectedResponseError,
 } from 'campaign-client'
 import { equal, instance, matches, rejection } from './assertions.ts'
-import type { Behaviour, Environment } from './behaviour.ts'
+import { type Behaviour, type Environment, need } from './behaviour.ts'
 import { ADA, WALLET } from './boxed-client.ts'
 import { TOKEN } from './secrets.ts'
 
@@ -74,6 +74,7 @@ export const loopback: readonly Behaviour[] = [
   {
     name: 'over HTTP: repeats no write that would count twice after a reset',
     async run(environment) {
+      need(environment, 'sendsOnce')
       const call = connect(environment).recordActionValue({ ...ADA, cid: 'welcome', aid: 'feedback', value: 5 })
       matches(instance(await rejection(call), NetworkError), { outcome: 'unknown' })
     },
@@ -81,6 +82,7 @@ export const loopback: readonly Behaviour[] = [
   {
     name: 'over HTTP: awards once although the first answer is lost',
     async run(environment) {
+      need(environment, 'sendsOnce')
       const award = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
       const error = instance(await rejection(connect(environment).rewardWallet(award)), ApiError)
       matches(error, { status: 400, outcome: 'unknown' })
