@@ -1,0 +1,292 @@
+import type { CampaignInfo, UserProgress } from 'campaign-client'
+import * as schemas from 'campaign-client/schemas'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { endpoints } from '../../src/endpoints.ts'
+import { operations } from './operations.ts'
+import { scriptedFetch } from './scripted-fetch.ts'
+import { clientWith, json } from './stub-service.ts'
+
+const task = { id: 't1', name: 'Follow', xp: 10, xp_mul: 1, status: 'none' }
+const progress = {
+  id: 'e1',
+  user_id: 'ada',
+  name: 'Ada',
+  actions: [task],
+  quests: [{ ...task, actions: ['t1'] }],
+  challenges: [task],
+  rewards: [{ id: 'r1', reward: 'badge', type: 'nft' }],
+  total: 5,
+  xp: 5,
+  ref_xp: 0,
+  ugc_xp: 0,
+  xp_mul: 1,
+  rank: 1,
+  team: '',
+}
+const definition = {
+  id: 't1',
+  name: 'Follow',
+  type: 'social',
+  recurrence: 'once',
+  ref_xp: '5',
+  xp: 10,
+  xp_mul: '1.5',
+  meta: {},
+  deps: [],
+  is_optional: false,
+}
+const quest = { id: 'q1', name: 'Welcome', actions: ['t1'], xp: 10, xp_mul: '2', meta: {}, deps: ['q0'] }
+const info = { id: 'demo', name: 'Demo', actions: [definition], quests: [quest] }
+
+/** The data a client reads from an answer whose body is this text. */
+const readProgress = (text: string): Promise<UserProgress> =>
+  clientWith({ fetch: scriptedFetch(() => new Response(text)).fetch }).getUserProgress({
+    account: 'ada',
+    platform: 'web',
+    pid: 'demo',
+  })
+const readInfo = (text: string): Promise<CampaignInfo> =>
+  clientWith({ fetch: scriptedFetch(() => new Response(text)).fetch }).getCampaignInfo({ pid: 'demo' })
+const envelope = (data: unknown) => json({ success: true, data })
+
+describe('unknown fields', () => {
+  it('are kept at every level, whatever they hold', async () => {
+    const extra = { badge: { colors: ['red', null], since: 2026 }, flag: false }
+    const grown = {
+      ...progress,
+      ...extra,
+      actions: [{ ...task, ...extra, meta: { ...extra } }],
+      quests: [{ ...task, actions: [], ...extra }],
+      challenges: [{ ...task, ...extra }],
+      rewards: [{ id: 'r', reward: 'b', type: 't', ...extra }],
+    }
+    expect(await readProgress(envelope(grown))).toEqual(grown)
+    const campaign = { ...info, ...extra, actions: [{ ...definition, ...extra }], quests: [{ ...quest, ...extra }] }
+    expect(await readInfo(envelope(campaign))).toEqual({
+      ...campaign,
+      actions: [{ ...definition, ...extra, ref_xp: 5, xp_mul: 1.5 }],
+      quests: [{ ...quest, ...extra, xp_mul: 2 }],
+    })
+  })
+
+  it.each(
+    operations.filter(({ data }) => typeof data === 'object').map((operation) => [operation.name, operation] as const),
+  )('of %s are kept', async (_, { data, run }) => {
+    const grown = { ...(data as object), later: [1, { deep: true }] }
+    const { fetch } = scriptedFetch(() => new Response(envelope(grown)))
+    expect(await run(clientWith({ fetch }))).toEqual(grown)
+  })
+
+  it('beside the data do no harm', async () => {
+    expect(await readProgress(json({ success: true, data: progress, meta: { page: 1 }, version: 2 }))).toEqual(progress)
+  })
+})
+
+describe('unknown values', () => {
+  it.each(['none', 'completed', 'in_progress', '', 'NONE', '__proto__'])(
+    'arrive as their string: status %j',
+    async (status) => {
+      const data = { ...progress, actions: [{ ...task, status }], challenges: [{ ...task, status }] }
+      expect((await readProgress(envelope(data))).actions[0]?.status).toBe(status)
+    },
+  )
+
+  it('arrive as their string: type and recurrence', async () => {
+    const data = { ...info, actions: [{ ...definition, type: 'quantum', recurrence: 'every leap year' }] }
+    expect((await readInfo(envelope(data))).actions[0]).toMatchObject({
+      type: 'quantum',
+      recurrence: 'every leap year',
+    })
+  })
+})
+
+describe('numeric strings', () => {
+  it.each([
+    ['0', 0],
+    ['5', 5],
+    ['1.5', 1.5],
+    ['-2', -2],
+    ['+2', 2],
+    ['.5', 0.5],
+    ['5.', 5],
+    ['007', 7],
+    ['1e3', 1000],
+    ['1.5E-3', 0.0015],
+    ['12345678901234567890', 1.2345678901234567e19],
+  ])('%j becomes %d', async (text, number) => {
+    const data = {
+      ...info,
+      actions: [{ ...definition, ref_xp: text, xp_mul: text }],
+      quests: [{ ...quest, xp_mul: text }],
+    }
+    const { actions, quests } = await readInfo(envelope(data))
+    expect([actions[0]?.ref_xp, actions[0]?.xp_mul, quests[0]?.xp_mul]).toEqual([number, number, number])
+  })
+
+  it.each([0, 5, 1.5, -2, 1e21])('the number %d stays', async (number) => {
+    const data = { ...info, quests: [{ ...quest, xp_mul: number }] }
+    expect((await readInfo(envelope(data))).quests[0]?.xp_mul).toBe(number)
+  })
+
+  it('are refused in a moment, however long', () => {
+    const text = `${'1'.repeat(2_000_000)}x`
+    expect(schemas.questDefinition.safeParse({ ...quest, xp_mul: text }).success).toBe(false)
+  })
+})
+
+describe('meta', () => {
+  it.each([{}, { link: 'https://example.org', nested: { deep: [1] } }, null])('may be %j', async (meta) => {
+    const data = { ...progress, actions: [{ ...task, meta }], quests: [{ ...task, actions: [], meta }] }
+    const { actions, quests } = await readProgress(envelope(data))
+    expect(actions[0]?.meta).toEqual(meta)
+    expect(quests[0]?.meta).toEqual(meta)
+    expect((await readInfo(envelope({ ...info, quests: [{ ...quest, meta }] }))).quests[0]?.meta).toEqual(meta)
+  })
+
+  it('that is absent stays absent', async () => {
+    const { meta: _, ...bare } = definition
+    expect((await readProgress(envelope(progress))).actions[0]).not.toHaveProperty('meta')
+    expect((await readInfo(envelope({ ...info, actions: [bare] }))).actions[0]).not.toHaveProperty('meta')
+  })
+})
+
+describe('names that reach for a prototype', () => {
+  const spellings = [
+    '__proto__',
+    '\\u005f_proto__',
+    '__\\u0070roto__',
+    '__p\\u0072oto__',
+    '__pr\\u006Fto__',
+    '__pro\\u0074o__',
+    '__proto\\u005F\\u005f',
+    '\\u005f\\u005f\\u0070\\u0072\\u006f\\u0074\\u006f\\u005f\\u005f',
+  ]
+  const evil = (name: string) => `"${name}":{"polluted":true,"status":"completed"}`
+
+  it.each(spellings)('%s is left out at every level', async (name) => {
+    expect(Object.keys(JSON.parse(`{${evil(name)}}`))).toEqual(['__proto__'])
+    const text = (value: object) =>
+      json(value)
+        .replaceAll('{', `{${evil(name)},`)
+        .replaceAll(',}', '}')
+    const polluted = await readProgress(
+      text({ success: true, data: { ...progress, actions: [{ ...task, meta: { a: { b: 1 } } }] } }),
+    )
+    const task0 = polluted.actions[0] as (typeof polluted.actions)[0]
+    const meta = task0.meta as { a: object }
+    for (const object of [polluted, task0, meta, meta.a, polluted.quests[0], polluted.rewards[0]]) {
+      expect(Object.getPrototypeOf(object)).toBe(Object.prototype)
+      expect(Object.hasOwn(object as object, '__proto__')).toBe(false)
+      // What a partner's own copy of the data becomes.
+      expect(Object.assign({}, object)).not.toHaveProperty('polluted')
+    }
+    expect(task0.status).toBe('none')
+    const campaign = await readInfo(text({ success: true, data: info }))
+    for (const object of [campaign, campaign.actions[0], campaign.quests[0]]) {
+      expect(Object.getPrototypeOf(object)).toBe(Object.prototype)
+      expect(Object.hasOwn(object as object, '__proto__')).toBe(false)
+    }
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('cannot stand in for fields that are missing', async () => {
+    const inherited = `{"success":true,"data":{"__proto__":${json(progress)}}}`
+    await expect(readProgress(inherited)).rejects.toHaveProperty('code', 'unexpected_response')
+    await expect(readProgress(`{"__proto__":${envelope(progress)}}`)).rejects.toHaveProperty(
+      'code',
+      'unexpected_response',
+    )
+  })
+
+  it('constructor and prototype are data like any other', async () => {
+    const hostile = { prototype: { polluted: true } }
+    const data = {
+      ...progress,
+      constructor: hostile,
+      actions: [{ ...task, constructor: hostile, toString: 1, hasOwnProperty: 2 }],
+    }
+    const read = await readProgress(envelope(data))
+    expect(Object.entries(read)).toContainEqual(['constructor', hostile])
+    expect(Object.keys(read.actions[0] as object)).toContain('hasOwnProperty')
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('in a text is only text', async () => {
+    expect((await readProgress(envelope({ ...progress, name: '"__proto__":{"a":1}' }))).name).toBe(
+      '"__proto__":{"a":1}',
+    )
+  })
+})
+
+describe('campaign-client/schemas', () => {
+  const all: Readonly<Record<string, z.core.$ZodType>> = { ...schemas }
+  const fitting: Record<keyof typeof schemas, unknown> = {
+    campaignInfo: info,
+    taskDefinition: definition,
+    questDefinition: quest,
+    campaignPoints: {
+      id: 'd',
+      name: 'D',
+      total_points: 1,
+      season_points: 1,
+      season_index: 0,
+      season: { name: 's', max_xp: 1 },
+    },
+    campaignSeason: { name: 's', max_xp: 1 },
+    inviteCode: { used_by: ['ada'] },
+    userProfiles: {
+      user_id: 'u',
+      xp: 1,
+      ref_xp: 1,
+      ugc_xp: 1,
+      refs: 1,
+      ref_count: 1,
+      profiles: [{ account: 'a', platform: 'p' }],
+    },
+    linkedProfile: { account: 'a', platform: 'p' },
+    userProgress: progress,
+    taskEntry: task,
+    questEntry: { ...task, actions: ['t1'] },
+    challengeEntry: task,
+    rewardEntry: { id: 'r', reward: 'b', type: 't' },
+    getUserProgressRequest: { account: 'a', platform: 'p', pid: 'd' },
+    rewardWalletRequest: { address: `0x${'aB'.repeat(20)}`, pid: 'd', id: 'r', xp: 1 },
+    setReferrerRequest: { referrer: 'a', referral: 'a', platform: 'p', pid: 'd' },
+    updateUserRequest: { account: 'a', platform: 'p', pid: 'd', team: '' },
+    setReferrerByRefIdRequest: { account: 'a', platform: 'p', pid: 'd', ref_id: 'l' },
+    recordActionValueRequest: { account: 'a', platform: 'p', pid: 'd', cid: 'q', aid: 't', value: 0 },
+    getCampaignInfoRequest: { pid: 'd' },
+    getCampaignPointsRequest: { pid: 'd' },
+    getUserProfilesRequest: { account: 'a', platform: 'p', pid: 'd' },
+    getInviteCodeRequest: { code: 'c', pid: 'd' },
+    webhookRegistration: { scope: 'user_activity', url: 'https://partner.example' },
+  }
+
+  it('exports these schemas, each with an example here', () => {
+    expect(Object.keys(schemas).sort()).toEqual(Object.keys(fitting).sort())
+  })
+
+  it.each(Object.entries(fitting))('%s reads what fits, and refuses what does not', (name, value) => {
+    const schema = all[name] as z.core.$ZodType
+    expect(z.safeParse(schema, value)).toMatchObject({ success: true, data: {} })
+    for (const bad of [undefined, null, [], 'x', 5, {}]) expect(z.safeParse(schema, bad).success).toBe(false)
+    for (const field of Object.keys(value as object)) {
+      const wrong = { ...(value as object), [field]: Symbol('nothing fits') }
+      expect(z.safeParse(schema, wrong).success, `${name}.${field}`).toBe(false)
+    }
+  })
+
+  it('has a request schema for every operation', () => {
+    const requests = Object.values(endpoints).map(({ request }) => request as unknown)
+    for (const request of requests) expect(Object.values(schemas) as unknown[]).toContain(request)
+    expect(new Set(requests).size).toBe(11)
+  })
+
+  it('composes with the schemas of a partner', () => {
+    const stored = z.object({ at: z.string(), campaign: z.pipe(z.unknown(), schemas.campaignInfo as never) })
+    expect(z.safeParse(stored, { at: 'now', campaign: info }).success).toBe(true)
+    expect(z.safeParse(stored, { at: 'now', campaign: {} }).success).toBe(false)
+    expect(z.safeParse(z.array(schemas.inviteCode), [{ used_by: [] }]).success).toBe(true)
+  })
+})
