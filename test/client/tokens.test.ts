@@ -254,6 +254,14 @@ describe('a source that fails', () => {
     expect(sent).toHaveLength(0)
   })
 
+  test.each([
+    ['nothing', undefined],
+    ['an error without a message', new Error()],
+  ])('with %s says no more than that', async (_, reason) => {
+    const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(reason) })))
+    expect((error as AccessTokenError).message).toBe('getCampaignPoints: the access token source failed')
+  })
+
   test('a read has no outcome', async () => {
     const accessToken = (): string => {
       throw thrown
@@ -384,6 +392,40 @@ describe('a source that does not come back', () => {
     expect((await settle(read.run(client, hasty))).status).toBe('fulfilled')
     expect(sentTokens(sent)).toEqual(['late'])
     expect(accessToken).toHaveBeenCalledTimes(1)
+  })
+
+  test('a source call that was given up takes no later one with it', async () => {
+    const finish: ((token: string) => void)[] = []
+    const accessToken = vi.fn(() => new Promise<string>((resolve) => finish.push(resolve)))
+    // Expired tokens are sent, and kept for nobody: whether a call is shared shows in the number of calls.
+    const expired = await jwt(-60)
+    const { fetch, sent } = scriptedFetch(success)
+    const client = clientOf({ fetch, accessToken })
+    const hasty = new AbortController()
+    const calls = [
+      read.run(client, { signal: hasty.signal }).catch(() => undefined),
+      read.run(client, { totalTimeoutMs: 1000 }).catch(() => undefined),
+      read.run(client),
+    ]
+    await vi.advanceTimersByTimeAsync(5)
+    hasty.abort()
+    await vi.advanceTimersByTimeAsync(5)
+    calls.push(read.run(client))
+    await vi.advanceTimersByTimeAsync(5)
+    expect(accessToken).toHaveBeenCalledTimes(2)
+
+    // One more gives the first source call up, then it answers: the second is still the one to share.
+    await vi.advanceTimersByTimeAsync(1000)
+    calls.push(read.run(client))
+    await vi.advanceTimersByTimeAsync(5)
+    finish[0]?.(expired)
+    await vi.advanceTimersByTimeAsync(5)
+    calls.push(read.run(client))
+    await vi.advanceTimersByTimeAsync(5)
+    expect(accessToken).toHaveBeenCalledTimes(2)
+    finish[1]?.('second')
+    await Promise.all(calls)
+    expect(sentTokens(sent)).toEqual([expired, 'second', 'second', 'second'])
   })
 
   test('one that fails when nobody waits any more is heard by nobody', async () => {
