@@ -2,7 +2,7 @@ import { toJSONSchema } from 'zod'
 import { registry } from 'zod/v4/core'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints.ts'
 import { acceptedData } from '../../src/schemas/accepted.ts'
-import { DECIMAL, metadata } from '../../src/schemas/fields.ts'
+import { metadata, numericString } from '../../src/schemas/fields.ts'
 import * as resources from '../../src/schemas/index.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
 import { Project, plain } from './project.ts'
@@ -34,6 +34,8 @@ const REPEATS = {
   guarded: 'A repeat is guarded: the service itself refuses to do it twice.',
   unsafe: 'A repeat is unsafe: it would count twice.',
 }
+
+const NUMERIC_STRING = [{ type: 'number' }, { type: 'string', pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' }]
 
 const ref = (kind: string, name: string): Schema => ({ $ref: `#/components/${kind}/${name}` })
 
@@ -110,7 +112,7 @@ function resourceSchemas(project: Project): Map<string, Schema> {
         Object.assign(jsonSchema, { type: ['object', 'null'], additionalProperties: {} })
       }
       // What the service is known to send; that we read exponents as well is our own leniency.
-      if (jsonSchema.pattern === DECIMAL.source) jsonSchema.pattern = '^-?\\d{1,15}(\\.\\d{1,15})?$'
+      if (zodSchema === numericString) Object.assign(jsonSchema, { anyOf: NUMERIC_STRING })
     },
   })
   return new Map(
