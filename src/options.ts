@@ -363,7 +363,10 @@ function checkQuery(value: unknown, complain: Complaint): Record<string, string>
 
 /** Checks one call's options. Gives what is wrong with them to `issues`, to be thrown with the arguments' own. */
 export function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
-  if (options === undefined) return { ...client, signal: undefined, query: undefined }
+  if (options === undefined) {
+    const { timeoutMs, totalTimeoutMs, maxRetries, headers } = client
+    return { signal: undefined, timeoutMs, totalTimeoutMs, maxRetries, headers, query: undefined }
+  }
   const complain: Complaint = (path, message) => issues.push({ path, message })
   const given: unknown = options
   // A signal in their place has no fields of its own, so it would pass and never be listened to.

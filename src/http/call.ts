@@ -16,7 +16,8 @@ export interface CallContext {
   readonly transport: Transport
 }
 
-interface Attempt extends PreparedCall {
+interface Attempt {
+  readonly prepared: PreparedCall
   readonly event: RequestEvent
   readonly endpoint: AnyEndpoint
   /** On the clock of `performance.now()`. */
@@ -46,7 +47,7 @@ export async function call<Name extends OperationName>(
     const event: RequestEvent = { operation, method: endpoint.method, path: prepared.path, attempt }
     try {
       if (signal?.aborted) throw signal.reason
-      return (await attemptOnce(context, { ...prepared, event, endpoint, deadline })) as DataOf<Name>
+      return (await attemptOnce(context, { prepared, event, endpoint, deadline })) as DataOf<Name>
     } catch (reason) {
       if (!(reason instanceof Failure)) throw reason
       mayBeApplied ||= mayHaveBeenApplied(reason)
@@ -71,14 +72,14 @@ export async function call<Name extends OperationName>(
 /** @throws Failure, or the reason of the caller's signal. */
 async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unknown> {
   const { settings, tokens, transport } = context
-  const { event, endpoint, deadline } = attempt
-  const { signal, timeoutMs, totalTimeoutMs } = attempt.settings
+  const { prepared, event, endpoint, deadline } = attempt
+  const { signal, timeoutMs, totalTimeoutMs } = prepared.settings
 
   const token = await tokens.get(deadline - performance.now(), signal).catch((reason: unknown) => {
     throw reason === TIME_IS_UP ? timeoutFailure('total', totalTimeoutMs, 'not_sent') : reason
   })
-  const secrets = [token, ...attempt.secrets]
-  const headers = { ...attempt.headers, authorization: `Bearer ${token}` }
+  const secrets = [token, ...prepared.secrets]
+  const headers = { ...prepared.headers, authorization: `Bearer ${token}` }
 
   const startedAt = performance.now()
   const remainingMs = deadline - startedAt
@@ -86,7 +87,7 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
   if (remainingMs <= 0) throw timeoutFailure('total', totalTimeoutMs, 'not_sent')
   notify(settings.hooks, 'onRequest', { ...event })
   const answer = await within(Math.min(timeoutMs, remainingMs), signal, (attemptSignal) =>
-    transport.send({ method: event.method, url: attempt.url, headers, body: attempt.body }, attemptSignal, secrets),
+    transport.send({ method: event.method, url: prepared.url, headers, body: prepared.body }, attemptSignal, secrets),
   ).catch((reason: unknown) => {
     if (reason !== TIME_IS_UP) throw reason
     throw timeoutMs < remainingMs ? timeoutFailure('attempt', timeoutMs) : timeoutFailure('total', totalTimeoutMs)

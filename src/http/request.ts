@@ -49,10 +49,9 @@ export function prepare(
       { operation, outcome: 'not_applied' },
     )
   }
-  const parameters = new URLSearchParams([
-    ...query.map(([name, value]) => [name, value]),
-    ...Object.entries(settings.query ?? {}),
-  ])
+  const parameters = new URLSearchParams()
+  for (const [name, value] of query) parameters.append(name, value)
+  for (const [name, value] of Object.entries(settings.query ?? {})) parameters.append(name, value)
   const search = parameters.size > 0 ? `?${parameters}` : ''
   const secret = fields.find(([name]) => name === 'secret')?.[1]
   return {
