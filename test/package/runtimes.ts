@@ -29,7 +29,10 @@ process.exitCode = failed === 0 && trials.length > 0 ? 0 : 1
 function choose(only: readonly string[] | undefined, quick: boolean): Record<'chosen' | 'leftOut', Runtime[]> {
   const names = RUNTIMES.map(({ name }) => name)
   const unknown = only?.filter((name) => !names.includes(name)) ?? []
-  if (unknown.length > 0) throw new Error(`no runtime ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  if (unknown.length > 0) {
+    console.error(`--only: there is no ${unknown.join(', ')}; there are ${names.join(', ')}`)
+    process.exit(2)
+  }
   const isChosen = ({ name, binary }: Runtime) =>
     (only === undefined || only.includes(name)) && (!quick || binary() !== undefined)
   return { chosen: RUNTIMES.filter(isChosen), leftOut: RUNTIMES.filter((runtime) => !isChosen(runtime)) }
