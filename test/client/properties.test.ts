@@ -1,0 +1,247 @@
+import { CampaignError, InvalidRequestError, type OperationName, UnexpectedResponseError } from 'campaign-client'
+import * as schemas from 'campaign-client/schemas'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { endpoints } from '../../src/endpoints.ts'
+import { operations } from './operations.ts'
+import { type SentRequest, scriptedFetch } from './scripted-fetch.ts'
+import { clientWith, routes } from './stub-service.ts'
+
+const each = operations.map((operation) => [operation.name, operation] as const)
+
+/** Every status an answer can have that may have a body. */
+const status = fc.oneof(
+  fc.constant(200),
+  fc.constantFrom(200, 201, 299, 300, 302, 308, 399, 400, 401, 403, 404, 408, 429, 499, 500, 503, 599),
+  fc.integer({ min: 200, max: 599 }).filter((number) => ![204, 205, 304].includes(number)),
+)
+
+/** JSON that begins like an envelope, so that more than its beginning is looked at. */
+const almostEnvelope = fc.record(
+  {
+    success: fc.oneof(fc.boolean(), fc.jsonValue()),
+    data: fc.jsonValue(),
+    error: fc.oneof(
+      fc.record({ code: fc.oneof(fc.integer(), fc.jsonValue()), message: fc.jsonValue() }, { requiredKeys: [] }),
+      fc.constantFrom('missing_user', 'self_referral_not_allowed', ''),
+      fc.string(),
+      fc.jsonValue(),
+    ),
+  },
+  { requiredKeys: [] },
+)
+
+/** The data with one of its parts, however deep, replaced by another value, or removed by `undefined`. */
+function withOneChange(value: unknown, [at, ...rest]: readonly number[], change: unknown): unknown {
+  if (at === undefined || typeof value !== 'object' || value === null) return change
+  const keys = Object.keys(value)
+  const key = keys[at % Math.max(1, keys.length)]
+  if (key === undefined) return change
+  const changed = withOneChange(Reflect.get(value, key), rest, change)
+  return Array.isArray(value)
+    ? value.map((item, index) => (`${index}` === key ? changed : item))
+    : { ...value, [key]: changed }
+}
+
+const headers = fc.record(
+  { 'retry-after': fc.string({ unit: 'binary-ascii' }), 'x-request-id': fc.string({ unit: 'binary-ascii' }) },
+  { requiredKeys: [] },
+)
+
+/** The call makes data or a `CampaignError`, and nothing else. */
+async function settles(
+  { name, writes, run }: (typeof operations)[number],
+  body: string | Uint8Array<ArrayBuffer>,
+  init: ResponseInit,
+): Promise<unknown> {
+  const { fetch, sent } = scriptedFetch(() => new Response(body, init))
+  const result = await run(clientWith({ fetch })).then(
+    (data) => ({ data }),
+    (error: unknown) => ({ error }),
+  )
+  expect(sent).toHaveLength(1)
+  if ('data' in result) {
+    expect(init.status).toBeLessThan(300)
+    return result.data
+  }
+  expect(result.error).toBeInstanceOf(CampaignError)
+  const error = result.error as CampaignError
+  expect(error.operation).toBe(name)
+  expect(writes ? ['not_applied', 'unknown'] : [undefined]).toContain(error.outcome)
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: error.name, code: error.code })
+  return undefined
+}
+
+const printable = (values: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value && /^[\x20-\x7e]*$/.test(value) ? [[name, value]] : [])),
+  )
+
+describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
+  it('of any JSON value with any status', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.jsonValue(), almostEnvelope), status, headers, async (body, status, headers) => {
+        await settles(operation, JSON.stringify(body), { status, headers: printable(headers) })
+      }),
+    )
+  })
+
+  it('of any text with any status', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.string(), fc.json(), fc.string({ unit: 'binary' })),
+        status,
+        async (body, status) => {
+          await settles(operation, body, { status })
+        },
+      ),
+    )
+  })
+
+  it('of any bytes with any status', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), status, async (bytes, status) => {
+        await settles(operation, new Uint8Array(bytes), { status })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('of an answer cut off anywhere, and never data', async () => {
+    const whole = JSON.stringify({ success: true, data: operation.data })
+    await fc.assert(
+      fc.asyncProperty(fc.nat(whole.length - 1), async (length) => {
+        const { fetch } = scriptedFetch(() => new Response(whole.slice(0, length)))
+        await expect(operation.run(clientWith({ fetch }))).rejects.toBeInstanceOf(UnexpectedResponseError)
+      }),
+    )
+  })
+
+  it('of data with one wrong part, and only data that its schema accepts', async () => {
+    const { response } = endpoints[operation.name]
+    const part = fc.array(fc.nat(20), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(part, fc.oneof(fc.jsonValue(), fc.constant(undefined)), async (at, change) => {
+        const data = withOneChange(operation.data, at, change)
+        const sent: unknown = JSON.parse(JSON.stringify({ data })).data
+        const read = await settles(operation, JSON.stringify({ success: true, data }), { status: 200 })
+        if (typeof response === 'object') {
+          const parsed = z.safeParse(response as z.core.$ZodType, sent)
+          expect(read).toEqual(parsed.success ? parsed.data : undefined)
+        }
+      }),
+    )
+  })
+})
+
+describe('any argument makes a request or an InvalidRequestError', () => {
+  const invoke = async (name: OperationName, argument: unknown, options?: unknown) => {
+    const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
+    const client = clientWith({ fetch })
+    const call = client[name] as (argument: unknown, options?: unknown) => Promise<unknown>
+    const error = await call.call(client, argument, options).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (error instanceof InvalidRequestError) {
+      expect(error.issues.length).toBeGreaterThan(0)
+      expect(sent).toHaveLength(0)
+      return undefined
+    }
+    // The stub's answer does not fit every operation; that the request was made is what counts.
+    if (error !== undefined) expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(sent).toHaveLength(1)
+    return sent[0]
+  }
+
+  const anything = fc.anything({
+    withBigInt: true,
+    withBoxedValues: true,
+    withDate: true,
+    withMap: true,
+    withNullPrototype: true,
+    withObjectString: true,
+    withSet: true,
+    withSparseArray: true,
+    withTypedArray: true,
+  })
+
+  it.each(each)('of %s, whatever it is', async (name) => {
+    await fc.assert(
+      fc.asyncProperty(anything, async (argument) => {
+        await invoke(name, argument)
+      }),
+    )
+  })
+
+  it.each(each)('of %s, whatever its options are', async (name) => {
+    const options = fc.oneof(
+      anything,
+      fc.record(
+        { timeoutMs: anything, totalTimeoutMs: anything, maxRetries: anything, headers: anything, query: anything },
+        { requiredKeys: [] },
+      ),
+      fc.record({ headers: fc.dictionary(fc.string(), fc.string()), query: fc.dictionary(fc.string(), anything) }),
+    )
+    const { run } = operations.find((operation) => operation.name === name) as (typeof operations)[number]
+    await fc.assert(
+      fc.asyncProperty(options, async (options) => {
+        const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
+        const error = await run(clientWith({ fetch }), options as never).catch((error: unknown) => error)
+        // A limit may be so short that it is over before anything is sent.
+        if (sent.length === 0)
+          expect(error).toHaveProperty('code', expect.stringMatching(/^(invalid_request|timeout)$/))
+      }),
+    )
+  })
+
+  const text = fc.oneof(
+    fc.string({ minLength: 1 }),
+    fc.string({ unit: 'grapheme', minLength: 1 }),
+    fc.string({ unit: 'binary', minLength: 1 }),
+  )
+
+  it.each(each)('of %s, of any texts, which arrive as they were', async (name) => {
+    const [method, path] = routes[name]
+    const fields = Object.keys((endpoints[name].request as unknown as { shape: object }).shape)
+    const numbers = ['xp', 'value']
+    const argument = fc.record(
+      Object.fromEntries(
+        fields.map((field) => [
+          field,
+          numbers.includes(field)
+            ? fc.double({ noDefaultInfinity: true, noNaN: true })
+            : field === 'address'
+              ? fc
+                  .string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 40, maxLength: 40 })
+                  .map((digits) => `0x${digits}`)
+              : field === 'url'
+                ? fc.webUrl()
+                : text,
+        ]),
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(argument, async (argument) => {
+        const request = (await invoke(name, argument)) as SentRequest
+        expect(request).toBeDefined()
+        const url = new URL(request.url)
+        expect(`${url.origin}${url.pathname}`).toBe(`https://service.example/api/v1${path}`)
+        // JSON knows no negative zero.
+        const plain = Object.fromEntries(Object.entries(argument).map(([key, value]) => [key, value === 0 ? 0 : value]))
+        if (method === 'POST') expect(JSON.parse(`${request.body}`)).toEqual(plain)
+        else expect(Object.fromEntries(url.searchParams)).toEqual(plain)
+      }),
+    )
+  })
+})
+
+it('every schema takes any value without a throw', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...(Object.values(schemas) as z.core.$ZodType[])), fc.anything(), (schema, value) => {
+      expect(typeof z.safeParse(schema, value).success).toBe('boolean')
+    }),
+    { numRuns: 1000 },
+  )
+})
