@@ -36,7 +36,6 @@ export default defineConfig([
       'hmac.node': 'src/webhook/hmac.node.ts',
       'hmac.portable': 'src/webhook/hmac.portable.ts',
     },
-    clean: true,
     // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files. The part of zod that
     // reads answers does so for the sake of the start: importing zod's own files takes longer than all the rest.
     noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],

@@ -36,8 +36,8 @@ const BUNDLES: readonly BundleBudget[] = [
 ]
 
 /** Of the tarball, in kB. */
-const PACKED_LIMIT = 750
-const UNPACKED_LIMIT = 3_000
+const PACKED_LIMIT = 850
+const UNPACKED_LIMIT = 3_600
 
 /** What the package costs those who ship it to others, and those who install it. */
 export const checkSizes: PackageCheck = {
