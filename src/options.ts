@@ -140,8 +140,17 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** What a header can carry in one word. */
 const BEARER_TOKEN = /^[\x21-\x7e]+$/
 export const TOKEN_RULE = 'must be a non-empty token without white space, line breaks or a "Bearer " in front'
-/** Set by the client itself, or harmful to the framing of the request. */
-const RESERVED_HEADERS = new Set(['authorization', 'content-type', 'content-length', 'transfer-encoding', 'host'])
+/** The client's, or the connection's: a `fetch` that refuses one of those looks like a network that failed. */
+const RESERVED_HEADERS = new Set([
+  'authorization',
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+  'host',
+  'keep-alive',
+  'upgrade',
+  'expect',
+])
 
 const CLIENT_OPTIONS = [
   'baseUrl',
@@ -205,7 +214,8 @@ function checkHeaders(value: unknown, path: string[], complain: Complaint): void
   }
   for (const [name, content] of Object.entries(value)) {
     if (!HEADER_NAME.test(name)) complain([...path, name], 'is not a header name')
-    else if (RESERVED_HEADERS.has(name.toLowerCase())) complain([...path, name], 'is set by the client itself')
+    else if (RESERVED_HEADERS.has(name.toLowerCase()))
+      complain([...path, name], 'is set by the client or the connection')
     else if (typeof content !== 'string' || !HEADER_VALUE.test(content)) {
       complain([...path, name], 'must be a string that a header can carry: one line of Latin-1 text')
     }

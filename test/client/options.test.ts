@@ -63,7 +63,7 @@ describe('a wrong option', () => {
       value,
       'headers must be a plain object of header names and values',
     ]),
-    ['headers', { Authorization: 'Bearer x' }, 'headers.Authorization is set by the client itself'],
+    ['headers', { Authorization: 'Bearer x' }, 'headers.Authorization is set by the client or the connection'],
     ['headers', { 'x a': 'x' }, 'headers.x a is not a header name'],
     [
       'headers',

@@ -460,7 +460,7 @@ describe('bad call options', () => {
   const SIGNAL = 'must be an AbortSignal'
   const PARAMETER = 'must be a string, a finite number or a boolean'
   const ONE_LINE = 'must be a string that a header can carry: one line of Latin-1 text'
-  const OWN = 'is set by the client itself'
+  const OWN = 'is set by the client or the connection'
   const HEADERS = 'must be a plain object of header names and values'
 
   it.each<[unknown, (string | number)[], string]>([
@@ -505,9 +505,16 @@ describe('bad call options', () => {
     ...[null, 'x-a: b', [['x-a', 'b']], new Headers(), new Map([['x-a', 'b']])].map(
       (headers): [unknown, string[], string] => [{ headers }, ['headers'], HEADERS],
     ),
-    ...['Authorization', 'content-type', 'Content-Length', 'HOST', 'transfer-encoding'].map(
-      (name): [unknown, string[], string] => [{ headers: { [name]: 'x' } }, ['headers', name], OWN],
-    ),
+    ...[
+      'Authorization',
+      'content-type',
+      'Content-Length',
+      'HOST',
+      'transfer-encoding',
+      'Expect',
+      'upgrade',
+      'keep-alive',
+    ].map((name): [unknown, string[], string] => [{ headers: { [name]: 'x' } }, ['headers', name], OWN]),
     ...['', 'x a', 'x:', 'x\n', 'é'].map((name): [unknown, string[], string] => [
       { headers: { [name]: 'x' } },
       ['headers', name],
