@@ -27,7 +27,9 @@ const update = process.argv.includes('--update')
 const packed = await packPackage()
 let failed = 0
 for (const check of checks) {
-  const { problems, notes } = await check.run(packed, { update })
+  const { problems, notes } = await check
+    .run(packed, { update })
+    .catch((error: unknown) => ({ problems: [String(error instanceof Error ? error.stack : error)], notes: [] }))
   console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${check.title}`)
   for (const line of [...notes, ...problems]) console.log(line.replace(/^/gm, '         '))
   if (problems.length > 0) failed++
