@@ -101,7 +101,9 @@ export async function openApiDocument(version: string): Promise<Schema> {
 function resourceSchemas(project: Project): Map<string, Schema> {
   const known = registry<{ id: string }>()
   const typeName = (schema: string): string => schema.charAt(0).toUpperCase() + schema.slice(1)
-  for (const [name, schema] of Object.entries({ ...resources, acceptedData })) known.add(schema, { id: typeName(name) })
+  // Messages are described from their types, which tell the kinds apart; see message-schemas.ts.
+  const { userActivity: _, ...described } = resources
+  for (const [name, schema] of Object.entries({ ...described, acceptedData })) known.add(schema, { id: typeName(name) })
   const { schemas } = toJSONSchema(known, {
     target: 'draft-2020-12',
     io: 'input',

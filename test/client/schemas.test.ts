@@ -235,6 +235,11 @@ describe('campaign-client/schemas', () => {
     },
     campaignSeason: { name: 's', max_xp: 1 },
     inviteCode: { used_by: ['ada'] },
+    userActivity: {
+      ...{ id: 'm', scope: 'user_activity', user: 'u', wallet: '', email: '', campaign: { id: 'd', name: 'D' } },
+      ...{ total_xp: 1, ref_xp: 0, ugc_xp: 0, xp_mul: 1, rank: 1 },
+      event: { type: 'action_completed', data: { action: { id: 'a', name: 'A', type: 't' }, xp: 1 } },
+    },
     userProfiles: {
       user_id: 'u',
       xp: 1,

@@ -1,0 +1,45 @@
+import * as z from 'zod/mini'
+import { isMetadata, type Metadata } from './fields.ts'
+
+const action = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  type: z.string(),
+  meta: z.exactOptional(z.custom<Metadata | null>(isMetadata, 'expected an object or null')),
+})
+
+const actionCompleted = z.looseObject({
+  type: z.literal('action_completed'),
+  data: z.looseObject({ action, account: z.exactOptional(z.string()), xp: z.number() }),
+})
+
+// The interface shows no data of its own for a completed quest.
+const questCompleted = z.looseObject({
+  type: z.literal('quest_completed'),
+  data: z.looseObject({
+    action: z.exactOptional(action),
+    account: z.exactOptional(z.string()),
+    xp: z.exactOptional(z.number()),
+  }),
+})
+
+/**
+ * Schema of the webhook message `UserActivity`, for messages that were stored. Unknown fields are kept. It says
+ * nothing of where a message comes from: that takes `verifyWebhook`. Interface: Events, Message shape.
+ */
+export const userActivity = z.looseObject({
+  id: z.string(),
+  scope: z.literal('user_activity'),
+  user: z.string(),
+  user_id: z.exactOptional(z.string()),
+  wallet: z.string(),
+  email: z.string(),
+  campaign: z.looseObject({ id: z.string(), name: z.string() }),
+  event: z.union([actionCompleted, questCompleted]),
+  total_xp: z.number(),
+  ref_xp: z.number(),
+  ugc_xp: z.number(),
+  xp_mul: z.number(),
+  rank: z.number(),
+  team: z.exactOptional(z.string()),
+})

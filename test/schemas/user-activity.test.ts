@@ -1,0 +1,69 @@
+import { userActivity } from 'campaign-client/schemas'
+import { createCampaignService } from 'campaign-client/testing'
+import { parseWebhook, signWebhook } from 'campaign-client/webhook'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+const secret = 'a secret'
+const message = {
+  id: 'm-1',
+  scope: 'user_activity',
+  user: 'ada',
+  wallet: '',
+  email: '',
+  campaign: { id: 'demo', name: 'Demo' },
+  event: { type: 'action_completed', data: { action: { id: 'a', name: 'A', type: 'social' }, xp: 20 } },
+  total_xp: 20,
+  ref_xp: 0,
+  ugc_xp: 0,
+  xp_mul: 1,
+  rank: 1,
+  team: 'analysts',
+}
+
+/** The message with one of its fields, however deep, replaced or removed. */
+function changed(value: unknown, [first, ...rest]: readonly number[], replacement: unknown): unknown {
+  if (first === undefined || typeof value !== 'object' || value === null) return replacement
+  const key = Object.keys(value)[first % Object.keys(value).length]
+  if (key === undefined) return replacement
+  return { ...value, [key]: changed(Reflect.get(value, key), rest, replacement) }
+}
+
+const kindOf = (payload: object): string => {
+  const body = JSON.stringify(payload)
+  return parseWebhook(secret, body, signWebhook(secret, body)).kind
+}
+
+describe('the schema of UserActivity', () => {
+  it('reads what the service in a box sends, and keeps unknown fields', async () => {
+    const bodies: string[] = []
+    const service = createCampaignService({
+      deliver: async (request) => {
+        bodies.push(await request.text())
+        return new Response()
+      },
+    })
+    service.registerWebhook({ scope: 'user_activity', url: 'https://partner.example/hook', secret })
+    service.emit({ kind: 'action_completed', account: 'ada', platform: 'discord', pid: 'demo', aid: 'follow' })
+    await service.settle()
+    const sent: unknown = JSON.parse(bodies[0] ?? '')
+    expect(userActivity.parse(sent)).toEqual(sent)
+    expect(userActivity.parse({ ...message, later: { field: 1 } })).toEqual({ ...message, later: { field: 1 } })
+  })
+
+  it.each(['id', 'user', 'campaign', 'event', 'rank'])('names a missing %s', (field) => {
+    const { [field as 'id']: _, ...rest } = message
+    expect(userActivity.safeParse(rest).error?.issues.map(({ path }) => path.join('.'))).toEqual([field])
+  })
+
+  it('fits exactly the messages that parseWebhook gives a kind of their own', () => {
+    const anything = fc.oneof(fc.jsonValue(), fc.constantFrom('quest_completed', 'action_completed', undefined))
+    fc.assert(
+      fc.property(fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }), anything, (at, replacement) => {
+        const payload = JSON.parse(JSON.stringify({ ...(changed(message, at, replacement) as object), id: 'm-1' }))
+        expect(userActivity.safeParse(payload).success).toBe(kindOf(payload) !== 'unknown')
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
