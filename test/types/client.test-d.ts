@@ -1,0 +1,328 @@
+import {
+  type AcceptedData,
+  type AccessTokenSource,
+  type ApiError,
+  type CallOptions,
+  CampaignClient,
+  type CampaignClientOptions,
+  CampaignError,
+  type CampaignInfo,
+  type CampaignPoints,
+  type ChallengeEntry,
+  type ClientHooks,
+  type CompletionStatus,
+  type GetCampaignInfoRequest,
+  type GetCampaignPointsRequest,
+  type GetInviteCodeRequest,
+  type GetUserProfilesRequest,
+  type GetUserProgressRequest,
+  type InvalidRequestError,
+  type InvalidResponseEvent,
+  type InviteCode,
+  type Issue,
+  type Metadata,
+  type NetworkError,
+  type OpenQueryOperation,
+  type OperationName,
+  type QueryNames,
+  type QuestDefinition,
+  type QuestEntry,
+  type RecordActionValueRequest,
+  ReferralRejectedError,
+  type RequestEvent,
+  type ResponseEvent,
+  type RetryEvent,
+  type RewardEntry,
+  type RewardWalletRequest,
+  type SetReferrerByRefIdRequest,
+  type SetReferrerRequest,
+  type TaskDefinition,
+  type TaskEntry,
+  TimeoutError,
+  type UnexpectedResponseError,
+  type UpdateUserRequest,
+  type UserProfiles,
+  type UserProgress,
+  type WebhookRegistration,
+  type WriteOutcome,
+} from 'campaign-client'
+import { describe, expectTypeOf, test } from 'vitest'
+
+const client = new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token' })
+const user = { account: 'ada', platform: 'web', pid: 'demo' }
+
+test('every method has a named parameter and a named result', () => {
+  type Method<Request, Data> = (request: Request, options?: CallOptions) => Promise<Data>
+  interface Methods {
+    getUserProgress: Method<GetUserProgressRequest, UserProgress>
+    rewardWallet: Method<RewardWalletRequest, void>
+    setReferrer: Method<SetReferrerRequest, AcceptedData>
+    updateUser: Method<UpdateUserRequest, AcceptedData>
+    setReferrerByRefId: Method<SetReferrerByRefIdRequest, AcceptedData>
+    recordActionValue: Method<RecordActionValueRequest, void>
+    getCampaignInfo: Method<GetCampaignInfoRequest, CampaignInfo>
+    getCampaignPoints: Method<GetCampaignPointsRequest, CampaignPoints>
+    getUserProfiles: Method<GetUserProfilesRequest, UserProfiles>
+    getInviteCode: Method<GetInviteCodeRequest, InviteCode>
+    registerWebhook: Method<WebhookRegistration, unknown>
+  }
+  expectTypeOf<keyof Methods>().toEqualTypeOf<OperationName>()
+  expectTypeOf<keyof CampaignClient>().toEqualTypeOf<OperationName>()
+  expectTypeOf<Pick<CampaignClient, OperationName>>().toEqualTypeOf<Methods>()
+})
+
+describe('requests', () => {
+  test('are these, field by field', () => {
+    interface User {
+      account: string
+      platform: string
+      pid: string
+    }
+    type Loose = string | undefined
+    expectTypeOf<GetUserProgressRequest>().toEqualTypeOf<User>()
+    expectTypeOf<GetUserProfilesRequest>().toEqualTypeOf<User>()
+    expectTypeOf<GetCampaignInfoRequest>().toEqualTypeOf<{ pid: string }>()
+    expectTypeOf<GetCampaignPointsRequest>().toEqualTypeOf<{ pid: string }>()
+    expectTypeOf<GetInviteCodeRequest>().toEqualTypeOf<{ code: string; pid: string }>()
+    expectTypeOf<RewardWalletRequest>().toEqualTypeOf<{ address: string; pid: string; id: string; xp: number }>()
+    expectTypeOf<SetReferrerRequest>().toEqualTypeOf<{
+      referrer: string
+      referral: string
+      platform: string
+      pid: string
+    }>()
+    expectTypeOf<UpdateUserRequest>().branded.toEqualTypeOf<User & { name?: Loose; alias?: Loose; team?: Loose }>()
+    expectTypeOf<SetReferrerByRefIdRequest>().branded.toEqualTypeOf<User & { ref_id: string }>()
+    expectTypeOf<RecordActionValueRequest>().branded.toEqualTypeOf<User & { cid: string; aid: string; value: number }>()
+    expectTypeOf<Omit<WebhookRegistration, 'scope'>>().toEqualTypeOf<{ url: string; secret?: Loose; hook_id?: Loose }>()
+  })
+
+  test('are refused with a field missing, of another type, or of another name', () => {
+    // @ts-expect-error no pid
+    client.getUserProgress({ account: 'ada', platform: 'web' })
+    // @ts-expect-error xp is a number
+    client.rewardWallet({ address: '0x', pid: 'demo', id: 'r', xp: '5' })
+    // @ts-expect-error the wire says pid
+    client.getCampaignInfo({ campaignId: 'demo' })
+    // @ts-expect-error the wire says ref_id
+    client.setReferrerByRefId({ ...user, refId: 'l' })
+    // @ts-expect-error no such field
+    client.updateUser({ ...user, email: 'ada@example.org' })
+    // @ts-expect-error null is not absence
+    client.updateUser({ ...user, team: null })
+    // @ts-expect-error an argument is needed
+    client.getCampaignPoints()
+    // @ts-expect-error no such method
+    client.deleteUser
+  })
+
+  test('may leave out what is optional, or say undefined', () => {
+    expectTypeOf(client.updateUser).toBeCallableWith(user)
+    expectTypeOf(client.updateUser).toBeCallableWith({ ...user, team: undefined })
+    expectTypeOf(client.registerWebhook).toBeCallableWith({ scope: 'anything', url: 'https://partner.example' })
+  })
+})
+
+describe('results', () => {
+  test('are these, field by field', () => {
+    interface Entry {
+      id: string
+      name: string
+      xp: number
+      xp_mul: number
+      meta?: Metadata | null | undefined
+      status: CompletionStatus
+    }
+    expectTypeOf<TaskEntry>().toEqualTypeOf<Entry>()
+    expectTypeOf<ChallengeEntry>().toEqualTypeOf<Entry>()
+    expectTypeOf<QuestEntry>().branded.toEqualTypeOf<Entry & { actions: string[] }>()
+    expectTypeOf<RewardEntry>().toEqualTypeOf<{ id: string; reward: string; type: string }>()
+    expectTypeOf<UserProgress>().toEqualTypeOf<{
+      id: string
+      user_id: string
+      name: string
+      actions: TaskEntry[]
+      quests: QuestEntry[]
+      challenges: ChallengeEntry[]
+      rewards: RewardEntry[]
+      total: number
+      xp: number
+      ref_xp: number
+      ugc_xp: number
+      xp_mul: number
+      rank: number
+      team: string
+    }>()
+    expectTypeOf<TaskDefinition>().toEqualTypeOf<{
+      id: string
+      name: string
+      type: string
+      recurrence: string
+      ref_xp: number
+      xp: number
+      xp_mul: number
+      meta?: Metadata | null | undefined
+      deps: string[]
+      is_optional: boolean
+    }>()
+    expectTypeOf<QuestDefinition>().toEqualTypeOf<{
+      id: string
+      name: string
+      actions: string[]
+      xp: number
+      xp_mul: number
+      meta?: Metadata | null | undefined
+      deps: string[]
+    }>()
+    expectTypeOf<CampaignInfo>().toEqualTypeOf<{
+      id: string
+      name: string
+      actions: TaskDefinition[]
+      quests: QuestDefinition[]
+    }>()
+    expectTypeOf<CampaignPoints>().toEqualTypeOf<{
+      id: string
+      name: string
+      total_points: number
+      season_points: number
+      season_index: number
+      season: { name: string; max_xp: number }
+    }>()
+    expectTypeOf<UserProfiles>().toEqualTypeOf<{
+      user_id: string
+      xp: number
+      ref_xp: number
+      ugc_xp: number
+      refs: number
+      ref_count: number
+      profiles: { account: string; platform: string }[]
+    }>()
+    expectTypeOf<InviteCode>().toEqualTypeOf<{ used_by: string[] }>()
+    expectTypeOf<AcceptedData>().toEqualTypeOf<Record<string, unknown>>()
+    expectTypeOf<Metadata>().toEqualTypeOf<Record<string, unknown>>()
+  })
+
+  test('name the known values of a status, and take any other', () => {
+    // Plain `string` would swallow the literals, and with them what an editor offers.
+    expectTypeOf<CompletionStatus>().not.toEqualTypeOf<string>()
+    expectTypeOf<Extract<CompletionStatus, 'none' | 'completed'>>().toEqualTypeOf<'none' | 'completed'>()
+    expectTypeOf<'none'>().toExtend<CompletionStatus>()
+    expectTypeOf<string>().toExtend<CompletionStatus>()
+    expectTypeOf<CompletionStatus>().toExtend<string>()
+    expectTypeOf<number>().not.toExtend<CompletionStatus>()
+    expectTypeOf<Extract<WebhookRegistration['scope'], 'user_activity'>>().toEqualTypeOf<'user_activity'>()
+    expectTypeOf<string>().toExtend<WebhookRegistration['scope']>()
+    expectTypeOf<
+      Extract<ReferralRejectedError['reason'], 'missing_user' | 'self_referral_not_allowed'>
+    >().toEqualTypeOf<'missing_user' | 'self_referral_not_allowed'>()
+  })
+})
+
+describe('client options', () => {
+  test('need an address and a token', () => {
+    // @ts-expect-error no token
+    new CampaignClient({ baseUrl: 'https://service.example' })
+    // @ts-expect-error no address
+    new CampaignClient({ accessToken: 'token' })
+    // @ts-expect-error no options
+    new CampaignClient()
+    expectTypeOf<CampaignClientOptions['baseUrl']>().toEqualTypeOf<string | URL>()
+    expectTypeOf<CampaignClientOptions['accessToken']>().toEqualTypeOf<string | AccessTokenSource>()
+    expectTypeOf<() => string>().toExtend<AccessTokenSource>()
+    expectTypeOf<() => Promise<string>>().toExtend<AccessTokenSource>()
+    expectTypeOf<() => Promise<string | undefined>>().not.toExtend<AccessTokenSource>()
+  })
+
+  test('are these, by name', () => {
+    expectTypeOf<keyof CampaignClientOptions>().toEqualTypeOf<
+      | 'baseUrl'
+      | 'accessToken'
+      | 'timeoutMs'
+      | 'totalTimeoutMs'
+      | 'maxRetries'
+      | 'fetch'
+      | 'headers'
+      | 'allowInsecureHttp'
+      | 'queryNames'
+      | 'webhookRegistrationPath'
+      | 'responseValidation'
+      | 'hooks'
+    >()
+    expectTypeOf<keyof CallOptions>().toEqualTypeOf<
+      'signal' | 'timeoutMs' | 'totalTimeoutMs' | 'maxRetries' | 'headers' | 'query'
+    >()
+    // @ts-expect-error milliseconds are in the name
+    new CampaignClient({ baseUrl: '', accessToken: '', timeout: 5 })
+    // @ts-expect-error no such choice
+    new CampaignClient({ baseUrl: '', accessToken: '', responseValidation: 'warn' })
+    // @ts-expect-error options are an object
+    client.getCampaignInfo({ pid: 'demo' }, 5)
+  })
+
+  test('take the fetch of the platform', () => {
+    expectTypeOf<NonNullable<CampaignClientOptions['fetch']>>().toEqualTypeOf<typeof globalThis.fetch>()
+  })
+
+  test('rename the query of the four open endpoints, and their own arguments only', () => {
+    expectTypeOf<OpenQueryOperation>().toEqualTypeOf<
+      'getCampaignInfo' | 'getCampaignPoints' | 'getUserProfiles' | 'getInviteCode'
+    >()
+    expectTypeOf<keyof QueryNames>().toEqualTypeOf<OpenQueryOperation>()
+    expectTypeOf<keyof NonNullable<QueryNames['getCampaignInfo']>>().toEqualTypeOf<'pid'>()
+    expectTypeOf<keyof NonNullable<QueryNames['getCampaignPoints']>>().toEqualTypeOf<'pid'>()
+    expectTypeOf<keyof NonNullable<QueryNames['getUserProfiles']>>().toEqualTypeOf<'account' | 'platform' | 'pid'>()
+    expectTypeOf<keyof NonNullable<QueryNames['getInviteCode']>>().toEqualTypeOf<'code' | 'pid'>()
+    const names = (queryNames: QueryNames) => queryNames
+    names({ getCampaignInfo: { pid: 'id' }, getInviteCode: { code: undefined } })
+    // @ts-expect-error its names are documented
+    names({ getUserProgress: { pid: 'id' } })
+    // @ts-expect-error no such argument
+    names({ getCampaignInfo: { account: 'user' } })
+    // @ts-expect-error a name is a string
+    names({ getCampaignInfo: { pid: 5 } })
+  })
+
+  test('take hooks that know their events', () => {
+    const hooks: ClientHooks = {
+      onRequest: (event) => expectTypeOf(event).toEqualTypeOf<RequestEvent>(),
+      onResponse: (event) => expectTypeOf(event).toEqualTypeOf<ResponseEvent>(),
+      onRetry: (event) => expectTypeOf(event).toEqualTypeOf<RetryEvent>(),
+      onInvalidResponse: (event) => expectTypeOf(event).toEqualTypeOf<InvalidResponseEvent>(),
+    }
+    expectTypeOf(hooks).toExtend<NonNullable<CampaignClientOptions['hooks']>>()
+    // An asynchronous one is as good.
+    expectTypeOf<{ onRequest: (event: RequestEvent) => Promise<void> }>().toExtend<ClientHooks>()
+    expectTypeOf<RequestEvent['operation']>().toEqualTypeOf<OperationName>()
+    expectTypeOf<RetryEvent['error']>().toEqualTypeOf<CampaignError>()
+  })
+})
+
+describe('errors', () => {
+  test('narrow by instanceof', () => {
+    const error: unknown = undefined
+    if (error instanceof ReferralRejectedError) {
+      expectTypeOf(error.status).toEqualTypeOf<number>()
+      expectTypeOf(error).toExtend<ApiError>()
+    } else if (error instanceof TimeoutError) {
+      expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'total'>()
+      expectTypeOf(error.timeoutMs).toEqualTypeOf<number>()
+    } else if (error instanceof CampaignError) {
+      expectTypeOf(error.code).toEqualTypeOf<string>()
+      expectTypeOf(error.operation).toEqualTypeOf<string | undefined>()
+      expectTypeOf(error.outcome).toEqualTypeOf<WriteOutcome | undefined>()
+      // @ts-expect-error only answers have a status
+      error.status
+    }
+  })
+
+  test('have their fields', () => {
+    expectTypeOf<WriteOutcome>().toEqualTypeOf<'not_applied' | 'unknown'>()
+    expectTypeOf<ApiError['serviceCode']>().toEqualTypeOf<number | undefined>()
+    expectTypeOf<ApiError['retryAfterMs']>().toEqualTypeOf<number | undefined>()
+    expectTypeOf<ApiError['headers']>().toEqualTypeOf<Readonly<Record<string, string>>>()
+    expectTypeOf<NetworkError['systemCode']>().toEqualTypeOf<string | undefined>()
+    expectTypeOf<InvalidRequestError['issues']>().toEqualTypeOf<readonly Issue[]>()
+    expectTypeOf<UnexpectedResponseError['issues']>().toEqualTypeOf<readonly Issue[]>()
+    expectTypeOf<Issue['path']>().toEqualTypeOf<readonly (string | number)[]>()
+  })
+})

@@ -1,0 +1,80 @@
+import type * as campaign from 'campaign-client'
+import type * as schemas from 'campaign-client/schemas'
+import { expectTypeOf, test } from 'vitest'
+import type { core } from 'zod'
+
+type Schemas = typeof schemas
+type Output<Name extends keyof Schemas> = core.output<Schemas[Name]>
+type Input<Name extends keyof Schemas> = core.input<Schemas[Name]>
+
+/** The type of every schema, by the rule that the README states: the same name in lower camel case. */
+interface Types {
+  campaignInfo: campaign.CampaignInfo
+  taskDefinition: campaign.TaskDefinition
+  questDefinition: campaign.QuestDefinition
+  campaignPoints: campaign.CampaignPoints
+  campaignSeason: campaign.CampaignSeason
+  inviteCode: campaign.InviteCode
+  userProfiles: campaign.UserProfiles
+  linkedProfile: campaign.LinkedProfile
+  userProgress: campaign.UserProgress
+  taskEntry: campaign.TaskEntry
+  questEntry: campaign.QuestEntry
+  challengeEntry: campaign.ChallengeEntry
+  rewardEntry: campaign.RewardEntry
+  getUserProgressRequest: campaign.GetUserProgressRequest
+  rewardWalletRequest: campaign.RewardWalletRequest
+  setReferrerRequest: campaign.SetReferrerRequest
+  updateUserRequest: campaign.UpdateUserRequest
+  setReferrerByRefIdRequest: campaign.SetReferrerByRefIdRequest
+  recordActionValueRequest: campaign.RecordActionValueRequest
+  getCampaignInfoRequest: campaign.GetCampaignInfoRequest
+  getCampaignPointsRequest: campaign.GetCampaignPointsRequest
+  getUserProfilesRequest: campaign.GetUserProfilesRequest
+  getInviteCodeRequest: campaign.GetInviteCodeRequest
+  webhookRegistration: campaign.WebhookRegistration
+}
+
+test('there is a type for every schema', () => {
+  // Webhook messages stand alone, and so do the tests of their schema.
+  expectTypeOf<Exclude<keyof Schemas, 'userActivity'>>().toEqualTypeOf<keyof Types>()
+})
+
+test('what a schema reads is its type', () => {
+  type Assignable = { [Name in keyof Types]: Output<Name> extends Types[Name] ? true : Name }
+  expectTypeOf<Assignable[keyof Types]>().toEqualTypeOf<true>()
+  // Not by being `any`, which would pass for everything.
+  type NotAny = { [Name in keyof Types]: 0 extends 1 & Output<Name> ? Name : true }
+  expectTypeOf<NotAny[keyof Types]>().toEqualTypeOf<true>()
+})
+
+test('the fields of a type are those its schema declares', () => {
+  // The index signature of what is kept besides is no declared field.
+  type Declared<Value> = keyof { [Key in keyof Value as string extends Key ? never : Key]: Value[Key] }
+  type SameKeys = {
+    [Name in keyof Types]: [Declared<Output<Name>>, keyof Types[Name]] extends [
+      keyof Types[Name],
+      Declared<Output<Name>>,
+    ]
+      ? true
+      : Name
+  }
+  expectTypeOf<SameKeys[keyof Types]>().toEqualTypeOf<true>()
+})
+
+test('a request as typed is what its schema takes', () => {
+  type Requests = Extract<keyof Types, `${string}Request` | 'webhookRegistration'>
+  type Taken = { [Name in Requests]: Types[Name] extends Input<Name> ? true : Name }
+  expectTypeOf<Taken[Requests]>().toEqualTypeOf<true>()
+})
+
+test('numeric strings are taken, numbers are given', () => {
+  expectTypeOf<Input<'questDefinition'>['xp_mul']>().toEqualTypeOf<string | number>()
+  expectTypeOf<Output<'questDefinition'>['xp_mul']>().toEqualTypeOf<number>()
+  expectTypeOf<Output<'taskDefinition'>['ref_xp']>().toEqualTypeOf<number>()
+})
+
+test('the known values of a status stay known', () => {
+  expectTypeOf<Output<'taskEntry'>['status']>().toEqualTypeOf<campaign.CompletionStatus>()
+  expectTypeOf<Output<'webhookRegistration'>['scope']>().toEqualTypeOf<campaign.WebhookScope>()
+})
