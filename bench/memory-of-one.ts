@@ -1,6 +1,6 @@
 /** The memory of one client, in a process that runs nothing else. Argument: a {@link MemoryTask} as JSON. */
-import { setImmediate } from 'node:timers/promises'
-import { spread } from './harness.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type Spread, spread } from './harness.ts'
 import { httpClients } from './http-clients.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -21,17 +21,22 @@ const call = clients.find((client) => client.name === name)?.call ?? combined
 const given = signal ? shutdown.signal : undefined
 
 // What is made once, such as compiled code and connections, is made here.
-await inParallel(16, 3_000, () => call(given))
-const kept: number[] = []
-let before = await heapInUse()
+await inParallel(16, 5_000, () => call(given))
+const heaps = [await heapInUse()]
 for (let stretch = 0; stretch < STRETCHES; stretch++) {
   await inParallel(16, CALLS, () => call(given))
-  const after = await heapInUse()
-  kept.push((after - before) / CALLS)
-  before = after
+  heaps.push(await heapInUse())
 }
-process.send?.(spread(kept))
+process.send?.(slopes(heaps))
 process.disconnect?.()
+
+/** Bytes per call between every two measurements that lie far enough apart for a leak to outweigh chance. */
+function slopes(heaps: readonly number[]): Spread {
+  const found = heaps.flatMap((from, first) =>
+    heaps.slice(first + STRETCHES / 2).map((to, index) => (to - from) / ((index + STRETCHES / 2) * CALLS)),
+  )
+  return spread(found)
+}
 
 /** The usual way to add a limit of time to a caller's signal. */
 async function combined(outer?: AbortSignal): Promise<unknown> {
@@ -40,11 +45,11 @@ async function combined(outer?: AbortSignal): Promise<unknown> {
   return response.json()
 }
 
-/** Collected twice, with a turn between: what finalizers let go of goes in the second. */
+/** Collected several times, with a pause between: what finalizers let go of goes in the next. */
 async function heapInUse(): Promise<number> {
-  for (let time = 0; time < 3; time++) {
+  for (let time = 0; time < 4; time++) {
+    await setTimeout(20)
     globalThis.gc?.()
-    await setImmediate()
   }
   return process.memoryUsage().heapUsed
 }

@@ -9,7 +9,10 @@ export function progressWith(tasks: number): UserProgress {
     name: `${NAMES[index % NAMES.length]} (${index})`,
     xp: 50 + (index % 10) * 25,
     xp_mul: 1 + (index % 3) / 2,
-    meta: index % 2 === 0 ? { icon: `task-${index}.svg`, order: index } : {},
+    meta:
+      index % 2 === 0
+        ? { icon: `https://cdn.example/tasks/${index}.svg`, order: index, tags: ['social', 'weekly'] }
+        : {},
     status: index % 4 === 0 ? 'completed' : 'none',
   }))
   return {
