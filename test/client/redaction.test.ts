@@ -17,7 +17,11 @@ const OPAQUE = 'opaque+token/8f2c41=='
 const JWT = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub: 'partner', exp: 4_000_000_000 })}.c2lnbmF0dXJl-_x`
 /** Spelled otherwise in JSON than in memory. */
 const SECRET = 'hook"secret\\with/odd\u007fcharacters'
-const HIDDEN_TEXTS = [OPAQUE, JWT, SECRET, JSON.stringify(SECRET).slice(1, -1), JWT.split('.')[1] as string]
+/** Their beginnings, too: half a secret, cut off, is still half a secret. */
+const HIDDEN_TEXTS = [OPAQUE, SECRET, JSON.stringify(SECRET).slice(1, -1), JWT, JWT.slice(22)].flatMap((text) => [
+  text,
+  text.slice(0, 12),
+])
 
 const tokens: [string, string | AccessTokenSource][] = [
   ['an opaque token', OPAQUE],
@@ -101,7 +105,7 @@ describe.each(tokens)('with %s', (_, accessToken) => {
     `token=${authorization.slice('Bearer '.length)}&x`,
     `secret is ${SECRET}.`,
     `${body}`,
-    `${'x'.repeat(290)}${authorization}`,
+    `${'x'.repeat(270)} ${authorization}`,
   ]
 
   it.each([200, 400, 401, 500])('no echo of a service that answers %i gets through', async (status) => {
