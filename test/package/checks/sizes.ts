@@ -18,13 +18,15 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    limit: 25,
+    // The aim is 25. The compiled reader of user progress is what goes beyond it; docs/design.md weighs the two.
+    limit: 25.6,
   },
   {
     name: 'verifyWebhook, node',
     code: "export { verifyWebhook } from 'campaign-client/webhook'",
     platform: 'node',
-    limit: 1.2,
+    // The aim is 1.2. Hashing in one piece, a third faster at 1 KB, costs what goes beyond it.
+    limit: 1.25,
   },
   {
     name: 'verifyWebhook, portable',
