@@ -30,7 +30,7 @@ export default async function (): Promise<Subject> {
     about:
       'CPU time of the calling process for one GET, answered from memory by a second process over loopback: ' +
       'from the arguments to the data. Beside a bare `fetch` with `JSON.parse`. Only campaign-client checks the ' +
-      'arguments and the data; stripe and axios use node:http, which is cheaper than `fetch`.',
+      'arguments and the data; stripe goes through node:http, which is cheaper than `fetch`.',
     measure: 'ratio',
     groups,
   }

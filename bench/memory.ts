@@ -34,8 +34,9 @@ export default async function (): Promise<Subject> {
 
 async function measureOne(task: MemoryTask): Promise<Result> {
   const child = fork(fileURLToPath(new URL('./memory-of-one.mjs', import.meta.url)), [JSON.stringify(task)], {
-    // Without warnings: Node rightly complains of those that leave their listeners on the signal, call by call.
-    execArgv: ['--expose-gc', '--no-warnings'],
+    // Compiled code stays, or each collection would throw some away, to be compiled and counted again. And no warnings:
+    // Node rightly complains of those that leave their listeners on the signal, call by call.
+    execArgv: ['--expose-gc', '--no-flush-bytecode', '--no-warnings'],
   })
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`memory of ${task.name}: ended with ${code} and no result`)

@@ -25,7 +25,7 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
       subject.about,
       `![${subject.title}](pictures/bench-${name}.svg)`,
       table(subject),
-      ...subject.groups.flatMap((group) => verdicts(subject, group)),
+      subject.groups.flatMap((group) => verdicts(subject, group)).join('\n'),
     ]),
     '',
   ]

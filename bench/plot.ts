@@ -23,6 +23,7 @@ export function draw(subject: Subject): string {
   const legend = [
     ...(unit === undefined ? [] : [`dotted line: 1, ${unit}`]),
     'thin line: quartiles',
+    ...(subject.groups.length > 1 ? ['each panel has its own scale'] : []),
     ...(subject.groups.some(({ aims }) => aims) ? ['red tick: what we aim to stay under'] : []),
   ]
   return [
@@ -54,15 +55,21 @@ function panel(subject: Subject, { results, aims }: Group, top: number): string[
     const middle = top + index * ROW + ROW / 2
     const aim = aims?.[result.name]
     return [
-      ...bar(subject, result, middle, x),
+      ...bar(subject, result, middle, x, aim),
       ...(aim === undefined ? [] : [line('aim', aim, middle - BAR / 2 - 3, middle + BAR / 2 + 3)]),
     ]
   })
   const unit = subject.measure === 'ratio' ? [line('unit', 1, top, bottom)] : []
-  return [line('zero', 0, top, bottom), ...rows, ...unit]
+  return [line('zero', 0, top, bottom), ...unit, ...rows]
 }
 
-function bar({ measure }: Subject, { name, value }: Result, middle: number, x: (value: number) => number): string[] {
+function bar(
+  { measure }: Subject,
+  { name, value }: Result,
+  middle: number,
+  x: (value: number) => number,
+  aim = 0,
+): string[] {
   const from = Math.min(x(0), x(value.median))
   const length = round(Math.abs(x(value.median) - x(0)))
   const kind = name.startsWith(OURS) ? 'bar ours' : 'bar'
@@ -70,7 +77,12 @@ function bar({ measure }: Subject, { name, value }: Result, middle: number, x: (
     text(LEFT - 10, middle + 4, name.startsWith(OURS) ? 'name own' : 'name', name),
     `<rect class="${kind}" x="${from}" y="${middle - BAR / 2}" width="${length}" height="${BAR}" rx="2"/>`,
     `<line class="spread" x1="${x(value.q1)}" x2="${x(value.q3)}" y1="${middle}" y2="${middle}"/>`,
-    text(Math.max(x(value.q3), x(value.median), x(0)) + 10, middle + 4, 'value', written(measure, value.median)),
+    text(
+      Math.max(...[value.q3, value.median, aim, 0].map(x)) + 10,
+      middle + 4,
+      'value',
+      written(measure, value.median),
+    ),
   ]
 }
 
@@ -86,8 +98,8 @@ const escaped = (words: string): string =>
 const STYLE = `
 text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: #1f2933 }
 .title { font-weight: 600; font-size: 15px } .group { font-weight: 600 } .legend { font-size: 12px; fill: #52606d }
-.name { text-anchor: end } .own { font-weight: 600; fill: #24507a } .value { font-variant-numeric: tabular-nums }
-.paper { fill: #fbfcfd; stroke: #cbd2d9 } .bar { fill: #b3bcc6 } .ours { fill: #24507a }
+.name { text-anchor: end } .own { font-weight: 600; fill: #24507a } .value { font-variant-numeric: tabular-nums; paint-order: stroke; stroke: #fbfcfd; stroke-width: 4px }
+.paper { fill: #fbfcfd; stroke: #cbd2d9 } .bar { fill: #b3bcc6 } .ours { fill: #5b9bd5 }
 .spread { stroke: #1f2933; stroke-width: 2 } .zero { stroke: #9aa5b1 } .unit { stroke: #52606d; stroke-dasharray: 2 3 }
 .aim { stroke: #b42318; stroke-width: 2.4 }
 `.trim()

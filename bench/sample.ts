@@ -6,13 +6,10 @@ const NAMES = ['Follow the project', 'Join the community', 'Invite a friend', 'M
 export function progressWith(tasks: number): UserProgress {
   const actions = Array.from({ length: tasks }, (_, index) => ({
     id: `6c1f8a52-0d3e-4b7a-9c41-${String(index).padStart(12, '0')}`,
-    name: `${NAMES[index % NAMES.length]} (${index})`,
+    name: `${NAMES[index % NAMES.length]}, week ${index} of the season`,
     xp: 50 + (index % 10) * 25,
     xp_mul: 1 + (index % 3) / 2,
-    meta:
-      index % 2 === 0
-        ? { icon: `https://cdn.example/tasks/${index}.svg`, order: index, tags: ['social', 'weekly'] }
-        : {},
+    meta: { icon: `https://cdn.example/tasks/${index}.svg`, order: index },
     status: index % 4 === 0 ? 'completed' : 'none',
   }))
   return {
