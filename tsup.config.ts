@@ -11,7 +11,7 @@ const entry = {
   'testing/msw': 'src/testing/msw.ts',
 }
 
-const { schemas, ...entriesOfCode } = entry
+const { webhook, schemas, ...others } = entry
 
 const common: Options = {
   format: ['esm', 'cjs'],
@@ -19,26 +19,47 @@ const common: Options = {
   platform: 'neutral',
   outDir: 'dist',
   sourcemap: true,
-  // One copy of every module for all entries, so that an error class is the same wherever it was imported from.
+  // One copy of every module for all entries of a build.
   splitting: true,
   // Rollup writes the CommonJS chunks: tsup's own way, sucrase, turns `?.` into function calls and breaks on es2022.
   treeshake: true,
-  external: [/^node:/, '#hmac', 'msw'],
+  external: [/^node:/, '#webhook', 'msw'],
+  // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files. The part of zod that
+  // reads answers does so for the sake of the start: importing zod's own files takes longer than all the rest.
+  noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],
   removeNodeProtocol: false,
 }
 
+/**
+ * The webhook entry in one file, with one of the two HMACs. The importing runtime chooses the file, through `exports`
+ * and, for our other entries, through `#webhook` in `imports`.
+ */
+const webhookWith = (hmac: 'node' | 'portable', name: string): Options => ({
+  ...common,
+  entry: { [name]: webhook },
+  esbuildOptions(options) {
+    options.alias = { '#hmac': `./src/webhook/hmac.${hmac}.ts` }
+  },
+})
+
+/** What the other entries share with the webhook entry they take from it: an error class must be one. */
+const sharedWithWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'shared-with-webhook',
+  setup(build) {
+    build.onResolve({ filter: /\/(?:webhook\/index|campaign-error)\.ts$/ }, () => ({
+      path: '#webhook',
+      external: true,
+    }))
+  },
+}
+
 export default defineConfig([
+  webhookWith('node', 'webhook'),
+  webhookWith('portable', 'webhook.portable'),
   {
     ...common,
-    entry: {
-      ...entriesOfCode,
-      // The two sides of `#hmac`: the importing runtime chooses, through the `imports` map of package.json.
-      'hmac.node': 'src/webhook/hmac.node.ts',
-      'hmac.portable': 'src/webhook/hmac.portable.ts',
-    },
-    // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files. The part of zod that
-    // reads answers does so for the sake of the start: importing zod's own files takes longer than all the rest.
-    noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],
+    entry: others,
+    esbuildPlugins: [sharedWithWebhook],
     dts: {
       entry,
       // TypeScript 6 refuses the baseUrl that tsup's declaration build passes on unless told so.
@@ -46,5 +67,5 @@ export default defineConfig([
     },
   },
   // Whoever imports the schemas works with zod, and gets those of the zod they have installed.
-  { ...common, entry: { schemas } },
+  { ...common, entry: { schemas }, noExternal: [] },
 ])

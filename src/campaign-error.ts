@@ -1,5 +1,5 @@
 /** Shared by every copy of the package in a process, whichever format it was loaded in. */
-const KINDS = '@@campaign-client/error-kinds'
+const KINDS: keyof CampaignError = '@@campaign-client/error-kinds'
 
 /** Whether a write took effect, as far as the client can know. */
 export type WriteOutcome = 'not_applied' | 'unknown'
@@ -53,7 +53,7 @@ export class CampaignError extends Error {
   }
 
   /** @internal */
-  get [KINDS](): string[] {
+  get '@@campaign-client/error-kinds'(): string[] {
     const kinds: string[] = []
     for (let type: unknown = this.constructor; typeof type === 'function'; type = Object.getPrototypeOf(type)) {
       if (Object.hasOwn(type, 'brand')) kinds.push((type as typeof CampaignError).brand)

@@ -48,11 +48,9 @@ export class BodyCollector {
   }
 }
 
-const encoder = new TextEncoder()
-
 /** The bytes of a body that is there as a whole, if it is raw: text, or a byte array. */
 export function rawBytes(body: unknown): Uint8Array | undefined {
-  if (typeof body === 'string') return encoder.encode(body)
+  if (typeof body === 'string') return new TextEncoder().encode(body)
   return isUint8Array(body) ? body : undefined
 }
 

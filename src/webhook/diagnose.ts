@@ -8,7 +8,7 @@ import { toKeys, type WebhookKey, type WebhookSecret } from './secret.ts'
 import { findSecret, type SignatureHeader } from './signature.ts'
 
 /** Beyond this many characters or bytes, a fault of the body and one of the secret are looked for one at a time. */
-const MAX_COMBINED = 64 * 1024
+const MAX_COMBINED = 65_536
 
 /**
  * Finds out why a message does not verify, and says what to do. For development: it hashes the body some hundred times,

@@ -1,8 +1,9 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
+import { type Hmac, hmacInOnePiece } from './hmac.one-piece.ts'
 
-const encoder = new TextEncoder()
+let inOnePiece: Hmac | undefined
 
 /**
  * @param key - not empty; a string stands for its UTF-8 bytes
@@ -10,7 +11,12 @@ const encoder = new TextEncoder()
  * @returns the HMAC-SHA256 as 64 lowercase hexadecimal digits
  */
 export function hmacSha256Hex(key: string | Uint8Array, message: string | Uint8Array): string {
-  return bytesToHex(hmac(sha256, toBytes(key), toBytes(message)))
+  inOnePiece ??= hmacInOnePiece(
+    (bytes, target) => target.set(sha256(bytes)),
+    (bytes) => bytesToHex(sha256(bytes)),
+    (key, message) => bytesToHex(hmac(sha256, toBytes(key), toBytes(message))),
+  )
+  return inOnePiece(key, message)
 }
 
 /**
@@ -28,4 +34,4 @@ export function equalDigests(expected: string, given: string): boolean {
 
 /** A copy: it is of this realm, and reads the real length whatever a subclass says. noble insists on the first. */
 const toBytes = (value: string | Uint8Array): Uint8Array =>
-  typeof value === 'string' ? encoder.encode(value) : new Uint8Array(value)
+  typeof value === 'string' ? new TextEncoder().encode(value) : new Uint8Array(value)

@@ -124,7 +124,7 @@ export interface ReceiverSettings
 /** The service's last retry comes 300 s after the one before; 5 s are left for clocks and networks. */
 const MAX_CLAIM_MS = 295_000
 
-const WEEK_MS = 7 * 24 * 60 * 60 * 1000
+const WEEK_MS = 604_800_000
 
 const STORE_METHODS = ['claim', 'extend', 'complete', 'release'] as const
 

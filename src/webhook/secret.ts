@@ -24,10 +24,11 @@ export function toKeys(secret: unknown): readonly WebhookKey[] {
 }
 
 function toKey(key: unknown): WebhookKey {
-  if (typeof key !== 'string' && !isUint8Array(key)) return refuse(key === null ? 'null' : typeof key)
+  // Of what is empty, the value says more than its type, and holds no secret.
+  if (typeof key !== 'string' && !isUint8Array(key)) return refuse(key && typeof key)
   return key.length > 0 ? key : refuse('an empty one')
 }
 
-function refuse(got: string): never {
-  throw new TypeError(`secret must be a non-empty string or Uint8Array, or a list of 1 to 5; got ${got}: is it set?`)
+function refuse(got: unknown): never {
+  throw new TypeError(`secret must be a non-empty string or Uint8Array, or a list of 1 to 5; got ${got}. Is it set?`)
 }

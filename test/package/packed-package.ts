@@ -30,8 +30,14 @@ export interface Manifest {
 /** What one way of loading an entry point gets. */
 export interface ExportTarget {
   readonly types: string
+  /** On Node, and on runtimes that call themselves so, where that is other code. */
+  readonly node?: string
   readonly default: string
 }
+
+/** Every file of code that this way of loading may give. */
+export const codeOf = ({ node, default: other }: ExportTarget): string[] =>
+  node === undefined ? [other] : [node, other]
 
 /** The package as `npm publish` would send it. */
 export interface PackedPackage {

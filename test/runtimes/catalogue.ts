@@ -19,7 +19,7 @@ export interface Runtime {
   readonly remedy: string
   /** What stands between the binary and the file to run. */
   readonly args?: readonly string[]
-  /** The side of `#hmac` it has to take. */
+  /** The HMAC it has to take: that of node:crypto, or the portable one. */
   readonly hmac: 'node' | 'portable'
   /** What it cannot give the suite. Behaviours that need it are not run, and counted as such. */
   readonly lacks: readonly Capability[]

@@ -12,7 +12,7 @@ import { SECRET, TOKEN } from './suite/secrets.ts'
 export interface Trial {
   readonly runtime: Runtime
   readonly version: string
-  /** The side of `#hmac` that was taken. */
+  /** The HMAC that was taken. */
   readonly hmac: string
   readonly passed: number
   /** Behaviours that need what the runtime lacks. */
@@ -43,7 +43,7 @@ export async function buildSuite(project: string): Promise<void> {
     logLevel: 'error',
   })
   cpSync(join(HOME, 'hosts'), project, { recursive: true })
-  cpSync(join(HOME, 'hosts/hmac-probe.mjs'), join(project, 'node_modules/campaign-client/dist/hmac-probe.mjs'))
+  cpSync(join(HOME, 'hosts/webhook-probe.mjs'), join(project, 'node_modules/campaign-client/dist/webhook-probe.mjs'))
   writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}\n')
 }
 
@@ -113,7 +113,10 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
   },
 }
 
-/** Bundles a host with the suite and the package, as its users' tools do. Gives the side of `#hmac` that went in. */
+/** The files of the webhook entry, by the HMAC they hold. */
+const BUILDS = { node: 'webhook.js', portable: 'webhook.portable.js' }
+
+/** Bundles a host with the suite and the package, as its users' tools do. Gives the HMAC that went in. */
 async function bundle(project: string, name: string, conditions: string[]): Promise<string> {
   const { metafile } = await build({
     absWorkingDir: project,
@@ -130,7 +133,8 @@ async function bundle(project: string, name: string, conditions: string[]): Prom
     logLevel: 'error',
   })
   const files = Object.keys(metafile.inputs)
-  return ['node', 'portable'].filter((side) => files.some((file) => file.endsWith(`hmac.${side}.js`))).join(' and ')
+  const taken = Object.entries(BUILDS).filter(([, built]) => files.some((file) => file.endsWith(`/dist/${built}`)))
+  return taken.map(([hmac]) => hmac).join(' and ')
 }
 
 async function execute(

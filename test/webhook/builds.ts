@@ -8,7 +8,7 @@ const HMAC = {
   portable: () => import('../../src/webhook/hmac.portable.ts'),
 }
 
-/** The two sides of `#hmac`: what one promises, the other must keep. */
+/** The two HMACs: what one promises, the other must keep. */
 export const BUILDS = ['node', 'portable'] as const
 export type Build = (typeof BUILDS)[number]
 

@@ -194,6 +194,8 @@ describe('a known type of a surprising shape is unknown, never an error', () => 
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), shape, (id, fields) => {
         const message = JSON.parse(JSON.stringify({ ...fields, id }))
+        // The one name that is dropped, as a test of its own shows.
+        fc.pre(!JSON.stringify(message).includes('"__proto__":'))
         const event = parse(message)
         expect(event.id).toBe(id)
         expect(JSON.stringify(event.payload)).toBe(JSON.stringify(message))

@@ -115,13 +115,13 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
 
 describe('the node build', () => {
   afterEach(() => {
-    vi.doUnmock('node:crypto')
+    vi.doUnmock('node:module')
     vi.resetModules()
   })
 
   async function withCrypto(replaced: Partial<typeof crypto>) {
     vi.resetModules()
-    vi.doMock('node:crypto', () => ({ ...crypto, ...replaced }))
+    vi.doMock('node:module', () => ({ createRequire: () => () => ({ ...crypto, ...replaced }) }))
     return import('../../src/webhook/hmac.node.ts')
   }
 

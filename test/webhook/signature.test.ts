@@ -6,7 +6,7 @@ import { BUILDS, loadWebhook, type Webhook } from './builds.ts'
 
 const SECRET = 'whsec_Zm9vYmFy'
 const BODY = '{"id":"m-1","user":"Zoë 漢字 😀"}'
-const WARNED = Symbol.for('campaign-client.parsed-body-warning')
+const WARNED = Symbol.for('campaign-client.parsed-body')
 
 const sign = (key: string | Uint8Array, body: string | Uint8Array): string =>
   createHmac('sha256', key).update(body).digest('hex')
@@ -401,7 +401,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
       expect(process.emitWarning).toHaveBeenCalledWith(
-        expect.stringMatching(/raw body.*got a parsed one.*express\.raw/),
+        expect.stringMatching(/rawBody must be the string.*got it parsed.*express\.raw/),
       )
       expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
       const copy = await loadWebhook(build)
@@ -435,7 +435,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
       vi.unstubAllGlobals()
       expect(warn).toHaveBeenCalledTimes(1)
-      expect(warn).toHaveBeenCalledWith(expect.stringContaining('raw body'))
+      expect(warn).toHaveBeenCalledWith(expect.stringContaining('rawBody must be'))
     })
   })
 

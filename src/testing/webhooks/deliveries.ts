@@ -1,4 +1,4 @@
-import { signWebhook } from '../../webhook/signature.ts'
+import { signWebhook } from '../../webhook/index.ts'
 import { type PostResult, type PostSettings, post } from './post.ts'
 import type { Webhook } from './registry.ts'
 

@@ -1,5 +1,5 @@
 /**
- * jsdom resolves for browsers, so that `#hmac` is the portable one.
+ * jsdom resolves for browsers, so that the HMAC is the portable one.
  *
  * @jest-environment jsdom
  */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
-import { type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
+import { codeOf, type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
 const HOME = join(ROOT, 'etc/api')
@@ -45,15 +45,17 @@ export const checkApiReport: PackageCheck = {
       }
       for (const [index, format] of FORMATS.entries()) {
         const declared = (surfaces[index] as Surface).values(entry)
-        const actual = await valuesOf(join(packed.directory, entry.targets[format].default), format)
-        problems.push(
-          ...declared
-            .filter((name) => !actual.includes(name))
-            .map((name) => `${entry.path} (${format}): ${name} is declared as a value, but is not there`),
-          ...actual
-            .filter((name) => !declared.includes(name))
-            .map((name) => `${entry.path} (${format}): ${name} is there, but not declared`),
-        )
+        for (const code of codeOf(entry.targets[format])) {
+          const actual = await valuesOf(join(packed.directory, code), format)
+          problems.push(
+            ...declared
+              .filter((name) => !actual.includes(name))
+              .map((name) => `${entry.path}: ${name} is declared as a value, but is not in ${code}`),
+            ...actual
+              .filter((name) => !declared.includes(name))
+              .map((name) => `${entry.path}: ${name} is in ${code}, but not declared`),
+          )
+        }
       }
     }
     return { problems, notes: [] }

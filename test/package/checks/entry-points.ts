@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { runCommand } from '../command.ts'
-import type { PackedPackage } from '../packed-package.ts'
+import { codeOf, type PackedPackage } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
 /** What an installed package may load: itself, its one dependency, its optional peer, and the runtime. */
-const ALLOWED_IMPORTS = /^(?:\.|#hmac$|node:|zod(?:\/|$)|msw(?:\/|$))/
+const ALLOWED_IMPORTS = /^(?:\.|#webhook$|node:|zod(?:\/|$)|msw(?:\/|$))/
 /** A specifier in code that is already bundled, where no string of the program itself looks like one. */
 const SPECIFIER = /(?:\bfrom\s*|\brequire\(|^import\s*|\bimport\()(["'])([^"'\n]+)\1/gm
 const MACHINE_PATH = /(?:^|["'\s])(?:\/(?:home|root|tmp|work|Users)\/|[A-Z]:\\)/m
@@ -36,8 +36,8 @@ function missingTargets({ manifest, directory }: PackedPackage): string[] {
       continue
     }
     for (const format of ['import', 'require'] as const) {
-      const { types, default: code } = target[format]
-      for (const file of [types, code]) {
+      const { types } = target[format]
+      for (const file of [types, ...codeOf(target[format])]) {
         if (!existsSync(join(directory, file))) problems.push(`${entry} (${format}): ${file} is not in the tarball`)
         else if (!/\bexports?\b[^;]*\w/.test(readFileSync(join(directory, file), 'utf8'))) {
           problems.push(`${entry} (${format}): ${file} exports nothing`)

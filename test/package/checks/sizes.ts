@@ -25,8 +25,7 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'verifyWebhook, node',
     code: "export { verifyWebhook } from 'campaign-client/webhook'",
     platform: 'node',
-    // The aim is 1.2. Hashing in one piece, a third faster at 1 KB, costs what goes beyond it.
-    limit: 1.25,
+    limit: 1.2,
   },
   {
     name: 'verifyWebhook, portable',
@@ -38,8 +37,8 @@ const BUNDLES: readonly BundleBudget[] = [
 ]
 
 /** Of the tarball, in kB. */
-const PACKED_LIMIT = 850
-const UNPACKED_LIMIT = 3_600
+const PACKED_LIMIT = 950
+const UNPACKED_LIMIT = 4_000
 
 /** What the package costs those who ship it to others, and those who install it. */
 export const checkSizes: PackageCheck = {

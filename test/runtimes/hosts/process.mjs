@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import process from 'node:process'
 // Beside the files of the package, where alone the name resolves.
-import { build } from './node_modules/campaign-client/dist/hmac-probe.mjs'
+import { build } from './node_modules/campaign-client/dist/webhook-probe.mjs'
 import { run } from './suite.mjs'
 
 const { Bun, Deno } = globalThis
