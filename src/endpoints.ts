@@ -21,8 +21,6 @@ export interface Endpoint<Request = unknown, Data = unknown> {
   readonly method: 'GET' | 'POST'
   /** Path below the base URL. `undefined` where the interface shows none. */
   readonly path: string | undefined
-  /** The section of the interface that this rests on. */
-  readonly section: string
   readonly request: $ZodType<Request>
   /** Shape of the envelope's `data`; `undefined` where the answer carries none, `'any'` where it is not shown. */
   readonly response: $ZodType<Data, unknown> | 'any' | undefined
@@ -38,7 +36,6 @@ export const endpoints = {
   getUserProgress: endpoint<request.GetUserProgressRequest, UserProgress>({
     method: 'GET',
     path: 'user/progress',
-    section: 'Endpoints, 1',
     request: request.getUserProgressRequest,
     response: userProgress,
     repeat: 'safe',
@@ -46,7 +43,6 @@ export const endpoints = {
   rewardWallet: endpoint<request.RewardWalletRequest, void>({
     method: 'POST',
     path: 'wallet/reward',
-    section: 'Endpoints, 2',
     request: request.rewardWalletRequest,
     response: undefined,
     repeat: 'guarded',
@@ -54,7 +50,6 @@ export const endpoints = {
   setReferrer: endpoint<request.SetReferrerRequest, AcceptedData>({
     method: 'POST',
     path: 'user/referrer',
-    section: 'Endpoints, 3',
     request: request.setReferrerRequest,
     response: acceptedData,
     repeat: 'guarded',
@@ -62,7 +57,6 @@ export const endpoints = {
   updateUser: endpoint<request.UpdateUserRequest, AcceptedData>({
     method: 'POST',
     path: 'user',
-    section: 'Endpoints, 4',
     request: request.updateUserRequest,
     response: acceptedData,
     repeat: 'safe',
@@ -70,7 +64,6 @@ export const endpoints = {
   setReferrerByRefId: endpoint<request.SetReferrerByRefIdRequest, AcceptedData>({
     method: 'POST',
     path: 'user/ref_id',
-    section: 'Endpoints, 4a',
     request: request.setReferrerByRefIdRequest,
     response: acceptedData,
     repeat: 'guarded',
@@ -78,7 +71,6 @@ export const endpoints = {
   recordActionValue: endpoint<request.RecordActionValueRequest, void>({
     method: 'POST',
     path: 'action/value',
-    section: 'Endpoints, 5',
     request: request.recordActionValueRequest,
     response: undefined,
     repeat: 'unsafe',
@@ -86,7 +78,6 @@ export const endpoints = {
   getCampaignInfo: endpoint<request.GetCampaignInfoRequest, CampaignInfo>({
     method: 'GET',
     path: 'campaign/info',
-    section: 'Endpoints, 6',
     request: request.getCampaignInfoRequest,
     response: campaignInfo,
     repeat: 'safe',
@@ -95,7 +86,6 @@ export const endpoints = {
   getCampaignPoints: endpoint<request.GetCampaignPointsRequest, CampaignPoints>({
     method: 'GET',
     path: 'campaign/points',
-    section: 'Endpoints, 7',
     request: request.getCampaignPointsRequest,
     response: campaignPoints,
     repeat: 'safe',
@@ -104,7 +94,6 @@ export const endpoints = {
   getUserProfiles: endpoint<request.GetUserProfilesRequest, UserProfiles>({
     method: 'GET',
     path: 'user/profiles',
-    section: 'Endpoints, 8',
     request: request.getUserProfilesRequest,
     response: userProfiles,
     repeat: 'safe',
@@ -113,7 +102,6 @@ export const endpoints = {
   getInviteCode: endpoint<request.GetInviteCodeRequest, InviteCode>({
     method: 'GET',
     path: 'code',
-    section: 'Endpoints, 9',
     request: request.getInviteCodeRequest,
     response: inviteCode,
     repeat: 'safe',
@@ -122,7 +110,6 @@ export const endpoints = {
   registerWebhook: endpoint<WebhookRegistration, unknown>({
     method: 'POST',
     path: undefined,
-    section: 'Endpoints, 10',
     request: webhookRegistration,
     response: 'any',
     repeat: 'unsafe',

@@ -1,5 +1,5 @@
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints.ts'
-import { type Member, Project, plain } from './project.ts'
+import { type Member, Project, plain, sectionOf } from './project.ts'
 
 const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
 
@@ -34,7 +34,7 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
         endpoint.path === undefined ? 'POST, a path that is not shown' : `\`${endpoint.method} /${endpoint.path}\``,
       ],
       [
-        ['interface', endpoint.section],
+        ['interface', sectionOf(name, method)],
         ['a repeat is', `[${endpoint.repeat}](../repeats-and-idempotency.md)`],
       ],
     ),

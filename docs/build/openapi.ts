@@ -5,7 +5,7 @@ import { acceptedData } from '../../src/schemas/accepted.ts'
 import { metadata, numericString } from '../../src/schemas/fields.ts'
 import * as resources from '../../src/schemas/index.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
-import { Project, plain } from './project.ts'
+import { type Member, Project, plain, sectionOf } from './project.ts'
 import { recordSamples, type Samples, sampleRequests } from './samples.ts'
 
 /** Operations whose error answers the interface shows. Those of the others are assumed to be the same. */
@@ -125,9 +125,10 @@ function resourceSchemas(project: Project): Map<string, Schema> {
 function worded(name: string, schema: Schema, project: Project): Schema {
   const members = project.members(name)
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([field, property]) => {
-    const words = members.get(field)?.description
-    if (words === undefined || words === '') throw new Error(`${name}.${field} has no comment`)
-    return [field, describe(property, words)] as const
+    const { description = '', known = [] } = members.get(field) ?? {}
+    if (description === '') throw new Error(`${name}.${field} has no comment`)
+    const shape = known.length > 0 ? { anyOf: [{ type: 'string', enum: known }, property] } : property
+    return [field, describe(shape, description)] as const
   })
   return describe(
     { ...schema, ...(properties.length > 0 && { properties: Object.fromEntries(properties) }) },
@@ -145,8 +146,8 @@ function describeOperation(
   samples: Samples,
 ): Schema {
   const endpoint: AnyEndpoint = endpoints[operation]
-  const words = project.members('CampaignClient').get(operation)?.description ?? ''
-  const [paragraph = ''] = words.split('\n\n')
+  const method = project.members('CampaignClient').get(operation) as Member
+  const [paragraph = ''] = method.description.split('\n\n')
   const [summary = ''] = paragraph.split(/(?<=\.)\s|:\s/)
   const request = requestName(operation)
   const isRead = endpoint.method === 'GET'
@@ -159,7 +160,7 @@ function describeOperation(
     tags: [tagOf(path)],
     summary: plain(summary).replace(/\.$/, ''),
     description: `${plain(paragraph)}\n\n${REPEATS[endpoint.repeat]}`,
-    'x-interface': endpoint.section,
+    'x-interface': sectionOf(operation, method),
     'x-repeat': endpoint.repeat,
     ...(assumed.length > 0 && { 'x-assumed': assumed.join(' ') }),
     ...(isRead

@@ -51,6 +51,7 @@ export class Project {
       description: this.#textOf(symbol),
       optional: (symbol.flags & ts.SymbolFlags.Optional) !== 0,
       type: type ? this.checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation) : 'unknown',
+      known: type ? knownStrings(type) : [],
       tags,
     }
   }
@@ -60,12 +61,27 @@ export class Project {
   }
 }
 
+/** `'a' | 'b' | (string & Record<never, never>)` is how a type says: any string, of which these are known. */
+function knownStrings(type: ts.Type): string[] {
+  if (!type.isUnion() || !type.types.some((part) => part.isIntersection())) return []
+  return type.types.flatMap((part) => (part.isStringLiteral() ? [part.value] : []))
+}
+
 /** A field of an interface, or a method of a class. */
 export interface Member {
   readonly description: string
   readonly optional: boolean
   readonly type: string
+  /** The known values of a field that may be any other string as well. */
+  readonly known: readonly string[]
   readonly tags: readonly { readonly name: string; readonly text: string }[]
+}
+
+/** The section of the interface that a method rests on, as its comment says. */
+export function sectionOf(name: string, { description }: Member): string {
+  const section = /\bInterface: ([^.]+)\.$/m.exec(description)?.[1]
+  if (section === undefined) throw new Error(`the comment of ${name} names no section of the interface`)
+  return section
 }
 
 /** The comment as plain Markdown in one line: `{@link X}` becomes its name. */

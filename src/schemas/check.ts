@@ -46,7 +46,7 @@ function describe(issue: $ZodIssue, value: unknown): string {
   return issue.message
 }
 
-const expected = (type: string): string => (type === 'number' ? 'a finite number' : type === 'record' ? 'object' : type)
+const expected = (type: string): string => (type === 'number' ? 'a finite number' : type)
 
 function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'

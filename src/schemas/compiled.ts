@@ -9,7 +9,6 @@ import { isMetadata } from './fields.ts'
 export const INVALID: unique symbol = Symbol('invalid')
 
 const userProgress_c0 = isMetadata
-const userProgress_c2 = new Set(["none","completed"])
 const userProgress = (input) => {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return INVALID;
   const v0 = input["id"];
@@ -46,127 +45,100 @@ const userProgress = (input) => {
       v11 = undefined;
     }
     const v14 = v5["status"];
-    let v15;
-    v15 = (() => {
-      if (!userProgress_c2.has(v14)) return INVALID;
-      return v14;
-    })();
-    if (v15 === INVALID) v15 = (() => {
-      if (typeof v14 !== "string") return INVALID;
-      return v14;
-    })();
-    if (v15 === INVALID) return INVALID;
+    if (typeof v14 !== "string") return INVALID;
   }
-  const v17 = input["quests"];
-  if (!Array.isArray(v17)) return INVALID;
-  for (let v18 = 0; v18 < v17.length; v18++) {
-    const v19 = v17[v18];
-    if (typeof v19 !== "object" || v19 === null || Array.isArray(v19)) return INVALID;
-    const v20 = v19["id"];
+  const v16 = input["quests"];
+  if (!Array.isArray(v16)) return INVALID;
+  for (let v17 = 0; v17 < v16.length; v17++) {
+    const v18 = v16[v17];
+    if (typeof v18 !== "object" || v18 === null || Array.isArray(v18)) return INVALID;
+    const v19 = v18["id"];
+    if (typeof v19 !== "string") return INVALID;
+    const v20 = v18["name"];
     if (typeof v20 !== "string") return INVALID;
-    const v21 = v19["name"];
-    if (typeof v21 !== "string") return INVALID;
-    const v22 = v19["xp"];
+    const v21 = v18["xp"];
+    if (typeof v21 !== "number" || !Number.isFinite(v21)) return INVALID;
+    const v22 = v18["xp_mul"];
     if (typeof v22 !== "number" || !Number.isFinite(v22)) return INVALID;
-    const v23 = v19["xp_mul"];
-    if (typeof v23 !== "number" || !Number.isFinite(v23)) return INVALID;
-    const v24 = v19["meta"];
-    let v25 = (() => {
-      let v26;
-      if (v24 !== undefined) {
-        const v27 = userProgress_c0(v24);
-        if (!v27) return INVALID;
-        v26 = v24;
+    const v23 = v18["meta"];
+    let v24 = (() => {
+      let v25;
+      if (v23 !== undefined) {
+        const v26 = userProgress_c0(v23);
+        if (!v26) return INVALID;
+        v25 = v23;
       }
-      return v26;
+      return v25;
     })();
-    if (v25 === INVALID) {
-      if ("meta" in v19) return INVALID;
-      v25 = undefined;
+    if (v24 === INVALID) {
+      if ("meta" in v18) return INVALID;
+      v24 = undefined;
     }
-    const v28 = v19["status"];
-    let v29;
-    v29 = (() => {
-      if (!userProgress_c2.has(v28)) return INVALID;
-      return v28;
-    })();
-    if (v29 === INVALID) v29 = (() => {
-      if (typeof v28 !== "string") return INVALID;
-      return v28;
-    })();
-    if (v29 === INVALID) return INVALID;
-    const v30 = v19["actions"];
-    if (!Array.isArray(v30)) return INVALID;
-    for (let v31 = 0; v31 < v30.length; v31++) {
-      const v32 = v30[v31];
-      if (typeof v32 !== "string") return INVALID;
+    const v27 = v18["status"];
+    if (typeof v27 !== "string") return INVALID;
+    const v28 = v18["actions"];
+    if (!Array.isArray(v28)) return INVALID;
+    for (let v29 = 0; v29 < v28.length; v29++) {
+      const v30 = v28[v29];
+      if (typeof v30 !== "string") return INVALID;
     }
   }
-  const v34 = input["challenges"];
-  if (!Array.isArray(v34)) return INVALID;
-  for (let v35 = 0; v35 < v34.length; v35++) {
-    const v36 = v34[v35];
-    if (typeof v36 !== "object" || v36 === null || Array.isArray(v36)) return INVALID;
-    const v37 = v36["id"];
-    if (typeof v37 !== "string") return INVALID;
-    const v38 = v36["name"];
-    if (typeof v38 !== "string") return INVALID;
-    const v39 = v36["xp"];
-    if (typeof v39 !== "number" || !Number.isFinite(v39)) return INVALID;
-    const v40 = v36["xp_mul"];
-    if (typeof v40 !== "number" || !Number.isFinite(v40)) return INVALID;
-    const v41 = v36["meta"];
-    let v42 = (() => {
-      let v43;
-      if (v41 !== undefined) {
-        const v44 = userProgress_c0(v41);
-        if (!v44) return INVALID;
-        v43 = v41;
+  const v32 = input["challenges"];
+  if (!Array.isArray(v32)) return INVALID;
+  for (let v33 = 0; v33 < v32.length; v33++) {
+    const v34 = v32[v33];
+    if (typeof v34 !== "object" || v34 === null || Array.isArray(v34)) return INVALID;
+    const v35 = v34["id"];
+    if (typeof v35 !== "string") return INVALID;
+    const v36 = v34["name"];
+    if (typeof v36 !== "string") return INVALID;
+    const v37 = v34["xp"];
+    if (typeof v37 !== "number" || !Number.isFinite(v37)) return INVALID;
+    const v38 = v34["xp_mul"];
+    if (typeof v38 !== "number" || !Number.isFinite(v38)) return INVALID;
+    const v39 = v34["meta"];
+    let v40 = (() => {
+      let v41;
+      if (v39 !== undefined) {
+        const v42 = userProgress_c0(v39);
+        if (!v42) return INVALID;
+        v41 = v39;
       }
-      return v43;
+      return v41;
     })();
-    if (v42 === INVALID) {
-      if ("meta" in v36) return INVALID;
-      v42 = undefined;
+    if (v40 === INVALID) {
+      if ("meta" in v34) return INVALID;
+      v40 = undefined;
     }
-    const v45 = v36["status"];
-    let v46;
-    v46 = (() => {
-      if (!userProgress_c2.has(v45)) return INVALID;
-      return v45;
-    })();
-    if (v46 === INVALID) v46 = (() => {
-      if (typeof v45 !== "string") return INVALID;
-      return v45;
-    })();
-    if (v46 === INVALID) return INVALID;
+    const v43 = v34["status"];
+    if (typeof v43 !== "string") return INVALID;
   }
-  const v48 = input["rewards"];
-  if (!Array.isArray(v48)) return INVALID;
-  for (let v49 = 0; v49 < v48.length; v49++) {
-    const v50 = v48[v49];
-    if (typeof v50 !== "object" || v50 === null || Array.isArray(v50)) return INVALID;
-    const v51 = v50["id"];
-    if (typeof v51 !== "string") return INVALID;
-    const v52 = v50["reward"];
-    if (typeof v52 !== "string") return INVALID;
-    const v53 = v50["type"];
-    if (typeof v53 !== "string") return INVALID;
+  const v45 = input["rewards"];
+  if (!Array.isArray(v45)) return INVALID;
+  for (let v46 = 0; v46 < v45.length; v46++) {
+    const v47 = v45[v46];
+    if (typeof v47 !== "object" || v47 === null || Array.isArray(v47)) return INVALID;
+    const v48 = v47["id"];
+    if (typeof v48 !== "string") return INVALID;
+    const v49 = v47["reward"];
+    if (typeof v49 !== "string") return INVALID;
+    const v50 = v47["type"];
+    if (typeof v50 !== "string") return INVALID;
   }
-  const v55 = input["total"];
+  const v52 = input["total"];
+  if (typeof v52 !== "number" || !Number.isFinite(v52)) return INVALID;
+  const v53 = input["xp"];
+  if (typeof v53 !== "number" || !Number.isFinite(v53)) return INVALID;
+  const v54 = input["ref_xp"];
+  if (typeof v54 !== "number" || !Number.isFinite(v54)) return INVALID;
+  const v55 = input["ugc_xp"];
   if (typeof v55 !== "number" || !Number.isFinite(v55)) return INVALID;
-  const v56 = input["xp"];
+  const v56 = input["xp_mul"];
   if (typeof v56 !== "number" || !Number.isFinite(v56)) return INVALID;
-  const v57 = input["ref_xp"];
+  const v57 = input["rank"];
   if (typeof v57 !== "number" || !Number.isFinite(v57)) return INVALID;
-  const v58 = input["ugc_xp"];
-  if (typeof v58 !== "number" || !Number.isFinite(v58)) return INVALID;
-  const v59 = input["xp_mul"];
-  if (typeof v59 !== "number" || !Number.isFinite(v59)) return INVALID;
-  const v60 = input["rank"];
-  if (typeof v60 !== "number" || !Number.isFinite(v60)) return INVALID;
-  const v61 = input["team"];
-  if (typeof v61 !== "string") return INVALID;
+  const v58 = input["team"];
+  if (typeof v58 !== "string") return INVALID;
   return input;
 }
 

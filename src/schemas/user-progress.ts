@@ -102,7 +102,7 @@ const entry = {
   xp: z.number(),
   xp_mul: z.number(),
   meta: metadata,
-  status: openString(['none', 'completed']),
+  status: openString<CompletionStatus>(),
 }
 
 /** Schema of {@link TaskEntry}. Unknown fields are kept. */

@@ -20,7 +20,7 @@ const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.c
 
 /** Schema of {@link WebhookRegistration}. */
 export const webhookRegistration = z.object({
-  scope: openString(['user_activity']).check(z.refine((scope) => scope.length > 0, 'must not be empty')),
+  scope: openString<WebhookScope>().check(z.minLength(1, 'must not be empty')),
   url: z.string().check(z.refine(isHttpUrl, 'must be an absolute http or https URL')),
   secret: z.optional(identifier),
   hook_id: z.optional(identifier),

@@ -459,7 +459,7 @@ describe('bad call options', () => {
   const WHOLE = 'must be a whole number, 0 or more'
   const SIGNAL = 'must be an AbortSignal'
   const PARAMETER = 'must be a string, a finite number or a boolean'
-  const ONE_LINE = 'must be a string that a header can carry: one line of Latin-1 text'
+  const ONE_LINE = 'must be one line of Latin-1 text'
   const OWN = 'is set by the client or the connection'
   const HEADERS = 'must be a plain object of header names and values'
 

@@ -18,8 +18,7 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    // The aim is 25. The compiled reader of user progress is what goes beyond it; docs/design.md weighs the two.
-    limit: 25.6,
+    limit: 25,
   },
   {
     name: 'verifyWebhook, node',
