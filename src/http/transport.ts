@@ -60,20 +60,22 @@ export class Transport {
     const init: RequestInit = { method, headers, signal, redirect: 'manual' }
     if (body !== undefined) init.body = once(body)
     // ky sees neither token nor body: its errors hold the request it made, and copying ours would cost it twice.
-    let thrown: { readonly error: unknown } | undefined
+    let failure: Failure | undefined
     const send = async (): Promise<Response> => {
       try {
-        return await (this.#fetch ?? globalThis.fetch)(url, init)
+        const response = await (this.#fetch ?? globalThis.fetch)(url, init)
+        if (isResponse(response)) return response
+        failure = notAResponse(typeof response)
       } catch (error) {
-        thrown = { error }
-        throw error
+        failure = networkFailure(error, secrets)
       }
+      throw failure
     }
     try {
       const response = await this.#ky(url, { method, fetch: send })
       return { status: response.status, headers: response.headers, text: await readBody(response) }
     } catch (error) {
-      throw networkFailure(thrown === undefined ? error : thrown.error, secrets)
+      throw failure ?? networkFailure(error, secrets)
     }
   }
 }
@@ -83,6 +85,17 @@ export class Transport {
  * a write would count twice. A Blob it sends once (2.9.5).
  */
 const once = (body: string): BodyInit => ('Deno' in globalThis ? new Blob([body]) : body)
+
+/** By what is needed of it: the responses of polyfills and of other packages are not instances of the platform's. */
+const isResponse = (value: Partial<Response> | null | undefined): boolean =>
+  typeof value?.status === 'number' && typeof value.text === 'function' && typeof value.headers?.get === 'function'
+
+/** It may have sent the request all the same, and would do no better the next time. */
+const notAResponse = (type: string): Failure =>
+  new Failure('not_understood', ({ operation, outcome }) => {
+    const message = `${operation}: fetch (the option, or else the global one) must return a Response, and returned ${type}`
+    return new NetworkError(message, { operation, outcome })
+  })
 
 async function readBody(response: Response): Promise<string> {
   if (response.status < 200 || (response.status >= 300 && response.status < 400)) {
