@@ -1,4 +1,5 @@
 import type { ClaimResult } from './deliveries.ts'
+import { typeName } from './type-name.ts'
 
 /*
  * A store of a partner's own may answer anything, one without types above all. What is no answer must be taken for
@@ -16,6 +17,7 @@ export function requireClaim(claim: ClaimResult): ClaimResult {
 /** @throws TypeError when it is no boolean */
 export function requireBoolean(method: 'extend' | 'complete', answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer
-  const given = answer === null ? 'null' : typeof answer
-  throw new TypeError(`The delivery store's ${method}() must resolve to true or false, and resolved to ${given}.`)
+  throw new TypeError(
+    `The delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(answer)}.`,
+  )
 }
