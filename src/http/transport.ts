@@ -20,7 +20,7 @@ export interface HttpAnswer {
 }
 
 /** Raised before a connection stood, so that the request cannot have been read by anyone. */
-const BEFORE_CONNECTION = new Set([
+const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
   'FailedToOpenSocket',
@@ -92,9 +92,9 @@ const isResponse = (value: Partial<Response> | null | undefined): boolean =>
 
 /** It may have sent the request all the same, and would do no better the next time. */
 const notAResponse = (type: string): Failure =>
-  new Failure('not_understood', ({ operation, outcome }) => {
-    const message = `${operation}: fetch (the option, or else the global one) must return a Response, and returned ${type}`
-    return new NetworkError(message, { operation, outcome })
+  new Failure('not_understood', (context) => {
+    const message = `${context.operation}: the fetch option, or the global fetch, returned no Response but ${type}`
+    return new NetworkError(message, context)
   })
 
 async function readBody(response: Response): Promise<string> {
@@ -113,18 +113,21 @@ async function readBody(response: Response): Promise<string> {
 
 function networkFailure(thrown: unknown, secrets: readonly string[]): Failure {
   const { systemCode, connecting } = readCodes(thrown, secrets)
-  const notSent = connecting || (systemCode !== undefined && BEFORE_CONNECTION.has(systemCode))
+  const notSent = connecting || BEFORE_CONNECTION.has(systemCode)
   const cause = safeCause(thrown, secrets)
   const what = notSent ? 'the service could not be reached' : 'the connection failed before a whole answer arrived'
-  const detail = [systemCode, cause?.message].filter((part) => part !== undefined && part !== '').join(', ')
+  const detail = [systemCode, cause?.message].filter(Boolean).join(', ')
   return new Failure(notSent ? 'not_sent' : 'no_answer', ({ operation, outcome }) => {
-    const message = `${operation}: ${what}${detail === '' ? '' : ` (${detail})`}`
+    const message = `${operation}: ${what}${detail && ` (${detail})`}`
     return new NetworkError(message, { operation, outcome, cause, systemCode })
   })
 }
 
 /** The system's code stands somewhere down the chain of causes, where depends on the runtime. */
-function readCodes(thrown: unknown, secrets: readonly string[]): { systemCode?: string; connecting: boolean } {
+function readCodes(
+  thrown: unknown,
+  secrets: readonly string[],
+): { systemCode?: string | undefined; connecting: boolean } {
   let systemCode: string | undefined
   let connecting = false
   let error: unknown = thrown
@@ -134,7 +137,7 @@ function readCodes(thrown: unknown, secrets: readonly string[]): { systemCode?: 
     connecting ||= wasConnecting(error)
     error = property(error, 'cause')
   }
-  return systemCode === undefined ? { connecting } : { systemCode, connecting }
+  return { systemCode, connecting }
 }
 
 /** Node tries each address of a host, and throws an `AggregateError` when none could be reached. */

@@ -382,9 +382,7 @@ describe('a fetch that gives no Response', () => {
       const fetch = giving(given)
       const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
       expect(error).toBeInstanceOf(NetworkError)
-      expect(error.message).toBe(
-        `${of.name}: fetch (the option, or else the global one) must return a Response, and returned ${got}`,
-      )
+      expect(error.message).toBe(`${of.name}: the fetch option, or the global fetch, returned no Response but ${got}`)
       // It may have sent the request before it lost the answer.
       expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
       expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
@@ -396,7 +394,14 @@ describe('a fetch that gives no Response', () => {
     vi.stubGlobal('fetch', giving(undefined))
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
     vi.unstubAllGlobals()
-    expect(error.message).toContain('the global one')
+    expect(error.message).toContain('the global fetch')
+  })
+
+  test('but one of a browser that hides a redirect, with status 0: it is one', async () => {
+    const error = await errorOf(
+      read.run(clientOf('https://service.example/api/v1', { fetch: async () => Response.error() })),
+    )
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
   })
 
   test('but what has all that is read of one, as polyfills do: it is read', async () => {
