@@ -32,7 +32,9 @@ const BUS_OFFSET = 10_000
 async function freePortPair(): Promise<number> {
   for (;;) {
     const port = await freePort()
-    if (port + BUS_OFFSET <= 65_535) return port
+    if (port + BUS_OFFSET > 65_535) continue
+    const bus = await freePort(port + BUS_OFFSET).catch(() => undefined)
+    if (bus !== undefined) return port
   }
 }
 
