@@ -105,7 +105,7 @@ export class ReferralRejectedError extends ApiError {
   }
 }
 
-/** No answer: the connection was refused, reset or lost, or the name not found. */
+/** No answer: the connection was refused, reset or lost, the name not found, or `fetch` returned no `Response`. */
 export class NetworkError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'NetworkError'

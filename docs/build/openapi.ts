@@ -1,7 +1,6 @@
 import { toJSONSchema } from 'zod'
 import { registry } from 'zod/v4/core'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints.ts'
-import { acceptedData } from '../../src/schemas/accepted.ts'
 import { metadata, numericString } from '../../src/schemas/fields.ts'
 import * as resources from '../../src/schemas/index.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
@@ -103,7 +102,7 @@ function resourceSchemas(project: Project): Map<string, Schema> {
   const typeName = (schema: string): string => schema.charAt(0).toUpperCase() + schema.slice(1)
   // Messages are described from their types, which tell the kinds apart; see message-schemas.ts.
   const { userActivity: _, ...described } = resources
-  for (const [name, schema] of Object.entries({ ...described, acceptedData })) known.add(schema, { id: typeName(name) })
+  for (const [name, schema] of Object.entries(described)) known.add(schema, { id: typeName(name) })
   const { schemas } = toJSONSchema(known, {
     target: 'draft-2020-12',
     io: 'input',
@@ -222,10 +221,7 @@ function envelope(operation: OperationName): Schema {
 }
 
 const responseNames = new Map<unknown, string>(
-  Object.entries({ ...resources, acceptedData }).map(([name, schema]) => [
-    schema,
-    name.charAt(0).toUpperCase() + name.slice(1),
-  ]),
+  Object.entries(resources).map(([name, schema]) => [schema, name.charAt(0).toUpperCase() + name.slice(1)]),
 )
 
 const ERRORS = { 400: 'BadRequest', 401: 'Unauthorized', 403: 'AccessDenied', 500: 'InternalError' } as const

@@ -20,7 +20,7 @@ export interface HttpAnswer {
 }
 
 /** Raised before a connection stood, so that the request cannot have been read by anyone. */
-const BEFORE_CONNECTION = new Set([
+const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
   'FailedToOpenSocket',
@@ -60,20 +60,22 @@ export class Transport {
     const init: RequestInit = { method, headers, signal, redirect: 'manual' }
     if (body !== undefined) init.body = once(body)
     // ky sees neither token nor body: its errors hold the request it made, and copying ours would cost it twice.
-    let thrown: { readonly error: unknown } | undefined
+    let failure: Failure | undefined
     const send = async (): Promise<Response> => {
       try {
-        return await (this.#fetch ?? globalThis.fetch)(url, init)
+        const response = await (this.#fetch ?? globalThis.fetch)(url, init)
+        if (isResponse(response)) return response
+        failure = notAResponse(typeof response)
       } catch (error) {
-        thrown = { error }
-        throw error
+        failure = networkFailure(error, secrets)
       }
+      throw failure
     }
     try {
       const response = await this.#ky(url, { method, fetch: send })
       return { status: response.status, headers: response.headers, text: await readBody(response) }
     } catch (error) {
-      throw networkFailure(thrown === undefined ? error : thrown.error, secrets)
+      throw failure ?? networkFailure(error, secrets)
     }
   }
 }
@@ -83,6 +85,17 @@ export class Transport {
  * a write would count twice. A Blob it sends once (2.9.5).
  */
 const once = (body: string): BodyInit => ('Deno' in globalThis ? new Blob([body]) : body)
+
+/** By what is needed of it: the responses of polyfills and of other packages are not instances of the platform's. */
+const isResponse = (value: Partial<Response> | null | undefined): boolean =>
+  typeof value?.status === 'number' && typeof value.text === 'function' && typeof value.headers?.get === 'function'
+
+/** It may have sent the request all the same, and would do no better the next time. */
+const notAResponse = (type: string): Failure =>
+  new Failure('not_understood', (context) => {
+    const message = `${context.operation}: the fetch option, or the global fetch, returned no Response but ${type}`
+    return new NetworkError(message, context)
+  })
 
 async function readBody(response: Response): Promise<string> {
   if (response.status < 200 || (response.status >= 300 && response.status < 400)) {
@@ -100,18 +113,21 @@ async function readBody(response: Response): Promise<string> {
 
 function networkFailure(thrown: unknown, secrets: readonly string[]): Failure {
   const { systemCode, connecting } = readCodes(thrown, secrets)
-  const notSent = connecting || (systemCode !== undefined && BEFORE_CONNECTION.has(systemCode))
+  const notSent = connecting || BEFORE_CONNECTION.has(systemCode)
   const cause = safeCause(thrown, secrets)
   const what = notSent ? 'the service could not be reached' : 'the connection failed before a whole answer arrived'
-  const detail = [systemCode, cause?.message].filter((part) => part !== undefined && part !== '').join(', ')
+  const detail = [systemCode, cause?.message].filter(Boolean).join(', ')
   return new Failure(notSent ? 'not_sent' : 'no_answer', ({ operation, outcome }) => {
-    const message = `${operation}: ${what}${detail === '' ? '' : ` (${detail})`}`
+    const message = `${operation}: ${what}${detail && ` (${detail})`}`
     return new NetworkError(message, { operation, outcome, cause, systemCode })
   })
 }
 
 /** The system's code stands somewhere down the chain of causes, where depends on the runtime. */
-function readCodes(thrown: unknown, secrets: readonly string[]): { systemCode?: string; connecting: boolean } {
+function readCodes(
+  thrown: unknown,
+  secrets: readonly string[],
+): { systemCode?: string | undefined; connecting: boolean } {
   let systemCode: string | undefined
   let connecting = false
   let error: unknown = thrown
@@ -121,7 +137,7 @@ function readCodes(thrown: unknown, secrets: readonly string[]): { systemCode?: 
     connecting ||= wasConnecting(error)
     error = property(error, 'cause')
   }
-  return systemCode === undefined ? { connecting } : { systemCode, connecting }
+  return { systemCode, connecting }
 }
 
 /** Node tries each address of a host, and throws an `AggregateError` when none could be reached. */

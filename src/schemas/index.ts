@@ -4,6 +4,7 @@
  *
  * @module campaign-client/schemas
  */
+export * from './accepted.ts'
 export * from './campaign-info.ts'
 export * from './campaign-points.ts'
 export type { Metadata, OpenString } from './fields.ts'

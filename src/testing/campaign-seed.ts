@@ -1,5 +1,6 @@
 import type { LinkedProfile } from '../schemas/user-profiles.ts'
 import type { RewardEntry } from '../schemas/user-progress.ts'
+import type { KnownOptions } from './known-options.ts'
 
 /** A task of a campaign to start with. Everything but `id` has a default. */
 export interface TaskSeed {
@@ -139,4 +140,67 @@ export interface CampaignSeed {
   users?: readonly UserSeed[] | undefined
   /** Invite codes. Default: none. */
   invite_codes?: readonly InviteCodeSeed[] | undefined
+}
+
+export const TASK_SEED: KnownOptions<TaskSeed> = {
+  id: true,
+  name: true,
+  type: true,
+  recurrence: true,
+  ref_xp: true,
+  xp: true,
+  xp_mul: true,
+  meta: true,
+  deps: true,
+  is_optional: true,
+}
+export const QUEST_SEED: KnownOptions<QuestSeed> = {
+  id: true,
+  name: true,
+  actions: true,
+  xp: true,
+  xp_mul: true,
+  meta: true,
+  deps: true,
+}
+export const CHALLENGE_SEED: KnownOptions<ChallengeSeed> = {
+  id: true,
+  name: true,
+  xp: true,
+  xp_mul: true,
+  meta: true,
+  deps: true,
+}
+export const SEASON_SEED: KnownOptions<SeasonSeed> = { name: true, max_xp: true }
+export const USER_SEED: KnownOptions<UserSeed> = {
+  account: true,
+  platform: true,
+  profiles: true,
+  wallet: true,
+  email: true,
+  name: true,
+  alias: true,
+  team: true,
+  xp: true,
+  ref_xp: true,
+  ugc_xp: true,
+  xp_mul: true,
+  completed: true,
+  rewards: true,
+  referrer: true,
+  ref_id: true,
+}
+export const PROFILE_SEED: KnownOptions<LinkedProfile> = { account: true, platform: true }
+export const INVITE_CODE_SEED: KnownOptions<InviteCodeSeed> = { code: true, used_by: true }
+export const CAMPAIGN_SEED: KnownOptions<CampaignSeed> = {
+  id: true,
+  name: true,
+  organization: true,
+  registration: true,
+  actions: true,
+  quests: true,
+  challenges: true,
+  seasons: true,
+  users: true,
+  invite_codes: true,
 }

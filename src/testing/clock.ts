@@ -1,3 +1,5 @@
+import { type KnownOptions, requireKnown } from './known-options.ts'
+
 /**
  * The time the service in a box lives in. The default is the system's own; hand in {@link createManualClock} and five
  * minutes of retries pass when you say so.
@@ -37,6 +39,8 @@ export interface ManualClockOptions {
   patienceMs?: number | undefined
 }
 
+const MANUAL_CLOCK: KnownOptions<ManualClockOptions> = { startMs: true, patienceMs: true }
+
 /** The system's time, read at each call, so that a test runner's fake timers are respected. */
 export const systemClock: ServiceClock = {
   now: () => Date.now(),
@@ -64,9 +68,10 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  * // … an endpoint that is down …
  * await clock.advance(395_000) // all four retries
  * ```
- * @throws TypeError when an option is not a finite number, or `patienceMs` is negative.
+ * @throws TypeError when an option is unknown or not a finite number, or `patienceMs` is negative.
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
+  requireKnown('createManualClock', options, MANUAL_CLOCK)
   const { startMs = Date.UTC(2026, 0, 1), patienceMs = 1000 } = options
   if (!Number.isFinite(startMs)) throw new TypeError('startMs must be a finite number of milliseconds')
   if (!Number.isFinite(patienceMs) || patienceMs < 0) throw new TypeError('patienceMs must be at least 0 milliseconds')

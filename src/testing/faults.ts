@@ -1,4 +1,5 @@
 import { endpoints, type OperationName } from '../endpoints.ts'
+import { type KnownOptions, requireKnown } from './known-options.ts'
 import { standardError } from './refusal.ts'
 import { isBodyless, type ServiceAnswer } from './service-request.ts'
 
@@ -102,18 +103,23 @@ interface QueuedFault {
   remaining: number
 }
 
-const KINDS: readonly FaultKind[] = [
-  'status',
-  'reset',
-  'hang',
-  'garbage',
-  'applied_then_reset',
-  'truncate',
-  'stall',
-  'drip',
-  'delay',
-  'misshapen',
-]
+const CONNECTION: KnownOptions<ConnectionFault> = { on: true, times: true, kind: true, applied: true }
+const ANSWER: KnownOptions<AnswerFault> = { on: true, times: true, kind: true, delayMs: true }
+const STATUS: KnownOptions<StatusFault> = { ...CONNECTION, status: true, headers: true, body: true }
+const GARBAGE: KnownOptions<GarbageFault> = { ...CONNECTION, body: true }
+/** The kinds of faults, and what each can be told. */
+const OPTIONS: { readonly [Kind in FaultKind]: Readonly<Record<string, true>> } = {
+  status: STATUS,
+  reset: CONNECTION,
+  hang: CONNECTION,
+  garbage: GARBAGE,
+  applied_then_reset: CONNECTION,
+  truncate: ANSWER,
+  stall: ANSWER,
+  drip: ANSWER,
+  delay: ANSWER,
+  misshapen: ANSWER,
+}
 const HTML = '<!doctype html><html><body><h1>Something went wrong</h1></body></html>\n'
 const DEFAULT_DELAY_MS = 100
 
@@ -123,6 +129,10 @@ export class FaultQueue {
 
   /** @throws TypeError when an option is wrong, saying which. */
   add(options: FaultOptions): FaultHandle {
+    if (!Object.hasOwn(OPTIONS, options?.kind)) {
+      throw new TypeError(`fail: kind must be one of ${Object.keys(OPTIONS).join(', ')}`)
+    }
+    requireKnown(`fail of kind ${options.kind}`, options, OPTIONS[options.kind])
     const { on = '*', times = 1 } = options
     if (on !== '*' && !Object.hasOwn(endpoints, on)) {
       throw new TypeError(`fail: on must be '*' or one of ${Object.keys(endpoints).join(', ')}`)
@@ -195,8 +205,6 @@ function planFault(options: FaultOptions): FaultPlan {
     }
     case 'misshapen':
       return spoil(kind, (answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
-    default:
-      throw new TypeError(`fail: kind must be one of ${KINDS.join(', ')}`)
   }
 }
 

@@ -4,6 +4,7 @@ import type { ServiceClock } from './clock.ts'
 import { delay } from './delay.ts'
 import { MAX_BODY_BYTES } from './exchange.ts'
 import type { FaultOutcome } from './faults.ts'
+import { type KnownOptions, requireKnown } from './known-options.ts'
 import { BASE_PATH } from './router.ts'
 import { isBodyless, type ServiceRequest } from './service-request.ts'
 
@@ -25,16 +26,20 @@ export interface ListeningService {
   close(): Promise<void>
 }
 
+const LISTEN: KnownOptions<ListenOptions> = { port: true, host: true }
+
 /**
  * Serves the service with node:http.
  *
- * @throws TypeError when `port` is none; the system's error when it is taken.
+ * @throws TypeError when `port` is none, or an option is unknown; the system's error when it is taken.
  */
 export async function listen(
   answer: (request: ServiceRequest) => FaultOutcome,
   clock: ServiceClock,
-  { port = 0, host = '127.0.0.1' }: ListenOptions = {},
+  options: ListenOptions = {},
 ): Promise<ListeningService> {
+  requireKnown('listen', options, LISTEN)
+  const { port = 0, host = '127.0.0.1' } = options
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new TypeError('listen: port must be an integer from 0 to 65535')
   }

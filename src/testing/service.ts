@@ -5,6 +5,7 @@ import { demoCampaign } from './demo-campaign.ts'
 import { exchange } from './exchange.ts'
 import { type FaultHandle, type FaultOptions, FaultQueue } from './faults.ts'
 import { type ListeningService, type ListenOptions, listen } from './http-server.ts'
+import { type KnownOptions, requireKnown } from './known-options.ts'
 import { createIdSource } from './random.ts'
 import { RequestLog, type RequestRecord } from './request-log.ts'
 import { Router } from './router.ts'
@@ -47,6 +48,17 @@ export interface CampaignServiceOptions {
   deliveryTimeoutMs?: number | undefined
 }
 
+const SERVICE: KnownOptions<CampaignServiceOptions> = {
+  campaigns: true,
+  tokens: true,
+  clock: true,
+  seed: true,
+  queryNames: true,
+  webhookRegistrationPath: true,
+  deliver: true,
+  deliveryTimeoutMs: true,
+}
+
 /** The campaign service, in a box. Made by {@link createCampaignService}. */
 export interface CampaignService {
   /**
@@ -58,7 +70,7 @@ export interface CampaignService {
   /**
    * Serves the same service with node:http on loopback. May be called more than once.
    *
-   * @throws TypeError when `port` is not a port; the system's error when it cannot be had.
+   * @throws TypeError when `port` is not a port, or an option is unknown; the system's error when it cannot be had.
    */
   listen(options?: ListenOptions): Promise<ListeningService>
   /**
@@ -82,14 +94,14 @@ export interface CampaignService {
    * Sends an event to every webhook it applies to, signed where there is a secret. Nothing else changes: the user's
    * XP stays as it is. Interface: Events.
    *
-   * @throws TypeError when it names a campaign, user, task or quest that is not there.
+   * @throws TypeError when it names a campaign, user, task or quest that is not there, or an option is wrong.
    */
   emit(event: EmitOptions): EmittedMessage
   /**
    * Presses the admin panel's Test button: sends a simulated `user_activity` once, without retries and without a
    * record among the deliveries (both assumed). Interface: Events, Test tool.
    *
-   * Rejects with `TypeError` when the webhook, its URL, the campaign or the user is not there.
+   * Rejects with `TypeError` when the webhook, its URL, the campaign or the user is not there, or an option is unknown.
    */
   testWebhook(options: TestWebhookOptions): Promise<TestWebhookResult>
   /**
@@ -120,9 +132,10 @@ export interface CampaignService {
  * })
  * service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
  * ```
- * @throws TypeError when an option contradicts itself, saying where.
+ * @throws TypeError when an option is unknown or contradicts itself, saying where.
  */
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
+  requireKnown('createCampaignService', options, SERVICE)
   const { campaigns = [demoCampaign], clock = systemClock } = options
   const router = new Router(options)
   const authenticator = new Authenticator(options.tokens)

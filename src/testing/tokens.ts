@@ -1,3 +1,4 @@
+import { type KnownOptions, requireKnown } from './known-options.ts'
 import { Refusal } from './refusal.ts'
 
 /** What a token may do. */
@@ -14,6 +15,7 @@ export interface TokenGrant {
 export type TokenOptions = readonly string[] | Readonly<Record<string, TokenGrant>>
 
 const EVERYTHING: TokenGrant = {}
+const GRANT: KnownOptions<TokenGrant> = { organization: true, campaigns: true, expired: true }
 const BEARER = /^Bearer +([^\s,]+) *$/i
 
 /** Decides what the sender of an Authorization header may do. The token itself is never kept or named. */
@@ -25,10 +27,11 @@ export class Authenticator {
     this.#grants = new Map(
       isList(tokens) ? tokens.map((token) => [token, EVERYTHING] as const) : Object.entries(tokens),
     )
-    for (const token of this.#grants.keys()) {
+    for (const [token, grant] of this.#grants) {
       if (typeof token !== 'string' || !/^[^\s,]+$/.test(token)) {
         throw new TypeError('tokens: each must be a non-empty string without white space or commas')
       }
+      requireKnown('tokens', grant, GRANT)
     }
   }
 

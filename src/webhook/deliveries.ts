@@ -28,7 +28,8 @@ export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' 
  * - A write with a token that no longer holds the key changes nothing. That is what makes it harmless when a holder
  *   that was paused, or cut off from the store, comes back late.
  * - A rejected promise means "could not be done, or not known": the receiver treats it as the store being down, and
- *   never as an answer.
+ *   never as an answer. One that resolves to something else than the types say, `undefined` for `true` for instance,
+ *   counts as rejected, and `onError` is told.
  *
  * A claim the receiver gave up waiting for may still be made: it lapses after `leaseMs`.
  *

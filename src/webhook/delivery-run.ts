@@ -3,6 +3,7 @@ import { DiscardEvent } from './errors.ts'
 import type { WebhookEvent } from './event.ts'
 import { Lease, LeaseError } from './lease.ts'
 import type { WebhookErrorStage, WebhookHandler } from './receiver-options.ts'
+import { requireBoolean } from './store-answers.ts'
 import { atMost, sleep } from './timer.ts'
 
 /** How a run ended: `interrupted` means that the handler gave up because its signal had fired. */
@@ -92,24 +93,32 @@ export class DeliveryRun {
   }
 
   async #record(): Promise<void> {
-    const { store, key, token, retainMs, leaseMs, onError } = this.#terms
-    let failure: unknown
-    for (const waitMs of [0, ...RECORD_RETRY_MS]) {
-      if (waitMs > 0) await sleep(waitMs)
+    const { onError } = this.#terms
+    try {
+      const reply = await this.#complete()
+      if (reply === undefined) {
+        onError(new Error('The delivery store did not answer before the lease ran out.'), 'complete')
+      } else if (!requireBoolean('complete', reply.answer)) {
+        const message = 'The handler succeeded, but its delivery had been taken over: it may have been handled twice.'
+        onError(new LeaseError('lease_lost', message), 'complete')
+      }
+    } catch (error) {
+      onError(error, 'complete')
+    }
+  }
+
+  /** @returns what the store answered, `undefined` when it did not; rejects when the last attempt did */
+  async #complete(): Promise<{ answer: unknown } | undefined> {
+    const { store, key, token, retainMs, leaseMs } = this.#terms
+    const attempt = async () => ({ answer: await store.complete(key, token, retainMs) })
+    for (const waitMs of RECORD_RETRY_MS) {
       try {
-        const recorded = await atMost(leaseMs, store.complete(key, token, retainMs))
-        if (recorded === true) return
-        if (recorded === false) {
-          const message = 'The handler succeeded, but its delivery had been taken over: it may have been handled twice.'
-          return onError(new LeaseError('lease_lost', message), 'complete')
-        }
-        failure = new Error('The delivery store did not answer before the lease ran out.')
-        break
-      } catch (error) {
-        failure = error
+        return await atMost(leaseMs, attempt())
+      } catch {
+        await sleep(waitMs)
       }
     }
-    onError(failure, 'complete')
+    return atMost(leaseMs, attempt())
   }
 
   async #release(): Promise<void> {

@@ -1,5 +1,6 @@
 import { CampaignError } from '../campaign-error.ts'
 import type { DeliveryStore } from './deliveries.ts'
+import { requireBoolean } from './store-answers.ts'
 import { monotonicNow, startTimer } from './timer.ts'
 
 /**
@@ -110,7 +111,7 @@ export class Lease {
     if (sentAt >= runUntil) return this.#runTimeExceeded()
     let held: boolean
     try {
-      held = await store.extend(key, token, leaseMs)
+      held = requireBoolean('extend', await store.extend(key, token, leaseMs))
     } catch (error) {
       if (this.#over) return
       onExtendError(error)

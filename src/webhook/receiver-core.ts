@@ -7,6 +7,7 @@ import { LeaseError } from './lease.ts'
 import { type InboundRequest, type Message, takeIn } from './message-intake.ts'
 import type { ReceiverSettings } from './receiver-options.ts'
 import { ReceiverReports } from './receiver-reports.ts'
+import { requireClaim } from './store-answers.ts'
 import { atMost, monotonicNow } from './timer.ts'
 
 /** How long one request may take where it differs from the options. In milliseconds from its arrival. */
@@ -131,7 +132,7 @@ export class ReceiverCore {
   /** @returns `undefined` when the store failed or came too late, which was reported */
   async #claim(key: string, id: string, claimedAt: number, deadline: Deadline): Promise<ClaimResult | undefined> {
     const { store, leaseMs } = this.#settings
-    const asked = (async () => checkedClaim(await store.claim(key, leaseMs)))()
+    const asked = (async () => requireClaim(await store.claim(key, leaseMs)))()
     // close() waits for a claim on its way as well: it may come through, and has to be released then.
     this.#track(asked)
     try {
@@ -213,12 +214,4 @@ export class ReceiverCore {
   get #isIdle(): boolean {
     return this.#pending.size === 0 && this.#answers.size === 0
   }
-}
-
-/** A store of a partner's own may answer anything; what is no answer must not be taken for a claim. */
-function checkedClaim(claim: ClaimResult): ClaimResult {
-  const state: unknown = claim?.state
-  if (state === 'done' || state === 'busy') return claim
-  if (claim?.state === 'claimed' && typeof claim.token === 'string' && claim.token !== '') return claim
-  throw new TypeError("The delivery store's claim() must resolve to { state: 'claimed', token }, 'done' or 'busy'.")
 }

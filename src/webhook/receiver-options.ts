@@ -5,6 +5,7 @@ import type { WebhookSecret } from './secret.ts'
 import { verifyWebhook } from './signature.ts'
 import { memoryStore } from './stores/memory.ts'
 import { MAX_TIMER_MS } from './timer.ts'
+import { typeName } from './type-name.ts'
 
 /** What a webhook handler gets besides the event. */
 export interface WebhookHandlerContext {
@@ -223,10 +224,4 @@ function checkPositive(name: string, value: unknown, max: number): void {
       `createWebhookReceiver: ${name} must be a finite number above 0 and at most ${max}, got ${value}.`,
     )
   }
-}
-
-/** Names a wrong value without showing it: it may be a secret that landed in the wrong option. */
-function typeName(value: unknown): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
 }

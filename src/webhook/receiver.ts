@@ -16,13 +16,17 @@ export interface WebhookCloseOptions {
 export interface WebhookReceiver {
   /**
    * Answers a `Request` with a `Response`: Hono, Next route handlers, Workers, Bun, Deno and whatever speaks fetch.
-   * Never rejects. On runtimes that stop when the answer is out (Workers, Vercel) pass their context as the second
-   * argument, so that a handler that outlives `deadlineMs` can finish.
+   * On runtimes that stop when the answer is out (Workers, Vercel) pass their context as the second argument, so that a
+   * handler that outlives `deadlineMs` can finish.
+   *
+   * @throws TypeError (as a rejection, and the only one) when the argument is no `Request`
    */
   readonly fetch: FetchHandler
   /**
    * Answers a request of node:http, Express or Nest. Takes the body from the stream, or as the Buffer or text that
-   * `express.raw()`, `express.text()` or a functions framework left in `req.body` or `req.rawBody`. Never rejects.
+   * `express.raw()`, `express.text()` or a functions framework left in `req.body` or `req.rawBody`.
+   *
+   * @throws TypeError (as a rejection, and the only one) when the arguments are not a request and its response
    */
   readonly node: NodeHandler
   /**

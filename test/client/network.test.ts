@@ -362,16 +362,51 @@ describe('a service that cannot be reached', () => {
     expect(error).toBeInstanceOf(NetworkError)
     expect(sent).toHaveLength(attempts)
   })
+})
 
-  test.each([
-    ['undefined', undefined],
-    ['a string', 'OK'],
-    ['an empty object', {}],
-  ])('a fetch that gives %s instead of a response', async (_, given) => {
-    const fetch = (async () => given) as unknown as typeof globalThis.fetch
-    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
-    expect(error).toBeInstanceOf(NetworkError)
-    expect(error).toHaveProperty('outcome', 'unknown')
+describe('a fetch that gives no Response', () => {
+  const wrong: readonly [string, unknown, string][] = [
+    ['undefined', undefined, 'undefined'],
+    ['null', null, 'object'],
+    ['a string', `OK ${TOKEN}`, 'string'],
+    ['an empty object', {}, 'object'],
+    ['the data itself', envelope, 'object'],
+    ['a stub without a status', { headers: new Headers(), text: async () => JSON.stringify(envelope) }, 'object'],
+    ['a stub without headers', { status: 500, text: async () => '{}' }, 'object'],
+    ['a stub that reads JSON only', { status: 200, headers: new Headers(), json: async () => envelope }, 'object'],
+  ]
+  const giving = (given: unknown) => vi.fn(async () => given) as unknown as typeof globalThis.fetch
+
+  test.each(wrong)('but %s: the error says so, and nothing is repeated', async (_, given, got) => {
+    for (const of of [read, award, record]) {
+      const fetch = giving(given)
+      const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error.message).toBe(`${of.name}: the fetch option, or the global fetch, returned no Response but ${got}`)
+      // It may have sent the request before it lost the answer.
+      expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+      expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
+      expect(fetch).toHaveBeenCalledTimes(1)
+    }
+  })
+
+  test('the global one is named as well', async () => {
+    vi.stubGlobal('fetch', giving(undefined))
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+    vi.unstubAllGlobals()
+    expect(error.message).toContain('the global fetch')
+  })
+
+  test('but one of a browser that hides a redirect, with status 0: it is one', async () => {
+    const error = await errorOf(
+      read.run(clientOf('https://service.example/api/v1', { fetch: async () => Response.error() })),
+    )
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+  })
+
+  test('but what has all that is read of one, as polyfills do: it is read', async () => {
+    const fetch = giving({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
+    expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 })
 

@@ -222,6 +222,7 @@ describe('names that reach for a prototype', () => {
 describe('campaign-client/schemas', () => {
   const all: Readonly<Record<string, z.core.$ZodType>> = { ...schemas }
   const fitting: Record<keyof typeof schemas, unknown> = {
+    acceptedData: {},
     campaignInfo: info,
     taskDefinition: definition,
     questDefinition: quest,
@@ -275,8 +276,10 @@ describe('campaign-client/schemas', () => {
   it.each(Object.entries(fitting))('%s reads what fits, and refuses what does not', (name, value) => {
     const schema = all[name] as z.core.$ZodType
     expect(z.safeParse(schema, value)).toMatchObject({ success: true, data: {} })
-    for (const bad of [undefined, null, [], 'x', 5, {}]) expect(z.safeParse(schema, bad).success).toBe(false)
-    for (const field of Object.keys(value as object)) {
+    const fields = Object.keys(value as object)
+    const bad = [undefined, null, [], 'x', 5, ...(fields.length > 0 ? [{}] : [])]
+    for (const other of bad) expect(z.safeParse(schema, other).success).toBe(false)
+    for (const field of fields) {
       const wrong = { ...(value as object), [field]: Symbol('nothing fits') }
       expect(z.safeParse(schema, wrong).success, `${name}.${field}`).toBe(false)
     }
@@ -286,6 +289,12 @@ describe('campaign-client/schemas', () => {
     const requests = Object.values(endpoints).map(({ request }) => request as unknown)
     for (const request of requests) expect(Object.values(schemas) as unknown[]).toContain(request)
     expect(new Set(requests).size).toBe(11)
+  })
+
+  it('has the schema of every answer that the interface shows', () => {
+    for (const { response } of Object.values(endpoints)) {
+      if (response !== undefined && response !== 'any') expect(Object.values(schemas) as unknown[]).toContain(response)
+    }
   })
 
   it('composes with the schemas of a partner', () => {

@@ -31,15 +31,15 @@ export function findProgram(name: string): string | undefined {
     })
 }
 
-/** A TCP port of the loopback address that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
+/** A TCP port of the loopback address that nobody listens on at the moment. Rejects when it is to be `port`, and is not. */
+export async function freePort(port = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
+    probe.listen(port, '127.0.0.1', () => {
       const address = probe.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      probe.close(() => resolve(port))
+      const given = typeof address === 'object' && address !== null ? address.port : 0
+      probe.close(() => resolve(given))
     })
   })
 }

@@ -4,5 +4,5 @@ import { storeContract } from './contract.ts'
 
 describe('memoryStore', () => {
   const store = memoryStore()
-  storeContract(() => store, { checksArguments: false })
+  storeContract(() => store)
 })

@@ -41,7 +41,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
   const observe = async (text: string, ...values: string[]) => (await pool.query(text, values)).rows
 
   describe('with a pool of pg', () => {
-    storeContract(() => postgresStore(pool, { table }), { checksArguments: true })
+    storeContract(() => postgresStore(pool, { table }))
 
     describe('runOnce', () => {
       runOnceContract<PoolClient>(() => ({
@@ -118,7 +118,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
   })
 
   describe('with the sql of postgres', () => {
-    storeContract(() => postgresStore(sql, { table }), { checksArguments: true })
+    storeContract(() => postgresStore(sql, { table }))
 
     describe('runOnce', () => {
       runOnceContract<TransactionSql>(() => ({

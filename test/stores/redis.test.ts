@@ -32,11 +32,11 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
   })
 
   describe('with the client of redis', () => {
-    storeContract(() => redisStore(nodeRedis, { prefix }), { checksArguments: true })
+    storeContract(() => redisStore(nodeRedis, { prefix }))
   })
 
   describe('with the client of ioredis', () => {
-    storeContract(() => redisStore(ioredis, { prefix }), { checksArguments: true })
+    storeContract(() => redisStore(ioredis, { prefix }))
   })
 
   describe.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {

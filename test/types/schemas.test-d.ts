@@ -9,6 +9,7 @@ type Input<Name extends keyof Schemas> = core.input<Schemas[Name]>
 
 /** The type of every schema, by the rule that the README states: the same name in lower camel case. */
 interface Types {
+  acceptedData: campaign.AcceptedData
   campaignInfo: campaign.CampaignInfo
   taskDefinition: campaign.TaskDefinition
   questDefinition: campaign.QuestDefinition
@@ -52,8 +53,8 @@ test('the fields of a type are those its schema declares', () => {
   // The index signature of what is kept besides is no declared field.
   type Declared<Value> = keyof { [Key in keyof Value as string extends Key ? never : Key]: Value[Key] }
   type SameKeys = {
-    [Name in keyof Types]: [Declared<Output<Name>>, keyof Types[Name]] extends [
-      keyof Types[Name],
+    [Name in keyof Types]: [Declared<Output<Name>>, Declared<Types[Name]>] extends [
+      Declared<Types[Name]>,
       Declared<Output<Name>>,
     ]
       ? true

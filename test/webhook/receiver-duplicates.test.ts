@@ -311,6 +311,26 @@ describe('the store is down', () => {
     expect(handled).toHaveLength(1)
   })
 
+  test.each([
+    ['undefined', undefined],
+    ['number', 1],
+    ['null', null],
+    ['string', 'OK'],
+  ])('complete resolves to no boolean (%s): told once, by its cause, and 200', async (given, answer) => {
+    const { store, calls } = recordingStore(memoryStore(), { complete: async () => answer as unknown as boolean })
+    const { receiver, errors } = observedReceiver({ store })
+    expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(200)
+    expect(errors).toEqual([
+      { error: expect.any(TypeError), context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } },
+    ])
+    expect(errors[0]?.error).toHaveProperty(
+      'message',
+      `The delivery store's complete() must resolve to true or false, and resolved to ${given}.`,
+    )
+    // Another call would answer no better.
+    expect(calls).toEqual(['claim', 'complete'])
+  })
+
   test('complete never answers: 200 at the deadline, and given up after a lease', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => never })
     const { receiver, errors } = observedReceiver({ store, deadlineMs: 3000, leaseMs: 20_000 })

@@ -183,6 +183,19 @@ describe('the lease is lost', () => {
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
   })
 
+  test('the store answers neither yes nor no: that is told, and the lease counts as not extended', async () => {
+    const { store } = recordingStore(memoryStore(), { extend: async () => undefined as unknown as boolean })
+    const { signal, errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(29_999)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('lease_lost')
+    expect(errors[0]?.context.stage).toBe('extend')
+    expect(errors[0]?.error).toEqual(
+      new TypeError("The delivery store's extend() must resolve to true or false, and resolved to undefined."),
+    )
+  })
+
   test('the store hangs until the lease ran out: the signal fires all the same', async () => {
     const { store } = recordingStore(memoryStore(), { extend: () => never })
     const { signal } = await heldDelivery(store)

@@ -83,6 +83,30 @@ describe('accepted', () => {
     expect(source).toHaveBeenCalledTimes(2)
   })
 
+  test.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['string', 'https://partner.example/hook'],
+    ['object', { method: 'POST', headers: { [HEADER]: sign('{}') } }],
+  ])('fetch rejects what is no Request (%s), and says what takes it', async (given, request) => {
+    const { receiver } = observedReceiver()
+    const call = receiver.fetch(request as never)
+    await expect(call).rejects.toThrow(TypeError)
+    await expect(call).rejects.toThrow(`receiver.fetch takes a Request of the fetch API, and got ${given}.`)
+    await expect(call).rejects.toThrow('node:http, Express and Nest: receiver.node(req, res)')
+  })
+
+  test.each([
+    ['nothing', [], 'undefined and undefined'],
+    ['a Request', [new Request(ADDRESS)], 'object and undefined'],
+    ['a request without its response', [{ on: () => {}, method: 'POST', headers: {} }, null], 'object and null'],
+  ])('node rejects %s, and says what takes it', async (_, given, named) => {
+    const { receiver } = observedReceiver()
+    const call = receiver.node(...(given as unknown as Parameters<typeof receiver.node>))
+    await expect(call).rejects.toThrow(TypeError)
+    await expect(call).rejects.toThrow(`the request and the response of node:http, and got ${named}.`)
+  })
+
   test('the functions of a receiver need no this', async () => {
     const { fetch, close } = observedReceiver().receiver
     expect((await fetch(deliveryOf(activity()))).status).toBe(200)

@@ -1,4 +1,12 @@
-import type { CampaignSeed, UserSeed } from '../campaign-seed.ts'
+import {
+  type CampaignSeed,
+  INVITE_CODE_SEED,
+  type InviteCodeSeed,
+  PROFILE_SEED,
+  USER_SEED,
+  type UserSeed,
+} from '../campaign-seed.ts'
+import { requireKnown } from '../known-options.ts'
 import type { IdSource } from '../random.ts'
 import { Campaign, type Entry } from './campaign.ts'
 import { defineCampaign } from './campaign-definition.ts'
@@ -54,7 +62,7 @@ export class ServiceState {
       if (this.campaigns.has(seed.id)) throw new TypeError(`campaigns: "${seed.id}" is there twice`)
       this.campaigns.set(seed.id, campaign)
       for (const user of seed.users ?? []) this.#seedUser(campaign, user)
-      for (const { code, used_by = [] } of seed.invite_codes ?? []) campaign.inviteCodes.set(code, [...used_by])
+      for (const [index, code] of (seed.invite_codes ?? []).entries()) seedInviteCode(campaign, code, index)
     }
   }
 
@@ -92,7 +100,8 @@ export class ServiceState {
   }
 
   #seedUser(campaign: Campaign, seed: UserSeed): void {
-    const where = `campaign "${campaign.definition.id}": user "${seed.account}"`
+    const where = `campaign "${campaign.definition.id}": user "${seed?.account}"`
+    requireKnown(where, seed, USER_SEED)
     for (const field of ['account', 'platform'] as const) {
       if (typeof seed[field] !== 'string' || seed[field] === '') {
         throw new TypeError(`${where}: ${field} must be a non-empty string`)
@@ -100,7 +109,10 @@ export class ServiceState {
     }
     const user = this.users.register(seed.account, seed.platform)
     if (campaign.find(user)) throw new TypeError(`${where} is there twice`)
-    for (const profile of seed.profiles ?? []) this.users.link(user, profile)
+    for (const [index, profile] of (seed.profiles ?? []).entries()) {
+      requireKnown(`${where}: profiles[${index}]`, profile, PROFILE_SEED)
+      this.users.link(user, profile)
+    }
     if (seed.wallet !== undefined) this.users.connectWallet(user, seed.wallet)
     if (seed.email !== undefined) user.email = seed.email
 
@@ -131,4 +143,9 @@ export class ServiceState {
       referrerEntry.referred++
     }
   }
+}
+
+function seedInviteCode(campaign: Campaign, seed: InviteCodeSeed, index: number): void {
+  requireKnown(`campaign "${campaign.definition.id}": invite_codes[${index}]`, seed, INVITE_CODE_SEED)
+  campaign.inviteCodes.set(seed.code, [...(seed.used_by ?? [])])
 }

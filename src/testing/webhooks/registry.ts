@@ -1,3 +1,4 @@
+import { type KnownOptions, requireKnown } from '../known-options.ts'
 import type { IdSource } from '../random.ts'
 
 /** A webhook, as `service.registerWebhook` takes it: the registration record with what the admin panel adds. */
@@ -14,6 +15,15 @@ export interface WebhookOptions {
   campaigns?: readonly string[] | undefined
   /** The organization whose campaigns it applies to. Default: every organization. */
   organization?: string | undefined
+}
+
+const WEBHOOK: KnownOptions<WebhookOptions> = {
+  scope: true,
+  url: true,
+  secret: true,
+  hook_id: true,
+  campaigns: true,
+  organization: true,
 }
 
 /** A registered webhook, without its secret. */
@@ -58,6 +68,7 @@ export class WebhookRegistry {
 
   /** @throws TypeError when the options are wrong, saying which. */
   register(options: WebhookOptions): Webhook {
+    requireKnown('registerWebhook', options, WEBHOOK)
     const urls = typeof options.url === 'string' ? [options.url] : [...options.url]
     if (urls.length === 0) throw new TypeError('registerWebhook: url must name at least one endpoint')
     for (const url of urls) requireHttpUrl(url)

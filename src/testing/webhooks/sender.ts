@@ -1,3 +1,4 @@
+import { type KnownOptions, requireKnown } from '../known-options.ts'
 import type { IdSource } from '../random.ts'
 import type { ServiceEvent } from '../service-event.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
@@ -41,6 +42,14 @@ export type EmitOptions =
       pid?: string | undefined
     }
 
+type EmittedKind = EmitOptions['kind']
+
+const EMITTED: { readonly [Kind in EmittedKind]: KnownOptions<Extract<EmitOptions, { kind: Kind }>> } = {
+  action_completed: { kind: true, account: true, platform: true, pid: true, xp: true, aid: true },
+  quest_completed: { kind: true, account: true, platform: true, pid: true, xp: true, cid: true },
+  custom: { kind: true, payload: true, scope: true, pid: true },
+}
+
 /** A message that was handed to the webhooks it is for. */
 export interface EmittedMessage {
   /** ID of the message. */
@@ -63,6 +72,14 @@ export interface TestWebhookOptions {
   hook_id?: string | undefined
   /** Which of the webhook's endpoints. Default: its first. */
   url?: string | undefined
+}
+
+const TEST_WEBHOOK: KnownOptions<TestWebhookOptions> = {
+  account: true,
+  platform: true,
+  pid: true,
+  hook_id: true,
+  url: true,
 }
 
 /** The result of the panel's Test button, under the names the panel shows. Interface: Events, Test tool. */
@@ -105,6 +122,7 @@ export class WebhookSender {
 
   /** Sends the panel's Test message, once. Rejects with TypeError when the options name what is not there. */
   async test(options: TestWebhookOptions, settings: PostSettings): Promise<TestWebhookResult> {
+    requireKnown('testWebhook', options, TEST_WEBHOOK)
     const webhook = this.#requireWebhook(options.hook_id)
     const url = options.url ?? (webhook.urls[0] as string)
     if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no such url`)
@@ -118,11 +136,12 @@ export class WebhookSender {
   }
 
   #draft(options: EmitOptions): Draft {
-    const { kind } = options
-    if (kind === 'custom') return this.#draftCustom(options)
-    if (kind !== 'action_completed' && kind !== 'quest_completed') {
+    const kind = options?.kind
+    if (!Object.hasOwn(EMITTED, kind)) {
       throw new TypeError('emit: kind must be action_completed, quest_completed or custom')
     }
+    requireKnown(`emit of kind ${kind}`, options, EMITTED[kind])
+    if (kind === 'custom') return this.#draftCustom(options)
     const { campaign, entry } = this.#requireEntry(options, 'emit')
     const origin = { campaign, entry, account: options.account }
     const { tasks, quests } = campaign.definition

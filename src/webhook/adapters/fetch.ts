@@ -1,6 +1,7 @@
 import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body.ts'
 import { SIGNATURE_HEADER } from '../message-intake.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
+import { typeName } from '../type-name.ts'
 
 /** The part of a runtime's context that keeps it alive after the answer: `ctx` of Workers, for instance. */
 export interface WaitUntilContext {
@@ -14,8 +15,9 @@ export interface WaitUntilContext {
 export type FetchHandler = (request: Request, context?: WaitUntilContext | object) => Promise<Response>
 
 export function fetchAdapter(core: ReceiverCore): FetchHandler {
-  return (request, context) =>
-    core.accept(
+  return async (request, context) => {
+    requireRequest(request)
+    return core.accept(
       {
         method: request.method,
         signature: request.headers.get(SIGNATURE_HEADER),
@@ -25,6 +27,16 @@ export function fetchAdapter(core: ReceiverCore): FetchHandler {
       },
       ({ status, headers, body }) => new Response(body, { status, headers }),
     )
+  }
+}
+
+/** By what is used of it: a Request of another realm, or of a polyfill, is no instance of the platform's. */
+function requireRequest(request: Partial<Request> | undefined): void {
+  if (typeof request?.method === 'string' && typeof request.headers?.get === 'function') return
+  throw new TypeError(
+    `receiver.fetch takes a Request of the fetch API, and got ${typeName(request)}. Hono: context.req.raw; ` +
+      'node:http, Express and Nest: receiver.node(req, res).',
+  )
 }
 
 function waitUntil(context: unknown, work: Promise<unknown>): void {

@@ -8,6 +8,8 @@ export interface NodeReadable {
   readonly readableEnded?: boolean
   on(event: string, listener: (...values: unknown[]) => void): unknown
   removeListener(event: string, listener: (...values: unknown[]) => void): unknown
+  listenerCount?(event: string): number
+  read?(): unknown
   resume(): unknown
   destroy(): unknown
 }
@@ -15,6 +17,17 @@ export interface NodeReadable {
 /** Whether somebody read from the stream before: what is left of it, if anything, is not the body. */
 export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
+}
+
+/**
+ * Whether somebody's listener of `readable` keeps the stream from flowing: it then gives data only to who reads, and a
+ * listener of `data` alone would wait in vain.
+ */
+const isHeld = (stream: NodeReadable): boolean => (stream.listenerCount?.('readable') ?? 0) > 0
+
+/** Reads what has arrived, which goes to all listeners of `data`. */
+function drain(stream: NodeReadable): void {
+  while ((stream.read?.() ?? null) !== null);
 }
 
 /**
@@ -30,6 +43,8 @@ export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimit
       ['aborted', onAborted],
       ['close', onAborted],
     ]
+    const held = isHeld(stream)
+    if (held) listeners.push(['readable', () => drain(stream)])
 
     function settle(result: BodyRead): void {
       signal.removeEventListener('abort', onTimeout)
@@ -54,7 +69,8 @@ export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimit
     if (signal.aborted) return onTimeout()
     signal.addEventListener('abort', onTimeout, { once: true })
     for (const [event, listener] of listeners) stream.on(event, listener)
-    stream.resume()
+    if (held) drain(stream)
+    else stream.resume()
   })
 }
 
@@ -76,5 +92,10 @@ export function discardRest(stream: NodeReadable): void {
     left -= rawBytes(chunk)?.byteLength ?? 0
     if (left < 0) stream.destroy()
   })
-  stream.resume()
+  if (!isHeld(stream)) {
+    stream.resume()
+    return
+  }
+  stream.on('readable', () => drain(stream))
+  drain(stream)
 }

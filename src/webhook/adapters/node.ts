@@ -2,6 +2,7 @@ import type { Answer } from '../answer.ts'
 import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body.ts'
 import { SIGNATURE_HEADER } from '../message-intake.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
+import { typeName } from '../type-name.ts'
 import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
 
 /** The part of an `IncomingMessage` that is used. Requests of Express, Nest and http2 fit as well. */
@@ -22,8 +23,9 @@ export interface NodeResponse {
 export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>
 
 export function nodeAdapter(core: ReceiverCore): NodeHandler {
-  return (request, response) =>
-    core.accept(
+  return async (request, response) => {
+    requireExchange(request, response)
+    return core.accept(
       {
         method: request.method ?? '',
         signature: request.headers[SIGNATURE_HEADER],
@@ -35,6 +37,16 @@ export function nodeAdapter(core: ReceiverCore): NodeHandler {
         discardRest(request)
       },
     )
+  }
+}
+
+function requireExchange(request: Partial<NodeRequest> | undefined, response: Partial<NodeResponse> | undefined): void {
+  const isRequest = typeof request?.on === 'function' && typeof request.headers === 'object'
+  if (isRequest && typeof response?.setHeader === 'function') return
+  throw new TypeError(
+    `receiver.node takes the request and the response of node:http, and got ${typeName(request)} and ` +
+      `${typeName(response)}. For a Request of the fetch API use receiver.fetch.`,
+  )
 }
 
 export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string | undefined {

@@ -1,4 +1,5 @@
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
+import { requireKey, requireMilliseconds } from './arguments.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
@@ -23,6 +24,8 @@ interface Held {
  * ago; those can be handled again when they are sent again. A claim that is held never leaves: when all of them are
  * held, `claim` rejects, and the receiver answers 503 so that the service tries again.
  *
+ * @returns a store whose methods reject as those of the other stores do: with `TypeError` for an empty key, or a lease or
+ *   retention that is not a positive number of milliseconds
  * @throws TypeError when `now` is no function
  * @throws RangeError when `maxEntries` is not a positive integer
  *
@@ -57,6 +60,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
 
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
+      requireKey(key)
+      const lease = requireMilliseconds('leaseMs', leaseMs)
       const time = now()
       const done = finished.get(key)
       if (done !== undefined) {
@@ -68,19 +73,23 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       // A lapsed claim gives its own place to whoever takes it over.
       if (holder === undefined) makeRoom(time)
       const token = crypto.randomUUID()
-      held.set(key, { token, until: time + leaseMs })
+      held.set(key, { token, until: time + lease })
       return { state: 'claimed', token }
     },
 
     async extend(key, token, leaseMs) {
+      requireKey(key)
+      const lease = requireMilliseconds('leaseMs', leaseMs)
       const time = now()
       const holder = held.get(key)
       if (holder === undefined || holder.token !== token || holder.until <= time) return false
-      holder.until = time + leaseMs
+      holder.until = time + lease
       return true
     },
 
     async complete(key, token, retainMs) {
+      requireKey(key)
+      const retention = requireMilliseconds('retainMs', retainMs)
       const time = now()
       const done = finished.get(key)
       if (done !== undefined && done.until > time) return done.token === token
@@ -89,11 +98,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       held.delete(key)
       finished.delete(key)
       makeRoom(time)
-      finished.set(key, { token, until: time + retainMs })
+      finished.set(key, { token, until: time + retention })
       return true
     },
 
     async release(key, token) {
+      requireKey(key)
       if (held.get(key)?.token === token) held.delete(key)
     },
   }

@@ -334,6 +334,92 @@ describe('a body that somebody read before', () => {
   })
 })
 
+describe("a request with somebody's listener of readable, which stops it from flowing", () => {
+  test('that reads nothing: the body is read all the same', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serveReceiver(receiver, (request) => request.on('readable', () => {}))
+    expect((await post(url, JSON.stringify(activity({ team: 'x'.repeat(200_000) })))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('that was there when the body arrived, long before the receiver', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serveReceiver(
+      receiver,
+      (request) => new Promise<void>((resolve) => request.once('readable', () => setTimeout(resolve, 20))),
+    )
+    const { url: held } = await serveReceiver(receiver, (request) => {
+      request.on('readable', () => {})
+      return new Promise<void>((resolve) => request.once('readable', () => setTimeout(resolve, 20)))
+    })
+    expect((await post(url, JSON.stringify(activity()))).status).toBe(200)
+    expect((await post(held, JSON.stringify(activity()))).status).toBe(200)
+    expect(handled).toHaveLength(2)
+  })
+
+  test('that comes slowly: every part is read', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { port, arrived, dealtWith } = await serveReceiver(receiver, (request) => request.on('readable', () => {}))
+    const { socket, received } = await rawConnection(port)
+    const body = JSON.stringify(activity())
+    socket.write(`${HEAD}${HEADER}: ${sign(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`)
+    await arrived
+    await new Promise((resolve) => setImmediate(resolve))
+    socket.write(body.slice(10))
+    await dealtWith
+    expect(handled).toHaveLength(1)
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 /))
+  })
+
+  test('that reads for itself: both get the body', async () => {
+    const { receiver, handled } = observedReceiver()
+    const copies: Buffer[] = []
+    const { url } = await serve((request, response) => {
+      request.on('readable', () => {
+        for (let chunk = request.read(); chunk !== null; chunk = request.read()) copies.push(chunk)
+      })
+      return receiver.node(request, response)
+    })
+    const body = JSON.stringify(activity())
+    expect((await post(url, body)).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect(String(Buffer.concat(copies))).toBe(body)
+  })
+
+  test('that has read a part already: 500, and the log says so', async () => {
+    const { receiver, errors } = observedReceiver()
+    const { url } = await serveReceiver(
+      receiver,
+      (request) => new Promise<void>((resolve) => request.once('readable', () => resolve(void request.read(1)))),
+    )
+    expect((await post(url, JSON.stringify(activity()))).status).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' } }])
+  })
+
+  test('that is too large: 413, and the connection serves the next message', async () => {
+    const { receiver } = observedReceiver({ maxBodyBytes: 1000 })
+    const sockets = new Set<unknown>()
+    const { port } = await serveReceiver(receiver, (request) => {
+      sockets.add(request.socket)
+      request.on('readable', () => {})
+    })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    const statusOf = (body: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const headers = { ...signedHeaders(body), 'transfer-encoding': 'chunked' }
+        const outgoing = httpRequest({ port, agent, method: 'POST', headers }, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode ?? 0))
+        })
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      })
+    expect(await statusOf('x'.repeat(300_000))).toBe(413)
+    expect(await statusOf(JSON.stringify(activity()))).toBe(200)
+    expect(sockets.size).toBe(1)
+  })
+})
+
 describe('shutting down', () => {
   /** What `examples/webhook-node.ts` does on SIGTERM, as abruptly as it can be done. */
   async function closedDuring(timeoutMs: number, end: () => void, running: Promise<void>): Promise<Response> {

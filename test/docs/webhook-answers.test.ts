@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { rootPath } from './snippet.ts'
+
+const read = (path: string): string => readFileSync(rootPath(path), 'utf8')
+
+/** Every status the receiver can answer, from the one place that decides it. */
+const refusals = [...read('src/webhook/answer.ts').matchAll(/^ {2}\w+: (\d{3}),$/gm)].map(([, status]) => status)
+const answered = new Set(['200', ...refusals])
+
+/** The statuses in the second column of the table whose head begins so. */
+function statusesOf(path: string, head: string): Set<string> {
+  const text = read(path).replace(/^ \* ?/gm, '')
+  const [table = ''] = text.slice(text.indexOf(head)).split(/\n(?!\|)/)
+  const cells = table.split('\n').map((row) => row.split('|')[2] ?? '')
+  return new Set(cells.flatMap((cell) => cell.match(/\b\d{3}\b/g) ?? []))
+}
+
+test.each([
+  ['docs/webhooks.md', '| what happened | answer |'],
+  ['src/webhook/receiver.ts', '| outcome | answer |'],
+])('the table of %s has every status that the receiver answers, and no other', (path, head) => {
+  expect(answered.size).toBeGreaterThan(5)
+  expect(statusesOf(path, head)).toEqual(answered)
+})

@@ -1,0 +1,198 @@
+import { createCampaignService, createManualClock } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+
+/** What a slip of the pen makes of a call that is right. */
+interface Misspelt {
+  readonly what: string
+  readonly call: (options: never) => unknown
+  readonly options: object
+  readonly message: RegExp
+}
+
+const seeded = (seed: object) => createCampaignService({ campaigns: [{ id: 'demo', ...seed } as never] })
+const service = () => {
+  const made = createCampaignService()
+  made.registerWebhook({ url: 'https://partner.example/hook' })
+  return made
+}
+const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+
+const misspelt: readonly Misspelt[] = [
+  {
+    what: 'the service',
+    call: createCampaignService,
+    options: { campaign: [] },
+    message:
+      /^createCampaignService: campaign is not an option; there are campaigns, tokens, clock, seed, queryNames, /,
+  },
+  {
+    what: 'the clock',
+    call: createManualClock,
+    options: { startMS: 0 },
+    message: /^createManualClock: startMS is not an option; there are startMs, patienceMs$/,
+  },
+  {
+    what: 'a token, which is not named',
+    call: (grant) => createCampaignService({ tokens: { 'the-token': grant } }),
+    options: { expird: true },
+    message: /^tokens: expird is not an option; there are organization, campaigns, expired$/,
+  },
+  {
+    what: 'a campaign',
+    call: seeded,
+    options: { action: [] },
+    message: /^campaign "demo": action is not an option; there are id, name, .*, actions, quests, challenges, /,
+  },
+  {
+    what: 'a task',
+    call: seeded,
+    options: { actions: [{ id: 't' }, { id: 'u', dep: ['t'] }] },
+    message: /^campaign "demo": actions\[1\]: dep is not an option; there are id, .*, deps, is_optional$/,
+  },
+  {
+    what: 'a quest',
+    call: seeded,
+    options: { actions: [{ id: 't' }], quests: [{ id: 'q', actions: ['t'], recurrence: 'daily' }] },
+    message: /^campaign "demo": quests\[0\]: recurrence is not an option; there are id, name, actions, xp, /,
+  },
+  {
+    what: 'a challenge',
+    call: seeded,
+    options: { challenges: [{ id: 'c', actions: ['t'] }] },
+    message: /^campaign "demo": challenges\[0\]: actions is not an option; there are id, name, xp, xp_mul, meta, deps$/,
+  },
+  {
+    what: 'a season',
+    call: seeded,
+    options: { seasons: [{ name: 's', max_xp: 1, min_xp: 0 }] },
+    message: /^campaign "demo": seasons\[0\]: min_xp is not an option; there are name, max_xp$/,
+  },
+  {
+    what: 'a user',
+    call: seeded,
+    options: { users: [{ account: 'ada', platform: 'web', refId: 'r' }] },
+    message: /^campaign "demo": user "ada": refId is not an option; there are account, .*, referrer, ref_id$/,
+  },
+  {
+    what: 'an account of a user',
+    call: seeded,
+    options: { users: [{ account: 'ada', platform: 'web', profiles: [{ acount: 'a', platform: 'p' }] }] },
+    message: /^campaign "demo": user "ada": profiles\[0\]: acount is not an option; there are account, platform$/,
+  },
+  {
+    what: 'an invite code',
+    call: seeded,
+    options: { invite_codes: [{ code: 'c', usedBy: ['ada'] }] },
+    message: /^campaign "demo": invite_codes\[0\]: usedBy is not an option; there are code, used_by$/,
+  },
+  {
+    what: 'a fault',
+    call: (options) => service().fail(options),
+    options: { kind: 'status', time: 2 },
+    message: /^fail of kind status: time is not an option; there are on, times, kind, applied, status, headers, body$/,
+  },
+  {
+    what: 'a fault of a kind that cannot be told that',
+    call: (options) => service().fail(options),
+    options: { kind: 'reset', status: 503 },
+    message: /^fail of kind reset: status is not an option; there are on, times, kind, applied$/,
+  },
+  {
+    what: 'a fault that applies the request anyway',
+    call: (options) => service().fail(options),
+    options: { kind: 'truncate', applied: false },
+    message: /^fail of kind truncate: applied is not an option; there are on, times, kind, delayMs$/,
+  },
+  {
+    what: 'a webhook, which would go unsigned',
+    call: (options) => service().registerWebhook(options),
+    options: { url: 'https://partner.example/hook', secert: 'x' },
+    message:
+      /^registerWebhook: secert is not an option; there are scope, url, secret, hook_id, campaigns, organization$/,
+  },
+  {
+    what: 'an event',
+    call: (options) => service().emit(options),
+    options: { kind: 'action_completed', ...ada, aid: 'follow', XP: 5 },
+    message: /^emit of kind action_completed: XP is not an option; there are kind, account, platform, pid, xp, aid$/,
+  },
+  {
+    what: 'an event of the other kind',
+    call: (options) => service().emit(options),
+    options: { kind: 'quest_completed', ...ada, cid: 'welcome', aid: 'follow' },
+    message: /^emit of kind quest_completed: aid is not an option; there are kind, account, platform, pid, xp, cid$/,
+  },
+  {
+    what: 'a message of your own',
+    call: (options) => service().emit(options),
+    options: { kind: 'custom', payload: {}, scopes: 'user_login' },
+    message: /^emit of kind custom: scopes is not an option; there are kind, payload, scope, pid$/,
+  },
+]
+
+describe('a misspelt option', () => {
+  test.each(misspelt)('of $what is refused, with those there are', ({ call, options, message }) => {
+    expect(() => call(options as never)).toThrow(TypeError)
+    expect(() => call(options as never)).toThrow(message)
+  })
+
+  test.each([
+    ['listen', (options: never) => service().listen(options), { prot: 1 }, 'there are port, host'],
+    [
+      'testWebhook',
+      (options: never) => service().testWebhook(options),
+      { ...ada, hookId: 'a' },
+      'there are account, platform, pid, hook_id, url',
+    ],
+  ])('of %s rejects', async (name, call, options, known) => {
+    const refused = call(options as never)
+    await expect(refused).rejects.toThrow(TypeError)
+    await expect(refused).rejects.toThrow(new RegExp(`^${name}: (?:prot|hookId) is not an option; ${known}$`))
+  })
+
+  test('changes nothing before it is refused', async () => {
+    const made = service()
+    expect(() => made.registerWebhook({ url: 'https://x.example', hook_id: 'h', secert: 'x' } as never)).toThrow()
+    expect(() => made.fail({ kind: 'hang', times: 2, onn: 'rewardWallet' } as never)).toThrow()
+    expect(made.webhooks).toHaveLength(1)
+    const headers = { authorization: 'Bearer any' }
+    expect((await made.fetch('https://x.example/api/v1/campaign/info?pid=demo', { headers })).status).toBe(200)
+  })
+})
+
+describe('options that are fine', () => {
+  test('a name without a value changes nothing, as if it were not there', () => {
+    const delayMs = undefined
+    expect(service().fail({ kind: 'reset', delayMs } as never).remaining).toBe(1)
+  })
+
+  test('what a task, a reward or a message of your own holds is yours', () => {
+    const reward = { id: 'r', reward: 'badge', type: 'nft', issued_at: 5 }
+    const made = seeded({
+      actions: [{ id: 't', meta: { anything: { goes: true } } }],
+      users: [{ account: 'ada', platform: 'web', rewards: [reward] }],
+    })
+    expect(made.state.entries).toHaveLength(1)
+    expect(made.emit({ kind: 'custom', payload: { any: 'thing' } }).body).toContain('"any":"thing"')
+  })
+})
+
+describe('what is no object of options', () => {
+  test.each([
+    [
+      'createCampaignService',
+      () => createCampaignService('demo' as never),
+      /^createCampaignService: expected an object/,
+    ],
+    ['a campaign', () => createCampaignService({ campaigns: [null as never] }), /^campaigns: id must be/],
+    ['a task', () => seeded({ actions: [null] }), /^campaign "demo": actions\[0\]: expected an object/],
+    ['a user', () => seeded({ users: [undefined] }), /^campaign "demo": user "undefined": expected an object/],
+    ['a token', () => createCampaignService({ tokens: { t: true as never } }), /^tokens: expected an object/],
+    ['a fault', () => service().fail(undefined as never), /^fail: kind must be one of/],
+    ['a fault by its kind alone', () => service().fail('reset' as never), /^fail: kind must be one of/],
+    ['an event', () => service().emit(undefined as never), /^emit: kind must be/],
+  ])('is refused: %s', (_, call, message) => {
+    expect(call).toThrow(TypeError)
+    expect(call).toThrow(message)
+  })
+})
