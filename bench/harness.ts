@@ -61,7 +61,10 @@ export function cpuTime(): number {
 export interface Plan {
   readonly title: string
   readonly aims?: Readonly<Record<string, number>>
-  /** How often the first contestant does its work in one sample. The others do it as often. */
+  /**
+   * How often a contestant does its work in one sample. Enough for the garbage collector to run several times in it:
+   * in short samples each would clear away what the one before has left.
+   */
   readonly times: number
   readonly rounds: number
   /** Rounds before the counted ones, in which the code gets compiled. */
@@ -79,8 +82,6 @@ export async function compare(contestants: readonly Contestant[], plan: Plan): P
     const order = contestants.map((_, index) => (index + first) % contestants.length)
     if (round % 2 !== 0) order.reverse()
     for (const index of order) {
-      // What one leaves behind, the next should not clear away.
-      globalThis.gc?.({ type: 'minor' })
       const before = cpuTime()
       await contestants[index]?.run(plan.times)
       if (round >= 0) samples[index]?.push((cpuTime() - before) / plan.times)
