@@ -9,6 +9,7 @@ export function parseJson(text: string): unknown {
   return MAY_SPELL_PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text)
 }
 
-const MAY_SPELL_PROTO = /__proto__|\\u00(?:5f|7[024]|6f)/i
+/** As it is, or with escapes for any of its letters. */
+const MAY_SPELL_PROTO = /__proto__|\\u00[567]/
 
 const withoutProto = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)

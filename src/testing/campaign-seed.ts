@@ -1,6 +1,6 @@
+import type { KnownOptions } from '../known-options.ts'
 import type { LinkedProfile } from '../schemas/user-profiles.ts'
 import type { RewardEntry } from '../schemas/user-progress.ts'
-import type { KnownOptions } from './known-options.ts'
 
 /** A task of a campaign to start with. Everything but `id` has a default. */
 export interface TaskSeed {

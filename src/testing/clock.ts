@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from './known-options.ts'
+import { type KnownOptions, requireKnown } from '../known-options.ts'
 
 /**
  * The time the service in a box lives in. The default is the system's own; hand in {@link createManualClock} and five

@@ -1,5 +1,5 @@
 import { endpoints, type OperationName } from '../endpoints.ts'
-import { type KnownOptions, requireKnown } from './known-options.ts'
+import { type KnownOptions, requireKnown } from '../known-options.ts'
 import { standardError } from './refusal.ts'
 import { isBodyless, type ServiceAnswer } from './service-request.ts'
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type KnownOptions, requireKnown } from '../known-options.ts'
 import type { ServiceClock } from './clock.ts'
 import { delay } from './delay.ts'
 import { MAX_BODY_BYTES } from './exchange.ts'
 import type { FaultOutcome } from './faults.ts'
-import { type KnownOptions, requireKnown } from './known-options.ts'
 import { BASE_PATH } from './router.ts'
 import { isBodyless, type ServiceRequest } from './service-request.ts'
 

@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from './known-options.ts'
+import { type KnownOptions, requireKnown } from '../known-options.ts'
 import { Refusal } from './refusal.ts'
 
 /** What a token may do. */

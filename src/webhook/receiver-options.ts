@@ -1,3 +1,4 @@
+import { type KnownOptions, requireKnown } from '../known-options.ts'
 import type { WebhookRejectionReason } from './answer.ts'
 import type { DeliveryStore } from './deliveries.ts'
 import type { WebhookEvent } from './event.ts'
@@ -127,16 +128,31 @@ const MAX_CLAIM_MS = 295_000
 
 const WEEK_MS = 604_800_000
 
+const KNOWN: KnownOptions<WebhookReceiverOptions> = {
+  endpoint: true,
+  secret: true,
+  handle: true,
+  store: true,
+  maxBodyBytes: true,
+  deadlineMs: true,
+  leaseMs: true,
+  maxRunMs: true,
+  retainMs: true,
+  onReject: true,
+  onError: true,
+}
+
 const STORE_METHODS = ['claim', 'extend', 'complete', 'release'] as const
 
 /**
- * @throws TypeError when an option is missing or of the wrong type
+ * @throws TypeError when an option is missing, misspelt or of the wrong type
  * @throws RangeError when a number is out of its range
  */
 export function receiverSettings(options: WebhookReceiverOptions): ReceiverSettings {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('createWebhookReceiver: pass an object with endpoint, secret and handle.')
   }
+  requireKnown('createWebhookReceiver', options, KNOWN)
   const { endpoint, secret, handle, store = memoryStore(), onReject, onError } = options
   if (typeof endpoint !== 'string' || endpoint.trim() === '') {
     throw new TypeError(

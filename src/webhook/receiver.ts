@@ -90,7 +90,7 @@ export interface WebhookReceiver {
  *
  * Nothing is shared between two receivers but the store they are given.
  *
- * @throws TypeError when an option is missing or of the wrong type, or a secret is unusable
+ * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
  * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000
  *
  * Interface: Events, Signature; Events, Delivery and retries. Assumed: that any answer but a 2xx, or none in time,

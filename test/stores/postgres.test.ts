@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type PgClient, type PgPool, postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
+import {
+  type PgClient,
+  type PgPool,
+  type PostgresStoreOptions,
+  postgresSchema,
+  postgresStore,
+} from 'campaign-client/webhook/postgres'
 import fc from 'fast-check'
 import { Client, Pool, type PoolClient } from 'pg'
 import connect, { type Sql, type TransactionSql } from 'postgres'
@@ -523,6 +529,12 @@ describe('the arguments of postgresStore', () => {
   test.each(malformed)('the table %j is refused', (table) => {
     expect(() => postgresStore(fake, { table })).toThrow(/^The table must be a name/)
     expect(() => postgresSchema(table)).toThrow(TypeError)
+  })
+
+  test('a misspelt option is refused', () => {
+    expect(() => postgresStore(fake, { tableName: 'x' } as PostgresStoreOptions)).toThrow(
+      'postgresStore: tableName is not an option; there are table, runOnceRetainMs',
+    )
   })
 
   test('whatever text is given as a table, it is refused or stands in the statement as one quoted name', () => {

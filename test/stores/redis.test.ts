@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type IoredisClient, type NodeRedisClient, redisStore } from 'campaign-client/webhook/redis'
+import {
+  type IoredisClient,
+  type NodeRedisClient,
+  type RedisStoreOptions,
+  redisStore,
+} from 'campaign-client/webhook/redis'
 import Ioredis from 'ioredis'
 import { createClient, createClientPool } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -225,6 +230,13 @@ describe('the arguments of redisStore', () => {
   ])('%s is refused', (_, client) => {
     expect(() => redisStore(client as IoredisClient)).toThrow(/redisStore needs a client/)
     expect(() => redisStore(client as IoredisClient)).toThrow(TypeError)
+  })
+
+  test('a misspelt option is refused', () => {
+    const client: IoredisClient = { eval: async () => 1, defineCommand: () => undefined }
+    expect(() => redisStore(client, { keyPrefix: 'x:' } as RedisStoreOptions)).toThrow(
+      'redisStore: keyPrefix is not an option; there are prefix',
+    )
   })
 
   test.each(['', 'a b', 'a\nb', 'ä:', 'x'.repeat(201), 5 as unknown as string])(

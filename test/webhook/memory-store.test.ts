@@ -1,4 +1,4 @@
-import { type ClaimResult, type DeliveryStore, memoryStore } from 'campaign-client/webhook'
+import { type ClaimResult, type DeliveryStore, type MemoryStoreOptions, memoryStore } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import { observedReceiver } from './observed-receiver.ts'
 import { activity, deliveryOf } from './signed-message.ts'
@@ -68,6 +68,12 @@ describe('time is its own', () => {
     expect(busy.retryMs).toBeGreaterThan(0)
     expect(busy.retryMs).toBeLessThanOrEqual(LONG)
   })
+})
+
+test('a misspelt option is refused', () => {
+  expect(() => memoryStore({ maxEntrys: 5 } as MemoryStoreOptions)).toThrow(
+    'memoryStore: maxEntrys is not an option; there are maxEntries, now',
+  )
 })
 
 describe('maxEntries', () => {

@@ -13,6 +13,15 @@ describe('createWebhookReceiver refuses at creation', () => {
     expect(() => createWebhookReceiver(options as never)).toThrow(/object with endpoint, secret and handle/)
   })
 
+  test('a misspelt option, which would leave the default in its place', () => {
+    expect(create({ retainMS: 1 })).toThrow(TypeError)
+    expect(create({ retainMS: 1 })).toThrow(
+      'createWebhookReceiver: retainMS is not an option; there are endpoint, secret, handle, store, maxBodyBytes, ' +
+        'deadlineMs, leaseMs, maxRunMs, retainMs, onReject, onError',
+    )
+    expect(create({ retainMs: 1, retainMS: undefined })).not.toThrow()
+  })
+
   test.each([undefined, null, '', '   ', 7, {}])('the endpoint %j', (endpoint) => {
     expect(create({ endpoint })).toThrow(TypeError)
     expect(create({ endpoint })).toThrow(/endpoint must be a non-empty string/)

@@ -1,3 +1,4 @@
+import { requireKnown } from '../../known-options.ts'
 import {
   CAMPAIGN_SEED,
   type CampaignSeed,
@@ -10,7 +11,6 @@ import {
   TASK_SEED,
   type TaskSeed,
 } from '../campaign-seed.ts'
-import { requireKnown } from '../known-options.ts'
 
 interface Item {
   readonly id: string

@@ -1,3 +1,4 @@
+import { requireKnown } from '../../known-options.ts'
 import {
   type CampaignSeed,
   INVITE_CODE_SEED,
@@ -6,7 +7,6 @@ import {
   USER_SEED,
   type UserSeed,
 } from '../campaign-seed.ts'
-import { requireKnown } from '../known-options.ts'
 import type { IdSource } from '../random.ts'
 import { Campaign, type Entry } from './campaign.ts'
 import { defineCampaign } from './campaign-definition.ts'

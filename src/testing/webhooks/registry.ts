@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from '../known-options.ts'
+import { type KnownOptions, requireKnown } from '../../known-options.ts'
 import type { IdSource } from '../random.ts'
 
 /** A webhook, as `service.registerWebhook` takes it: the registration record with what the admin panel adds. */

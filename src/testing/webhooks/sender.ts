@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from '../known-options.ts'
+import { type KnownOptions, requireKnown } from '../../known-options.ts'
 import type { IdSource } from '../random.ts'
 import type { ServiceEvent } from '../service-event.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'

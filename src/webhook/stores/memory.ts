@@ -1,3 +1,4 @@
+import { type KnownOptions, requireKnown } from '../../known-options.ts'
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 
@@ -8,6 +9,8 @@ export interface MemoryStoreOptions {
   /** The clock, in milliseconds from any origin; it must not run backwards. Default `performance.now()`. */
   now?: () => number
 }
+
+const KNOWN: KnownOptions<MemoryStoreOptions> = { maxEntries: true, now: true }
 
 interface Held {
   token: string
@@ -26,12 +29,13 @@ interface Held {
  *
  * @returns a store whose methods reject as those of the other stores do: with `TypeError` for an empty key, or a lease or
  *   retention that is not a positive number of milliseconds
- * @throws TypeError when `now` is no function
+ * @throws TypeError when `now` is no function, or an option is misspelt
  * @throws RangeError when `maxEntries` is not a positive integer
  *
  * Interface: Events, Delivery and retries.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
+  requireKnown('memoryStore', options, KNOWN)
   const { maxEntries = 100_000, now = () => performance.now() } = options
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new RangeError(`memoryStore: maxEntries must be a positive integer, got ${String(maxEntries)}.`)

@@ -3,6 +3,7 @@
  *
  * @module campaign-client/webhook/postgres
  */
+import { type KnownOptions, requireKnown } from '../../known-options.ts'
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 
@@ -50,6 +51,8 @@ export interface PostgresStoreOptions {
    */
   runOnceRetainMs?: number
 }
+
+const KNOWN: KnownOptions<PostgresStoreOptions> = { table: true, runOnceRetainMs: true }
 
 /** What became of a {@link PostgresStore.runOnce}: `result` is what the function resolved to. */
 export type RunOnceResult<Result> = { ran: true; result: Result } | { ran: false }
@@ -185,7 +188,7 @@ $campaign_client$`
  * @returns a store whose methods reject with the client's error when the database can't be reached or the table is not
  *   there, and with `TypeError` for an empty key, or a lease or retention that is not a positive number of milliseconds. A second store on the same table sees the same deliveries.
  * @throws TypeError when `database` is neither (a single `Client` of `pg` can't be shared between concurrent
- *   transactions), or an option is malformed
+ *   transactions), or an option is malformed or misspelt
  */
 export function postgresStore<Transaction>(
   database: PostgresSql<Transaction>,
@@ -200,6 +203,7 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
   const { query, transaction } = adapter(database)
+  requireKnown('postgresStore', options, KNOWN)
   const retention = checkedRetention(options.runOnceRetainMs ?? DEFAULT_RUN_ONCE_RETAIN_MS)
   const sql = statements(quoted(options.table ?? DEFAULT_TABLE), retention)
 

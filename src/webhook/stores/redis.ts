@@ -3,6 +3,7 @@
  *
  * @module campaign-client/webhook/redis
  */
+import { type KnownOptions, requireKnown } from '../../known-options.ts'
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 
@@ -34,6 +35,8 @@ export interface RedisStoreOptions {
    */
   prefix?: string
 }
+
+const KNOWN: KnownOptions<RedisStoreOptions> = { prefix: true }
 
 type Run = (script: string, key: string, ...args: string[]) => Promise<unknown>
 
@@ -108,10 +111,11 @@ return 1`
  * @returns a store whose methods reject with the client's error when Redis can't be reached, with `TypeError` for an
  *   empty key, or a lease or retention that is not a positive number of milliseconds, and with `Error` when the
  *   key is taken by a value that no such store wrote. A second store with the same prefix sees the same deliveries.
- * @throws TypeError when the client is of neither package, or the prefix is malformed
+ * @throws TypeError when the client is of neither package, or the prefix is malformed, or an option is misspelt
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const run = runner(client)
+  requireKnown('redisStore', options, KNOWN)
   const prefix = checkedPrefix(options.prefix ?? 'campaign:delivery:')
   const record = (key: string) => prefix + requireKey(key)
 

@@ -2,8 +2,8 @@
 export type KnownOptions<Options> = { readonly [Name in keyof Options]-?: true }
 
 /**
- * A misspelt option would leave the default in its place, and the test would show something else than it says. One that
- * is undefined changes nothing, whatever its name.
+ * A misspelt option would leave the default in its place without a word. One that is undefined changes nothing, whatever
+ * its name.
  *
  * @throws TypeError when it is no object, or holds a name that is not known
  */
