@@ -1,5 +1,6 @@
 import ky, { type KyInstance } from 'ky'
 import { NetworkError } from '../errors.ts'
+import { typeName } from '../schemas/check.ts'
 import { Failure } from './failure.ts'
 import { property, redact, safeCause } from './redact.ts'
 
@@ -65,7 +66,7 @@ export class Transport {
       try {
         const response = await (this.#fetch ?? globalThis.fetch)(url, init)
         if (isResponse(response)) return response
-        failure = notAResponse(typeof response)
+        failure = notAResponse(typeName(response))
       } catch (error) {
         failure = networkFailure(error, secrets)
       }
@@ -99,7 +100,8 @@ const notAResponse = (type: string): Failure =>
 
 async function readBody(response: Response): Promise<string> {
   if (response.status < 200 || (response.status >= 300 && response.status < 400)) {
-    void response.body?.cancel().catch(() => undefined)
+    // The bodies of other packages' responses may be streams of Node's, which have no such method.
+    void response.body?.cancel?.().catch(() => undefined)
     return ''
   }
   try {

@@ -39,7 +39,7 @@ function describe(issue: $ZodIssue, value: unknown): string {
     const types = issue.errors.flatMap((branch) =>
       branch.flatMap((inner) => (inner.code === 'invalid_type' ? [expected(inner.expected)] : [])),
     )
-    // Only formats have words of their own; what an open string's known literals say is without a locale nothing.
+    // Only formats have words of their own.
     const described = issue.errors.flat().find((inner) => inner.code === 'invalid_format')?.message
     return described ?? `expected ${[...new Set(types)].join(' or ')}, received ${typeName(value)}`
   }
@@ -48,7 +48,8 @@ function describe(issue: $ZodIssue, value: unknown): string {
 
 const expected = (type: string): string => (type === 'number' ? 'a finite number' : type)
 
-function typeName(value: unknown): string {
+/** Names a wrong value without showing it. */
+export function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

@@ -1,29 +1,21 @@
-import { createRequire } from 'node:module'
+import nodeModule from 'node:module'
 import { type Hmac, hmacInOnePiece } from './hmac.one-piece.ts'
 
 type Crypto = typeof import('node:crypto')
 
-let loaded: Crypto | undefined
-let hmac: Hmac | undefined
-
-/**
- * Loaded by its first use: that takes longer than all of `campaign-client/webhook`. Any absolute path will do for what
- * is built in; `process.getBuiltinModule` is there from 20.16 only.
- */
-function crypto(): Crypto {
-  loaded ??= createRequire('/')('node:crypto') as Crypto
-  return loaded
+interface Loaded {
+  readonly hmac: Hmac
+  readonly equal: (expected: string, given: string) => boolean
 }
+
+let loaded: Loaded | undefined
 
 /**
  * @param key - not empty; a string stands for its UTF-8 bytes
  * @param message - a string stands for its UTF-8 bytes, a lone surrogate for those of U+FFFD
  * @returns the HMAC-SHA256 as 64 lowercase hexadecimal digits
  */
-export function hmacSha256Hex(key: string | Uint8Array, message: string | Uint8Array): string {
-  hmac ??= fastest(crypto())
-  return hmac(key, message)
-}
+export const hmacSha256Hex: Hmac = (key, message) => load().hmac(key, message)
 
 /**
  * Compares in a time that does not depend on where the two differ.
@@ -31,18 +23,45 @@ export function hmacSha256Hex(key: string | Uint8Array, message: string | Uint8A
  * @param expected - 64 ASCII characters
  * @param given - 64 ASCII characters
  */
-export function equalDigests(expected: string, given: string): boolean {
-  return crypto().timingSafeEqual(Buffer.from(expected), Buffer.from(given))
+export const equalDigests = (expected: string, given: string): boolean => load().equal(expected, given)
+
+/**
+ * node:crypto is loaded by its first use: that takes longer than all of `campaign-client/webhook`. Any absolute path will
+ * do for what is built in; `process.getBuiltinModule` is there from 20.16 only. And `createRequire` is not imported by
+ * its name, which many a bundle declares in its own first line.
+ */
+function load(): Loaded {
+  loaded ??= over(nodeModule.createRequire('/')('node:crypto'))
+  return loaded
 }
 
-function fastest({ hash, createHmac }: Crypto): Hmac {
-  const whole: Hmac = (key, message) => createHmac('sha256', key).update(message).digest('hex')
-  // Node has `hash` from 20.12; other runtimes' node:crypto may not.
-  if (!hash) return whole
-  const into = (message: Uint8Array, target: Uint8Array): void => {
-    // As text of one-byte characters, a digest crosses from native code cheapest.
-    const digest = hash('sha256', message, 'binary')
-    for (let i = 0; i < 32; i++) target[i] = digest.charCodeAt(i)
+/** Nothing secret may reach the pool of Node's small buffers, where `Buffer.from` and keys given as text would leave it. */
+function over({ hash, createHmac, timingSafeEqual }: Crypto): Loaded {
+  const whole: Hmac = (key, message) =>
+    createHmac('sha256', typeof key === 'string' ? new TextEncoder().encode(key) : key)
+      .update(message)
+      .digest('hex')
+  const a = new Uint8Array(64)
+  const b = new Uint8Array(64)
+  return {
+    // Node has `hash` from 20.12; other runtimes' node:crypto may not.
+    hmac: hash
+      ? hmacInOnePiece(
+          // As text of one-byte characters, a digest crosses from native code cheapest.
+          (message, target) => write(hash('sha256', message, 'binary'), target),
+          (message) => hash('sha256', message),
+          whole,
+        )
+      : whole,
+    equal(expected, given) {
+      write(expected, a)
+      write(given, b)
+      return timingSafeEqual(a, b)
+    },
   }
-  return hmacInOnePiece(into, (message) => hash('sha256', message), whole)
+}
+
+/** Writes text of one-byte characters to the start of the target. */
+function write(text: string, target: Uint8Array): void {
+  for (let i = 0; i < text.length; i++) target[i] = text.charCodeAt(i)
 }

@@ -20,13 +20,11 @@ export function toKeys(secret: unknown): readonly WebhookKey[] {
   const keys: unknown[] = Array.isArray(secret) ? [...secret] : [secret]
   // Each key costs a hash of every forged body, so a list that only ever grows must be noticed.
   if (keys.length < 1 || keys.length > 5) refuse(`a list of ${keys.length}`)
-  return keys.map(toKey)
-}
-
-function toKey(key: unknown): WebhookKey {
-  // Of what is empty, the value says more than its type, and holds no secret.
-  if (typeof key !== 'string' && !isUint8Array(key)) return refuse(key && typeof key)
-  return key.length > 0 ? key : refuse('an empty one')
+  return keys.map((key) => {
+    // Of what is empty, the value says more than its type, and holds no secret.
+    if (typeof key !== 'string' && !isUint8Array(key)) return refuse(key && typeof key)
+    return key.length > 0 ? key : refuse('an empty one')
+  })
 }
 
 function refuse(got: unknown): never {

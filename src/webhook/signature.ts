@@ -69,25 +69,18 @@ export function findSecret(secret: unknown, rawBody: unknown, header: unknown): 
   const keys = toKeys(secret)
   const body = toRawBody(rawBody)
   if (body === undefined) return 'body_not_raw'
-  const signature = soleValue(header)
+  let signature = header
+  try {
+    if (Array.isArray(header) && header.length < 2) signature = header[0]
+  } catch {
+    // A proxy with a mind of its own, which is no text either way.
+  }
   if (signature === undefined || signature === null || signature === '') return 'missing_signature'
   if (typeof signature !== 'string' || signature.length !== 64 || /[^0-9a-f]/.test(signature)) {
     return 'malformed_signature'
   }
 
-  let index = -1
-  for (let i = keys.length - 1; i >= 0; i--) {
-    if (equalDigests(hmacSha256Hex(keys[i] as string | Uint8Array, body), signature)) index = i
-  }
+  // Not `findIndex`: however many there are, each is tried.
+  const index = keys.map((key) => equalDigests(hmacSha256Hex(key, body), signature)).indexOf(true)
   return index < 0 ? 'signature_mismatch' : index
-}
-
-/** The one value of a header; several values, or none, as they are. */
-function soleValue(header: unknown): unknown {
-  try {
-    return Array.isArray(header) && header.length < 2 ? header[0] : header
-  } catch {
-    // A proxy with a mind of its own, which is no text either way.
-    return header
-  }
 }

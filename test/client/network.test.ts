@@ -366,8 +366,8 @@ describe('a service that cannot be reached', () => {
 
 describe('a fetch that gives no Response', () => {
   const wrong: readonly [string, unknown, string][] = [
-    ['undefined', undefined, 'undefined'],
-    ['null', null, 'object'],
+    ['undefined', undefined, 'nothing'],
+    ['null', null, 'null'],
     ['a string', `OK ${TOKEN}`, 'string'],
     ['an empty object', {}, 'object'],
     ['the data itself', envelope, 'object'],
@@ -402,6 +402,13 @@ describe('a fetch that gives no Response', () => {
       read.run(clientOf('https://service.example/api/v1', { fetch: async () => Response.error() })),
     )
     expect(error).toBeInstanceOf(UnexpectedResponseError)
+  })
+
+  test('but a redirect of another package, whose body is a stream of Node: it is one', async () => {
+    const fetch = giving({ status: 302, headers: new Headers(), text: async () => '', body: { pipe() {} } })
+    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(fetch).toHaveBeenCalledTimes(1)
   })
 
   test('but what has all that is read of one, as polyfills do: it is read', async () => {

@@ -121,7 +121,7 @@ describe('the node build', () => {
 
   async function withCrypto(replaced: Partial<typeof crypto>) {
     vi.resetModules()
-    vi.doMock('node:module', () => ({ createRequire: () => () => ({ ...crypto, ...replaced }) }))
+    vi.doMock('node:module', () => ({ default: { createRequire: () => () => ({ ...crypto, ...replaced }) } }))
     return import('../../src/webhook/hmac.node.ts')
   }
 
@@ -171,6 +171,25 @@ describe('the node build', () => {
     fail = false
     expect(residue()[0]).toBe(false)
     expect(hmacSha256Hex('s', 'm')).toBe(reference('s', 'm'))
+  })
+
+  test('leaves neither key nor digest in the memory that small buffers share', async () => {
+    const { hmacSha256Hex, equalDigests } = await withCrypto({})
+    // Made here and now: the pool holds the text of source files as well.
+    const key = crypto.randomBytes(40).toString('hex')
+    const long = key + key
+    const pool = () => Buffer.from(Buffer.allocUnsafe(8).buffer).toString('latin1')
+    const known = crypto.randomBytes(20).toString('hex')
+    Buffer.from(known)
+    expect(pool()).toContain(known)
+    for (const secret of [key, long]) {
+      for (const message of ['short', 'm'.repeat(20_000)]) {
+        const digest = hmacSha256Hex(secret, message)
+        expect(equalDigests(digest, '0'.repeat(64))).toBe(false)
+        expect(pool()).not.toContain(digest)
+      }
+      expect(pool()).not.toContain(secret)
+    }
   })
 
   test('compares with timingSafeEqual', async () => {

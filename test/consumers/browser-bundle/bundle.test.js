@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -101,4 +102,21 @@ test('a bundle of esbuild for Node keeps node:crypto', async () => {
     platform: 'node',
   })
   assert.match(outputFiles[0].text, /node:crypto/)
+})
+
+test('a bundle of esbuild for Node may declare createRequire and require itself, as many do', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'esbuild-')), 'app.mjs')
+  await esbuild.build({
+    stdin: {
+      contents: `import { signWebhook, verifyWebhook } from 'campaign-client/webhook'
+        console.log(verifyWebhook('secret', 'body', signWebhook('secret', 'body')))`,
+      resolveDir: import.meta.dirname,
+    },
+    bundle: true,
+    outfile: file,
+    format: 'esm',
+    platform: 'node',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  })
+  assert.equal(execFileSync(process.execPath, [file], { encoding: 'utf8' }), 'true\n')
 })
