@@ -32,6 +32,9 @@ export class Authenticator {
         throw new TypeError('tokens: each must be a non-empty string without white space or commas')
       }
       requireKnown('tokens', grant, GRANT)
+      if (grant.campaigns !== undefined && !Array.isArray(grant.campaigns)) {
+        throw new TypeError('tokens: campaigns must be a list of campaign ids when given')
+      }
     }
   }
 

@@ -188,6 +188,11 @@ describe('what is no object of options', () => {
     ['a task', () => seeded({ actions: [null] }), /^campaign "demo": actions\[0\]: expected an object/],
     ['a user', () => seeded({ users: [undefined] }), /^campaign "demo": user "undefined": expected an object/],
     ['a token', () => createCampaignService({ tokens: { t: true as never } }), /^tokens: expected an object/],
+    [
+      'a token for one campaign',
+      () => createCampaignService({ tokens: { t: { campaigns: 'demo' as never } } }),
+      /^tokens: campaigns must be a list of campaign ids/,
+    ],
     ['a fault', () => service().fail(undefined as never), /^fail: kind must be one of/],
     ['a fault by its kind alone', () => service().fail('reset' as never), /^fail: kind must be one of/],
     ['an event', () => service().emit(undefined as never), /^emit: kind must be/],

@@ -248,6 +248,7 @@ describe('who gets a message', () => {
     [{ url: HOOK, secret: '' }, /secret must be a non-empty string/],
     [{ url: HOOK, scope: '' }, /scope must be/],
     [{ url: HOOK, hook_id: 5 }, /hook_id must be/],
+    [{ url: HOOK, campaigns: 'demo' }, /campaigns must be a list of campaign ids/],
   ])('registerWebhook refuses %j', (options, message) => {
     const { service } = start()
     expect(() => service.registerWebhook(options as never)).toThrow(TypeError)

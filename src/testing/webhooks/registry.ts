@@ -77,6 +77,10 @@ export class WebhookRegistry {
       if (value === undefined || (typeof value === 'string' && value !== '')) continue
       throw new TypeError(`registerWebhook: ${field} must be a non-empty string when given`)
     }
+    // A text is a list of its letters, none of which is a campaign.
+    if (options.campaigns !== undefined && !Array.isArray(options.campaigns)) {
+      throw new TypeError('registerWebhook: campaigns must be a list of campaign ids when given')
+    }
     const webhook: Webhook = {
       hook_id: options.hook_id ?? this.#ids.short('hook'),
       scope: options.scope ?? 'user_activity',
