@@ -57,10 +57,6 @@ export function hmacInOnePiece(
   }
 }
 
-/** A copy: it is of this realm, and reads the real length whatever a subclass says. noble insists on the first. */
-export const toBytes = (data: string | Uint8Array): Uint8Array =>
-  typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data)
-
 /** The real length of bytes, whatever a subclass or a property of its own says. */
 const lengthOf = (data: string | Uint8Array): number =>
   typeof data === 'string' ? data.length : (Reflect.get(Uint8Array.prototype, 'byteLength', data) as number)
