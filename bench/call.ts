@@ -4,8 +4,8 @@ import { inParallel } from './in-parallel.ts'
 import { startServer } from './loopback.ts'
 
 const CASES = [
-  { tasks: 5, size: '1 KB', atOnce: 1, times: 500, rounds: 25, aim: 1.6 },
-  { tasks: 5, size: '1 KB', atOnce: 64, times: 512, rounds: 25, aim: 1.6 },
+  { tasks: 5, size: '1 KB', atOnce: 1, times: 400, rounds: 45, aim: 1.6 },
+  { tasks: 5, size: '1 KB', atOnce: 64, times: 512, rounds: 31, aim: 1.6 },
   { tasks: 1_000, size: '200 KB', atOnce: 1, times: 60, rounds: 31, aim: 1.15 },
   { tasks: 1_000, size: '200 KB', atOnce: 64, times: 64, rounds: 31, aim: 1.15 },
 ]
