@@ -102,8 +102,8 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
   },
 
   async chromium(_runtime, executablePath, project, address) {
-    const hmac = await bundle(project, 'page', ['browser'])
-    const options = { executablePath, bundle: join(project, 'page.js'), address }
+    const hmac = await bundle(project, 'suite', ['browser'])
+    const options = { executablePath, bundle: join(project, 'suite.js'), address }
     const { report, problems } = await execute(
       process.execPath,
       [join(HOME, 'hosts/chromium.mjs'), JSON.stringify(options)],
@@ -116,7 +116,7 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
 /** The files of the webhook entry, by the HMAC they hold. */
 const BUILDS = { node: 'webhook.js', portable: 'webhook.portable.js' }
 
-/** Bundles a host with the suite and the package, as its users' tools do. Gives the HMAC that went in. */
+/** Bundles a file of the project with all it imports, as its users' tools do. Gives the HMAC that went in. */
 async function bundle(project: string, name: string, conditions: string[]): Promise<string> {
   const { metafile } = await build({
     absWorkingDir: project,

@@ -1,4 +1,4 @@
-// Opens a headless Chromium and runs page.mjs, bundled, in a page of the service's own origin: a browser lets no other
+// Opens a headless Chromium and runs the suite, bundled, in a page of the service's own origin: a browser lets no other
 // page talk to it.
 import { readFileSync } from 'node:fs'
 import { chromium } from 'playwright-core'
@@ -11,8 +11,14 @@ try {
   page.on('pageerror', (error) => faults.push({ name: 'the page throws nothing', ok: false, error: String(error) }))
   page.on('console', (message) => console.log(message.text()))
   await page.goto(new URL('/', address.serviceUrl).href)
-  await page.addScriptTag({ type: 'module', content: readFileSync(bundle, 'utf8') })
-  const outcomes = await page.evaluate((environment) => globalThis.runSuite(environment), address)
+  // Imported, not added as a script: whoever adds a module script is not told when it has run.
+  const outcomes = await page.evaluate(
+    async ({ source, environment }) => {
+      const { run } = await import(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })))
+      return run(environment)
+    },
+    { source: readFileSync(bundle, 'utf8'), environment: address },
+  )
   console.log(`REPORT ${JSON.stringify({ version: browser.version(), outcomes: [...outcomes, ...faults] })}`)
 } finally {
   await browser.close()
