@@ -6,6 +6,7 @@ import { verifyWebhook } from 'campaign-client/webhook'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { Webhook as SvixWebhook } from 'svix'
+import { exampleActivity } from '../test/webhook/activity.ts'
 import { type Contestant, compare, type Group, OURS, type Subject } from './harness.ts'
 
 const BYTES = `${OURS}, bytes`
@@ -90,23 +91,9 @@ async function contestants(size: number, portable: Verify): Promise<Contestant[]
 /** A completed task of about this many bytes of ASCII. */
 function message(size: number): string {
   const data = { action: { id: 'a-1', name: 'Follow', type: 'social', meta: { note: '' } }, xp: 10 }
-  const activity = {
-    id: 'msg-1',
-    scope: 'user_activity',
-    user: 'u-1',
-    wallet: '',
-    email: '',
-    campaign: { id: 'demo', name: 'Demo' },
-    event: { type: 'action_completed', data },
-    total_xp: 110,
-    ref_xp: 0,
-    ugc_xp: 0,
-    xp_mul: 1,
-    rank: 7,
-    team: '',
-  }
-  data.action.meta.note = 'n'.repeat(size - JSON.stringify(activity).length)
-  return JSON.stringify(activity)
+  const body = exampleActivity({ id: 'msg-1', event: { type: 'action_completed', data } })
+  data.action.meta.note = 'n'.repeat(size - JSON.stringify(body).length)
+  return JSON.stringify(body)
 }
 
 /** What runtimes without node:crypto get. */

@@ -1,7 +1,7 @@
 import { toJSONSchema } from 'zod'
 import { registry } from 'zod/v4/core'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints.ts'
-import { metadata, numericString } from '../../src/schemas/fields.ts'
+import { numericString, presentMetadata } from '../../src/schemas/fields.ts'
 import * as resources from '../../src/schemas/index.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
 import { type Member, Project, plain, sectionOf } from './project.ts'
@@ -109,7 +109,7 @@ function resourceSchemas(project: Project): Map<string, Schema> {
     unrepresentable: 'any',
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema === metadata._zod.def.innerType) {
+      if (zodSchema === presentMetadata) {
         Object.assign(jsonSchema, { type: ['object', 'null'], additionalProperties: {} })
       }
       // What the service is known to send; that we read exponents as well is our own leniency.

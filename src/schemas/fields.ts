@@ -26,7 +26,8 @@ export const openString = <Type extends OpenString<string>>() => z.string() as u
 export const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
 
 // A check of our own instead of a record of unknowns: the record copies every key and is most of a task's cost.
-export const metadata = z.optional(z.custom<Metadata | null>(isMetadata, 'expected an object or null'))
+export const presentMetadata = z.custom<Metadata | null>(isMetadata, 'expected an object or null')
+export const metadata = z.optional(presentMetadata)
 
 /** The numeric strings that become numbers. */
 export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
-import { isMetadata, type Metadata } from './fields.ts'
+import { presentMetadata } from './fields.ts'
 
 const action = z.looseObject({
   id: z.string(),
   name: z.string(),
   type: z.string(),
-  meta: z.exactOptional(z.custom<Metadata | null>(isMetadata, 'expected an object or null')),
+  meta: z.exactOptional(presentMetadata),
 })
 
 const actionCompleted = z.looseObject({

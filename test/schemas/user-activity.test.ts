@@ -3,23 +3,10 @@ import { createCampaignService } from 'campaign-client/testing'
 import { parseWebhook, signWebhook } from 'campaign-client/webhook'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { exampleActivity } from '../webhook/activity.ts'
 
 const secret = 'a secret'
-const message = {
-  id: 'm-1',
-  scope: 'user_activity',
-  user: 'ada',
-  wallet: '',
-  email: '',
-  campaign: { id: 'demo', name: 'Demo' },
-  event: { type: 'action_completed', data: { action: { id: 'a', name: 'A', type: 'social' }, xp: 20 } },
-  total_xp: 20,
-  ref_xp: 0,
-  ugc_xp: 0,
-  xp_mul: 1,
-  rank: 1,
-  team: 'analysts',
-}
+const message = exampleActivity({ id: 'm-1', team: 'analysts' })
 
 /** The message with one of its fields, however deep, replaced or removed. */
 function changed(value: unknown, [first, ...rest]: readonly number[], replacement: unknown): unknown {

@@ -8,6 +8,7 @@ import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../services/postgres.ts'
 import { skipsWithout } from '../services/service.ts'
+import { exampleActivity } from '../webhook/activity.ts'
 
 const example = fileURLToPath(new URL('../../examples/webhook-postgres.ts', import.meta.url))
 const secret = randomUUID()
@@ -27,22 +28,7 @@ async function start(databaseUrl: string): Promise<{ process: ChildProcess; url:
 }
 
 async function deliver(url: string, user: string, id: string): Promise<number> {
-  const action = { id: 'a-1', name: 'Follow', type: 'social' }
-  const body = JSON.stringify({
-    id,
-    scope: 'user_activity',
-    user,
-    wallet: '',
-    email: '',
-    campaign: { id: 'demo', name: 'Demo' },
-    event: { type: 'action_completed', data: { action, xp: 10 } },
-    total_xp: 110,
-    ref_xp: 0,
-    ugc_xp: 0,
-    xp_mul: 1,
-    rank: 7,
-    team: '',
-  })
+  const body = JSON.stringify(exampleActivity({ id, user }))
   const headers = { 'content-type': 'application/json', 'x-service-signature': signWebhook(secret, body) }
   return (await fetch(url, { method: 'POST', body, headers })).status
 }

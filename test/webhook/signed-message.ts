@@ -1,27 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { exampleActivity } from './activity.ts'
 
 export const SECRET = 'whsec_3Vf9qkT0a1'
 export const HEADER = 'x-service-signature'
 
-/** A user activity as the service sends it. */
-export function activity(fields: Record<string, unknown> = {}): { id: string } & Record<string, unknown> {
-  return {
-    id: `msg-${randomUUID()}`,
-    scope: 'user_activity',
-    user: 'u-1',
-    wallet: '',
-    email: '',
-    campaign: { id: 'demo', name: 'Demo' },
-    event: { type: 'action_completed', data: { action: { id: 'a-1', name: 'Follow', type: 'social' }, xp: 10 } },
-    total_xp: 110,
-    ref_xp: 0,
-    ugc_xp: 0,
-    xp_mul: 1,
-    rank: 7,
-    team: '',
-    ...fields,
-  }
-}
+/** A user activity with an id that no other has. */
+export const activity = (fields: Record<string, unknown> = {}): { id: string } & Record<string, unknown> =>
+  exampleActivity({ id: `msg-${randomUUID()}`, ...fields })
 
 /** Signs with node:crypto directly, so that a fault of the package cannot hide behind itself. */
 export function sign(body: string | Uint8Array, secret: string = SECRET): string {

@@ -1,22 +1,8 @@
-/** A user activity as the service sends it. */
-export function activity(id: string, fields: Record<string, unknown> = {}): string {
-  return JSON.stringify({
-    id,
-    scope: 'user_activity',
-    user: 'Ада 🚀',
-    wallet: '',
-    email: '',
-    campaign: { id: 'demo', name: 'Demo' },
-    event: { type: 'action_completed', data: { action: { id: 'follow', name: 'Follow', type: 'social' }, xp: 10 } },
-    total_xp: 110,
-    ref_xp: 0,
-    ugc_xp: 0,
-    xp_mul: 1,
-    rank: 7,
-    team: '',
-    ...fields,
-  })
-}
+import { exampleActivity } from '../../webhook/activity.ts'
+
+/** The body of a user activity as the service sends it, with text that is no ASCII. */
+export const activity = (id: string, fields: Record<string, unknown> = {}): string =>
+  JSON.stringify(exampleActivity({ id, user: 'Ада 🚀', ...fields }))
 
 /** The signature of a body by WebCrypto, so that a fault of the package cannot hide behind itself. */
 export async function signatureOf(secret: Uint8Array | string, body: Uint8Array | string): Promise<string> {
