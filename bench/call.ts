@@ -4,10 +4,10 @@ import { inParallel } from './in-parallel.ts'
 import { startServer } from './loopback.ts'
 
 const CASES = [
-  { tasks: 5, size: '1 KB', atOnce: 1, times: 400, rounds: 45, aim: 1.6 },
-  { tasks: 5, size: '1 KB', atOnce: 64, times: 512, rounds: 31, aim: 1.6 },
-  { tasks: 1_000, size: '200 KB', atOnce: 1, times: 60, rounds: 31, aim: 1.15 },
-  { tasks: 1_000, size: '200 KB', atOnce: 64, times: 64, rounds: 31, aim: 1.15 },
+  { tasks: 5, size: '1 KB', atOnce: 1, times: 400, rounds: 15, aim: 1.6 },
+  { tasks: 5, size: '1 KB', atOnce: 64, times: 512, rounds: 10, aim: 1.6 },
+  { tasks: 1_000, size: '200 KB', atOnce: 1, times: 60, rounds: 10, aim: 1.15 },
+  { tasks: 1_000, size: '200 KB', atOnce: 64, times: 64, rounds: 10, aim: 1.15 },
 ]
 
 /** What a call costs the calling process. */

@@ -15,14 +15,15 @@ export interface Contestant {
 /** One line of a table, one bar of a picture. */
 export interface Result {
   readonly name: string
-  readonly value: Spread
+  /** What its rounds gave, in the measure of the subject. */
+  readonly samples: readonly number[]
 }
 
 /** What is compared with one another: one size, one way of calling. */
 export interface Group {
   readonly title: string
-  /** What the first contestant, the unit of the ratios, took each time. No other machine will repeat it. */
-  readonly unitUs?: number
+  /** What the first contestant, the unit of the ratios, took in each round. No other machine will repeat it. */
+  readonly unitUs: readonly number[]
   readonly results: readonly Result[]
   /** What the median of a contestant should not exceed, by its name. */
   readonly aims?: Readonly<Record<string, number>>
@@ -66,6 +67,7 @@ export interface Plan {
    * in short samples each would clear away what the one before has left.
    */
   readonly times: number
+  /** In each process. */
   readonly rounds: number
   /** Rounds before the counted ones, in which the code gets compiled. */
   readonly warmUp: number
@@ -90,9 +92,9 @@ export async function compare(contestants: readonly Contestant[], plan: Plan): P
   const unit = samples[0] ?? []
   return {
     title: plan.title,
-    unitUs: spread(unit).median,
+    unitUs: unit,
     ...(plan.aims && { aims: plan.aims }),
-    results: contestants.map(({ name }, index) => ({ name, value: ratios(samples[index] ?? [], unit) })),
+    results: contestants.map(({ name }, index) => ({ name, samples: ratios(samples[index] ?? [], unit) })),
   }
 }
 
@@ -102,11 +104,25 @@ const NEIGHBOURS = 2
  * Samples divided by what the unit took in the rounds around each. One sample of the unit alone would add its own
  * chance to everything, and hide its own spread.
  */
-export function ratios(samples: readonly number[], unit: readonly number[]): Spread {
-  return spread(
-    samples.map((took, round) => {
-      const around = unit.slice(Math.max(0, round - NEIGHBOURS), round + NEIGHBOURS + 1)
-      return took / spread(around).median
-    }),
-  )
+export function ratios(samples: readonly number[], unit: readonly number[]): number[] {
+  return samples.map((took, round) => {
+    const around = unit.slice(Math.max(0, round - NEIGHBOURS), round + NEIGHBOURS + 1)
+    return took / spread(around).median
+  })
+}
+
+/** What several processes found of the same subject, as one. */
+export function pool([first, ...others]: readonly [Subject, ...Subject[]]): Subject {
+  const groups = first.groups.map((group, place) => {
+    const found = [group, ...others.flatMap(({ groups }) => groups[place] ?? [])]
+    return {
+      ...group,
+      unitUs: found.flatMap(({ unitUs }) => unitUs),
+      results: group.results.map(({ name }, row) => ({
+        name,
+        samples: found.flatMap(({ results }) => results[row]?.samples ?? []),
+      })),
+    }
+  })
+  return { ...first, groups }
 }

@@ -1,6 +1,5 @@
 /** The memory of one client, in a process that runs nothing else. Argument: a {@link MemoryTask} as JSON. */
 import { setTimeout } from 'node:timers/promises'
-import { type Spread, spread } from './harness.ts'
 import { httpClients } from './http-clients.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -31,11 +30,10 @@ process.send?.(slopes(heaps))
 process.disconnect?.()
 
 /** Bytes per call between every two measurements that lie far enough apart for a leak to outweigh chance. */
-function slopes(heaps: readonly number[]): Spread {
-  const found = heaps.flatMap((from, first) =>
+function slopes(heaps: readonly number[]): number[] {
+  return heaps.flatMap((from, first) =>
     heaps.slice(first + STRETCHES / 2).map((to, index) => (to - from) / ((index + STRETCHES / 2) * CALLS)),
   )
-  return spread(found)
 }
 
 /** The usual way to add a limit of time to a caller's signal. */

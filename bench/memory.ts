@@ -26,8 +26,8 @@ export default async function (): Promise<Subject> {
       'per call, measured every 2 000, as median and quartiles over all pairs at least 10 000 calls apart.',
     measure: 'bytes',
     groups: [
-      { title: 'Without a signal', aims, results: plain },
-      { title: 'With one AbortSignal that outlives all calls', aims, results: signalled },
+      { title: 'Without a signal', unitUs: [], aims, results: plain },
+      { title: 'With one AbortSignal that outlives all calls', unitUs: [], aims, results: signalled },
     ],
   }
 }
@@ -41,6 +41,6 @@ async function measureOne(task: MemoryTask): Promise<Result> {
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`memory of ${task.name}: ended with ${code} and no result`)
   })
-  const [value] = await Promise.race([once(child, 'message'), ended])
-  return { name: task.name, value }
+  const [samples] = await Promise.race([once(child, 'message'), ended])
+  return { name: task.name, samples }
 }

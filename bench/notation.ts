@@ -1,4 +1,4 @@
-import type { Spread, Subject } from './harness.ts'
+import { type Subject, spread } from './harness.ts'
 
 /** A value as it stands in tables and pictures. */
 export const written = (measure: Subject['measure'], value: number): string =>
@@ -6,9 +6,11 @@ export const written = (measure: Subject['measure'], value: number): string =>
 
 const signed = (value: number): string => (value < 0 ? `−${-value}` : value > 0 ? `+${value}` : '0')
 
-/** Median, and the quartiles in brackets. */
-export const writtenSpread = (measure: Subject['measure'], { q1, median, q3 }: Spread): string =>
-  `${written(measure, median)} (${written(measure, q1)} to ${written(measure, q3)})`
+/** The median of samples, and their quartiles in brackets. */
+export function writtenSpread(measure: Subject['measure'], samples: readonly number[]): string {
+  const { q1, median, q3 } = spread(samples)
+  return `${written(measure, median)} (${written(measure, q1)} to ${written(measure, q3)})`
+}
 
 /** Microseconds in a unit that people read. */
 export function writtenTime(microseconds: number): string {

@@ -1,5 +1,5 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
-import type { Group, Subject } from './harness.ts'
+import { type Group, type Subject, spread } from './harness.ts'
 import { written, writtenSpread, writtenTime } from './notation.ts'
 
 /** A subject under the name of its file. */
@@ -14,11 +14,11 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
   return [
     '---\ntitle: Benchmarks\n---',
     '# Benchmarks',
-    'Written by `npm run bench`, which measures everything on this page beside its peers in a few minutes.',
+    'Written by `npm run bench`, which measures everything on this page beside its peers in some twelve minutes.',
     'What travels to another machine is a **ratio**, so that is what stands here. In every round all contestants take ' +
       'their turn, in changing order, and each is divided by the median of the first in the rounds around; a table gives ' +
-      'the median of the rounds and, in brackets, the quartiles. Every subject runs in a process of its own, on plain Node, from ' +
-      'the built package.',
+      'the median of the rounds and, in brackets, the quartiles. Every subject runs in processes of its own, on plain Node, ' +
+      'from the built package: several where its code is compiled as it runs, since each process has its own luck with that.',
     `Measured on ${machine()}, Node ${process.versions.node}, with ${versions.join(', ')}.`,
     ...measured.flatMap(({ name, subject }) => [
       `## ${subject.title}`,
@@ -37,7 +37,7 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
 export function plainTable({ title, measure, groups }: Subject): string {
   return groups
     .map((group) => {
-      const lines = group.results.map(({ name, value }) => `  ${name.padEnd(26)}${writtenSpread(measure, value)}`)
+      const lines = group.results.map(({ name, samples }) => `  ${name.padEnd(26)}${writtenSpread(measure, samples)}`)
       return [`${title}: ${group.title}${unitOf(group)}`, ...lines].join('\n')
     })
     .join('\n\n')
@@ -48,7 +48,7 @@ function table({ measure, groups }: Subject): string {
   const names = [...new Set(groups.flatMap(({ results }) => results.map(({ name }) => name)))]
   const cell = (group: Group, name: string): string => {
     const found = group.results.find((result) => result.name === name)
-    return found === undefined ? '–' : writtenSpread(measure, found.value)
+    return found === undefined ? '–' : writtenSpread(measure, found.samples)
   }
   const rows = [
     ['', ...groups.map((group) => `${group.title}${unitOf(group)}`)],
@@ -58,14 +58,16 @@ function table({ measure, groups }: Subject): string {
   return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-const unitOf = ({ unitUs }: Group): string => (unitUs === undefined ? '' : ` (1 = ${writtenTime(unitUs)})`)
+const unitOf = ({ unitUs }: Group): string =>
+  unitUs.length === 0 ? '' : ` (1 = ${writtenTime(spread(unitUs).median)})`
 
 function verdicts({ measure }: Subject, { title, results, aims = {} }: Group): string[] {
-  return results.flatMap(({ name, value }) => {
+  return results.flatMap(({ name, samples }) => {
     const aim = aims[name]
     if (aim === undefined) return []
-    const verdict = value.median <= aim ? 'met' : '**missed**'
-    return [`- ${name}, ${title}: ${written(measure, value.median)}, aim ${written(measure, aim)} or less: ${verdict}`]
+    const { median } = spread(samples)
+    const verdict = median <= aim ? 'met' : '**missed**'
+    return [`- ${name}, ${title}: ${written(measure, median)}, aim ${written(measure, aim)} or less: ${verdict}`]
   })
 }
 

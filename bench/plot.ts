@@ -1,4 +1,4 @@
-import { type Group, OURS, type Result, type Subject } from './harness.ts'
+import { type Group, OURS, type Spread, type Subject, spread } from './harness.ts'
 import { written } from './notation.ts'
 
 const LEFT = 200
@@ -43,19 +43,20 @@ const scaleName = ({ measure }: Subject): string =>
   measure === 'ratio' ? 'as a ratio; less is better' : 'bytes kept per call; less is better'
 
 function panel(subject: Subject, { results, aims }: Group, top: number): string[] {
-  const values = results.flatMap(({ name, value }) => [value.q1, value.q3, aims?.[name] ?? 0])
+  const bars = results.map(({ name, samples }) => ({ name, value: spread(samples) }))
+  const values = bars.flatMap(({ name, value }) => [value.q1, value.q3, aims?.[name] ?? 0])
   const low = Math.min(0, ...values)
   const high = Math.max(subject.measure === 'ratio' ? 1 : 0, ...values)
   const x = (value: number): number => round(LEFT + ((value - low) / (high - low || 1)) * PLOT)
-  const bottom = top + results.length * ROW
+  const bottom = top + bars.length * ROW
   const line = (name: string, value: number, from: number, to: number): string =>
     `<line class="${name}" x1="${x(value)}" x2="${x(value)}" y1="${from}" y2="${to}"/>`
 
-  const rows = results.flatMap((result, index) => {
+  const rows = bars.flatMap((drawn, index) => {
     const middle = top + index * ROW + ROW / 2
-    const aim = aims?.[result.name]
+    const aim = aims?.[drawn.name]
     return [
-      ...bar(subject, result, middle, x, aim),
+      ...bar(subject, drawn, middle, x, aim),
       ...(aim === undefined ? [] : [line('aim', aim, middle - BAR / 2 - 3, middle + BAR / 2 + 3)]),
     ]
   })
@@ -65,7 +66,7 @@ function panel(subject: Subject, { results, aims }: Group, top: number): string[
 
 function bar(
   { measure }: Subject,
-  { name, value }: Result,
+  { name, value }: { readonly name: string; readonly value: Spread },
   middle: number,
   x: (value: number) => number,
   aim = 0,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { Subject } from './harness.ts'
+import { pool, type Subject } from './harness.ts'
 
 const root = new URL('../', import.meta.url)
 /** Below bench/, so that the peers are found from there; in node_modules, so that nothing else finds it. */
@@ -37,8 +37,19 @@ export async function compileBench(): Promise<void> {
   })
 }
 
-/** Measures a subject, named by its file. @throws Error when its process ends without a result. */
-export async function measureSubject(name: string): Promise<Subject> {
+/**
+ * Measures a subject, named by its file, in so many processes, one after the other.
+ *
+ * @throws Error when one ends without a result.
+ */
+export async function measureSubject(name: string, processes: number): Promise<Subject> {
+  const first = await measureOnce(name)
+  const others: Subject[] = []
+  while (others.length < processes - 1) others.push(await measureOnce(name))
+  return pool([first, ...others])
+}
+
+async function measureOnce(name: string): Promise<Subject> {
   const child = fork(fileURLToPath(new URL('measure.mjs', compiled)), [name], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     execArgv: ['--expose-gc'],
