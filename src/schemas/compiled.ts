@@ -31,19 +31,7 @@ const userProgress = (input) => {
     const v9 = v5["xp_mul"];
     if (typeof v9 !== "number" || !Number.isFinite(v9)) return INVALID;
     const v10 = v5["meta"];
-    let v11 = (() => {
-      let v12;
-      if (v10 !== undefined) {
-        const v13 = userProgress_c0(v10);
-        if (!v13) return INVALID;
-        v12 = v10;
-      }
-      return v12;
-    })();
-    if (v11 === INVALID) {
-      if ("meta" in v5) return INVALID;
-      v11 = undefined;
-    }
+    if (v10 !== undefined && !userProgress_c0(v10)) return INVALID;
     const v14 = v5["status"];
     if (typeof v14 !== "string") return INVALID;
   }
@@ -61,19 +49,7 @@ const userProgress = (input) => {
     const v22 = v18["xp_mul"];
     if (typeof v22 !== "number" || !Number.isFinite(v22)) return INVALID;
     const v23 = v18["meta"];
-    let v24 = (() => {
-      let v25;
-      if (v23 !== undefined) {
-        const v26 = userProgress_c0(v23);
-        if (!v26) return INVALID;
-        v25 = v23;
-      }
-      return v25;
-    })();
-    if (v24 === INVALID) {
-      if ("meta" in v18) return INVALID;
-      v24 = undefined;
-    }
+    if (v23 !== undefined && !userProgress_c0(v23)) return INVALID;
     const v27 = v18["status"];
     if (typeof v27 !== "string") return INVALID;
     const v28 = v18["actions"];
@@ -97,19 +73,7 @@ const userProgress = (input) => {
     const v38 = v34["xp_mul"];
     if (typeof v38 !== "number" || !Number.isFinite(v38)) return INVALID;
     const v39 = v34["meta"];
-    let v40 = (() => {
-      let v41;
-      if (v39 !== undefined) {
-        const v42 = userProgress_c0(v39);
-        if (!v42) return INVALID;
-        v41 = v39;
-      }
-      return v41;
-    })();
-    if (v40 === INVALID) {
-      if ("meta" in v34) return INVALID;
-      v40 = undefined;
-    }
+    if (v39 !== undefined && !userProgress_c0(v39)) return INVALID;
     const v43 = v34["status"];
     if (typeof v43 !== "string") return INVALID;
   }
