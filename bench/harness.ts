@@ -74,16 +74,15 @@ export interface Plan {
 }
 
 /**
- * Lets all contestants run in every round, each time in another order, and gives for each its CPU time as a ratio to
- * the first one's at about the same time: what slows the machine for a while slows both.
+ * Lets the first contestant and one rival take turns, and gives for each its CPU time as a ratio to the first one's at
+ * about the same time: what slows the machine for a while slows both. The others stay without samples. They would only
+ * disturb: what one library leaves in the heap and in the compiled code of the platform slows the next one.
  */
-export async function compare(contestants: readonly Contestant[], plan: Plan): Promise<Group> {
+export async function compare(contestants: readonly Contestant[], rival: number, plan: Plan): Promise<Group> {
   const samples = contestants.map((): number[] => [])
   for (let round = -plan.warmUp; round < plan.rounds; round++) {
-    const first = Math.abs(round) % contestants.length
-    const order = contestants.map((_, index) => (index + first) % contestants.length)
-    if (round % 2 !== 0) order.reverse()
-    for (const index of order) {
+    // First, rival, rival, first: each follows the other as often as itself.
+    for (const index of round % 2 === 0 ? [0, rival] : [rival, 0]) {
       const before = cpuTime()
       await contestants[index]?.run(plan.times)
       if (round >= 0) samples[index]?.push((cpuTime() - before) / plan.times)

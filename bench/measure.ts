@@ -1,4 +1,5 @@
 /** Measures one subject in a process of its own and hands the result to the parent. */
-const { default: measure } = await import(new URL(`./${process.argv[2]}.mjs`, import.meta.url).href)
-process.send?.(await measure())
+const [, , subject, rival] = process.argv
+const { default: measure } = await import(new URL(`./${subject}.mjs`, import.meta.url).href)
+process.send?.(await measure(Number(rival)))
 process.disconnect?.()

@@ -38,21 +38,26 @@ export async function compileBench(): Promise<void> {
 }
 
 /**
- * Measures a subject, named by its file, in so many processes, one after the other.
+ * Measures a subject, named by its file: with one rival of the first contestant after the other, each in so many
+ * processes. Without a number of processes, in one that starts others as it needs them.
  *
  * @throws Error when one ends without a result.
  */
-export async function measureSubject(name: string, processes: number): Promise<Subject> {
-  const first = await measureOnce(name)
+export async function measureSubject(name: string, processes: number | undefined): Promise<Subject> {
+  const first = await measureOnce(name, 1)
+  if (processes === undefined) return first
+  const contestants = Math.max(...first.groups.map(({ results }) => results.length))
   const others: Subject[] = []
-  while (others.length < processes - 1) others.push(await measureOnce(name))
+  for (let time = 0; time < processes; time++) {
+    for (let rival = time === 0 ? 2 : 1; rival < contestants; rival++) others.push(await measureOnce(name, rival))
+  }
   return pool([first, ...others])
 }
 
-async function measureOnce(name: string): Promise<Subject> {
-  const child = fork(fileURLToPath(new URL('measure.mjs', compiled)), [name], {
+async function measureOnce(name: string, rival: number): Promise<Subject> {
+  const child = fork(fileURLToPath(new URL('measure.mjs', compiled)), [name, `${rival}`], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
-    execArgv: ['--expose-gc'],
+    execArgv: [],
   })
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`bench/${name}.ts ended with ${code} and no result`)
