@@ -14,7 +14,7 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
   return [
     '---\ntitle: Benchmarks\n---',
     '# Benchmarks',
-    'Written by `npm run bench`, which measures everything on this page beside its peers in some twelve minutes.',
+    'Written by `npm run bench`, which measures everything on this page beside its peers in some fifteen minutes.',
     'What travels to another machine is a **ratio**, so that is what stands here. The first of a table takes turns with ' +
       'each of the others, and each sample is divided by the median of the first in the rounds around; a table gives ' +
       'the median of the rounds and, in brackets, the quartiles. Every pair runs in processes of its own, on plain Node, from ' +
