@@ -99,7 +99,7 @@ const escaped = (words: string): string =>
 const STYLE = `
 text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: #1f2933 }
 .title { font-weight: 600; font-size: 15px } .group { font-weight: 600 } .legend { font-size: 12px; fill: #52606d }
-.name { text-anchor: end } .own { font-weight: 600; fill: #24507a } .value { font-variant-numeric: tabular-nums; paint-order: stroke; stroke: #fbfcfd; stroke-width: 4px }
+.name { text-anchor: end; font-size: 12px } .own { font-weight: 600; fill: #24507a } .value { font-variant-numeric: tabular-nums; paint-order: stroke; stroke: #fbfcfd; stroke-width: 4px }
 .paper { fill: #fbfcfd; stroke: #cbd2d9 } .bar { fill: #b3bcc6 } .ours { fill: #5b9bd5 }
 .spread { stroke: #1f2933; stroke-width: 2 } .zero { stroke: #9aa5b1 } .unit { stroke: #52606d; stroke-dasharray: 2 3 }
 .aim { stroke: #b42318; stroke-width: 2.4 }
