@@ -17,7 +17,7 @@ const docs = new URL('../docs/', import.meta.url)
 
 const named = process.argv.slice(2)
 const chosen = SUBJECTS.filter((name) => named.includes(name))
-const unknown = named.filter((name) => !(name in PROCESSES))
+const unknown = named.filter((name) => !Object.hasOwn(PROCESSES, name))
 if (unknown.length > 0) throw new Error(`No such subject: ${unknown.join(', ')}; there are ${SUBJECTS.join(', ')}`)
 
 await compileBench()
