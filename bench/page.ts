@@ -15,11 +15,11 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
     '---\ntitle: Benchmarks\n---',
     '# Benchmarks',
     'Written by `npm run bench`, which measures everything on this page beside its peers in some fifteen minutes.',
-    'What travels to another machine is a **ratio**, so that is what stands here. The first of a table takes turns with ' +
-      'each of the others, and each sample is divided by the median of the first in the rounds around; a table gives ' +
-      'the median of the rounds and, in brackets, the quartiles. Every pair runs in three processes of its own, on plain ' +
-      'Node, from the built package: libraries that share a process slow each other, and each process has its own luck ' +
-      'with what is compiled as it runs.',
+    'What travels to another machine is a **ratio**, so that is what stands here. Each sample is divided by the median of ' +
+      'the first of its table in the rounds around; a table gives the median of the rounds and, in brackets, the quartiles. ' +
+      'Everything runs on plain Node, from the built package. Calls, decoding and verification are measured in pairs: the ' +
+      'first of a table takes turns with each of the others, every pair in three processes of its own. Libraries that share ' +
+      'a process slow each other, and each process has its own luck with what is compiled as it runs.',
     `Measured on ${machine()}, Node ${process.versions.node}, with ${versions.join(', ')}.`,
     ...measured.flatMap(({ name, subject }) => [
       `## ${subject.title}`,

@@ -46,11 +46,9 @@ export async function compileBench(): Promise<void> {
 export async function measureSubject(name: string, processes: number | undefined): Promise<Subject> {
   const first = await measureOnce(name, 1)
   if (processes === undefined) return first
-  const contestants = Math.max(...first.groups.map(({ results }) => results.length))
+  const rivals = Math.max(...first.groups.map(({ results }) => results.length)) - 1
   const others: Subject[] = []
-  for (let time = 0; time < processes; time++) {
-    for (let rival = time === 0 ? 2 : 1; rival < contestants; rival++) others.push(await measureOnce(name, rival))
-  }
+  for (let pair = 1; pair < processes * rivals; pair++) others.push(await measureOnce(name, 1 + (pair % rivals)))
   return pool([first, ...others])
 }
 
