@@ -46,7 +46,7 @@ const webhookWith = (hmac: 'node' | 'portable', name: string): Options => ({
 const sharedWithWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'shared-with-webhook',
   setup(build) {
-    build.onResolve({ filter: /\/(?:webhook\/index|campaign-error)\.ts$/ }, () => ({
+    build.onResolve({ filter: /\/(?:webhook\/index|shared\/campaign-error)\.ts$/ }, () => ({
       path: '#webhook',
       external: true,
     }))

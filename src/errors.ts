@@ -1,9 +1,9 @@
-import { CampaignError, type WriteOutcome } from './campaign-error.ts'
 import type { Issue } from './schemas/check.ts'
 import type { OpenString } from './schemas/fields.ts'
+import { CampaignError, type WriteOutcome } from './shared/campaign-error.ts'
 
-export { CampaignError, type CampaignErrorInit, type WriteOutcome } from './campaign-error.ts'
 export type { Issue } from './schemas/check.ts'
+export { CampaignError, type CampaignErrorInit, type WriteOutcome } from './shared/campaign-error.ts'
 
 /** The call an error belongs to. */
 export interface ErrorContext {

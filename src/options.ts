@@ -1,6 +1,8 @@
 import { endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './endpoints.ts'
 import { type CampaignError, ConfigurationError, InvalidRequestError, type Issue } from './errors.ts'
-import { isWellFormed } from './schemas/fields.ts'
+import { isRecord } from './shared/record.ts'
+import { LONGEST_TIMER_MS } from './shared/timer-limit.ts'
+import { isWellFormed } from './shared/well-formed.ts'
 
 /** Gives a bearer token (a JWT) each time one is needed. */
 export type AccessTokenSource = () => string | Promise<string>
@@ -132,8 +134,6 @@ export interface CallSettings {
   readonly query: Readonly<Record<string, string>> | undefined
 }
 
-/** The longest delay that timers can hold; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2_147_483_647
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -175,9 +175,6 @@ const HOOKS = [
 ] as const satisfies readonly (keyof ClientHooks)[]
 
 type Complaint = (path: (string | number)[], message: string) => void
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function checkKnown(value: Record<string, unknown>, known: readonly string[], at: string[], complain: Complaint): void {
   for (const name of Object.keys(value)) {

@@ -1,6 +1,7 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints.ts'
 import { type ErrorContext, TimeoutError, type WriteOutcome } from '../errors.ts'
 import type { CallOptions, ClientHooks, ClientSettings, RequestEvent } from '../options.ts'
+import { callHook } from '../shared/hook.ts'
 import { type AccessTokens, expiryOf } from './access-token.ts'
 import { TIME_IS_UP, wait, within } from './deadline.ts'
 import { decode, traceHeaders } from './envelope.ts'
@@ -143,11 +144,5 @@ function notify<Name extends keyof ClientHooks>(
   name: Name,
   event: Parameters<NonNullable<ClientHooks[Name]>>[0],
 ): void {
-  try {
-    const result: unknown = hooks[name]?.(event as never)
-    // Whatever can reject, a promise of another library or realm as well: unheard, it would end the process.
-    if (typeof result === 'object' && result !== null) Promise.resolve(result).catch(() => undefined)
-  } catch {
-    // A logger that fails must not cost an award.
-  }
+  callHook(() => hooks[name]?.(event as never))
 }

@@ -12,8 +12,8 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from '../errors.ts'
-import { parseJson } from '../json.ts'
 import { check } from '../schemas/check.ts'
+import { parseJson } from '../shared/json.ts'
 import { Failure } from './failure.ts'
 import { redact } from './redact.ts'
 import { parseRetryAfter } from './repeat.ts'

@@ -1,6 +1,6 @@
 import ky, { type KyInstance } from 'ky'
 import { NetworkError } from '../errors.ts'
-import { typeName } from '../schemas/check.ts'
+import { typeName } from '../shared/type-name.ts'
 import { Failure } from './failure.ts'
 import { property, redact, safeCause } from './redact.ts'
 

@@ -1,4 +1,5 @@
 import { type $ZodIssue, type $ZodType, safeParse } from 'zod/v4/core'
+import { typeName } from '../shared/type-name.ts'
 import { INVALID, readers } from './compiled.ts'
 
 /** One thing that is wrong with an argument or an answer: where, and what. Never the value. */
@@ -47,15 +48,6 @@ function describe(issue: $ZodIssue, value: unknown): string {
 }
 
 const expected = (type: string): string => (type === 'number' ? 'a finite number' : type)
-
-/** Names a wrong value without showing it. */
-export function typeName(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
-  return typeof value
-}
 
 function step(value: unknown, key: string | number): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined

@@ -1,15 +1,11 @@
 import * as z from 'zod/mini'
+import { isWellFormed } from '../shared/well-formed.ts'
 
 /** Known literals that autocomplete, or any other string the service may send one day. */
 export type OpenString<Known extends string> = Known | (string & Record<never, never>)
 
 /** Metadata of a task, quest or challenge: whatever the campaign's owner put there. */
 export type Metadata = Record<string, unknown>
-
-const LONE_SURROGATE = /\p{Surrogate}/u
-
-/** Whether the text holds no half of a surrogate pair, which encoding would turn into U+FFFD without a word. */
-export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
 
 /** An identifier in a request: any well-formed string but the empty one. */
 export const identifier = z

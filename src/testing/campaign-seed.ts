@@ -1,6 +1,6 @@
-import type { KnownOptions } from '../known-options.ts'
 import type { LinkedProfile } from '../schemas/user-profiles.ts'
 import type { RewardEntry } from '../schemas/user-progress.ts'
+import { anything, type OptionRules } from '../shared/options.ts'
 
 /** A task of a campaign to start with. Everything but `id` has a default. */
 export interface TaskSeed {
@@ -142,65 +142,65 @@ export interface CampaignSeed {
   invite_codes?: readonly InviteCodeSeed[] | undefined
 }
 
-export const TASK_SEED: KnownOptions<TaskSeed> = {
-  id: true,
-  name: true,
-  type: true,
-  recurrence: true,
-  ref_xp: true,
-  xp: true,
-  xp_mul: true,
-  meta: true,
-  deps: true,
-  is_optional: true,
+export const TASK_SEED: OptionRules<TaskSeed> = {
+  id: anything,
+  name: anything,
+  type: anything,
+  recurrence: anything,
+  ref_xp: anything,
+  xp: anything,
+  xp_mul: anything,
+  meta: anything,
+  deps: anything,
+  is_optional: anything,
 }
-export const QUEST_SEED: KnownOptions<QuestSeed> = {
-  id: true,
-  name: true,
-  actions: true,
-  xp: true,
-  xp_mul: true,
-  meta: true,
-  deps: true,
+export const QUEST_SEED: OptionRules<QuestSeed> = {
+  id: anything,
+  name: anything,
+  actions: anything,
+  xp: anything,
+  xp_mul: anything,
+  meta: anything,
+  deps: anything,
 }
-export const CHALLENGE_SEED: KnownOptions<ChallengeSeed> = {
-  id: true,
-  name: true,
-  xp: true,
-  xp_mul: true,
-  meta: true,
-  deps: true,
+export const CHALLENGE_SEED: OptionRules<ChallengeSeed> = {
+  id: anything,
+  name: anything,
+  xp: anything,
+  xp_mul: anything,
+  meta: anything,
+  deps: anything,
 }
-export const SEASON_SEED: KnownOptions<SeasonSeed> = { name: true, max_xp: true }
-export const USER_SEED: KnownOptions<UserSeed> = {
-  account: true,
-  platform: true,
-  profiles: true,
-  wallet: true,
-  email: true,
-  name: true,
-  alias: true,
-  team: true,
-  xp: true,
-  ref_xp: true,
-  ugc_xp: true,
-  xp_mul: true,
-  completed: true,
-  rewards: true,
-  referrer: true,
-  ref_id: true,
+export const SEASON_SEED: OptionRules<SeasonSeed> = { name: anything, max_xp: anything }
+export const USER_SEED: OptionRules<UserSeed> = {
+  account: anything,
+  platform: anything,
+  profiles: anything,
+  wallet: anything,
+  email: anything,
+  name: anything,
+  alias: anything,
+  team: anything,
+  xp: anything,
+  ref_xp: anything,
+  ugc_xp: anything,
+  xp_mul: anything,
+  completed: anything,
+  rewards: anything,
+  referrer: anything,
+  ref_id: anything,
 }
-export const PROFILE_SEED: KnownOptions<LinkedProfile> = { account: true, platform: true }
-export const INVITE_CODE_SEED: KnownOptions<InviteCodeSeed> = { code: true, used_by: true }
-export const CAMPAIGN_SEED: KnownOptions<CampaignSeed> = {
-  id: true,
-  name: true,
-  organization: true,
-  registration: true,
-  actions: true,
-  quests: true,
-  challenges: true,
-  seasons: true,
-  users: true,
-  invite_codes: true,
+export const PROFILE_SEED: OptionRules<LinkedProfile> = { account: anything, platform: anything }
+export const INVITE_CODE_SEED: OptionRules<InviteCodeSeed> = { code: anything, used_by: anything }
+export const CAMPAIGN_SEED: OptionRules<CampaignSeed> = {
+  id: anything,
+  name: anything,
+  organization: anything,
+  registration: anything,
+  actions: anything,
+  quests: anything,
+  challenges: anything,
+  seasons: anything,
+  users: anything,
+  invite_codes: anything,
 }

@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from '../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
 
 /**
  * The time the service in a box lives in. The default is the system's own; hand in {@link createManualClock} and five
@@ -39,7 +39,7 @@ export interface ManualClockOptions {
   patienceMs?: number | undefined
 }
 
-const MANUAL_CLOCK: KnownOptions<ManualClockOptions> = { startMs: true, patienceMs: true }
+const MANUAL_CLOCK: OptionRules<ManualClockOptions> = { startMs: anything, patienceMs: anything }
 
 /** The system's time, read at each call, so that a test runner's fake timers are respected. */
 export const systemClock: ServiceClock = {
@@ -71,7 +71,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  * @throws TypeError when an option is unknown or not a finite number, or `patienceMs` is negative.
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
-  requireKnown('createManualClock', options, MANUAL_CLOCK)
+  requireOptions('createManualClock', options, MANUAL_CLOCK)
   const { startMs = Date.UTC(2026, 0, 1), patienceMs = 1000 } = options
   if (!Number.isFinite(startMs)) throw new TypeError('startMs must be a finite number of milliseconds')
   if (!Number.isFinite(patienceMs) || patienceMs < 0) throw new TypeError('patienceMs must be at least 0 milliseconds')

@@ -1,5 +1,5 @@
 import { endpoints, type OperationName } from '../endpoints.ts'
-import { type KnownOptions, requireKnown } from '../known-options.ts'
+import { anything, type OptionRule, type OptionRules, requireOptions } from '../shared/options.ts'
 import { standardError } from './refusal.ts'
 import { isBodyless, type ServiceAnswer } from './service-request.ts'
 
@@ -103,12 +103,12 @@ interface QueuedFault {
   remaining: number
 }
 
-const CONNECTION: KnownOptions<ConnectionFault> = { on: true, times: true, kind: true, applied: true }
-const ANSWER: KnownOptions<AnswerFault> = { on: true, times: true, kind: true, delayMs: true }
-const STATUS: KnownOptions<StatusFault> = { ...CONNECTION, status: true, headers: true, body: true }
-const GARBAGE: KnownOptions<GarbageFault> = { ...CONNECTION, body: true }
+const CONNECTION: OptionRules<ConnectionFault> = { on: anything, times: anything, kind: anything, applied: anything }
+const ANSWER: OptionRules<AnswerFault> = { on: anything, times: anything, kind: anything, delayMs: anything }
+const STATUS: OptionRules<StatusFault> = { ...CONNECTION, status: anything, headers: anything, body: anything }
+const GARBAGE: OptionRules<GarbageFault> = { ...CONNECTION, body: anything }
 /** The kinds of faults, and what each can be told. */
-const OPTIONS: { readonly [Kind in FaultKind]: Readonly<Record<string, true>> } = {
+const OPTIONS: { readonly [Kind in FaultKind]: Readonly<Record<string, OptionRule>> } = {
   status: STATUS,
   reset: CONNECTION,
   hang: CONNECTION,
@@ -132,7 +132,7 @@ export class FaultQueue {
     if (!Object.hasOwn(OPTIONS, options?.kind)) {
       throw new TypeError(`fail: kind must be one of ${Object.keys(OPTIONS).join(', ')}`)
     }
-    requireKnown(`fail of kind ${options.kind}`, options, OPTIONS[options.kind])
+    requireOptions(`fail of kind ${options.kind}`, options, OPTIONS[options.kind])
     const { on = '*', times = 1 } = options
     if (on !== '*' && !Object.hasOwn(endpoints, on)) {
       throw new TypeError(`fail: on must be '*' or one of ${Object.keys(endpoints).join(', ')}`)

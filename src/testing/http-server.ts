@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type KnownOptions, requireKnown } from '../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
 import type { ServiceClock } from './clock.ts'
 import { delay } from './delay.ts'
 import { MAX_BODY_BYTES } from './exchange.ts'
@@ -26,7 +26,7 @@ export interface ListeningService {
   close(): Promise<void>
 }
 
-const LISTEN: KnownOptions<ListenOptions> = { port: true, host: true }
+const LISTEN: OptionRules<ListenOptions> = { port: anything, host: anything }
 
 /**
  * Serves the service with node:http.
@@ -38,7 +38,7 @@ export async function listen(
   clock: ServiceClock,
   options: ListenOptions = {},
 ): Promise<ListeningService> {
-  requireKnown('listen', options, LISTEN)
+  requireOptions('listen', options, LISTEN)
   const { port = 0, host = '127.0.0.1' } = options
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new TypeError('listen: port must be an integer from 0 to 65535')

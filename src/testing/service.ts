@@ -1,5 +1,5 @@
-import { type KnownOptions, requireKnown } from '../known-options.ts'
 import type { QueryNames } from '../options.ts'
+import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
 import type { CampaignSeed } from './campaign-seed.ts'
 import { type ServiceClock, systemClock } from './clock.ts'
 import { demoCampaign } from './demo-campaign.ts'
@@ -48,15 +48,15 @@ export interface CampaignServiceOptions {
   deliveryTimeoutMs?: number | undefined
 }
 
-const SERVICE: KnownOptions<CampaignServiceOptions> = {
-  campaigns: true,
-  tokens: true,
-  clock: true,
-  seed: true,
-  queryNames: true,
-  webhookRegistrationPath: true,
-  deliver: true,
-  deliveryTimeoutMs: true,
+const SERVICE: OptionRules<CampaignServiceOptions> = {
+  campaigns: anything,
+  tokens: anything,
+  clock: anything,
+  seed: anything,
+  queryNames: anything,
+  webhookRegistrationPath: anything,
+  deliver: anything,
+  deliveryTimeoutMs: anything,
 }
 
 /** The campaign service, in a box. Made by {@link createCampaignService}. */
@@ -135,7 +135,7 @@ export interface CampaignService {
  * @throws TypeError when an option is unknown or contradicts itself, saying where.
  */
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
-  requireKnown('createCampaignService', options, SERVICE)
+  requireOptions('createCampaignService', options, SERVICE)
   const { campaigns = [demoCampaign], clock = systemClock } = options
   const router = new Router(options)
   const authenticator = new Authenticator(options.tokens)

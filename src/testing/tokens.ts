@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from '../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
 import { Refusal } from './refusal.ts'
 
 /** What a token may do. */
@@ -15,7 +15,7 @@ export interface TokenGrant {
 export type TokenOptions = readonly string[] | Readonly<Record<string, TokenGrant>>
 
 const EVERYTHING: TokenGrant = {}
-const GRANT: KnownOptions<TokenGrant> = { organization: true, campaigns: true, expired: true }
+const GRANT: OptionRules<TokenGrant> = { organization: anything, campaigns: anything, expired: anything }
 const BEARER = /^Bearer +([^\s,]+) *$/i
 
 /** Decides what the sender of an Authorization header may do. The token itself is never kept or named. */
@@ -31,7 +31,7 @@ export class Authenticator {
       if (typeof token !== 'string' || !/^[^\s,]+$/.test(token)) {
         throw new TypeError('tokens: each must be a non-empty string without white space or commas')
       }
-      requireKnown('tokens', grant, GRANT)
+      requireOptions('tokens', grant, GRANT)
       if (grant.campaigns !== undefined && !Array.isArray(grant.campaigns)) {
         throw new TypeError('tokens: campaigns must be a list of campaign ids when given')
       }

@@ -1,4 +1,4 @@
-import { CampaignError } from '../campaign-error.ts'
+import { CampaignError } from '../shared/campaign-error.ts'
 
 /**
  * Why a message was refused: the `code` of {@link WebhookError} and the `reason` of `safeParseWebhook`.

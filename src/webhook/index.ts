@@ -4,7 +4,7 @@
  * @module campaign-client/webhook
  */
 
-export { CampaignError, type CampaignErrorInit, type WriteOutcome } from '../campaign-error.ts'
+export { CampaignError, type CampaignErrorInit, type WriteOutcome } from '../shared/campaign-error.ts'
 export type { FastifyPlugin, FastifyScope, FastifyWebhookReply, FastifyWebhookRequest } from './adapters/fastify.ts'
 export type { FetchHandler, WaitUntilContext } from './adapters/fetch.ts'
 export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './adapters/lambda.ts'

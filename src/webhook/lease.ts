@@ -1,4 +1,4 @@
-import { CampaignError } from '../campaign-error.ts'
+import { CampaignError } from '../shared/campaign-error.ts'
 import type { DeliveryStore } from './deliveries.ts'
 import { requireBoolean } from './store-answers.ts'
 import { monotonicNow, startTimer } from './timer.ts'

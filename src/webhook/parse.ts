@@ -1,4 +1,4 @@
-import { parseJson } from '../json.ts'
+import { parseJson } from '../shared/json.ts'
 import { WebhookError, type WebhookErrorCode } from './errors.ts'
 import { isObject, toEvent, type WebhookEvent } from './event.ts'
 import { type RawBody, toRawBody } from './raw-body.ts'

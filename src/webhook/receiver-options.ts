@@ -1,4 +1,5 @@
-import { type KnownOptions, requireKnown } from '../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
+import { typeName } from '../shared/type-name.ts'
 import type { WebhookRejectionReason } from './answer.ts'
 import type { DeliveryStore } from './deliveries.ts'
 import type { WebhookEvent } from './event.ts'
@@ -6,7 +7,6 @@ import type { WebhookSecret } from './secret.ts'
 import { verifyWebhook } from './signature.ts'
 import { memoryStore } from './stores/memory.ts'
 import { MAX_TIMER_MS } from './timer.ts'
-import { typeName } from './type-name.ts'
 
 /** What a webhook handler gets besides the event. */
 export interface WebhookHandlerContext {
@@ -128,18 +128,18 @@ const MAX_CLAIM_MS = 295_000
 
 const WEEK_MS = 604_800_000
 
-const KNOWN: KnownOptions<WebhookReceiverOptions> = {
-  endpoint: true,
-  secret: true,
-  handle: true,
-  store: true,
-  maxBodyBytes: true,
-  deadlineMs: true,
-  leaseMs: true,
-  maxRunMs: true,
-  retainMs: true,
-  onReject: true,
-  onError: true,
+const KNOWN: OptionRules<WebhookReceiverOptions> = {
+  endpoint: anything,
+  secret: anything,
+  handle: anything,
+  store: anything,
+  maxBodyBytes: anything,
+  deadlineMs: anything,
+  leaseMs: anything,
+  maxRunMs: anything,
+  retainMs: anything,
+  onReject: anything,
+  onError: anything,
 }
 
 const STORE_METHODS = ['claim', 'extend', 'complete', 'release'] as const
@@ -152,7 +152,7 @@ export function receiverSettings(options: WebhookReceiverOptions): ReceiverSetti
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('createWebhookReceiver: pass an object with endpoint, secret and handle.')
   }
-  requireKnown('createWebhookReceiver', options, KNOWN)
+  requireOptions('createWebhookReceiver', options, KNOWN)
   const { endpoint, secret, handle, store = memoryStore(), onReject, onError } = options
   if (typeof endpoint !== 'string' || endpoint.trim() === '') {
     throw new TypeError(

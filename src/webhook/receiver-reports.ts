@@ -1,3 +1,4 @@
+import { callHook } from '../shared/hook.ts'
 import type { Answer, WebhookRejectionReason } from './answer.ts'
 import { refusal } from './answer.ts'
 import type { ReceiverSettings, WebhookErrorContext, WebhookErrorStage } from './receiver-options.ts'
@@ -18,7 +19,7 @@ export class ReceiverReports {
   rejected(reason: WebhookRejectionReason, id?: string, retryMs?: number): Answer {
     const answer = refusal(reason, retryMs)
     const rejection = { reason, status: answer.status, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
-    callSafely(
+    callHook(
       () => this.#onReject?.(rejection),
       (error) => this.error(error, 'hook', id),
     )
@@ -27,18 +28,7 @@ export class ReceiverReports {
 
   error(error: unknown, stage: WebhookErrorStage, id?: string): void {
     const context = { stage, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
-    callSafely(() => this.#onError(error, context), ignore)
-  }
-}
-
-function ignore(): void {}
-
-/** A hook may throw, or be asynchronous and reject: unobserved, a rejection would end a Node process. */
-function callSafely(hook: () => unknown, onFailure: (error: unknown) => void): void {
-  try {
-    Promise.resolve(hook()).catch(onFailure)
-  } catch (error) {
-    onFailure(error)
+    callHook(() => this.#onError(error, context))
   }
 }
 

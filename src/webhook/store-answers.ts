@@ -1,5 +1,5 @@
+import { typeName } from '../shared/type-name.ts'
 import type { ClaimResult } from './deliveries.ts'
-import { typeName } from './type-name.ts'
 
 /*
  * A store of a partner's own may answer anything, one without types above all. What is no answer must be taken for

@@ -366,7 +366,7 @@ describe('a service that cannot be reached', () => {
 
 describe('a fetch that gives no Response', () => {
   const wrong: readonly [string, unknown, string][] = [
-    ['undefined', undefined, 'nothing'],
+    ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],
     ['a string', `OK ${TOKEN}`, 'string'],
     ['an empty object', {}, 'object'],

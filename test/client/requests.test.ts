@@ -321,7 +321,7 @@ describe('bad arguments', () => {
   ]
   const identifier: [unknown, string][] = [
     ...notText,
-    [undefined, 'expected string, received nothing'],
+    [undefined, 'expected string, received undefined'],
     ['', 'must not be empty'],
     ['\ud83d', LONE],
     ['a\ude00b', LONE],
@@ -329,7 +329,7 @@ describe('bad arguments', () => {
   ]
   const optionalIdentifier = identifier.filter(([value]) => value !== undefined)
   const number: [unknown, string][] = [
-    [undefined, 'expected a finite number, received nothing'],
+    [undefined, 'expected a finite number, received undefined'],
     [null, 'expected a finite number, received null'],
     ['5', 'expected a finite number, received string'],
     [5n, 'expected a finite number, received bigint'],
@@ -341,7 +341,7 @@ describe('bad arguments', () => {
   const NO_ADDRESS = 'must be 0x and 40 hex digits'
   const address: [unknown, string][] = [
     ...notText,
-    [undefined, 'expected string, received nothing'],
+    [undefined, 'expected string, received undefined'],
     ['', NO_ADDRESS],
     ['0x', NO_ADDRESS],
     [ADDRESS.slice(2), NO_ADDRESS],
@@ -355,13 +355,13 @@ describe('bad arguments', () => {
   ]
   const scope: [unknown, string][] = [
     ...notText,
-    [undefined, 'expected string, received nothing'],
+    [undefined, 'expected string, received undefined'],
     ['', 'must not be empty'],
   ]
   const NO_URL = 'must be an absolute http or https URL'
   const url: [unknown, string][] = [
     ...notText,
-    [undefined, 'expected string, received nothing'],
+    [undefined, 'expected string, received undefined'],
     ['', NO_URL],
     ['/hook', NO_URL],
     ['partner.example/hook', NO_URL],
@@ -420,7 +420,7 @@ describe('bad arguments', () => {
     })
 
     it.each([
-      [undefined, 'nothing'],
+      [undefined, 'undefined'],
       [null, 'null'],
       ['alice', 'string'],
       [5, 'number'],

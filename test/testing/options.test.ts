@@ -161,9 +161,8 @@ describe('a misspelt option', () => {
 })
 
 describe('options that are fine', () => {
-  test('a name without a value changes nothing, as if it were not there', () => {
-    const delayMs = undefined
-    expect(service().fail({ kind: 'reset', delayMs } as never).remaining).toBe(1)
+  test('a known name without a value changes nothing, as if it were not there', () => {
+    expect(service().fail({ kind: 'reset', on: undefined, times: undefined }).remaining).toBe(1)
   })
 
   test('what a task, a reward or a message of your own holds is yours', () => {
@@ -182,12 +181,12 @@ describe('what is no object of options', () => {
     [
       'createCampaignService',
       () => createCampaignService('demo' as never),
-      /^createCampaignService: expected an object/,
+      /^createCampaignService: must be an object/,
     ],
     ['a campaign', () => createCampaignService({ campaigns: [null as never] }), /^campaigns: id must be/],
-    ['a task', () => seeded({ actions: [null] }), /^campaign "demo": actions\[0\]: expected an object/],
-    ['a user', () => seeded({ users: [undefined] }), /^campaign "demo": user "undefined": expected an object/],
-    ['a token', () => createCampaignService({ tokens: { t: true as never } }), /^tokens: expected an object/],
+    ['a task', () => seeded({ actions: [null] }), /^campaign "demo": actions\[0\]: must be an object/],
+    ['a user', () => seeded({ users: [undefined] }), /^campaign "demo": user "undefined": must be an object/],
+    ['a token', () => createCampaignService({ tokens: { t: true as never } }), /^tokens: must be an object/],
     [
       'a token for one campaign',
       () => createCampaignService({ tokens: { t: { campaigns: 'demo' as never } } }),

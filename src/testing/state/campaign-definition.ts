@@ -1,4 +1,4 @@
-import { requireKnown } from '../../known-options.ts'
+import { type OptionRule, requireOptions } from '../../shared/options.ts'
 import {
   CAMPAIGN_SEED,
   type CampaignSeed,
@@ -49,7 +49,7 @@ export interface CampaignDefinition {
 /** @throws TypeError when the seed contradicts itself, saying where. */
 export function defineCampaign(seed: CampaignSeed): CampaignDefinition {
   const where = `campaign ${quote(requireText(seed?.id, 'campaigns: id'))}`
-  requireKnown(where, seed, CAMPAIGN_SEED)
+  requireOptions(where, seed, CAMPAIGN_SEED)
   if (seed.registration !== undefined && seed.registration !== 'open' && seed.registration !== 'closed') {
     throw new TypeError(`${where}: registration must be 'open' or 'closed'`)
   }
@@ -93,13 +93,13 @@ const defineQuest = (seed: QuestSeed, where: string): Quest => {
 
 function byId<Seed extends { id: string }, Defined>(
   seeds: readonly Seed[] | undefined,
-  known: Readonly<Record<string, true>>,
+  known: Readonly<Record<string, OptionRule>>,
   define: (seed: Seed, where: string) => Defined,
   where: string,
 ): ReadonlyMap<string, Defined> {
   const defined = new Map<string, Defined>()
   for (const [index, seed] of (seeds ?? []).entries()) {
-    requireKnown(`${where}[${index}]`, seed, known)
+    requireOptions(`${where}[${index}]`, seed, known)
     const id = requireText(seed.id, `${where}[${index}].id`)
     if (defined.has(id)) throw new TypeError(`${where}: ${quote(id)} is there twice`)
     defined.set(id, define(seed, `${where}[${index}]`))
@@ -111,7 +111,7 @@ function defineSeasons(seeds: readonly SeasonSeed[] | undefined, where: string):
   const seasons = seeds ?? [{ name: 'Season 1', max_xp: 1_000_000 }]
   if (seasons.length === 0) throw new TypeError(`${where}: seasons must not be empty; leave it out for one season`)
   for (const [index, season] of seasons.entries()) {
-    requireKnown(`${where}: seasons[${index}]`, season, SEASON_SEED)
+    requireOptions(`${where}: seasons[${index}]`, season, SEASON_SEED)
     finite(season.max_xp, `${where}: seasons[${index}].max_xp`)
     const previous = seasons[index - 1]
     if (season.max_xp <= (previous?.max_xp ?? 0)) {

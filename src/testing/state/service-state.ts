@@ -1,4 +1,4 @@
-import { requireKnown } from '../../known-options.ts'
+import { requireOptions } from '../../shared/options.ts'
 import {
   type CampaignSeed,
   INVITE_CODE_SEED,
@@ -101,7 +101,7 @@ export class ServiceState {
 
   #seedUser(campaign: Campaign, seed: UserSeed): void {
     const where = `campaign "${campaign.definition.id}": user "${seed?.account}"`
-    requireKnown(where, seed, USER_SEED)
+    requireOptions(where, seed, USER_SEED)
     for (const field of ['account', 'platform'] as const) {
       if (typeof seed[field] !== 'string' || seed[field] === '') {
         throw new TypeError(`${where}: ${field} must be a non-empty string`)
@@ -110,7 +110,7 @@ export class ServiceState {
     const user = this.users.register(seed.account, seed.platform)
     if (campaign.find(user)) throw new TypeError(`${where} is there twice`)
     for (const [index, profile] of (seed.profiles ?? []).entries()) {
-      requireKnown(`${where}: profiles[${index}]`, profile, PROFILE_SEED)
+      requireOptions(`${where}: profiles[${index}]`, profile, PROFILE_SEED)
       this.users.link(user, profile)
     }
     if (seed.wallet !== undefined) this.users.connectWallet(user, seed.wallet)
@@ -146,6 +146,6 @@ export class ServiceState {
 }
 
 function seedInviteCode(campaign: Campaign, seed: InviteCodeSeed, index: number): void {
-  requireKnown(`campaign "${campaign.definition.id}": invite_codes[${index}]`, seed, INVITE_CODE_SEED)
+  requireOptions(`campaign "${campaign.definition.id}": invite_codes[${index}]`, seed, INVITE_CODE_SEED)
   campaign.inviteCodes.set(seed.code, [...(seed.used_by ?? [])])
 }

@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from '../../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
 import type { IdSource } from '../random.ts'
 
 /** A webhook, as `service.registerWebhook` takes it: the registration record with what the admin panel adds. */
@@ -17,13 +17,13 @@ export interface WebhookOptions {
   organization?: string | undefined
 }
 
-const WEBHOOK: KnownOptions<WebhookOptions> = {
-  scope: true,
-  url: true,
-  secret: true,
-  hook_id: true,
-  campaigns: true,
-  organization: true,
+const WEBHOOK: OptionRules<WebhookOptions> = {
+  scope: anything,
+  url: anything,
+  secret: anything,
+  hook_id: anything,
+  campaigns: anything,
+  organization: anything,
 }
 
 /** A registered webhook, without its secret. */
@@ -68,7 +68,7 @@ export class WebhookRegistry {
 
   /** @throws TypeError when the options are wrong, saying which. */
   register(options: WebhookOptions): Webhook {
-    requireKnown('registerWebhook', options, WEBHOOK)
+    requireOptions('registerWebhook', options, WEBHOOK)
     const urls = typeof options.url === 'string' ? [options.url] : [...options.url]
     if (urls.length === 0) throw new TypeError('registerWebhook: url must name at least one endpoint')
     for (const url of urls) requireHttpUrl(url)

@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from '../../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
 import type { IdSource } from '../random.ts'
 import type { ServiceEvent } from '../service-event.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
@@ -44,10 +44,24 @@ export type EmitOptions =
 
 type EmittedKind = EmitOptions['kind']
 
-const EMITTED: { readonly [Kind in EmittedKind]: KnownOptions<Extract<EmitOptions, { kind: Kind }>> } = {
-  action_completed: { kind: true, account: true, platform: true, pid: true, xp: true, aid: true },
-  quest_completed: { kind: true, account: true, platform: true, pid: true, xp: true, cid: true },
-  custom: { kind: true, payload: true, scope: true, pid: true },
+const EMITTED: { readonly [Kind in EmittedKind]: OptionRules<Extract<EmitOptions, { kind: Kind }>> } = {
+  action_completed: {
+    kind: anything,
+    account: anything,
+    platform: anything,
+    pid: anything,
+    xp: anything,
+    aid: anything,
+  },
+  quest_completed: {
+    kind: anything,
+    account: anything,
+    platform: anything,
+    pid: anything,
+    xp: anything,
+    cid: anything,
+  },
+  custom: { kind: anything, payload: anything, scope: anything, pid: anything },
 }
 
 /** A message that was handed to the webhooks it is for. */
@@ -74,12 +88,12 @@ export interface TestWebhookOptions {
   url?: string | undefined
 }
 
-const TEST_WEBHOOK: KnownOptions<TestWebhookOptions> = {
-  account: true,
-  platform: true,
-  pid: true,
-  hook_id: true,
-  url: true,
+const TEST_WEBHOOK: OptionRules<TestWebhookOptions> = {
+  account: anything,
+  platform: anything,
+  pid: anything,
+  hook_id: anything,
+  url: anything,
 }
 
 /** The result of the panel's Test button, under the names the panel shows. Interface: Events, Test tool. */
@@ -122,7 +136,7 @@ export class WebhookSender {
 
   /** Sends the panel's Test message, once. Rejects with TypeError when the options name what is not there. */
   async test(options: TestWebhookOptions, settings: PostSettings): Promise<TestWebhookResult> {
-    requireKnown('testWebhook', options, TEST_WEBHOOK)
+    requireOptions('testWebhook', options, TEST_WEBHOOK)
     const webhook = this.#requireWebhook(options.hook_id)
     const url = options.url ?? (webhook.urls[0] as string)
     if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no such url`)
@@ -140,7 +154,7 @@ export class WebhookSender {
     if (!Object.hasOwn(EMITTED, kind)) {
       throw new TypeError('emit: kind must be action_completed, quest_completed or custom')
     }
-    requireKnown(`emit of kind ${kind}`, options, EMITTED[kind])
+    requireOptions(`emit of kind ${kind}`, options, EMITTED[kind])
     if (kind === 'custom') return this.#draftCustom(options)
     const { campaign, entry } = this.#requireEntry(options, 'emit')
     const origin = { campaign, entry, account: options.account }

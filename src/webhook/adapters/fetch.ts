@@ -1,7 +1,7 @@
+import { typeName } from '../../shared/type-name.ts'
 import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body.ts'
 import { SIGNATURE_HEADER } from '../message-intake.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
-import { typeName } from '../type-name.ts'
 
 /** The part of a runtime's context that keeps it alive after the answer: `ctx` of Workers, for instance. */
 export interface WaitUntilContext {

@@ -1,8 +1,8 @@
+import { typeName } from '../../shared/type-name.ts'
 import type { Answer } from '../answer.ts'
 import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body.ts'
 import { SIGNATURE_HEADER } from '../message-intake.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
-import { typeName } from '../type-name.ts'
 import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
 
 /** The part of an `IncomingMessage` that is used. Requests of Express, Nest and http2 fit as well. */

@@ -1,4 +1,4 @@
-import { type KnownOptions, requireKnown } from '../../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 
@@ -10,7 +10,7 @@ export interface MemoryStoreOptions {
   now?: () => number
 }
 
-const KNOWN: KnownOptions<MemoryStoreOptions> = { maxEntries: true, now: true }
+const KNOWN: OptionRules<MemoryStoreOptions> = { maxEntries: anything, now: anything }
 
 interface Held {
   token: string
@@ -35,7 +35,7 @@ interface Held {
  * Interface: Events, Delivery and retries.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
-  requireKnown('memoryStore', options, KNOWN)
+  requireOptions('memoryStore', options, KNOWN)
   const { maxEntries = 100_000, now = () => performance.now() } = options
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new RangeError(`memoryStore: maxEntries must be a positive integer, got ${String(maxEntries)}.`)

@@ -3,7 +3,7 @@
  *
  * @module campaign-client/webhook/postgres
  */
-import { type KnownOptions, requireKnown } from '../../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 
@@ -52,7 +52,7 @@ export interface PostgresStoreOptions {
   runOnceRetainMs?: number
 }
 
-const KNOWN: KnownOptions<PostgresStoreOptions> = { table: true, runOnceRetainMs: true }
+const KNOWN: OptionRules<PostgresStoreOptions> = { table: anything, runOnceRetainMs: anything }
 
 /** What became of a {@link PostgresStore.runOnce}: `result` is what the function resolved to. */
 export type RunOnceResult<Result> = { ran: true; result: Result } | { ran: false }
@@ -203,7 +203,7 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
   const { query, transaction } = adapter(database)
-  requireKnown('postgresStore', options, KNOWN)
+  requireOptions('postgresStore', options, KNOWN)
   const retention = checkedRetention(options.runOnceRetainMs ?? DEFAULT_RUN_ONCE_RETAIN_MS)
   const sql = statements(quoted(options.table ?? DEFAULT_TABLE), retention)
 

@@ -3,7 +3,7 @@
  *
  * @module campaign-client/webhook/redis
  */
-import { type KnownOptions, requireKnown } from '../../known-options.ts'
+import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
 import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 
@@ -36,7 +36,7 @@ export interface RedisStoreOptions {
   prefix?: string
 }
 
-const KNOWN: KnownOptions<RedisStoreOptions> = { prefix: true }
+const KNOWN: OptionRules<RedisStoreOptions> = { prefix: anything }
 
 type Run = (script: string, key: string, ...args: string[]) => Promise<unknown>
 
@@ -115,7 +115,7 @@ return 1`
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const run = runner(client)
-  requireKnown('redisStore', options, KNOWN)
+  requireOptions('redisStore', options, KNOWN)
   const prefix = checkedPrefix(options.prefix ?? 'campaign:delivery:')
   const record = (key: string) => prefix + requireKey(key)
 

@@ -1,0 +1,106 @@
+import { isRecord } from './record.ts'
+import { LONGEST_TIMER_MS } from './timer-limit.ts'
+import { typeName } from './type-name.ts'
+
+/** One thing that is wrong with an option object: where, and what was expected there. Never the value. */
+export interface OptionProblem {
+  /** Where it is, from the root of the object: `['queryNames', 'getInviteCode']`. */
+  readonly path: readonly string[]
+  readonly message: string
+}
+
+/** What is wrong with the value of an option: a sentence about the whole, or the problems inside it. */
+export type OptionRule = (value: unknown) => string | readonly OptionProblem[] | undefined
+
+/** A rule for every name of an option object, so that the compiler asks for those that are added to its type. */
+export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule }
+
+/**
+ * Holds an option object against its rules. A name without a rule is a problem even where its value is undefined: a
+ * misspelt option would leave the default in its place without a word.
+ */
+export function optionProblems(options: unknown, rules: Readonly<Record<string, OptionRule>>): OptionProblem[] {
+  if (!isRecord(options)) return [{ path: [], message: `must be an object, got ${typeName(options)}` }]
+  const known = Object.keys(rules)
+  const unknown = Object.keys(options)
+    .filter((name) => !Object.hasOwn(rules, name))
+    .map((name) => ({ path: [name], message: `is not an option; there are ${known.join(', ')}` }))
+  return [...unknown, ...known.flatMap((name) => problemsAt(name, rules[name]?.(options[name])))]
+}
+
+function problemsAt(name: string, found: ReturnType<OptionRule>): OptionProblem[] {
+  if (found === undefined) return []
+  if (typeof found === 'string') return [{ path: [name], message: found }]
+  return found.map(({ path, message }) => ({ path: [name, ...path], message }))
+}
+
+/** The problems in one line: `timeoutMs must be …; hooks.onRetry must be a function`. */
+export const describeProblems = (problems: readonly OptionProblem[]): string =>
+  problems.map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : message)).join('; ')
+
+/**
+ * For those who report a wrong option as a programming error.
+ *
+ * @throws RangeError when all that is wrong are numbers out of their range; otherwise TypeError
+ */
+export function requireOptions(where: string, options: unknown, rules: Readonly<Record<string, OptionRule>>): void {
+  const problems = optionProblems(options, rules)
+  if (problems.length === 0) return
+  const onlyRanges = problems.every(
+    ({ path: [name = '', ...inner] }) =>
+      inner.length === 0 &&
+      Object.hasOwn(rules, name) &&
+      typeof (options as Record<string, unknown>)[name] === 'number',
+  )
+  const message = `${where}: ${describeProblems(problems)}`
+  throw onlyRanges ? new RangeError(message) : new TypeError(message)
+}
+
+export const anything: OptionRule = () => undefined
+
+/** The rule, for an option that may be left out or undefined. */
+export const optional =
+  (rule: OptionRule): OptionRule =>
+  (value) =>
+    value === undefined ? undefined : rule(value)
+
+/** For an option object within another. */
+export const nested =
+  (rules: Readonly<Record<string, OptionRule>>): OptionRule =>
+  (value) =>
+    optionProblems(value, rules)
+
+export const isFunction: OptionRule = (value) =>
+  typeof value === 'function' ? undefined : `must be a function, got ${typeName(value)}`
+
+export const isBoolean: OptionRule = (value) =>
+  typeof value === 'boolean' ? undefined : `must be true or false, got ${typeName(value)}`
+
+export const isText: OptionRule = (value) =>
+  typeof value === 'string' && value.trim() !== '' ? undefined : 'must be a non-empty string'
+
+export const oneOf =
+  (...allowed: readonly string[]): OptionRule =>
+  (value) =>
+    allowed.includes(value as string) ? undefined : `must be ${allowed.map((each) => `'${each}'`).join(' or ')}`
+
+/** A number above 0 and at most `max`, in whatever unit the sentence names. */
+export const positive =
+  (unit: string, max: number): OptionRule =>
+  (value) =>
+    typeof value === 'number' && value > 0 && value <= max
+      ? undefined
+      : `must be a number of ${unit} above 0 and at most ${max}, got ${shown(value)}`
+
+/** A delay that a timer can hold. */
+export const milliseconds: OptionRule = positive('milliseconds', LONGEST_TIMER_MS)
+
+export const wholeNumber =
+  (min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+      ? undefined
+      : `must be a whole number, ${min} or more${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}, got ${shown(value)}`
+
+/** A number may be shown; anything else might be a secret in the wrong place. */
+const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : typeName(value))
