@@ -5,7 +5,7 @@ const entry = {
   index: 'src/index.ts',
   webhook: 'src/webhook/index.ts',
   'webhook/redis': 'src/webhook/stores/redis.ts',
-  'webhook/postgres': 'src/webhook/stores/postgres.ts',
+  'webhook/postgres': 'src/webhook/stores/postgres/index.ts',
   schemas: 'src/schemas/index.ts',
   testing: 'src/testing/index.ts',
   'testing/msw': 'src/testing/msw.ts',
@@ -38,7 +38,7 @@ const webhookWith = (hmac: 'node' | 'portable', name: string): Options => ({
   ...common,
   entry: { [name]: webhook },
   esbuildOptions(options) {
-    options.alias = { '#hmac': `./src/webhook/hmac.${hmac}.ts` }
+    options.alias = { '#hmac': `./src/webhook/verify/hmac.${hmac}.ts` }
   },
 })
 

@@ -5,16 +5,9 @@
  */
 
 export { CampaignError, type CampaignErrorInit, type WriteOutcome } from '../shared/campaign-error.ts'
-export type { FastifyPlugin, FastifyScope, FastifyWebhookReply, FastifyWebhookRequest } from './adapters/fastify.ts'
-export type { FetchHandler, WaitUntilContext } from './adapters/fetch.ts'
-export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './adapters/lambda.ts'
-export type { NodeHandler, NodeRequest, NodeResponse } from './adapters/node.ts'
-export type { NodeReadable } from './adapters/node-stream.ts'
-export type { WebhookRejectionReason } from './answer.ts'
-export type { ClaimResult, DeliveryStore } from './deliveries.ts'
-export { diagnoseWebhook } from './diagnose.ts'
-export type { Finding, FindingCode } from './diagnosis/finding.ts'
-export { DiscardEvent, WebhookError, type WebhookErrorCode, type WebhookErrorStatus } from './errors.ts'
+export type { Finding, FindingCode } from './diagnose/finding.ts'
+export { diagnoseWebhook } from './diagnose/index.ts'
+export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse.ts'
 export type {
   ActionCompletedActivity,
   ActionCompletedEvent,
@@ -25,11 +18,22 @@ export type {
   UnknownEvent,
   UserActivity,
   WebhookEvent,
-} from './event.ts'
-export { LeaseError, type LeaseErrorCode } from './lease.ts'
-export { parseWebhook, safeParseWebhook, type WebhookResult } from './parse.ts'
-export type { RawBody } from './raw-body.ts'
-export { createWebhookReceiver, type WebhookCloseOptions, type WebhookReceiver } from './receiver.ts'
+} from './event/types.ts'
+export { WebhookError, type WebhookErrorCode, type WebhookErrorStatus } from './event/webhook-error.ts'
+export type {
+  FastifyPlugin,
+  FastifyScope,
+  FastifyWebhookReply,
+  FastifyWebhookRequest,
+} from './receiver/adapters/fastify.ts'
+export type { FetchHandler, WaitUntilContext } from './receiver/adapters/fetch.ts'
+export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './receiver/adapters/lambda.ts'
+export type { NodeHandler, NodeRequest, NodeResponse } from './receiver/adapters/node.ts'
+export type { NodeReadable } from './receiver/adapters/node-stream.ts'
+export type { WebhookRejectionReason } from './receiver/answer.ts'
+export { DiscardEvent } from './receiver/discard-event.ts'
+export { createWebhookReceiver, type WebhookCloseOptions, type WebhookReceiver } from './receiver/index.ts'
+export { LeaseError, type LeaseErrorCode } from './receiver/lease.ts'
 export type {
   WebhookErrorContext,
   WebhookErrorStage,
@@ -37,7 +41,9 @@ export type {
   WebhookHandlerContext,
   WebhookReceiverOptions,
   WebhookRejection,
-} from './receiver-options.ts'
-export type { WebhookKey, WebhookSecret } from './secret.ts'
-export { type SignatureHeader, signWebhook, verifyWebhook } from './signature.ts'
+} from './receiver/options.ts'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts'
+export type { ClaimResult, DeliveryStore } from './stores/store.ts'
+export type { RawBody } from './verify/raw-body.ts'
+export type { WebhookKey, WebhookSecret } from './verify/secret.ts'
+export { type SignatureHeader, signWebhook, verifyWebhook } from './verify/signature.ts'

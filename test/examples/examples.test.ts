@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Database } from '../databases/database.ts'
+import { postgres } from '../databases/postgres.ts'
 import { rootPath } from '../docs/snippet.ts'
-import { postgres } from '../services/postgres.ts'
-import { type Service, skipsWithout } from '../services/service.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
 
 // Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -95,7 +96,7 @@ test('progress-sync-postgres: without a database it prints the rows', async () =
 })
 
 describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('progress-sync-postgres with a database', () => {
-  let service: Service
+  let service: Database
 
   beforeAll(async () => {
     service = await postgres.start()

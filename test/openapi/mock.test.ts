@@ -9,8 +9,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callWithSample, sampleRequests } from '../../docs/build/samples.ts'
 import type { OperationName } from '../../src/endpoints.ts'
-import { freePort, type ServerProcess, startServer } from '../services/server-process.ts'
-import { skipsWithout } from '../services/service.ts'
+import { freePort, type ServerProcess, startServer } from '../machine/server-process.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
 import { documentPath, missingTools, prism } from './tools.ts'
 
 const operations = Object.keys(sampleRequests) as OperationName[]

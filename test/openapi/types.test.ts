@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { complaintsOf } from '../docs/compile-snippets.ts'
 import { rootPath } from '../docs/snippet.ts'
-import { skipsWithout } from '../services/service.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
 import { documentPath, missingTools, openapiTypescript } from './tools.ts'
 
 /** The types that openapi-typescript makes of the document, held against ours in both directions. */

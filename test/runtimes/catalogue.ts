@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findProgram } from '../services/server-process.ts'
+import { findProgram } from '../machine/server-process.ts'
 import type { Capability } from './suite/behaviour.ts'
 
 /** This folder. */

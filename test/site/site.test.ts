@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rootPath } from '../docs/snippet.ts'
-import { skipsWithout } from '../services/service.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
 import { launchBrowser, missingBrowser, type Page } from './browser.ts'
 import { serveFolder } from './static-server.ts'
 

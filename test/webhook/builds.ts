@@ -1,11 +1,11 @@
 import { vi } from 'vitest'
-import type * as Hmac from '../../src/webhook/hmac.portable.ts'
+import type * as Hmac from '../../src/webhook/verify/hmac.portable.ts'
 
 export type Webhook = typeof import('campaign-client/webhook')
 
 const HMAC = {
-  node: () => import('../../src/webhook/hmac.node.ts'),
-  portable: () => import('../../src/webhook/hmac.portable.ts'),
+  node: () => import('../../src/webhook/verify/hmac.node.ts'),
+  portable: () => import('../../src/webhook/verify/hmac.portable.ts'),
 }
 
 /** The two HMACs: what one promises, the other must keep. */

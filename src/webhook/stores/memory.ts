@@ -1,6 +1,6 @@
 import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
-import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
+import type { ClaimResult, DeliveryStore } from './store.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {

@@ -4,8 +4,8 @@
  * @module campaign-client/webhook/redis
  */
 import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
-import type { ClaimResult, DeliveryStore } from '../deliveries.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
+import type { ClaimResult, DeliveryStore } from './store.ts'
 
 /**
  * What `redisStore` needs of a client of the `redis` package (versions 4, 5 and 6): one made by `createClient`,

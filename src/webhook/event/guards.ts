@@ -1,0 +1,66 @@
+import { isRecord } from '../../shared/record.ts'
+import type { ActionCompletedActivity, QuestCompletedActivity, UserActivity, WebhookEvent } from './types.ts'
+
+/**
+ * Classifies a message that has an id. Never throws: whatever does not have the shape shown is `unknown`.
+ *
+ * @param payload - the message as JSON decoded it
+ */
+export function toEvent(payload: Record<string, unknown> & { id: string }): WebhookEvent {
+  const { id, scope, event } = payload
+  const type = isRecord(event) ? event.type : undefined
+  if (scope === 'user_activity') {
+    // The assertions of TypeScript can't follow a discriminant two levels down, so each kind is named once.
+    if (type === 'action_completed' && isUserActivity<ActionCompletedActivity>(payload, isActionCompletedData)) {
+      return { kind: type, id, scope, type, payload }
+    }
+    if (type === 'quest_completed' && isUserActivity<QuestCompletedActivity>(payload, isQuestCompletedData)) {
+      return { kind: type, id, scope, type, payload }
+    }
+  }
+  return {
+    kind: 'unknown',
+    id,
+    ...(typeof scope === 'string' && { scope }),
+    ...(typeof type === 'string' && { type }),
+    payload,
+  }
+}
+
+function isUserActivity<Activity extends ActionCompletedActivity | QuestCompletedActivity>(
+  payload: Record<string, unknown>,
+  isData: (data: Record<string, unknown>) => boolean,
+): payload is Record<string, unknown> & UserActivity<Activity> {
+  const { campaign, event } = payload
+  return (
+    all(payload, 'string', ['user', 'wallet', 'email']) &&
+    all(payload, 'number', ['total_xp', 'ref_xp', 'ugc_xp', 'xp_mul', 'rank']) &&
+    optional(payload, 'string', ['user_id', 'team']) &&
+    isRecord(campaign) &&
+    all(campaign, 'string', ['id', 'name']) &&
+    isRecord(event) &&
+    isRecord(event.data) &&
+    isData(event.data)
+  )
+}
+
+const isActionCompletedData = (data: Record<string, unknown>): boolean =>
+  isAction(data.action) && all(data, 'number', ['xp']) && optional(data, 'string', ['account'])
+
+const isQuestCompletedData = (data: Record<string, unknown>): boolean =>
+  (data.action === undefined || isAction(data.action)) &&
+  optional(data, 'number', ['xp']) &&
+  optional(data, 'string', ['account'])
+
+const isAction = (action: unknown): boolean =>
+  isRecord(action) &&
+  all(action, 'string', ['id', 'name', 'type']) &&
+  (action.meta === undefined || action.meta === null || isRecord(action.meta))
+
+type Primitive = 'string' | 'number'
+
+const all = (object: Record<string, unknown>, type: Primitive, fields: readonly string[]): boolean =>
+  fields.every((field) => typeof object[field] === type)
+
+const optional = (object: Record<string, unknown>, type: Primitive, fields: readonly string[]): boolean =>
+  fields.every((field) => object[field] === undefined || typeof object[field] === type)

@@ -1,0 +1,130 @@
+/** A campaign as messages name it. */
+export interface EventCampaign {
+  /** Campaign ID. */
+  id: string
+  /** Display name of the campaign. */
+  name: string
+}
+
+/** The task a message is about. Interface: Events, Message shape, `event.data.action`. */
+export interface EventAction {
+  /** Task ID. */
+  id: string
+  /** Display name of the task. */
+  name: string
+  /** Allowed values: not shown. */
+  type: string
+  /** Metadata of the task. Shown in the admin panel's test message only. */
+  meta?: Record<string, unknown> | null
+}
+
+/** The `event` of a message about a completed task. */
+export interface ActionCompletedActivity {
+  /** What happened. */
+  type: 'action_completed'
+  /** The task, and what it brought. */
+  data: {
+    /** The task. */
+    action: EventAction
+    /** The associated account. Shown in the admin panel's test message only. */
+    account?: string
+    /** XP awarded for the event. */
+    xp: number
+  }
+}
+
+/**
+ * The `event` of a message about a completed quest. The interface shows no `data` of its own for it, so every field is
+ * optional (assumed: those of a completed task, where they are there), and other fields are open.
+ */
+export interface QuestCompletedActivity {
+  /** What happened. */
+  type: 'quest_completed'
+  /** What the quest brought, as far as it is told. */
+  data: {
+    /** What was completed. */
+    action?: EventAction
+    /** The associated account. */
+    account?: string
+    /** XP awarded for the event. */
+    xp?: number
+    [field: string]: unknown
+  }
+}
+
+/**
+ * The payload of a `user_activity` message. Interface: Events, Message shape. Fields the interface does not list are
+ * kept in the object, untyped.
+ */
+export interface UserActivity<
+  Activity extends ActionCompletedActivity | QuestCompletedActivity = ActionCompletedActivity | QuestCompletedActivity,
+> {
+  /** Unique ID of this message. */
+  id: string
+  /** Kind of event that triggered the message. */
+  scope: 'user_activity'
+  /** ID of the user who acted. */
+  user: string
+  /** ID of the user. Shown in the admin panel's test message only. */
+  user_id?: string
+  /** Connected wallet address; empty when there is none. */
+  wallet: string
+  /** E-mail address of the user; empty when there is none. */
+  email: string
+  campaign: EventCampaign
+  event: Activity
+  /** Total XP of the user. */
+  total_xp: number
+  /** XP from referrals. */
+  ref_xp: number
+  /** XP from user-generated content. */
+  ugc_xp: number
+  /** XP multiplier. */
+  xp_mul: number
+  /** Rank of the user on the leaderboard of the campaign. */
+  rank: number
+  /** Team of the user. Absent or empty when there is none (assumed: the interface says "if any"). */
+  team?: string
+}
+
+/** A user completed a task. */
+export interface ActionCompletedEvent {
+  kind: 'action_completed'
+  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  id: string
+  scope: 'user_activity'
+  type: 'action_completed'
+  payload: UserActivity<ActionCompletedActivity>
+}
+
+/** A user completed a quest. */
+export interface QuestCompletedEvent {
+  kind: 'quest_completed'
+  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  id: string
+  scope: 'user_activity'
+  type: 'quest_completed'
+  payload: UserActivity<QuestCompletedActivity>
+}
+
+/**
+ * Any other message: of a scope or type that the interface does not show (login, reward and referral hooks), or of a
+ * known type whose shape is not the one shown. It is signed all the same.
+ */
+export interface UnknownEvent {
+  kind: 'unknown'
+  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  id: string
+  /** `scope` of the message, if that is a string. */
+  scope?: string
+  /** `event.type` of the message, if that is a string. */
+  type?: string
+  /** The whole message. Its fields are not checked. */
+  payload: Record<string, unknown>
+}
+
+/**
+ * A verified message. `kind` is this package's own field, so that `switch (event.kind)` narrows `payload` and a message
+ * of tomorrow still arrives, as `unknown`. Interface: Events, Message shape (user activity).
+ */
+export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent

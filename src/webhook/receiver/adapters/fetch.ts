@@ -1,0 +1,86 @@
+import { typeName } from '../../../shared/type-name.ts'
+import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body.ts'
+import type { ReceiverCore } from '../core.ts'
+import { SIGNATURE_HEADER } from '../intake.ts'
+
+/** The part of a runtime's context that keeps it alive after the answer: `ctx` of Workers, for instance. */
+export interface WaitUntilContext {
+  waitUntil(work: Promise<unknown>): void
+}
+
+/**
+ * See `WebhookReceiver.fetch`. The second argument may be whatever a framework passes there; only its `waitUntil`, if
+ * it has one, is used.
+ */
+export type FetchHandler = (request: Request, context?: WaitUntilContext | object) => Promise<Response>
+
+export function fetchAdapter(core: ReceiverCore): FetchHandler {
+  return async (request, context) => {
+    requireRequest(request)
+    return core.accept(
+      {
+        method: request.method,
+        signature: request.headers.get(SIGNATURE_HEADER),
+        contentLength: request.headers.get('content-length'),
+        readBody: (limits) => readRequestBody(request, limits),
+        waitUntil: (work) => waitUntil(context, work),
+      },
+      ({ status, headers, body }) => new Response(body, { status, headers }),
+    )
+  }
+}
+
+/** By what is used of it: a Request of another realm, or of a polyfill, is no instance of the platform's. */
+function requireRequest(request: Partial<Request> | undefined): void {
+  if (typeof request?.method === 'string' && typeof request.headers?.get === 'function') return
+  throw new TypeError(
+    `receiver.fetch takes a Request of the fetch API, and got ${typeName(request)}. Hono: context.req.raw; ` +
+      'node:http, Express and Nest: receiver.node(req, res).',
+  )
+}
+
+function waitUntil(context: unknown, work: Promise<unknown>): void {
+  if (typeof context !== 'object' || context === null || !('waitUntil' in context)) return
+  // Runtimes refuse it when detached from its object.
+  if (typeof context.waitUntil === 'function') context.waitUntil(work)
+}
+
+async function readRequestBody(request: Request, { maxBytes, signal }: BodyLimits): Promise<BodyRead> {
+  if (request.bodyUsed || request.body?.locked) {
+    return {
+      ok: false,
+      reason: 'body_not_raw',
+      detail:
+        'The body of the Request was read before the receiver got it (bodyUsed): something called json(), text() or ' +
+        'formData() on it. Hand the receiver the untouched Request, or a clone() made before.',
+    }
+  }
+  if (!request.body) {
+    try {
+      // There is no body, or a runtime without streams.
+      return wholeBody(new Uint8Array(await request.arrayBuffer()), maxBytes)
+    } catch {
+      return { ok: false, reason: 'body_aborted' }
+    }
+  }
+  const reader = request.body.getReader()
+  const cancel = (): void => void reader.cancel().catch(() => {})
+  signal.addEventListener('abort', cancel, { once: true })
+  const collector = new BodyCollector(maxBytes)
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (signal.aborted) return { ok: false, reason: 'body_timeout' }
+      if (done) return { ok: true, bytes: collector.bytes() }
+      const failure = collector.add(value)
+      if (failure) {
+        cancel()
+        return failure
+      }
+    }
+  } catch {
+    return { ok: false, reason: 'body_aborted' }
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}

@@ -1,0 +1,99 @@
+import { typeName } from '../../../shared/type-name.ts'
+import type { Answer } from '../answer.ts'
+import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body.ts'
+import type { ReceiverCore } from '../core.ts'
+import { SIGNATURE_HEADER } from '../intake.ts'
+import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
+
+/** The part of an `IncomingMessage` that is used. Requests of Express, Nest and http2 fit as well. */
+export interface NodeRequest extends NodeReadable {
+  readonly method?: string | undefined
+  readonly headers: { readonly [name: string]: string | string[] | undefined }
+}
+
+/** The part of a `ServerResponse` that is used. */
+export interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  setHeader(name: string, value: string): unknown
+  end(body: string): unknown
+}
+
+/** See `WebhookReceiver.node`. Resolves when the answer was handed to the response. */
+export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>
+
+export function nodeAdapter(core: ReceiverCore): NodeHandler {
+  return async (request, response) => {
+    requireExchange(request, response)
+    return core.accept(
+      {
+        method: request.method ?? '',
+        signature: request.headers[SIGNATURE_HEADER],
+        contentLength: lengthHeader(request),
+        readBody: (limits) => readNodeBody(request, limits),
+      },
+      (answer) => {
+        send(response, answer)
+        discardRest(request)
+      },
+    )
+  }
+}
+
+function requireExchange(request: Partial<NodeRequest> | undefined, response: Partial<NodeResponse> | undefined): void {
+  const isRequest = typeof request?.on === 'function' && typeof request.headers === 'object'
+  if (isRequest && typeof response?.setHeader === 'function') return
+  throw new TypeError(
+    `receiver.node takes the request and the response of node:http, and got ${typeName(request)} and ` +
+      `${typeName(response)}. For a Request of the fetch API use receiver.fetch.`,
+  )
+}
+
+export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string | undefined {
+  const length = headers['content-length']
+  return typeof length === 'string' ? length : undefined
+}
+
+function send(response: NodeResponse, answer: Answer): void {
+  // A framework with a timeout of its own may have answered meanwhile.
+  if (response.headersSent) return
+  response.statusCode = answer.status
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+  response.end(answer.body)
+}
+
+/**
+ * A body somebody else read is taken only if they kept its bytes. Whether the stream was read decides, not whether
+ * `req.body` is there: body-parser of Express 4 sets an empty object also for bodies it left alone.
+ */
+async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<BodyRead> {
+  const parsed = property(request, 'body')
+  const kept = rawBytes(property(request, 'rawBody')) ?? rawBytes(parsed)
+  if (kept !== undefined) return wholeBody(kept, limits.maxBytes)
+  if (!wasRead(request)) return readStream(request, limits)
+  return {
+    ok: false,
+    reason: 'body_not_raw',
+    detail:
+      parsed === undefined
+        ? 'The request stream was read before the receiver got it, and its bytes were not kept. Mount the receiver ' +
+          'before whatever reads the body.'
+        : `req.body is ${kindOf(parsed)}: a body parser (express.json(), Nest's default, Next's bodyParser) ran before ` +
+          "the receiver. Mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
+          '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } }).',
+  }
+}
+
+/** Some platforms parse when the property is read, and throw. */
+function property(request: NodeRequest, name: 'body' | 'rawBody'): unknown {
+  try {
+    return Reflect.get(request, name)
+  } catch {
+    return undefined
+  }
+}
+
+function kindOf(body: unknown): string {
+  if (Array.isArray(body)) return 'an array'
+  return typeof body === 'object' ? 'a parsed object' : `a ${typeof body}`
+}

@@ -1,0 +1,243 @@
+import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
+import { LONGEST_TIMER_MS } from '../../shared/timer-limit.ts'
+import { typeName } from '../../shared/type-name.ts'
+import type { WebhookEvent } from '../event/types.ts'
+import { memoryStore } from '../stores/memory.ts'
+import type { DeliveryStore } from '../stores/store.ts'
+import type { WebhookSecret } from '../verify/secret.ts'
+import { verifyWebhook } from '../verify/signature.ts'
+import type { WebhookRejectionReason } from './answer.ts'
+
+/** What a webhook handler gets besides the event. */
+export interface WebhookHandlerContext {
+  /**
+   * Fires when the delivery is no longer ours: its lease was lost, the handler ran for `maxRunMs`, or the receiver
+   * closed. The `reason` is a `LeaseError`. From then on another attempt may be handled elsewhere, so pass it on to
+   * whatever can be cancelled. It does not fire when the sender hangs up or `deadlineMs` passes.
+   */
+  signal: AbortSignal
+  /** The body exactly as it was signed. */
+  rawBody: Uint8Array
+  /**
+   * The key of this delivery in the store: endpoint and id as one string. The same for every attempt, so it serves as
+   * an idempotency key for your own writes, and as the key of `runOnce`.
+   */
+  key: string
+  /** Which secret matched: its index in the list, 0 when there is one. Tells when an old secret is out of use. */
+  secretIndex: number
+}
+
+/** See {@link WebhookReceiverOptions.handle}. */
+export type WebhookHandler = (event: WebhookEvent, context: WebhookHandlerContext) => unknown
+
+/** A request that was not answered with 200. Holds nothing secret. */
+export interface WebhookRejection {
+  reason: WebhookRejectionReason
+  /** The HTTP status of the answer. */
+  status: number
+  /** The `endpoint` of the receiver. */
+  endpoint: string
+  /** The id of the message. Absent until its signature and its form were found right. */
+  id?: string
+}
+
+/**
+ * Where an error came from:
+ *
+ * - `body`: something in front of the receiver parsed or consumed the body (a `WebhookError` that names it);
+ * - `secret`: the source of the secret failed, or what it gave is unusable;
+ * - `claim`, `extend`, `complete`, `release`: that call of the store failed. `complete` also when the delivery had been
+ *   taken over (a `LeaseError`);
+ * - `handle`: the handler threw;
+ * - `hook`: `onReject` threw;
+ * - `receiver`: a fault of this package, or of a runtime whose `waitUntil` threw.
+ */
+export type WebhookErrorStage =
+  | 'body'
+  | 'secret'
+  | 'claim'
+  | 'extend'
+  | 'handle'
+  | 'complete'
+  | 'release'
+  | 'hook'
+  | 'receiver'
+
+/** What `onError` is told besides the error. Holds nothing secret. */
+export interface WebhookErrorContext {
+  stage: WebhookErrorStage
+  /** The `endpoint` of the receiver. */
+  endpoint: string
+  /** The id of the message. Absent until its signature and its form were found right. */
+  id?: string
+}
+
+/** Options of `createWebhookReceiver`. Times are in milliseconds, sizes in bytes. */
+export interface WebhookReceiverOptions {
+  /**
+   * A name of your own for the endpoint, the same in every process that serves it and different for every endpoint:
+   * deliveries are remembered as `endpoint` and message id, because several endpoints rightly get the same message.
+   */
+  endpoint: string
+  /**
+   * The secret of the endpoint, a list of one to five while rotating, or a function that gives either (also as a
+   * promise); it is called for every message.
+   */
+  secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
+  /**
+   * Called once for each message, also for those of `kind: 'unknown'`. When it returns (or its promise resolves) the
+   * message is done and never handled again. When it throws, the service is asked to try again; when it throws
+   * `DiscardEvent`, the message is done all the same.
+   */
+  handle: WebhookHandler
+  /** Where deliveries are remembered. Default `memoryStore()`, which is enough for one process. */
+  store?: DeliveryStore
+  /** The longest body that is accepted. Default 262 144 (256 KiB). The service's own limit is not known. */
+  maxBodyBytes?: number
+  /**
+   * How long a sender waits at most. Default 10 000. A handler still running then goes on; the sender gets 503 and
+   * finds the message done at a later attempt. How long the service itself waits is not known.
+   */
+  deadlineMs?: number
+  /** How long a claim outlives a process that died, and how long the store may be unreachable. Default 30 000. */
+  leaseMs?: number
+  /**
+   * How long a handler may run at most, counted from the arrival of the request. Default 240 000. Then its signal fires
+   * and the lease is left to lapse. With `leaseMs` at most 295 000 together: the last retry comes 300 s after the one
+   * before, and must not meet the claim of a handler that died.
+   */
+  maxRunMs?: number
+  /** How long a handled message is remembered. Default 604 800 000 (7 days). The only defence against replays. */
+  retainMs?: number
+  /** Told of every request that is not answered with 200. What it throws goes to `onError`. */
+  onReject?: (rejection: WebhookRejection) => unknown
+  /**
+   * Told of everything that went wrong on this side; an error of your handler or store arrives as it was thrown.
+   * Default: `console.error`. What it throws is dropped.
+   */
+  onError?: (error: unknown, context: WebhookErrorContext) => unknown
+}
+
+/** The options with every default filled in. */
+export interface ReceiverSettings
+  extends Required<Omit<WebhookReceiverOptions, 'onReject' | 'onError'>>,
+    Pick<WebhookReceiverOptions, 'onReject' | 'onError'> {}
+
+/** The service's last retry comes 300 s after the one before; 5 s are left for clocks and networks. */
+const MAX_CLAIM_MS = 295_000
+
+const WEEK_MS = 604_800_000
+
+const KNOWN: OptionRules<WebhookReceiverOptions> = {
+  endpoint: anything,
+  secret: anything,
+  handle: anything,
+  store: anything,
+  maxBodyBytes: anything,
+  deadlineMs: anything,
+  leaseMs: anything,
+  maxRunMs: anything,
+  retainMs: anything,
+  onReject: anything,
+  onError: anything,
+}
+
+const STORE_METHODS = ['claim', 'extend', 'complete', 'release'] as const
+
+/**
+ * @throws TypeError when an option is missing, misspelt or of the wrong type
+ * @throws RangeError when a number is out of its range
+ */
+export function receiverSettings(options: WebhookReceiverOptions): ReceiverSettings {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('createWebhookReceiver: pass an object with endpoint, secret and handle.')
+  }
+  requireOptions('createWebhookReceiver', options, KNOWN)
+  const { endpoint, secret, handle, store = memoryStore(), onReject, onError } = options
+  if (typeof endpoint !== 'string' || endpoint.trim() === '') {
+    throw new TypeError(
+      'createWebhookReceiver: endpoint must be a non-empty string, a name of your own for this endpoint (for instance its path).',
+    )
+  }
+  checkSecret(secret)
+  checkFunction('handle', handle)
+  if (onReject !== undefined) checkFunction('onReject', onReject)
+  if (onError !== undefined) checkFunction('onError', onError)
+  checkStore(store)
+
+  const {
+    maxBodyBytes = 262_144,
+    deadlineMs = 10_000,
+    leaseMs = 30_000,
+    maxRunMs = 240_000,
+    retainMs = WEEK_MS,
+  } = options
+  checkPositive('maxBodyBytes', maxBodyBytes, Number.MAX_SAFE_INTEGER)
+  if (!Number.isInteger(maxBodyBytes)) {
+    throw new RangeError(`createWebhookReceiver: maxBodyBytes must be a whole number of bytes, got ${maxBodyBytes}.`)
+  }
+  checkPositive('deadlineMs', deadlineMs, LONGEST_TIMER_MS)
+  checkPositive('leaseMs', leaseMs, MAX_CLAIM_MS)
+  checkPositive('maxRunMs', maxRunMs, MAX_CLAIM_MS)
+  checkPositive('retainMs', retainMs, Number.MAX_SAFE_INTEGER)
+  if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
+    throw new RangeError(
+      `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
+        'The last retry of the service comes 300 s after the one before it: a claim that lives longer would make it fail.',
+    )
+  }
+  return {
+    endpoint,
+    secret,
+    handle,
+    store,
+    maxBodyBytes,
+    deadlineMs,
+    leaseMs,
+    maxRunMs,
+    retainMs,
+    ...(onReject && { onReject }),
+    ...(onError && { onError }),
+  }
+}
+
+function checkSecret(secret: unknown): void {
+  if (typeof secret === 'function') return
+  if (secret === undefined || secret === null) {
+    throw new TypeError(
+      'createWebhookReceiver: secret is missing. Pass the secret of the endpoint, a list of them, or a function that gives one (is the environment variable set?).',
+    )
+  }
+  // Every check of a secret lives there; an unusable one throws whatever the message is.
+  verifyWebhook(secret as WebhookSecret, '', null)
+}
+
+function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') {
+    throw new TypeError(`createWebhookReceiver: ${name} must be a function, got ${typeName(value)}.`)
+  }
+}
+
+function checkStore(store: unknown): void {
+  const missing =
+    typeof store === 'object' && store !== null
+      ? STORE_METHODS.filter((method) => typeof Reflect.get(store, method) !== 'function')
+      : STORE_METHODS
+  if (missing.length > 0) {
+    throw new TypeError(
+      `createWebhookReceiver: store must be a delivery store (memoryStore(), redisStore(client), postgresStore(pool)); ` +
+        `${typeName(store)} lacks ${missing.join(', ')}.`,
+    )
+  }
+}
+
+function checkPositive(name: string, value: unknown, max: number): void {
+  if (typeof value !== 'number') {
+    throw new TypeError(`createWebhookReceiver: ${name} must be a number, got ${typeName(value)}.`)
+  }
+  if (!Number.isFinite(value) || value <= 0 || value > max) {
+    throw new RangeError(
+      `createWebhookReceiver: ${name} must be a finite number above 0 and at most ${max}, got ${value}.`,
+    )
+  }
+}

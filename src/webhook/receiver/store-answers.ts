@@ -1,0 +1,23 @@
+import { typeName } from '../../shared/type-name.ts'
+import type { ClaimResult } from '../stores/store.ts'
+
+/*
+ * A store of a partner's own may answer anything, one without types above all. What is no answer must be taken for
+ * neither a yes nor a no, and named.
+ */
+
+/** @throws TypeError when it is none of what a store's `claim` may resolve to */
+export function requireClaim(claim: ClaimResult): ClaimResult {
+  const state: unknown = claim?.state
+  if (state === 'done' || state === 'busy') return claim
+  if (claim?.state === 'claimed' && typeof claim.token === 'string' && claim.token !== '') return claim
+  throw new TypeError("The delivery store's claim() must resolve to { state: 'claimed', token }, 'done' or 'busy'.")
+}
+
+/** @throws TypeError when it is no boolean */
+export function requireBoolean(method: 'extend' | 'complete', answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer
+  throw new TypeError(
+    `The delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(answer)}.`,
+  )
+}

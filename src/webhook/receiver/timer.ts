@@ -1,0 +1,42 @@
+/** Milliseconds that never jump: a lease measured by the wall clock would end when somebody sets the clock. */
+export function monotonicNow(): number {
+  return performance.now()
+}
+
+/**
+ * Runs `callback` after `delayMs`. The timer does not keep a Node process alive.
+ *
+ * @returns a function that cancels it; cancelling twice does nothing
+ */
+export function startTimer(delayMs: number, callback: () => void): () => void {
+  const timer: unknown = setTimeout(callback, Math.max(0, delayMs))
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') {
+    timer.unref()
+  }
+  return () => clearTimeout(timer as number)
+}
+
+/**
+ * Waits until `promise` settles, `delayMs` at most. The timer keeps a Node process alive: it bounds work that must not
+ * be cut off by an empty event loop, such as recording a handled delivery while the process shuts down.
+ *
+ * @returns what the promise resolved to, or `undefined` when the time was up first; rejects when the promise does
+ */
+export async function atMost<T>(delayMs: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const timeUp = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), Math.max(0, delayMs))
+  })
+  try {
+    return await Promise.race([promise, timeUp])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Waits, keeping a Node process alive for the same reason. */
+export function sleep(delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, delayMs)
+  })
+}

@@ -1,0 +1,263 @@
+import { diagnoseWebhook, type FindingCode, verifyWebhook } from 'campaign-client/webhook'
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { BUILDS, loadWebhook, type Webhook } from '../builds.ts'
+import { sign as signature } from '../signed-message.ts'
+
+const SECRET = 'whsec_3Vf9qkT0a1'
+const MESSAGE = { id: 'm-1', user: 'Zoë <z&z>', url: 'https://example.com/a', rank: 1, tags: ['a', {}], none: null }
+const BODY = JSON.stringify(MESSAGE)
+
+const sign = (body: string | Uint8Array, secret: string | Uint8Array = SECRET): string =>
+  signature(body, secret as string)
+
+const codes = (secret: unknown, body: unknown, header: unknown): FindingCode[] =>
+  diagnoseWebhook(secret as string, body as string, header as string).map(({ code }) => code)
+
+beforeEach(() => {
+  vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+})
+
+describe('a message that verifies', () => {
+  test('has no finding', () => {
+    expect(codes(SECRET, BODY, sign(BODY))).toEqual([])
+    expect(codes([SECRET, 'old'], Buffer.from(BODY), [sign(BODY)])).toEqual([])
+  })
+
+  test('with another secret than the first of the list has that one', () => {
+    expect(codes(['new', SECRET], BODY, sign(BODY))).toEqual(['other_secret_matches'])
+    expect(codes(['new', 'old'], BODY, sign(BODY))).toEqual(['unexplained'])
+  })
+})
+
+describe('the header', () => {
+  const right = sign(BODY)
+  const base64 = Buffer.from(right, 'hex').toString('base64')
+
+  test.each<[string, unknown, FindingCode[]]>([
+    ['none', undefined, ['missing_signature']],
+    ['null', null, ['missing_signature']],
+    ['empty', '', ['missing_signature']],
+    ['an empty list', [], ['missing_signature']],
+    ['upper case', right.toUpperCase(), ['uppercase_signature']],
+    ['a prefix', `sha256=${right}`, ['prefixed_signature']],
+    ['a prefix with a colon', `HMAC-SHA256: ${right}`, ['prefixed_signature']],
+    ['0x', `0x${right}`, ['prefixed_signature']],
+    ['base64', base64, ['base64_signature']],
+    ['base64url without padding', Buffer.from(right, 'hex').toString('base64url'), ['base64_signature']],
+    ['a prefix and base64', `sha256=${base64}`, ['prefixed_signature', 'base64_signature']],
+    ['a prefix and upper case', `SHA256=${right.toUpperCase()}`, ['prefixed_signature', 'uppercase_signature']],
+    ['white space', ` ${right}\n`, ['signature_whitespace']],
+    ['quotation marks', `"${right}"`, ['signature_whitespace']],
+    ['two values', [right, right], ['several_signatures']],
+    ['two joined values', `${right}, ${sign('x')}`, ['several_signatures', 'signature_whitespace']],
+    ['one value and an illegible one', [right, 'x'], ['several_signatures']],
+    ['cut off', right.slice(0, 63), ['malformed_signature']],
+    ['another header', 'application/json', ['malformed_signature']],
+    ['two illegible values', 'x,y', ['several_signatures', 'malformed_signature']],
+    ['a number', 7, ['malformed_signature']],
+    ['an object', { 0: right }, ['malformed_signature']],
+  ])('%s', (_, header, expected) => {
+    expect(codes(SECRET, BODY, header)).toEqual(expected)
+  })
+
+  test('a legible one of another message leaves something to explain', () => {
+    expect(codes(SECRET, BODY, `sha256=${sign('x')}`)).toEqual(['prefixed_signature', 'unexplained'])
+    expect(codes(SECRET, BODY, sign('x'))).toEqual(['unexplained'])
+  })
+})
+
+describe('the body', () => {
+  test.each<[string, signed: string | Uint8Array, at_hand: unknown, FindingCode[]]>([
+    ['parsed', BODY, MESSAGE, ['parsed_body']],
+    ['parsed, of a layout of its own', '{ "id" :"m-1"}', { id: 'm-1' }, ['parsed_body']],
+    ['an array', '[1]', [1], ['parsed_body']],
+    ['an object as text', BODY, '[object Object]', ['parsed_body']],
+    ['a number', '7', 7, ['parsed_body']],
+    ['undefined', BODY, undefined, ['missing_body']],
+    ['null', BODY, null, ['missing_body']],
+    ['empty text', BODY, '', ['missing_body']],
+    ['empty bytes', BODY, new Uint8Array(), ['missing_body']],
+    [
+      'written with two spaces, parsed and written again',
+      JSON.stringify(MESSAGE, null, 2),
+      BODY,
+      ['reserialized_body'],
+    ],
+    ['written with four spaces', JSON.stringify(MESSAGE, null, 4), Buffer.from(BODY), ['reserialized_body']],
+    ['written with tabs', JSON.stringify(MESSAGE, null, '\t'), BODY, ['reserialized_body']],
+    [
+      'written by Python',
+      '{"id": "m-1", "tags": ["a", {}], "name": "Zo\\u00eb", "x": null}',
+      '{"id":"m-1","tags":["a",{}],"name":"Zoë","x":null}',
+      ['reserialized_body'],
+    ],
+    ['written by PHP', '{"id":"m-1","url":"https:\\/\\/x"}', '{"id":"m-1","url":"https://x"}', ['reserialized_body']],
+    [
+      'written by Go',
+      '{"id":"m-1","name":"\\u003ca\\u0026b\\u003e"}\n',
+      '{"id":"m-1","name":"<a&b>"}',
+      ['reserialized_body'],
+    ],
+    ['written with indentation after it was signed', BODY, JSON.stringify(MESSAGE, null, 2), ['reserialized_body']],
+    ['written as JSON within JSON', BODY, JSON.stringify(BODY), ['reserialized_body']],
+    ['a Buffer written as JSON', BODY, JSON.stringify(Buffer.from(BODY)), ['reserialized_body']],
+    ['base64', BODY, Buffer.from(BODY).toString('base64'), ['base64_body']],
+    ['read as Latin-1', BODY, Buffer.from(BODY).toString('latin1'), ['wrong_charset']],
+    ['with replacement characters', BODY, Buffer.from(BODY, 'latin1').toString('utf8'), ['lossy_text']],
+    ['without its byte order mark', `\ufeff${BODY}`, BODY, ['stripped_bom']],
+    ['without its byte order mark, as bytes', `\ufeff${BODY}`, Buffer.from(BODY), ['stripped_bom']],
+    ['with a byte order mark', BODY, `\ufeff${BODY}`, ['added_bom']],
+    ['with a byte order mark, as bytes', BODY, Buffer.from(`\ufeff${BODY}`), ['added_bom']],
+    ['without its line break', `${BODY}\n`, BODY, ['stripped_newline']],
+    ['without its CR LF', `${BODY}\r\n`, Buffer.from(BODY), ['stripped_newline']],
+    ['without both', `\ufeff${BODY}\n`, BODY, ['stripped_bom', 'stripped_newline']],
+    ['with a line break', BODY, `${BODY}\n`, ['added_newline']],
+    ['with CR LF for LF', '{"id":\n"m"}', '{"id":\r\n"m"}', ['changed_newlines']],
+    ['with LF for CR LF', '{"id":\r\n"m"}', '{"id":\n"m"}', ['changed_newlines']],
+    ['altered', BODY, BODY.replace('m-1', 'm-2'), ['unexplained']],
+    ['altered bytes that are no text', BODY, new Uint8Array([0xff, 0xfe]), ['unexplained']],
+    ['altered, and no JSON', BODY, 'not JSON', ['unexplained']],
+  ])('%s', (_, signed, atHand, expected) => {
+    expect(verifyWebhook(SECRET, signed, sign(signed))).toBe(true)
+    expect(verifyWebhook(SECRET, atHand as string, sign(signed))).toBe(false)
+    expect(codes(SECRET, atHand, sign(signed))).toEqual(expected)
+  })
+
+  test('replacement characters that were signed are not blamed', () => {
+    const body = '{"id":"\ufffd"}'
+    expect(codes(` ${SECRET}`, body, sign(body))).toEqual(['secret_whitespace'])
+  })
+
+  test('a parsed body that has no JSON is named all the same', () => {
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    for (const body of [cycle, { id: 1n }, () => BODY, Symbol('body')]) {
+      expect(codes(SECRET, body, sign(BODY))).toEqual(['parsed_body'])
+    }
+  })
+})
+
+describe('the secret', () => {
+  const key = Uint8Array.from({ length: 32 }, (_, i) => i * 8 + 3)
+  const hex = Buffer.from(key).toString('hex')
+  const base64 = Buffer.from(key).toString('base64')
+  const base64url = Buffer.from(key).toString('base64url')
+
+  test.each<[string, real: string | Uint8Array, at_hand: unknown, FindingCode[]]>([
+    ['a line break after it', SECRET, `${SECRET}\n`, ['secret_whitespace']],
+    ['spaces around it', SECRET, `  ${SECRET}\t`, ['secret_whitespace']],
+    ['quotation marks', SECRET, `"${SECRET}"`, ['quoted_secret']],
+    ['single quotation marks and a line break', SECRET, `'${SECRET}'\n`, ['secret_whitespace', 'quoted_secret']],
+    ['hexadecimal text of the key', key, hex, ['hex_secret']],
+    ['upper-case hexadecimal text of the key', key, hex.toUpperCase(), ['hex_secret']],
+    ['base64 text of the key', key, base64, ['base64_secret']],
+    ['base64url text of the key', key, base64url, ['base64_secret']],
+    ['base64 text of the key behind a name', key, `whsec_${base64}`, ['base64_secret']],
+    ['white space around hexadecimal text of the key', key, `${hex}\n`, ['secret_whitespace', 'hex_secret']],
+    ['the bytes of hexadecimal text that is the key', hex, key, ['decoded_secret']],
+    ['the bytes of base64 text that is the key', base64, key, ['decoded_secret']],
+    ['the bytes of base64url text that is the key', base64url, key, ['decoded_secret']],
+    [
+      'a second one of a list, with a line break',
+      SECRET,
+      ['new', `${SECRET}\n`],
+      ['secret_whitespace', 'other_secret_matches'],
+    ],
+    ['another one', SECRET, 'other', ['unexplained']],
+    ['white space alone', SECRET, ' \n', ['unexplained']],
+    ['quotation marks alone', SECRET, '""', ['unexplained']],
+    ['base64 of nothing', SECRET, 'whsec_', ['unexplained']],
+  ])('%s', (_, real, atHand, expected) => {
+    expect(verifyWebhook(real, BODY, sign(BODY, real))).toBe(true)
+    expect(codes(atHand, BODY, sign(BODY, real))).toEqual(expected)
+  })
+
+  test('white space that belongs to the secret is not blamed', () => {
+    const secret = ' spaced '
+    expect(codes(secret, BODY, sign(BODY, secret))).toEqual([])
+  })
+})
+
+describe('several causes at once', () => {
+  test('are all named, in the order header, body, secret', () => {
+    const header = `sha256=${sign(`${BODY}\n`).toUpperCase()}`
+    expect(codes(`${SECRET}\n`, BODY, header)).toEqual([
+      'prefixed_signature',
+      'uppercase_signature',
+      'stripped_newline',
+      'secret_whitespace',
+    ])
+    expect(codes([`${SECRET} `], MESSAGE, sign(BODY))).toEqual(['parsed_body', 'secret_whitespace'])
+  })
+
+  test('the fewest that explain it are named', () => {
+    // Re-serialising would explain it as well, together with white space around the secret or without.
+    expect(codes(SECRET, `${BODY}\n`, sign(BODY))).toEqual(['added_newline'])
+  })
+
+  test('of a long body, one of the body or one of the secret', () => {
+    const long = JSON.stringify({ id: 'x'.repeat(70_000) })
+    expect(codes(SECRET, long, sign(`${long}\n`))).toEqual(['stripped_newline'])
+    expect(codes(`${SECRET} `, long, sign(long))).toEqual(['secret_whitespace'])
+    expect(codes(`${SECRET} `, long, sign(`${long}\n`))).toEqual(['unexplained'])
+    const short = long.slice(0, 60_000)
+    expect(codes(`${SECRET} `, short, sign(`${short}\n`))).toEqual(['stripped_newline', 'secret_whitespace'])
+  })
+})
+
+describe('whatever it is given', () => {
+  const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true })
+
+  test('it never throws, and is empty for nothing that verifyWebhook refuses', () => {
+    fc.assert(
+      fc.property(anything, anything, (body, header) => {
+        expect(verifyWebhook(SECRET, body as string, header as string)).toBe(false)
+        expect(codes(SECRET, body, header)).not.toEqual([])
+        expect(codes(SECRET, body, sign('another body'))).not.toEqual([])
+        expect(codes(SECRET, BODY, header)).not.toEqual([])
+      }),
+    )
+  })
+
+  test('also revoked proxies', () => {
+    const object = Proxy.revocable({}, {})
+    const list = Proxy.revocable([], {})
+    object.revoke()
+    list.revoke()
+    expect(codes(SECRET, object.proxy, sign(BODY))).toEqual(['parsed_body'])
+    expect(codes(SECRET, BODY, list.proxy)).toEqual(['malformed_signature'])
+  })
+
+  test('a finding says what to do, and shows neither secret, signature nor body', () => {
+    const seen = new Map<string, string>()
+    const bodies = [BODY, MESSAGE, `${BODY}\n`, undefined, 'zoe@example.com']
+    const headers = [sign(BODY), sign(BODY).toUpperCase(), `sha256=${sign(BODY)}`, undefined, 'nonsense']
+    for (const secret of [SECRET, `${SECRET}\n`, 'other']) {
+      for (const body of bodies) {
+        for (const header of headers) {
+          for (const { code, message } of diagnoseWebhook(secret, body as string, header)) seen.set(code, message)
+        }
+      }
+    }
+    expect(seen.size).toBeGreaterThan(8)
+    for (const [code, message] of seen) {
+      expect(message, code).toMatch(/\b(?:pass|check|find|read|remove|decode|use|do not|was it replaced)\b/i)
+      expect(message, code).not.toMatch(/3Vf9|m-1|Zoë|zoe@|[0-9a-f]{64}/i)
+    }
+  })
+})
+
+describe.each(BUILDS)('%s build', (build) => {
+  let webhook: Webhook
+  beforeEach(async () => {
+    webhook = await loadWebhook(build)
+  })
+
+  test('finds the same', () => {
+    expect(webhook.diagnoseWebhook(`${SECRET}\n`, MESSAGE as never, sign(BODY)).map(({ code }) => code)).toEqual([
+      'parsed_body',
+      'secret_whitespace',
+    ])
+  })
+})

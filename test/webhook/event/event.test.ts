@@ -1,0 +1,391 @@
+import { CampaignError } from 'campaign-client'
+import {
+  DiscardEvent,
+  parseWebhook,
+  safeParseWebhook,
+  verifyWebhook,
+  WebhookError,
+  type WebhookErrorCode,
+  type WebhookResult,
+} from 'campaign-client/webhook'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { activity, SECRET, sign } from '../signed-message.ts'
+
+type Fields = Record<string, unknown>
+
+const parseText = (body: string | Uint8Array) => parseWebhook(SECRET, body, sign(body))
+const parse = (message: unknown) => parseText(JSON.stringify(message))
+const safeParse = (body: string | Uint8Array): WebhookResult => safeParseWebhook(SECRET, body, sign(body))
+
+/** The message with what is at `path` replaced; `undefined` takes the field away. */
+function withField(message: Fields, path: string, value: unknown): Fields {
+  const [name, ...rest] = path.split('.') as [string, ...string[]]
+  return { ...message, [name]: rest.length ? withField(message[name] as Fields, rest.join('.'), value) : value }
+}
+
+const questCompleted = (data: unknown = {}): Fields => activity({ event: { type: 'quest_completed', data } })
+
+const revokedList = (): unknown => {
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  return proxy
+}
+
+/** The message of the admin panel's Test button: all that the interface lists. */
+const TEST_MESSAGE = activity({
+  user_id: 'u-1',
+  wallet: '0x52908400098527886E0F7030069857D2E4169EE7',
+  email: 'zoe@example.com',
+  team: 'red',
+  event: {
+    type: 'action_completed',
+    data: {
+      account: 'zoe',
+      action: { id: 'a-1', name: 'Follow', type: 'social', meta: { url: 'https://example.com' } },
+      xp: 10,
+    },
+  },
+})
+
+describe('known messages', () => {
+  test('a completed task narrows by kind, with the whole message as its payload', () => {
+    for (const message of [activity(), TEST_MESSAGE]) {
+      const event = parse(message)
+      expect(event).toEqual({
+        kind: 'action_completed',
+        id: message.id,
+        scope: 'user_activity',
+        type: 'action_completed',
+        payload: message,
+      })
+      if (event.kind !== 'action_completed') throw new Error('unreachable')
+      expect(event.payload.event.data.action.name).toBe('Follow')
+    }
+  })
+
+  test.each<[string, unknown]>([
+    ['nothing', {}],
+    ['what a completed task has', { action: { id: 'a-1', name: 'Follow', type: 'social' }, xp: 10, account: 'zoe' }],
+    ['fields of its own', { quest: { id: 'q-1' }, xp: 50 }],
+  ])('a completed quest may have %s as its data', (_, data) => {
+    const message = questCompleted(data)
+    expect(parse(message)).toEqual({
+      kind: 'quest_completed',
+      id: message.id,
+      scope: 'user_activity',
+      type: 'quest_completed',
+      payload: message,
+    })
+  })
+
+  test.each<[path: string, value: unknown]>([
+    ['user_id', undefined],
+    ['team', undefined],
+    ['event.data.account', undefined],
+    ['event.data.action.meta', undefined],
+    ['event.data.action.meta', null],
+    ['event.data.action.meta', {}],
+    ['wallet', ''],
+    ['email', ''],
+    ['total_xp', 0],
+    ['rank', -1.5],
+    ['xp_mul', 1e300],
+  ])('%s may be %j', (path, value) => {
+    expect(parse(withField(TEST_MESSAGE, path, value)).kind).toBe('action_completed')
+  })
+
+  test('unknown fields are kept, at every depth', () => {
+    let message: Fields = TEST_MESSAGE
+    for (const path of ['new', 'campaign.new', 'event.new', 'event.data.new', 'event.data.action.new']) {
+      message = withField(message, path, { kept: [1, null] })
+    }
+    const event = parse(message)
+    expect(event.kind).toBe('action_completed')
+    expect(event.payload).toEqual(message)
+  })
+})
+
+describe('a known type of a surprising shape is unknown, never an error', () => {
+  const fields = {
+    string: ['user', 'wallet', 'email', 'campaign.id', 'campaign.name'],
+    number: ['total_xp', 'ref_xp', 'ugc_xp', 'xp_mul', 'rank'],
+    object: ['campaign', 'event.data'],
+  }
+  const ofTask = {
+    string: ['event.data.action.id', 'event.data.action.name', 'event.data.action.type'],
+    number: ['event.data.xp'],
+    object: ['event.data.action'],
+  }
+  const wrong = { string: [undefined, null, 1, {}], number: [undefined, null, '1'], object: [undefined, null, 'x', []] }
+  const optional: [string, unknown[]][] = [
+    ['user_id', [null, 1]],
+    ['team', [null, 1]],
+    ['event.data.account', [null, 1]],
+  ]
+
+  function* misshapen(...groups: Partial<typeof fields>[]): Generator<[path: string, value: unknown]> {
+    for (const group of groups) {
+      for (const [type, paths] of Object.entries(group)) {
+        for (const path of paths) for (const value of wrong[type as keyof typeof wrong]) yield [path, value]
+      }
+    }
+    for (const [path, values] of optional) for (const value of values) yield [path, value]
+  }
+
+  test.each([...misshapen(fields, ofTask), ['event.data.action.meta', 'x'], ['event.data.action.meta', []]])(
+    'a completed task with %s: %j',
+    (path, value) => {
+      const message = withField(TEST_MESSAGE, path as string, value)
+      expect(parse(message)).toEqual({
+        kind: 'unknown',
+        id: message.id,
+        scope: 'user_activity',
+        type: 'action_completed',
+        payload: JSON.parse(JSON.stringify(message)),
+      })
+    },
+  )
+
+  test.each([
+    ...misshapen(fields),
+    ['event.data.xp', '10'],
+    ['event.data.xp', null],
+    ['event.data.action', 'a-1'],
+    ['event.data.action', null],
+    ['event.data.action.id', 1],
+    ['event.data.action.meta', 1],
+  ])('a completed quest with %s: %j', (path, value) => {
+    const whole = withField(TEST_MESSAGE, 'event.type', 'quest_completed')
+    expect(parse(whole).kind).toBe('quest_completed')
+    expect(parse(withField(whole, path as string, value))).toMatchObject({ kind: 'unknown', type: 'quest_completed' })
+  })
+
+  test.each<[string, Fields, Fields]>([
+    ['another scope', { scope: 'user_reward' }, { scope: 'user_reward', type: 'action_completed' }],
+    ['no scope', { scope: undefined }, { type: 'action_completed' }],
+    ['a scope that is no text', { scope: 7 }, { type: 'action_completed' }],
+    ['no event', { event: undefined }, { scope: 'user_activity' }],
+    ['an event that is null', { event: null }, { scope: 'user_activity' }],
+    ['an event that is a list', { event: [] }, { scope: 'user_activity' }],
+    [
+      'an event without data',
+      { event: { type: 'quest_completed' } },
+      { scope: 'user_activity', type: 'quest_completed' },
+    ],
+    ['a type of tomorrow', { event: { type: 'level_up', data: {} } }, { scope: 'user_activity', type: 'level_up' }],
+    ['a type that is no text', { event: { type: 7, data: {} } }, { scope: 'user_activity' }],
+    ['a type named like a method', { event: { type: 'toString' } }, { scope: 'user_activity', type: 'toString' }],
+  ])('%s', (_, changed, expected) => {
+    const message = JSON.parse(JSON.stringify(activity(changed)))
+    expect(parse(message)).toEqual({ kind: 'unknown', id: message.id, ...expected, payload: message })
+  })
+
+  test('a message of nothing but an id', () => {
+    expect(parse({ id: 'x' })).toEqual({ kind: 'unknown', id: 'x', payload: { id: 'x' } })
+  })
+
+  test('any JSON object with an id parses, and keeps all its fields', () => {
+    const json = fc.jsonValue()
+    const shape = fc.record(
+      { scope: fc.oneof(json, fc.constant('user_activity')), event: json, campaign: json, user: json },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), shape, (id, fields) => {
+        const message = JSON.parse(JSON.stringify({ ...fields, id }))
+        // The one name that is dropped, as a test of its own shows.
+        fc.pre(!JSON.stringify(message).includes('"__proto__":'))
+        const event = parse(message)
+        expect(event.id).toBe(id)
+        expect(JSON.stringify(event.payload)).toBe(JSON.stringify(message))
+      }),
+    )
+  })
+})
+
+describe('a signed message is refused for three things only', () => {
+  const utf8 = (...bytes: number[]): Uint8Array =>
+    Uint8Array.from([...Buffer.from('{"id":"'), ...bytes, ...Buffer.from('"}')])
+
+  test.each<[string, string | Uint8Array]>([
+    ['a byte that starts nothing', utf8(0x80)],
+    ['a sequence cut short', utf8(0xe6, 0xbc)],
+    ['an overlong form', utf8(0xc0, 0xaf)],
+    ['a surrogate in bytes', utf8(0xed, 0xa0, 0x80)],
+    ['UTF-16', Buffer.from('\ufeff{"id":"1"}', 'utf16le')],
+    ['text with a lone surrogate', '{"id":"\ud800"}'],
+  ])('not UTF-8: %s', (_, body) => {
+    expect(safeParse(body)).toEqual({ ok: false, reason: 'invalid_utf8' })
+  })
+
+  test('UTF-8 of every length is read as it is', () => {
+    const id = 'é漢😀\u0000\uffff\ufffd'
+    const body = JSON.stringify({ id })
+    expect(parseText(body).id).toBe(id)
+    expect(parseText(Buffer.from(body)).id).toBe(id)
+    expect(parseText('{"id":"\\ud800"}').id).toBe('\ud800')
+  })
+
+  test.each([
+    '',
+    ' ',
+    '{"id":"1"',
+    "{'id':'1'}",
+    '{"id":"1"}}',
+    '{"id":"1"}\0',
+    'undefined',
+    'NaN',
+    '\ufeff\ufeff{"id":"1"}',
+  ])('not JSON: %j', (body) => {
+    expect(safeParse(body)).toEqual({ ok: false, reason: 'invalid_json' })
+    expect(safeParse(Buffer.from(body))).toEqual({ ok: false, reason: 'invalid_json' })
+  })
+
+  test.each(['{"id":"1"}', ' {"id":"1"}\r\n', '\ufeff{"id":"1"}'])('JSON all the same: %j', (body) => {
+    expect(parseText(body).id).toBe('1')
+    expect(parseText(Buffer.from(body)).id).toBe('1')
+  })
+
+  test.each([
+    '{}',
+    '{"id":""}',
+    '{"id":null}',
+    '{"id":7}',
+    '{"id":["x"]}',
+    '{"ID":"x"}',
+    '{"__proto__":{"id":"x"}}',
+    '{"event":{"id":"x"}}',
+    '[]',
+    '[{"id":"x"}]',
+    'null',
+    'true',
+    '7',
+    '"id"',
+  ])('no id: %s', (body) => {
+    expect(safeParse(body)).toEqual({ ok: false, reason: 'missing_id' })
+    expect(safeParse(Buffer.from(body))).toEqual({ ok: false, reason: 'missing_id' })
+  })
+})
+
+describe('a field named __proto__ is harmless', () => {
+  test.each([
+    '"__proto__"',
+    '"\\u005f_proto__"',
+    '"__pr\\u006fto__"',
+    '"\\u005F\\u005f\\u0070\\u0072\\u006F\\u0074\\u006f\\u005f\\u005f"',
+  ])('written as %s', (name) => {
+    const event = parseText(`{"id":"x",${name}:{"polluted":1},"deep":[{${name}:{"polluted":1},"kept":1}]}`)
+    expect(event.payload).toEqual({ id: 'x', deep: [{ kept: 1 }] })
+    expect(Object.hasOwn(event.payload, '__proto__')).toBe(false)
+    expect(Object.getPrototypeOf(event.payload)).toBe(Object.prototype)
+    expect(Object.assign({}, event.payload)).not.toHaveProperty('polluted')
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  test('its text in a value stays', () => {
+    const message = { id: '__proto__', note: 'say "__proto__"', list: ['__proto__', '\\u005f_proto__'], prototype: 1 }
+    expect(parse(message).payload).toEqual(message)
+  })
+})
+
+describe('refusals', () => {
+  const body = JSON.stringify({ id: 'x' })
+  const cases: [WebhookErrorCode, number, unknown, unknown][] = [
+    ['missing_signature', 401, body, undefined],
+    ['missing_signature', 401, body, null],
+    ['missing_signature', 401, body, ''],
+    ['missing_signature', 401, body, []],
+    ['missing_signature', 401, body, ['']],
+    ['malformed_signature', 401, body, sign(body).toUpperCase()],
+    ['malformed_signature', 401, body, `sha256=${sign(body)}`],
+    ['malformed_signature', 401, body, [sign(body), sign(body)]],
+    ['malformed_signature', 401, body, 7],
+    ['malformed_signature', 401, body, revokedList()],
+    ['signature_mismatch', 401, body, sign(`${body} `)],
+    ['signature_mismatch', 401, `${body} `, sign(body)],
+    ['body_not_raw', 500, { id: 'x' }, sign(body)],
+    ['body_not_raw', 500, undefined, sign(body)],
+    ['body_not_raw', 500, { id: 'x' }, undefined],
+    ['invalid_utf8', 400, new Uint8Array([0xff]), sign(new Uint8Array([0xff]))],
+    ['invalid_json', 400, '{', sign('{')],
+    ['missing_id', 400, '{}', sign('{}')],
+  ]
+
+  test.each(cases)('%s is answered with %i', (code, status, rawBody, header) => {
+    expect(safeParseWebhook(SECRET, rawBody as string, header as string)).toEqual({ ok: false, reason: code })
+    let thrown: unknown
+    try {
+      parseWebhook(SECRET, rawBody as string, header as string)
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toBeInstanceOf(WebhookError)
+    expect(thrown).toBeInstanceOf(CampaignError)
+    expect(thrown).toMatchObject({ name: 'WebhookError', code, status })
+    expect((thrown as Error).message).not.toBe('')
+  })
+
+  test('nothing of a body is read before its signature is found right', () => {
+    expect(safeParseWebhook(SECRET, '{', sign('{', 'other'))).toEqual({ ok: false, reason: 'signature_mismatch' })
+  })
+
+  test('an error shows neither secret, signature nor body', () => {
+    const seen: string[] = []
+    for (const [, , rawBody, header] of [...cases, ['', 0, '{"id":"x","email":"zoe@example.com"}', 'f'.repeat(64)]]) {
+      try {
+        parseWebhook(SECRET, rawBody as string, header as string)
+      } catch (error) {
+        seen.push(`${error}${JSON.stringify(error)}${JSON.stringify(Object.getOwnPropertyNames(error))}`)
+      }
+    }
+    expect(seen).toHaveLength(cases.length + 1)
+    for (const text of seen) expect(text).not.toMatch(/whsec|zoe@|[0-9a-f]{64}/i)
+  })
+
+  test('the reason is the one that verifyWebhook is false for', () => {
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    onTestFinished(() => void vi.restoreAllMocks())
+    for (const [code, , rawBody, header] of cases) {
+      const verified = verifyWebhook(SECRET, rawBody as string, header as string)
+      expect(verified).toBe(/^(invalid|missing_id)/.test(code))
+    }
+  })
+})
+
+describe('the secret that matched', () => {
+  const body = JSON.stringify(activity())
+
+  test('is named by its index; the first of equal ones', () => {
+    expect(safeParseWebhook('new', body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
+    expect(safeParseWebhook(['new'], body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
+    expect(safeParseWebhook(['new', 'old'], body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
+    expect(safeParseWebhook(['new', 'old'], body, sign(body, 'old'))).toMatchObject({ ok: true, secretIndex: 1 })
+    expect(safeParseWebhook(['new', 'old', 'old'], body, sign(body, 'old'))).toMatchObject({ secretIndex: 1 })
+    expect(safeParseWebhook(['new', 'old'], body, sign(body, 'x'))).toEqual({ ok: false, reason: 'signature_mismatch' })
+  })
+})
+
+describe('error classes', () => {
+  test('DiscardEvent says why, and keeps what led to it', () => {
+    const cause = new Error('gone')
+    const error = new DiscardEvent('a campaign we left', { cause })
+    expect(error).toBeInstanceOf(DiscardEvent)
+    expect(error).toBeInstanceOf(CampaignError)
+    expect(error).not.toBeInstanceOf(WebhookError)
+    expect(error).toMatchObject({ name: 'DiscardEvent', code: 'discard_event', message: 'a campaign we left', cause })
+    expect(new DiscardEvent().message).not.toBe('')
+    expect(new DiscardEvent()).not.toHaveProperty('cause')
+  })
+
+  test('a WebhookError takes a text of its own, and serialises', () => {
+    const error = new WebhookError('body_not_raw', 'express.json() has parsed it')
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      name: 'WebhookError',
+      message: 'express.json() has parsed it',
+      code: 'body_not_raw',
+      status: 500,
+    })
+    expect(error).not.toBeInstanceOf(DiscardEvent)
+  })
+})

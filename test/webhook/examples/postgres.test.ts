@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { signWebhook } from 'campaign-client/webhook'
+import { Pool } from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { postgres } from '../../databases/postgres.ts'
+import { skipsWithout } from '../../machine/skips-without.ts'
+import { exampleActivity } from '../activity.ts'
+
+const example = fileURLToPath(new URL('../../../examples/webhook-postgres.ts', import.meta.url))
+const secret = randomUUID()
+
+/** The example, listening, and what it prints. */
+async function start(databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', example], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^listening on (.+)$/.exec(line)?.[1]
+    if (url !== undefined) return { process: child, url }
+  }
+  throw new Error('the example ended before it listened')
+}
+
+async function deliver(url: string, user: string, id: string): Promise<number> {
+  const body = JSON.stringify(exampleActivity({ id, user }))
+  const headers = { 'content-type': 'application/json', 'x-service-signature': signWebhook(secret, body) }
+  return (await fetch(url, { method: 'POST', body, headers })).status
+}
+
+describe.skipIf(skipsWithout(postgres.name, postgres.missing))('examples/webhook-postgres.ts', () => {
+  test('books each message once in two processes, and ends on SIGTERM', { timeout: 30_000 }, async () => {
+    const service = await postgres.start()
+    onTestFinished(() => service.stop())
+    const admin = new Pool({ connectionString: service.url, max: 1 })
+    onTestFinished(() => admin.end())
+    // A database of its own, since the example names its tables without a schema.
+    const database = `example_${randomUUID().replaceAll('-', '')}`
+    await admin.query(`CREATE DATABASE ${database}`)
+    onTestFinished(async () => void (await admin.query(`DROP DATABASE ${database} WITH (FORCE)`)))
+    const url = new URL(service.url)
+    url.pathname = `/${database}`
+    const [first, second] = await Promise.all([start(url.href), start(url.href)])
+
+    const user = randomUUID()
+    const ids = Array.from({ length: 10 }, () => randomUUID())
+    const attempts = [...ids, ...ids].map((id, i) => deliver((i % 2 === 0 ? first : second).url, user, id))
+    for (const status of await Promise.all(attempts)) expect([200, 503]).toContain(status)
+    for (const id of ids) expect(await deliver(first.url, user, id)).toBe(200)
+
+    const own = new Pool({ connectionString: url.href, max: 1 })
+    try {
+      const balances = await own.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])
+      expect(balances.rows).toEqual([{ xp: 100 }])
+    } finally {
+      await own.end()
+    }
+    for (const { process } of [first, second]) {
+      const exited = once(process, 'exit')
+      process.kill('SIGTERM')
+      expect(await exited).toEqual([0, null])
+    }
+  })
+})

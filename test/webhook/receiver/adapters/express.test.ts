@@ -1,0 +1,80 @@
+import type { AddressInfo } from 'node:net'
+import express, { type RequestHandler } from 'express'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { activity, signedHeaders } from '../../signed-message.ts'
+import { type ObservedReceiver, observedReceiver } from '../observed-receiver.ts'
+
+interface Mounted extends ObservedReceiver {
+  post(body: string, headers?: Record<string, string>): Promise<Response>
+  url: string
+}
+
+async function mounted(...front: RequestHandler[]): Promise<Mounted> {
+  const observed = observedReceiver()
+  const app = express()
+  if (front.length > 0) app.use(...front)
+  app.all('/webhooks/campaign', observed.receiver.node)
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/campaign`
+  const post: Mounted['post'] = (body, headers) =>
+    fetch(url, { method: 'POST', headers: { ...signedHeaders(body), ...headers }, body })
+  return { ...observed, post, url }
+}
+
+const message = (): string => JSON.stringify(activity({ team: 'Zoë ✓' }), null, 2)
+
+describe('Express 5', () => {
+  test('without any parser', async () => {
+    const { post, handled, url } = await mounted()
+    const body = message()
+    expect((await post(body)).status).toBe(200)
+    expect((await post(body)).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect((await post(body, signedHeaders('other'))).status).toBe(401)
+    expect((await fetch(url)).status).toBe(405)
+  })
+
+  test('with express.json() in front: 500, and the log names it', async () => {
+    const { post, handled, errors } = await mounted(express.json())
+    const response = await post(message())
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('express')
+    expect(String(errors[0]?.error)).toContain('express.json()')
+    expect(handled).toEqual([])
+  })
+
+  test('with express.json() in front that leaves this content type alone', async () => {
+    const { post } = await mounted(express.json())
+    expect((await post(message(), { 'content-type': 'application/vnd.campaign' })).status).toBe(200)
+  })
+
+  test('with express.json() in front that keeps the bytes', async () => {
+    const { post } = await mounted(
+      express.json({
+        verify(request, _response, bytes) {
+          Object.assign(request, { rawBody: bytes })
+        },
+      }),
+    )
+    expect((await post(message())).status).toBe(200)
+  })
+
+  test.each([
+    ['express.raw()', express.raw({ type: '*/*' })],
+    ['express.text()', express.text({ type: '*/*' })],
+    ['express.urlencoded()', express.urlencoded()],
+  ])('with %s in front', async (_, parser) => {
+    const { post } = await mounted(parser)
+    expect((await post(message())).status).toBe(200)
+  })
+
+  test('too large', async () => {
+    const { post } = await mounted()
+    expect((await post('a'.repeat(300_000))).status).toBe(413)
+  })
+})

@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream'
+import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { activity, HEADER, sign, signedHeaders } from '../../signed-message.ts'
+import { type ObservedReceiver, observedReceiver } from '../observed-receiver.ts'
+
+interface Mounted extends ObservedReceiver {
+  app: FastifyInstance
+  post(body: string, headers?: Record<string, string>): Promise<Response>
+  url: string
+}
+
+async function mounted(
+  options: FastifyServerOptions = {},
+  prepare: (app: FastifyInstance) => void = () => {},
+): Promise<Mounted> {
+  const observed = observedReceiver()
+  const app = fastify({ ...options, forceCloseConnections: true }) as FastifyInstance
+  prepare(app)
+  await app.register(observed.receiver.fastify, { prefix: '/webhooks/campaign' })
+  app.post('/echo', async (request) => ({ body: request.body }))
+  onTestFinished(() => app.close())
+  const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks/campaign`
+  const post: Mounted['post'] = (body, headers) =>
+    fetch(url, { method: 'POST', headers: { ...signedHeaders(body), ...headers }, body })
+  return { ...observed, app, post, url }
+}
+
+const message = (): string => JSON.stringify(activity({ team: 'Zoë ✓' }), null, 2)
+
+describe('Fastify 5', () => {
+  test('a signed message is handled once, a forged one refused', async () => {
+    const { post, handled } = await mounted()
+    const body = message()
+    const first = await post(body)
+    expect([first.status, await first.json()]).toEqual([200, { ok: true, result: 'handled' }])
+    expect((await post(body)).status).toBe(200)
+    expect((await post(body, signedHeaders('other'))).status).toBe(401)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('the parsers of the application stay as they are', async () => {
+    const { app } = await mounted()
+    const response = await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })
+    expect(response.json()).toEqual({ body: { a: 1 } })
+    const text = await app.inject({
+      method: 'POST',
+      url: '/echo',
+      headers: { 'content-type': 'image/png' },
+      payload: 'x',
+    })
+    expect(text.statusCode).toBe(415)
+  })
+
+  test.each([
+    ['application/json'],
+    ['application/json; charset=utf-8'],
+    ['text/plain'],
+    ['application/octet-stream'],
+    ['image/png'],
+  ])('whatever the content type says (%s)', async (type) => {
+    const { post } = await mounted()
+    expect((await post(message(), { 'content-type': type })).status).toBe(200)
+  })
+
+  test('without a content type', async () => {
+    const { app } = await mounted()
+    const body = message()
+    const response = await app.inject({
+      method: 'POST',
+      url: '/webhooks/campaign',
+      headers: { [HEADER]: sign(body) },
+      payload: Readable.from([Buffer.from(body)]),
+    })
+    expect(response.statusCode).toBe(200)
+  })
+
+  test('without a body', async () => {
+    const { app, rejections } = await mounted()
+    const response = await app.inject({ method: 'POST', url: '/webhooks/campaign' })
+    expect(response.statusCode).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
+  })
+
+  test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const)('%s is 405', async (method) => {
+    const { app } = await mounted()
+    const response = await app.inject({ method, url: '/webhooks/campaign' })
+    expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST'])
+  })
+
+  test("the limit is the receiver's, not that of the application", async () => {
+    const { post } = await mounted({ bodyLimit: 50 })
+    expect((await post(message())).status).toBe(200)
+    expect((await post('a'.repeat(300_000))).status).toBe(413)
+  })
+
+  test('a body without a declared length is counted while it streams', async () => {
+    const { url } = await mounted()
+    const body = new ReadableStream({
+      start(controller) {
+        for (let i = 0; i < 6; i++) controller.enqueue(Buffer.alloc(60_000, 'a'))
+        controller.close()
+      },
+    })
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    expect(response.status).toBe(413)
+  })
+
+  test('a hook in front that replaces the stream (a decompressor, say) is respected', async () => {
+    const body = message()
+    const { post } = await mounted({}, (app) => {
+      app.addHook('preParsing', async (_request, _reply, payload) => {
+        payload.resume()
+        return Readable.from([Buffer.from(body)])
+      })
+    })
+    expect((await post('x', signedHeaders(body))).status).toBe(200)
+  })
+
+  test('a hook in front that gives objects instead of bytes: 500, and the log says so', async () => {
+    const { post, errors } = await mounted({}, (app) => {
+      app.addHook('preParsing', async (_request, _reply, payload) => {
+        payload.resume()
+        return Readable.from([{ id: 1 }])
+      })
+    })
+    expect((await post(message())).status).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+  })
+
+  test.each(['onRequest', 'preParsing', 'preValidation'] as const)(
+    'a hook in front (%s) that consumes the body: 500, and the log says so',
+    async (hook) => {
+      const { post, errors } = await mounted({}, (app) => {
+        app.addHook(hook, async (request: FastifyRequest) => {
+          for await (const _ of request.raw);
+        })
+      })
+      expect((await post(message())).status).toBe(500)
+      expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+    },
+  )
+
+  test('two receivers in one application', async () => {
+    const { app, handled } = await mounted()
+    const other = observedReceiver({ endpoint: 'other', secret: 'other' })
+    const second = fastify()
+    onTestFinished(() => second.close())
+    await second.register(other.receiver.fastify, { prefix: '/a' })
+    await second.register(observedReceiver().receiver.fastify, { prefix: '/b' })
+    const body = message()
+    const headers = signedHeaders(body, 'other')
+    expect((await second.inject({ method: 'POST', url: '/a', headers, payload: body })).statusCode).toBe(200)
+    expect((await second.inject({ method: 'POST', url: '/b', headers, payload: body })).statusCode).toBe(401)
+    expect((await app.inject({ method: 'POST', url: '/webhooks/campaign', headers, payload: body })).statusCode).toBe(
+      401,
+    )
+    expect(handled).toEqual([])
+  })
+})

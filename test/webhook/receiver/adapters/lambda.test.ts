@@ -1,0 +1,270 @@
+import type { LambdaHttpEvent, LambdaHttpResult } from 'campaign-client/webhook'
+import { memoryStore } from 'campaign-client/webhook'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { activity, HEADER, sign } from '../../signed-message.ts'
+import { deferred, never, observedReceiver } from '../observed-receiver.ts'
+
+/** The parts of the documented events that say what kind they are; names of headers in the case each source uses. */
+const SOURCES: Record<string, (method: string, headers: Record<string, string[]>) => LambdaHttpEvent> = {
+  'API Gateway REST (payload 1.0)': (httpMethod, headers) => ({
+    httpMethod,
+    headers: last(headers),
+    multiValueHeaders: headers,
+    requestContext: { httpMethod, stage: 'prod' },
+  }),
+  'API Gateway HTTP API (payload 2.0)': (method, headers) => ({
+    ...({ version: '2.0', routeKey: '$default' } as object),
+    headers: joined(headers),
+    requestContext: { http: { method } },
+  }),
+  'function URL': (method, headers) => ({
+    ...({ version: '2.0', rawPath: '/' } as object),
+    headers: joined(headers),
+    requestContext: { http: { method }, domainName: 'x.lambda-url.eu-west-1.on.aws' },
+  }),
+  'load balancer': (httpMethod, headers) => ({
+    httpMethod,
+    headers: last(headers),
+    requestContext: { elb: { targetGroupArn: 'arn:aws:elasticloadbalancing:…' } },
+  }),
+  'load balancer with multi-value headers': (httpMethod, headers) => ({
+    httpMethod,
+    multiValueHeaders: headers,
+    requestContext: { elb: { targetGroupArn: 'arn:aws:elasticloadbalancing:…' } },
+  }),
+}
+
+function last(headers: Record<string, string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.at(-1) ?? '']))
+}
+
+function joined(headers: Record<string, string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values.join(',')]))
+}
+
+function eventOf(
+  source: string,
+  body: string,
+  { base64 = false, secret }: { base64?: boolean; secret?: string } = {},
+): LambdaHttpEvent {
+  const make = SOURCES[source]
+  if (make === undefined) expect.unreachable(source)
+  return {
+    ...make('POST', { 'X-Service-Signature': [sign(body, secret)], 'Content-Type': ['application/json'] }),
+    body: base64 ? Buffer.from(body).toString('base64') : body,
+    isBase64Encoded: base64,
+  }
+}
+
+function headerOf(result: LambdaHttpResult, name: string): string | undefined {
+  return result.headers?.[name] ?? result.multiValueHeaders?.[name]?.[0]
+}
+
+const message = (): string => JSON.stringify(activity({ team: 'Zoë ✓' }))
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe.each(Object.keys(SOURCES))('%s', (source) => {
+  test.each([true, false])('a signed message is handled once (base64: %s), a forged one refused', async (base64) => {
+    const { receiver, handled } = observedReceiver()
+    const body = message()
+    const first = await receiver.lambda(eventOf(source, body, { base64 }))
+    expect([first.statusCode, JSON.parse(first.body)]).toEqual([200, { ok: true, result: 'handled' }])
+    expect(headerOf(first, 'content-type')).toBe('application/json; charset=utf-8')
+    expect(first.isBase64Encoded).toBe(false)
+    const second = await receiver.lambda(eventOf(source, body, { base64 }))
+    expect(JSON.parse(second.body)).toEqual({ ok: true, result: 'duplicate' })
+    expect((await receiver.lambda(eventOf(source, body, { base64, secret: 'forged' }))).statusCode).toBe(401)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('another method is 405 and says what is allowed', async () => {
+    const make = SOURCES[source]
+    const result = await observedReceiver().receiver.lambda(make?.('GET', {}) ?? {})
+    expect([result.statusCode, headerOf(result, 'allow')]).toEqual([405, 'POST'])
+  })
+
+  test.each([null, undefined, ''])('the body %j is an empty one', async (body) => {
+    const { receiver, rejections } = observedReceiver()
+    const { body: _, ...event } = eventOf(source, '')
+    const result = await receiver.lambda(body === undefined ? event : { ...event, body })
+    expect(result.statusCode).toBe(400)
+    expect(rejections).toMatchObject([{ reason: 'invalid_json' }])
+  })
+
+  test.each([true, false])('the limit holds (base64: %s)', async (base64) => {
+    const body = message()
+    const size = Buffer.byteLength(body)
+    const exact = observedReceiver({ maxBodyBytes: size })
+    expect((await exact.receiver.lambda(eventOf(source, body, { base64 }))).statusCode).toBe(200)
+    const short = observedReceiver({ maxBodyBytes: size - 1 })
+    expect((await short.receiver.lambda(eventOf(source, body, { base64 }))).statusCode).toBe(413)
+  })
+
+  test('a body parsed by a middleware: 500, and the log names the cause', async () => {
+    const { receiver, errors } = observedReceiver()
+    const result = await receiver.lambda({ ...eventOf(source, message()), body: activity() as never })
+    expect(result.statusCode).toBe(500)
+    expect(String(errors[0]?.error)).toContain('event.body is no string')
+  })
+
+  test('a body that is no base64 although the event says so', async () => {
+    const { receiver, errors } = observedReceiver()
+    const result = await receiver.lambda({ ...eventOf(source, message()), isBase64Encoded: true, body: '{"id":1}' })
+    expect(result.statusCode).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' } }])
+  })
+})
+
+describe('headers', () => {
+  test.each([
+    'API Gateway REST (payload 1.0)',
+    'API Gateway HTTP API (payload 2.0)',
+    'load balancer with multi-value headers',
+  ])('two signatures are none (%s)', async (source) => {
+    const { receiver, rejections } = observedReceiver()
+    const body = message()
+    const event = { ...SOURCES[source]?.('POST', { [HEADER]: [sign(body, 'forged'), sign(body)] }), body }
+    expect((await receiver.lambda(event)).statusCode).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'malformed_signature' }])
+  })
+
+  test('the same header in two spellings is two headers', async () => {
+    const { receiver } = observedReceiver()
+    const body = message()
+    const headers = { [HEADER]: sign(body), 'X-Service-Signature': sign(body) }
+    expect((await receiver.lambda({ httpMethod: 'POST', headers, body })).statusCode).toBe(401)
+  })
+
+  test.each([null, {}])('multiValueHeaders that are %j do not hide the plain ones', async (multiValueHeaders) => {
+    const body = message()
+    const event = { httpMethod: 'POST', headers: { [HEADER]: sign(body) }, multiValueHeaders, body }
+    expect((await observedReceiver().receiver.lambda(event)).statusCode).toBe(200)
+  })
+
+  test('no headers at all', async () => {
+    const { receiver, rejections } = observedReceiver()
+    expect((await receiver.lambda({ httpMethod: 'POST', headers: null, body: '{}' })).statusCode).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
+  })
+})
+
+describe('the form of the answer', () => {
+  test('each source gets the headers it reads', async () => {
+    const shapes: Record<string, string[]> = {}
+    for (const source of Object.keys(SOURCES)) {
+      const result = await observedReceiver().receiver.lambda(eventOf(source, message()))
+      shapes[source] = Object.keys(result).sort()
+    }
+    const plain = ['body', 'headers', 'isBase64Encoded', 'statusCode']
+    expect(shapes).toEqual({
+      'API Gateway REST (payload 1.0)': plain,
+      'API Gateway HTTP API (payload 2.0)': plain,
+      'function URL': plain,
+      'load balancer': [...plain, 'statusDescription'],
+      'load balancer with multi-value headers': [
+        'body',
+        'isBase64Encoded',
+        'multiValueHeaders',
+        'statusCode',
+        'statusDescription',
+      ],
+    })
+  })
+
+  test('a load balancer gets the status with its text', async () => {
+    const { receiver } = observedReceiver()
+    const event = eventOf('load balancer', message(), { secret: 'forged' })
+    expect(await receiver.lambda(event)).toMatchObject({ statusCode: 401, statusDescription: '401 Unauthorized' })
+  })
+
+  test.each([[undefined], [null], [{}], [{ Records: [] }], [{ requestContext: {} }]])(
+    'an event of no HTTP source (%j) rejects, and says so',
+    async (event) => {
+      const { receiver } = observedReceiver()
+      await expect(receiver.lambda(event as never)).rejects.toThrow(TypeError)
+      await expect(receiver.lambda(event as never)).rejects.toThrow(/none of an HTTP source/)
+    },
+  )
+})
+
+describe('time', () => {
+  const SOURCE = 'function URL'
+
+  test('past deadlineMs it goes on waiting: an environment that answered is frozen', async () => {
+    const running = deferred()
+    const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
+    const answer = receiver.lambda(eventOf(SOURCE, message()))
+    await vi.advanceTimersByTimeAsync(60_000)
+    running.resolve()
+    expect((await answer).statusCode).toBe(200)
+  })
+
+  test('the deadline still holds for everything before the handler', async () => {
+    const { receiver } = observedReceiver({ deadlineMs: 1000, store: { ...memoryStore(), claim: () => never } })
+    const answer = receiver.lambda(eventOf(SOURCE, message()))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await answer).statusCode).toBe(503)
+  })
+
+  test('with less time left than deadlineMs, a store or a source of the secret that hangs is reported in time', async () => {
+    for (const [stage, options] of [
+      ['claim', { store: { ...memoryStore(), claim: () => never } }],
+      ['secret', { secret: () => never }],
+    ] as const) {
+      const { receiver, errors } = observedReceiver(options)
+      const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => 3000 })
+      await vi.advanceTimersByTimeAsync(2700)
+      expect(errors).toMatchObject([{ error: { message: expect.stringContaining('2700 ms') }, context: { stage } }])
+      expect((await answer).statusCode).toBe(503)
+    }
+  })
+
+  test.each([
+    [30_000, 28_000],
+    [3000, 1800],
+  ])('with %d ms left, the signal fires after %d, and there is time to stop', async (remainingMs, abortedAt) => {
+    const signals: AbortSignal[] = []
+    const inner = memoryStore()
+    const { receiver } = observedReceiver({
+      store: inner,
+      handle: (_event, { signal }) => {
+        signals.push(signal)
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+    })
+    const body = message()
+    const answer = receiver.lambda(eventOf(SOURCE, body), { getRemainingTimeInMillis: () => remainingMs })
+    await vi.advanceTimersByTimeAsync(abortedAt - 1)
+    expect(signals[0]?.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(signals[0]?.reason).toMatchObject({ code: 'run_time_exceeded' })
+    expect((await answer).statusCode).toBe(503)
+    // Released, so the next attempt is handled at once.
+    const key = JSON.stringify(['campaign', JSON.parse(body).id])
+    expect((await inner.claim(key, 1)).state).toBe('claimed')
+  })
+
+  test.each([
+    [30_000, 29_500],
+    [3000, 2700],
+  ])('with %d ms left, a handler that does not stop is answered for after %d', async (remainingMs, answeredAt) => {
+    const { receiver } = observedReceiver({ handle: () => never })
+    const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
+    await vi.advanceTimersByTimeAsync(answeredAt)
+    expect((await answer).statusCode).toBe(503)
+    expect(answeredAt).toBeLessThan(remainingMs)
+  })
+
+  test('without a context maxRunMs ends it', async () => {
+    const { receiver } = observedReceiver({ maxRunMs: 20_000, handle: () => never })
+    const answer = receiver.lambda(eventOf(SOURCE, message()))
+    await vi.advanceTimersByTimeAsync(21_500)
+    expect((await answer).statusCode).toBe(503)
+  })
+})

@@ -1,0 +1,454 @@
+import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { WebhookError, type WebhookReceiver } from 'campaign-client/webhook'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { activity, deliveryOf, HEADER, sign, signedHeaders } from '../../signed-message.ts'
+import { deferred, observedReceiver } from '../observed-receiver.ts'
+import { serve } from './loopback-server.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A server whose receiver's promise is awaited, so that a test knows when a request was dealt with. */
+async function serveReceiver(
+  receiver: WebhookReceiver,
+  before: (request: IncomingMessage, response: ServerResponse) => unknown = () => {},
+): Promise<{ url: string; port: number; dealtWith: Promise<void>; arrived: Promise<void> }> {
+  const dealtWith = deferred()
+  const arrived = deferred()
+  const { url, port } = await serve(async (request, response) => {
+    arrived.resolve()
+    await before(request, response)
+    await receiver.node(request, response)
+    dealtWith.resolve()
+  })
+  return { url, port, dealtWith: dealtWith.promise, arrived: arrived.promise }
+}
+
+function post(
+  url: string,
+  body: string | Buffer<ArrayBuffer>,
+  headers: Record<string, string> = signedHeaders(body),
+): Promise<Response> {
+  return fetch(url, { method: 'POST', headers, body })
+}
+
+/** A connection that speaks HTTP by hand: what it sends is cut where the test says. */
+async function rawConnection(port: number): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> {
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  const closed = deferred()
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => closed.resolve())
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  return { socket, received: () => text, closed: closed.promise }
+}
+
+const HEAD = 'POST /webhooks/campaign HTTP/1.1\r\nhost: receiver.test\r\n'
+
+describe('answers', () => {
+  test('a signed message is handled, a forged one refused, a repeated one done', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serveReceiver(receiver)
+    const body = JSON.stringify(activity({ team: 'Zoë ✓' }))
+    const first = await post(url, body)
+    expect([first.status, await first.json()]).toEqual([200, { ok: true, result: 'handled' }])
+    expect(first.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect((await post(url, body, signedHeaders(`${body} `))).status).toBe(401)
+    const second = await post(url, body)
+    expect([second.status, await second.json()]).toEqual([200, { ok: true, result: 'duplicate' }])
+    expect(handled).toHaveLength(1)
+  })
+
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('%s is 405', async (method) => {
+    const { url } = await serveReceiver(observedReceiver().receiver)
+    const response = await fetch(url, { method })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+
+  test('HEAD is 405 without a body', async () => {
+    const { url } = await serveReceiver(observedReceiver().receiver)
+    const response = await fetch(url, { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([405, ''])
+  })
+
+  test('two signature headers are no signature', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const { port, dealtWith } = await serveReceiver(receiver)
+    const body = JSON.stringify(activity())
+    const { socket, received, closed } = await rawConnection(port)
+    const header = `${HEADER}: ${sign(body)}\r\n`
+    socket.write(`${HEAD}${header}${header}connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await Promise.all([dealtWith, closed])
+    expect(received()).toMatch(/^HTTP\/1\.1 401 /)
+    expect(rejections).toMatchObject([{ reason: 'malformed_signature' }])
+  })
+
+  test('a framework that answered in between is left alone', async () => {
+    const running = deferred()
+    const { receiver } = observedReceiver({ handle: () => running.promise })
+    const { url, dealtWith } = await serveReceiver(receiver, (_request, response) => {
+      response.writeHead(504).end('gateway')
+      running.resolve()
+    })
+    const response = await post(url, JSON.stringify(activity()))
+    expect([response.status, await response.text()]).toEqual([504, 'gateway'])
+    await dealtWith
+  })
+})
+
+describe('size', () => {
+  const big = Buffer.alloc(600_000, 'a')
+
+  test('a declared length over the limit: the sender gets to see its 413', async () => {
+    const { url } = await serveReceiver(observedReceiver().receiver)
+    const response = await post(url, big)
+    expect(response.status).toBe(413)
+    expect(await response.json()).toEqual({ ok: false, error: 'payload_too_large' })
+  })
+
+  test('no declared length: counted while it streams', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const { url } = await serveReceiver(receiver)
+    const body = new ReadableStream({
+      start(controller) {
+        for (let i = 0; i < 10; i++) controller.enqueue(big.subarray(0, 60_000))
+        controller.close()
+      },
+    })
+    const response = await fetch(url, { method: 'POST', body, duplex: 'half' } as RequestInit)
+    expect(response.status).toBe(413)
+    expect(rejections).toMatchObject([{ reason: 'too_large' }])
+  })
+
+  test('the connection serves the next message afterwards', async () => {
+    const { receiver } = observedReceiver()
+    const sockets = new Set<unknown>()
+    const { port } = await serveReceiver(receiver, (request) => sockets.add(request.socket))
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    const send = (body: string | Buffer): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const options = { port, agent, method: 'POST', headers: signedHeaders(body) }
+        const outgoing = httpRequest(options, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode ?? 0))
+        })
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      })
+    expect(await send(big)).toBe(413)
+    expect(await send(JSON.stringify(activity()))).toBe(200)
+    expect(sockets.size).toBe(1)
+  })
+
+  test('a sender that never stops is answered, and cut off', async () => {
+    const { port } = await serveReceiver(observedReceiver().receiver)
+    const { socket, received, closed } = await rawConnection(port)
+    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`
+    socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`)
+    let sent = 0
+    const pump = (): void => {
+      while (!socket.destroyed && socket.write(chunk)) sent += chunk.length
+      if (!socket.destroyed) socket.once('drain', pump)
+    }
+    pump()
+    await closed
+    expect(received()).toMatch(/^HTTP\/1\.1 413 /)
+    expect(sent).toBeGreaterThan(262_144)
+  })
+
+  test('a sender that stops sending after its 413 without an end is cut off after a while', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { port, dealtWith } = await serveReceiver(observedReceiver().receiver)
+    const { socket, closed } = await rawConnection(port)
+    socket.write(`${HEAD}content-length: 900000\r\n\r\n${'a'.repeat(1000)}`)
+    await dealtWith
+    await vi.advanceTimersByTimeAsync(5000)
+    await closed
+  })
+})
+
+describe('senders that go away', () => {
+  test('in the middle of the body: dealt with at once', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const { port, arrived, dealtWith } = await serveReceiver(receiver)
+    const { socket } = await rawConnection(port)
+    socket.write(`${HEAD}content-length: 1000\r\n\r\n{"id":`)
+    await arrived
+    socket.destroy()
+    await dealtWith
+    expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
+  })
+
+  test('before the receiver was called', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const { port, arrived, dealtWith } = await serveReceiver(
+      receiver,
+      (request) => new Promise<void>((resolve) => request.on('close', () => resolve())),
+    )
+    const { socket } = await rawConnection(port)
+    socket.write(`${HEAD}content-length: 1000\r\n\r\n{"id":`)
+    await arrived
+    socket.destroy()
+    await dealtWith
+    expect(rejections).toHaveLength(1)
+  })
+
+  test('with half a body and an open connection: 408 at the deadline', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { receiver } = observedReceiver({ deadlineMs: 3000 })
+    const { port, arrived, dealtWith } = await serveReceiver(receiver)
+    const { socket, received, closed } = await rawConnection(port)
+    socket.write(`${HEAD}content-length: 1000\r\n\r\n{"id":`)
+    await arrived
+    await vi.advanceTimersByTimeAsync(3000)
+    await dealtWith
+    await vi.advanceTimersByTimeAsync(5000)
+    await closed
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  test('while the handler runs: the work goes on, and the next attempt finds it done', async () => {
+    const running = deferred()
+    const started = deferred()
+    const signals: AbortSignal[] = []
+    const { receiver } = observedReceiver({
+      handle: async (_event, { signal }) => {
+        signals.push(signal)
+        started.resolve()
+        await running.promise
+      },
+    })
+    const gone = deferred()
+    const { port, dealtWith } = await serveReceiver(receiver, (request) => {
+      request.on('close', () => gone.resolve())
+    })
+    const message = activity()
+    const body = JSON.stringify(message)
+    const { socket } = await rawConnection(port)
+    socket.write(`${HEAD}${HEADER}: ${sign(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await started.promise
+    socket.destroy()
+    await gone.promise
+    expect(signals[0]?.aborted).toBe(false)
+    running.resolve()
+    await dealtWith
+    const later = await receiver.fetch(deliveryOf(message))
+    expect(await later.json()).toEqual({ ok: true, result: 'duplicate' })
+  })
+})
+
+describe('a body that somebody read before', () => {
+  async function readAll(request: IncomingMessage): Promise<Buffer> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  }
+
+  test.each<[name: string, keep: (request: IncomingMessage, body: Buffer) => void]>([
+    [
+      'as req.rawBody beside the parsed one',
+      (request, body) => Object.assign(request, { rawBody: body, body: JSON.parse(String(body)) }),
+    ],
+    ['as text in req.rawBody', (request, body) => Object.assign(request, { rawBody: String(body) })],
+    ['as a Buffer in req.body', (request, body) => Object.assign(request, { body })],
+    ['as bytes in req.body', (request, body) => Object.assign(request, { body: new Uint8Array(body) })],
+    ['as text in req.body', (request, body) => Object.assign(request, { body: String(body) })],
+  ])('is taken when it was kept %s', async (_, keep) => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serveReceiver(receiver, async (request) => keep(request, await readAll(request)))
+    expect((await post(url, JSON.stringify(activity({ team: 'Zoë ✓' })))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('the limit holds for it too', async () => {
+    const { receiver } = observedReceiver({ maxBodyBytes: 100 })
+    const { url } = await serveReceiver(receiver, async (request) =>
+      Object.assign(request, { body: await readAll(request) }),
+    )
+    const chunked = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.alloc(101, 'a'))
+        controller.close()
+      },
+    })
+    const response = await fetch(url, { method: 'POST', body: chunked, duplex: 'half' } as RequestInit)
+    expect(response.status).toBe(413)
+  })
+
+  test.each<[name: string, parse: (body: Buffer) => unknown, words: RegExp]>([
+    ['as an object', (body) => ({ body: JSON.parse(String(body)) }), /req\.body is a parsed object.*express\.raw/],
+    ['as an array', () => ({ body: [1] }), /req\.body is an array/],
+    ['as a number', () => ({ body: 7 }), /req\.body is a number/],
+    ['nowhere', () => ({}), /stream was read.*not kept/],
+  ])('is 500 when it was kept %s, and the log says what to do', async (_, parse, words) => {
+    const { receiver, errors, handled } = observedReceiver()
+    const { url } = await serveReceiver(receiver, async (request) =>
+      Object.assign(request, parse(await readAll(request))),
+    )
+    const response = await post(url, JSON.stringify(activity()))
+    expect([response.status, await response.json()]).toEqual([500, { ok: false, error: 'internal_error' }])
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+    expect(errors[0]?.error).toBeInstanceOf(WebhookError)
+    expect(String(errors[0]?.error)).toMatch(words)
+    expect(handled).toEqual([])
+  })
+
+  test('half of it was read: 500, never waited for', async () => {
+    const { receiver, errors } = observedReceiver()
+    const { url } = await serveReceiver(
+      receiver,
+      (request) => new Promise<void>((resolve) => request.once('data', () => resolve())),
+    )
+    expect((await post(url, JSON.stringify(activity()))).status).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' } }])
+  })
+
+  test('an empty object in req.body, as older body parsers leave it, does not hide a stream nobody read', async () => {
+    const { receiver } = observedReceiver()
+    const { url } = await serveReceiver(receiver, (request) => Object.assign(request, { body: {} }))
+    expect((await post(url, JSON.stringify(activity()))).status).toBe(200)
+  })
+
+  test('a req.body that throws when it is looked at is as good as none', async () => {
+    const { receiver } = observedReceiver()
+    const { url } = await serveReceiver(receiver, (request) => {
+      Object.defineProperty(request, 'body', {
+        get() {
+          throw new SyntaxError('Unexpected token')
+        },
+      })
+    })
+    expect((await post(url, JSON.stringify(activity()))).status).toBe(200)
+  })
+
+  test('a stream that decodes to text gives its bytes back', async () => {
+    const { receiver } = observedReceiver()
+    const { url } = await serveReceiver(receiver, (request) => request.setEncoding('utf8'))
+    expect((await post(url, JSON.stringify(activity({ team: 'Zoë ✓' })))).status).toBe(200)
+  })
+})
+
+describe("a request with somebody's listener of readable, which stops it from flowing", () => {
+  test('that reads nothing: the body is read all the same', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serveReceiver(receiver, (request) => request.on('readable', () => {}))
+    expect((await post(url, JSON.stringify(activity({ team: 'x'.repeat(200_000) })))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('that was there when the body arrived, long before the receiver', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serveReceiver(
+      receiver,
+      (request) => new Promise<void>((resolve) => request.once('readable', () => setTimeout(resolve, 20))),
+    )
+    const { url: held } = await serveReceiver(receiver, (request) => {
+      request.on('readable', () => {})
+      return new Promise<void>((resolve) => request.once('readable', () => setTimeout(resolve, 20)))
+    })
+    expect((await post(url, JSON.stringify(activity()))).status).toBe(200)
+    expect((await post(held, JSON.stringify(activity()))).status).toBe(200)
+    expect(handled).toHaveLength(2)
+  })
+
+  test('that comes slowly: every part is read', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { port, arrived, dealtWith } = await serveReceiver(receiver, (request) => request.on('readable', () => {}))
+    const { socket, received } = await rawConnection(port)
+    const body = JSON.stringify(activity())
+    socket.write(`${HEAD}${HEADER}: ${sign(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`)
+    await arrived
+    await new Promise((resolve) => setImmediate(resolve))
+    socket.write(body.slice(10))
+    await dealtWith
+    expect(handled).toHaveLength(1)
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 /))
+  })
+
+  test('that reads for itself: both get the body', async () => {
+    const { receiver, handled } = observedReceiver()
+    const copies: Buffer[] = []
+    const { url } = await serve((request, response) => {
+      request.on('readable', () => {
+        for (let chunk = request.read(); chunk !== null; chunk = request.read()) copies.push(chunk)
+      })
+      return receiver.node(request, response)
+    })
+    const body = JSON.stringify(activity())
+    expect((await post(url, body)).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect(String(Buffer.concat(copies))).toBe(body)
+  })
+
+  test('that has read a part already: 500, and the log says so', async () => {
+    const { receiver, errors } = observedReceiver()
+    const { url } = await serveReceiver(
+      receiver,
+      (request) => new Promise<void>((resolve) => request.once('readable', () => resolve(void request.read(1)))),
+    )
+    expect((await post(url, JSON.stringify(activity()))).status).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' } }])
+  })
+
+  test('that is too large: 413, and the connection serves the next message', async () => {
+    const { receiver } = observedReceiver({ maxBodyBytes: 1000 })
+    const sockets = new Set<unknown>()
+    const { port } = await serveReceiver(receiver, (request) => {
+      sockets.add(request.socket)
+      request.on('readable', () => {})
+    })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    const statusOf = (body: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const headers = { ...signedHeaders(body), 'transfer-encoding': 'chunked' }
+        const outgoing = httpRequest({ port, agent, method: 'POST', headers }, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode ?? 0))
+        })
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      })
+    expect(await statusOf('x'.repeat(300_000))).toBe(413)
+    expect(await statusOf(JSON.stringify(activity()))).toBe(200)
+    expect(sockets.size).toBe(1)
+  })
+})
+
+describe('shutting down', () => {
+  /** What `examples/webhook-node.ts` does on SIGTERM, as abruptly as it can be done. */
+  async function closedDuring(timeoutMs: number, end: () => void, running: Promise<void>): Promise<Response> {
+    const started = deferred()
+    const { receiver } = observedReceiver({
+      handle: async () => {
+        started.resolve()
+        await running
+      },
+    })
+    const { url, server } = await serve(receiver.node)
+    const answer = post(url, JSON.stringify(activity()))
+    await started.promise
+    const closed = receiver.close({ timeoutMs })
+    end()
+    await closed
+    server.closeAllConnections()
+    return answer
+  }
+
+  test('when close() resolves, the answers of those who could finish are out', async () => {
+    const running = deferred()
+    const answer = await closedDuring(60_000, () => running.resolve(), running.promise)
+    expect([answer.status, await answer.json()]).toEqual([200, { ok: true, result: 'handled' }])
+  })
+
+  test('and so are those of the ones cut off', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const answer = await closedDuring(0, () => void vi.advanceTimersByTimeAsync(1000), new Promise(() => {}))
+    expect([answer.status, await answer.json()]).toEqual([503, { ok: false, error: 'unavailable' }])
+  })
+})

@@ -1,0 +1,208 @@
+import { LeaseError, memoryStore, type WebhookHandlerContext } from 'campaign-client/webhook'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { activity, deliveryOf } from '../signed-message.ts'
+import { deferred, never, observedReceiver, recordingStore } from './observed-receiver.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function settled(promise: Promise<unknown>): () => boolean {
+  let done = false
+  promise.then(() => {
+    done = true
+  })
+  return () => done
+}
+
+describe('close', () => {
+  test('an idle receiver closes at once; from then on messages are 503', async () => {
+    const { receiver, handled, rejections } = observedReceiver()
+    await receiver.close()
+    const response = await receiver.fetch(deliveryOf(activity()))
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(rejections).toMatchObject([{ reason: 'closing', status: 503 }])
+    expect(handled).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a second call is the same promise, whatever its limit', () => {
+    const { receiver } = observedReceiver()
+    const first = receiver.close()
+    expect(receiver.close({ timeoutMs: 1 })).toBe(first)
+  })
+
+  test.each([-1, Number.NaN, Infinity, 2 ** 31])('the limit %d is refused', (timeoutMs) => {
+    const { receiver } = observedReceiver()
+    expect(() => receiver.close({ timeoutMs })).toThrow(RangeError)
+  })
+
+  test('a limit that is no number is refused, and nothing closes', async () => {
+    const { receiver } = observedReceiver()
+    expect(() => receiver.close({ timeoutMs: '5' as never })).toThrow(TypeError)
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+  })
+
+  test('running handlers may finish, and are recorded before it resolves', async () => {
+    const running = deferred()
+    const recorded = deferred()
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, {
+      async complete(key, token, retainMs) {
+        await recorded.promise
+        return inner.complete(key, token, retainMs)
+      },
+    })
+    const { receiver } = observedReceiver({ store, handle: () => running.promise })
+    const message = activity()
+    const answer = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(0)
+    const closed = receiver.close({ timeoutMs: 60_000 })
+    const isClosed = settled(closed)
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(isClosed()).toBe(false)
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(isClosed()).toBe(false)
+    recorded.resolve()
+    await closed
+    expect((await answer).status).toBe(200)
+    expect(await inner.claim(JSON.stringify(['campaign', message.id]), 1)).toEqual({ state: 'done' })
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('work that outlived its deadline is waited for as well', async () => {
+    const running = deferred()
+    const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await answer).status).toBe(503)
+    const isClosed = settled(receiver.close())
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(isClosed()).toBe(false)
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(isClosed()).toBe(true)
+  })
+
+  test('past the limit signals fire; a handler that stops is released, and its sender told to come again', async () => {
+    const { store, calls } = recordingStore(memoryStore())
+    const contexts: WebhookHandlerContext[] = []
+    const { receiver, rejections } = observedReceiver({
+      store,
+      handle: (_event, context) => {
+        contexts.push(context)
+        return new Promise((_resolve, reject) => {
+          context.signal.addEventListener('abort', () => reject(context.signal.reason))
+        })
+      },
+    })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(0)
+    const closed = receiver.close({ timeoutMs: 2000 })
+    await vi.advanceTimersByTimeAsync(1999)
+    expect(contexts[0]?.signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    await closed
+    expect(contexts[0]?.signal.reason).toBeInstanceOf(LeaseError)
+    expect(contexts[0]?.signal.reason).toMatchObject({ code: 'receiver_closed' })
+    expect(calls).toEqual(['claim', 'release'])
+    expect((await answer).status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'closing' }])
+  })
+
+  test('a handler that does not stop is released one second later, so that another process can go on', async () => {
+    const inner = memoryStore()
+    const { receiver } = observedReceiver({ store: inner, deadlineMs: 60_000, handle: () => never })
+    const message = activity()
+    const answer = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(0)
+    const closed = receiver.close({ timeoutMs: 0 })
+    await vi.advanceTimersByTimeAsync(999)
+    const other = observedReceiver({ store: inner })
+    expect((await other.receiver.fetch(deliveryOf(message))).status).toBe(503)
+    await vi.advanceTimersByTimeAsync(1)
+    await closed
+    expect((await answer).status).toBe(503)
+    expect((await other.receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a message that was handled but not recorded yet is not released: nobody may handle it again', async () => {
+    const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(new Error('down')) })
+    const { receiver } = observedReceiver({ store })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(0)
+    const closed = receiver.close({ timeoutMs: 0 })
+    await vi.advanceTimersByTimeAsync(2000)
+    await closed
+    expect((await answer).status).toBe(200)
+    expect(calls).not.toContain('release')
+  })
+
+  test('a store that hangs cannot hold it up', async () => {
+    const { store } = recordingStore(memoryStore(), { release: () => never })
+    const { receiver } = observedReceiver({ store, handle: () => never })
+    void receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(0)
+    const isClosed = settled(receiver.close({ timeoutMs: 5000 }))
+    await vi.advanceTimersByTimeAsync(6999)
+    expect(isClosed()).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(isClosed()).toBe(true)
+  })
+
+  test('a claim that was on its way is waited for, released and not handled', async () => {
+    const inner = memoryStore()
+    const reply = deferred()
+    const { store, calls } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        await reply.promise
+        return inner.claim(key, leaseMs)
+      },
+    })
+    const { receiver, handled } = observedReceiver({ store })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(calls).toEqual(['claim'])
+    const closed = receiver.close()
+    const isClosed = settled(closed)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(isClosed()).toBe(false)
+    reply.resolve()
+    await closed
+    expect((await answer).status).toBe(503)
+    expect(calls).toEqual(['claim', 'release'])
+    expect(handled).toEqual([])
+  })
+
+  test('a message whose body is still arriving is not begun any more', async () => {
+    const { receiver, handled } = observedReceiver()
+    const whole = deliveryOf(activity())
+    const bytes = new Uint8Array(await whole.arrayBuffer())
+    const arrive = deferred()
+    const body = new ReadableStream({
+      async start(controller) {
+        await arrive.promise
+        controller.enqueue(bytes)
+        controller.close()
+      },
+    })
+    const request = new Request(whole.url, {
+      method: 'POST',
+      headers: whole.headers,
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    const answer = receiver.fetch(request)
+    await receiver.close()
+    arrive.resolve()
+    expect((await answer).status).toBe(503)
+    expect(handled).toEqual([])
+  })
+})

@@ -1,0 +1,397 @@
+import { type ClaimResult, LeaseError, memoryStore } from 'campaign-client/webhook'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { activity, deliveryOf } from '../signed-message.ts'
+import { deferred, never, observedReceiver, recordingStore } from './observed-receiver.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('duplicates', () => {
+  test('of 20 at once one is handled, the others are busy, and all later ones are done', async () => {
+    const running = deferred()
+    const { receiver, handled, rejections } = observedReceiver({ handle: () => running.promise })
+    const message = activity({ id: 'm-1' })
+    const answers = Array.from({ length: 20 }, () => receiver.fetch(deliveryOf(message)))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(handled).toHaveLength(1)
+    running.resolve()
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, ...Array(19).fill(503)])
+    expect(rejections).toEqual(Array(19).fill({ reason: 'busy', status: 503, endpoint: 'campaign', id: 'm-1' }))
+
+    const later = await Promise.all(Array.from({ length: 20 }, () => receiver.fetch(deliveryOf(message))))
+    expect(await Promise.all(later.map((response) => response.json()))).toEqual(
+      Array(20).fill({ ok: true, result: 'duplicate' }),
+    )
+    expect(handled).toHaveLength(1)
+  })
+
+  test('the same id at two endpoints that share a store is handled at both', async () => {
+    const store = memoryStore()
+    const orders = observedReceiver({ store, endpoint: 'orders' })
+    const mails = observedReceiver({ store, endpoint: 'mails' })
+    const message = activity()
+    for (const { receiver } of [orders, mails, orders, mails]) {
+      expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+    }
+    expect([orders.handled.length, mails.handled.length]).toEqual([1, 1])
+  })
+
+  test('two receivers of one endpoint that share a store handle a message once', async () => {
+    const store = memoryStore()
+    const one = observedReceiver({ store })
+    const two = observedReceiver({ store })
+    const message = activity()
+    expect((await one.receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect((await two.receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect([one.handled.length, two.handled.length]).toEqual([1, 0])
+  })
+
+  test('no endpoint and id can be mistaken for another pair, whatever they contain', async () => {
+    const keys: string[] = []
+    const store = memoryStore()
+    const pairs: [endpoint: string, id: string][] = [
+      ['a', 'b","c'],
+      ['a","b', 'c'],
+      ['a:b', 'c'],
+      ['a', 'b:c'],
+      ['a\\', '"b'],
+      ['a', '\ud800'],
+      ['a', '\udfff'],
+      ['a', '\ufffd'],
+      ['a', '\u0000'],
+      ['a', 'x'.repeat(600)],
+      ['a', 'x'.repeat(601)],
+      ['a'.repeat(600), 'x'],
+      ['', 'digest'],
+    ].filter((pair): pair is [string, string] => pair[0] !== '')
+    for (const [endpoint, id] of pairs) {
+      const { receiver } = observedReceiver({ store, endpoint, handle: (_event, { key }) => keys.push(key) })
+      expect((await receiver.fetch(deliveryOf({ id }))).status).toBe(200)
+    }
+    expect(new Set(keys).size).toBe(pairs.length)
+    for (const key of keys) {
+      expect(key.length).toBeLessThanOrEqual(512)
+      expect(key).not.toMatch(/\0|\p{Surrogate}/u)
+    }
+  })
+
+  test('a message is forgotten after retainMs, and only then', async () => {
+    const { receiver, handled } = observedReceiver({ retainMs: 60_000 })
+    const message = activity()
+    await receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(59_999)
+    await receiver.fetch(deliveryOf(message))
+    expect(handled).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    await receiver.fetch(deliveryOf(message))
+    expect(handled).toHaveLength(2)
+  })
+
+  test('by default it is remembered for 7 days', async () => {
+    const retained: number[] = []
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, {
+      complete(key, token, retainMs) {
+        retained.push(retainMs)
+        return inner.complete(key, token, retainMs)
+      },
+    })
+    await observedReceiver({ store }).receiver.fetch(deliveryOf(activity()))
+    expect(retained).toEqual([604_800_000])
+  })
+
+  test.each([
+    [12_000, '12'],
+    [12_001, '13'],
+    [1, '1'],
+    [0, '1'],
+    [-5, '1'],
+    [Number.NaN, '5'],
+  ])('busy for another %d ms asks to try again after %s s', async (retryMs, retryAfter) => {
+    const { store } = recordingStore(memoryStore(), { claim: async () => ({ state: 'busy', retryMs }) })
+    const response = await observedReceiver({ store }).receiver.fetch(deliveryOf(activity()))
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe(retryAfter)
+  })
+})
+
+describe('past the deadline', () => {
+  test('the sender gets 503, the work goes on, and a later attempt finds it done', async () => {
+    const running = deferred()
+    const signals: AbortSignal[] = []
+    const { receiver, handled, rejections, errors } = observedReceiver({
+      deadlineMs: 4000,
+      handle: (_event, { signal }) => {
+        signals.push(signal)
+        return running.promise
+      },
+    })
+    const message = activity({ id: 'm-1' })
+    const first = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(4000)
+    const answer = await first
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('5')
+    expect(rejections).toEqual([{ reason: 'past_deadline', status: 503, endpoint: 'campaign', id: 'm-1' }])
+
+    await vi.advanceTimersByTimeAsync(100_000)
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(503)
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(1)
+    const later = await receiver.fetch(deliveryOf(message))
+    expect(await later.json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(handled).toHaveLength(1)
+    expect(signals[0]?.aborted).toBe(false)
+    expect(errors).toEqual([])
+  })
+
+  test('a handler that throws after it is reported, and a later attempt is handled', async () => {
+    const running = deferred()
+    let runs = 0
+    const { receiver, errors } = observedReceiver({
+      deadlineMs: 4000,
+      handle: () => {
+        runs += 1
+        if (runs === 1) return running.promise
+      },
+    })
+    const message = activity()
+    const first = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(4000)
+    expect((await first).status).toBe(503)
+    running.reject(new Error('too late'))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(errors).toMatchObject([{ error: { message: 'too late' }, context: { stage: 'handle' } }])
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect(runs).toBe(2)
+  })
+
+  test('a runtime that would stop is asked to wait until the work is through', async () => {
+    const running = deferred()
+    const { receiver } = observedReceiver({ deadlineMs: 4000, handle: () => running.promise })
+    const work: Promise<unknown>[] = []
+    const context = {
+      waitUntil(promise: Promise<unknown>) {
+        expect(this).toBe(context)
+        work.push(promise)
+      },
+    }
+    const answer = receiver.fetch(deliveryOf(activity()), context)
+    await vi.advanceTimersByTimeAsync(4000)
+    expect((await answer).status).toBe(503)
+    expect(work).toHaveLength(1)
+    running.resolve()
+    await expect(work[0]).resolves.toBe('handled')
+  })
+
+  test('a context that refuses to wait is reported, and changes nothing else', async () => {
+    const { receiver, errors } = observedReceiver()
+    const context = {
+      waitUntil() {
+        throw new TypeError('Illegal invocation')
+      },
+    }
+    expect((await receiver.fetch(deliveryOf(activity()), context)).status).toBe(200)
+    expect(errors).toMatchObject([{ error: { message: 'Illegal invocation' }, context: { stage: 'receiver' } }])
+  })
+
+  test.each([[undefined], [null], [{ params: {} }], [{ waitUntil: 'text' }]])(
+    'what frameworks pass as a second argument (%j) is left alone',
+    async (context) => {
+      const response = await observedReceiver().receiver.fetch(deliveryOf(activity()), context as object)
+      expect(response.status).toBe(200)
+    },
+  )
+})
+
+describe('the store is down', () => {
+  const down = new Error('ECONNREFUSED')
+
+  test.each([
+    ['rejects', () => Promise.reject(down)],
+    [
+      'throws',
+      () => {
+        throw down
+      },
+    ],
+  ])('claim %s: 503 before anything is handled', async (_, claim) => {
+    const { store } = recordingStore(memoryStore(), { claim })
+    const { receiver, handled, errors, rejections } = observedReceiver({ store })
+    const response = await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(handled).toEqual([])
+    expect(errors).toEqual([{ error: down, context: { stage: 'claim', endpoint: 'campaign', id: 'm-1' } }])
+    expect(rejections).toMatchObject([{ reason: 'store_unavailable', status: 503 }])
+  })
+
+  test.each([[undefined], [null], [{}], [{ state: 'claimed' }], [{ state: 'claimed', token: '' }], [{ state: 'ok' }]])(
+    'an answer that is none (%j) is not taken for a claim',
+    async (answer) => {
+      const { store } = recordingStore(memoryStore(), { claim: async () => answer as ClaimResult })
+      const { receiver, handled, errors } = observedReceiver({ store })
+      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
+      expect(handled).toEqual([])
+      expect(errors).toMatchObject([{ error: expect.any(TypeError), context: { stage: 'claim' } }])
+    },
+  )
+
+  test('a claim that comes after the deadline is released, not handled', async () => {
+    const inner = memoryStore()
+    const reply = deferred()
+    const { store, calls } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        const claim = await inner.claim(key, leaseMs)
+        await reply.promise
+        return claim
+      },
+    })
+    const { receiver, handled, errors } = observedReceiver({ store, deadlineMs: 2000 })
+    const message = activity()
+    const answer = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(2000)
+    expect((await answer).status).toBe(503)
+    expect(errors).toMatchObject([{ context: { stage: 'claim' } }])
+    reply.resolve()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(calls).toEqual(['claim', 'release'])
+    expect(handled).toEqual([])
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('a claim that fails after the deadline is reported once more, and nothing else happens', async () => {
+    const reply = deferred<ClaimResult>()
+    const { store, calls } = recordingStore(memoryStore(), { claim: () => reply.promise })
+    const { receiver, errors } = observedReceiver({ store, deadlineMs: 2000 })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(2000)
+    expect((await answer).status).toBe(503)
+    reply.reject(down)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(errors.map(({ context }) => context.stage)).toEqual(['claim', 'claim'])
+    expect(calls).toEqual(['claim'])
+  })
+
+  test('complete fails for a while: it is tried again, and the message ends up done', async () => {
+    const inner = memoryStore()
+    let failures = 3
+    const { store, calls } = recordingStore(inner, {
+      async complete(key, token, retainMs) {
+        if (failures-- > 0) throw down
+        return inner.complete(key, token, retainMs)
+      },
+    })
+    const { receiver, handled, errors } = observedReceiver({ store })
+    const message = activity()
+    const first = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(1400)
+    expect((await first).status).toBe(200)
+    expect(calls).toEqual(['claim', 'complete', 'complete', 'complete', 'complete'])
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect(errors).toEqual([])
+  })
+
+  test('complete keeps failing: the work is done, so 200, and onError is told once', async () => {
+    const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(down) })
+    const { receiver, handled, errors } = observedReceiver({ store })
+    const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
+    await vi.advanceTimersByTimeAsync(4400)
+    expect((await answer).status).toBe(200)
+    expect(calls.filter((call) => call === 'complete')).toHaveLength(5)
+    expect(calls).not.toContain('release')
+    expect(errors).toEqual([{ error: down, context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } }])
+    expect(handled).toHaveLength(1)
+  })
+
+  test.each([
+    ['undefined', undefined],
+    ['number', 1],
+    ['null', null],
+    ['string', 'OK'],
+  ])('complete resolves to no boolean (%s): told once, by its cause, and 200', async (given, answer) => {
+    const { store, calls } = recordingStore(memoryStore(), { complete: async () => answer as unknown as boolean })
+    const { receiver, errors } = observedReceiver({ store })
+    expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(200)
+    expect(errors).toEqual([
+      { error: expect.any(TypeError), context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } },
+    ])
+    expect(errors[0]?.error).toHaveProperty(
+      'message',
+      `The delivery store's complete() must resolve to true or false, and resolved to ${given}.`,
+    )
+    // Another call would answer no better.
+    expect(calls).toEqual(['claim', 'complete'])
+  })
+
+  test('complete never answers: 200 at the deadline, and given up after a lease', async () => {
+    const { store, calls } = recordingStore(memoryStore(), { complete: () => never })
+    const { receiver, errors } = observedReceiver({ store, deadlineMs: 3000, leaseMs: 20_000 })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(3000)
+    expect((await answer).status).toBe(200)
+    expect(errors).toEqual([])
+    await vi.advanceTimersByTimeAsync(17_000)
+    expect(errors).toMatchObject([{ context: { stage: 'complete' } }])
+    expect(calls).toEqual(['claim', 'complete'])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('release fails after the handler threw: still 500, both are reported', async () => {
+    const { store } = recordingStore(memoryStore(), { release: () => Promise.reject(down) })
+    const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
+    const message = activity()
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
+    expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'release'])
+    // The lease lapses by itself, and the attempt after it is handled.
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(503)
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
+  })
+
+  test('release never answers: the sender is answered at the deadline', async () => {
+    const { store } = recordingStore(memoryStore(), { release: () => never })
+    const { receiver } = observedReceiver({
+      store,
+      deadlineMs: 3000,
+      handle: () => Promise.reject(new Error('handler')),
+    })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(3000)
+    expect((await answer).status).toBe(503)
+  })
+
+  test('taken over meanwhile: the sender gets 200, onError is told that it may have run twice', async () => {
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, { complete: async () => false })
+    const { receiver, errors, rejections } = observedReceiver({ store })
+    expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(200)
+    expect(errors).toMatchObject([
+      { error: { code: 'lease_lost' }, context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } },
+    ])
+    expect(errors[0]?.error).toBeInstanceOf(LeaseError)
+    expect(rejections).toEqual([])
+  })
+
+  test('no timer is left when every request is answered and every handler through', async () => {
+    const { receiver } = observedReceiver({
+      handle: (event) => {
+        if (event.id === 'fails') throw new Error('handler')
+      },
+    })
+    await Promise.all([
+      receiver.fetch(deliveryOf(activity())),
+      receiver.fetch(deliveryOf({ id: 'fails' })),
+      receiver.fetch(deliveryOf(activity(), { secret: 'forged' })),
+      receiver.fetch(new Request('http://receiver.test/')),
+    ])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

@@ -1,0 +1,343 @@
+import { type DeliveryStore, LeaseError, memoryStore } from 'campaign-client/webhook'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { activity, deliveryOf } from '../signed-message.ts'
+import { deferred, never, type ObservedReceiver, observedReceiver, recordingStore } from './observed-receiver.ts'
+
+const LEASE = 30_000
+const RUN = 240_000
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+interface HeldDelivery extends ObservedReceiver {
+  answer: Promise<Response>
+  running: ReturnType<typeof deferred<void>>
+  signal: AbortSignal
+  message: { id: string }
+}
+
+/** A delivery whose handler runs until the test ends it. */
+async function heldDelivery(store: DeliveryStore): Promise<HeldDelivery> {
+  const running = deferred()
+  const signals: AbortSignal[] = []
+  const observed = observedReceiver({
+    store,
+    leaseMs: LEASE,
+    maxRunMs: RUN,
+    handle: (_event, { signal }) => {
+      signals.push(signal)
+      return running.promise
+    },
+  })
+  const message = activity()
+  const answer = observed.receiver.fetch(deliveryOf(message))
+  await vi.advanceTimersByTimeAsync(0)
+  const [signal] = signals
+  if (signal === undefined) expect.unreachable('the handler was not called')
+  return { ...observed, answer, running, signal, message }
+}
+
+const wait = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs))
+
+function reasonOf(signal: AbortSignal): string {
+  expect(signal.aborted).toBe(true)
+  expect(signal.reason).toBeInstanceOf(LeaseError)
+  return (signal.reason as LeaseError).code
+}
+
+describe('heartbeat', () => {
+  test('the lease is extended three times per lease for as long as the handler runs', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner)
+    const { running, signal, message } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(200_000)
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(20)
+    expect((await inner.claim(JSON.stringify(['campaign', message.id]), 1)).state).toBe('busy')
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(RUN)
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(20)
+    expect(calls.at(-1)).toBe('complete')
+    expect(signal.aborted).toBe(false)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('extensions do not overlap when the store is slow', async () => {
+    const replies: ((held: boolean) => void)[] = []
+    const { store, calls } = recordingStore(memoryStore(), {
+      extend: () => new Promise((resolve) => replies.push(resolve)),
+    })
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(29_000)
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(1)
+    replies[0]?.(true)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(2)
+    expect(signal.aborted).toBe(false)
+  })
+
+  test('an extension counts from when it was sent, not from when it was answered', async () => {
+    const replies: ((held: boolean) => void)[] = []
+    const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(29_000)
+    replies[0]?.(true)
+    // Sent at 10 s, so the store's lease may have begun then: it is over at 40 s.
+    await vi.advanceTimersByTimeAsync(10_999)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('lease_lost')
+  })
+
+  test('a store that takes half a lease to extend is asked again in time', async () => {
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, {
+      async extend(key, token, leaseMs) {
+        const held = await inner.extend(key, token, leaseMs)
+        await wait(14_000)
+        return held
+      },
+    })
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(RUN - 1)
+    expect(signal.aborted).toBe(false)
+  })
+
+  test('a claim that took most of its lease is extended before the rest is over', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        const claim = await inner.claim(key, leaseMs)
+        await wait(4_000)
+        return claim
+      },
+    })
+    const running = deferred()
+    const signals: AbortSignal[] = []
+    const { receiver } = observedReceiver({
+      store,
+      leaseMs: 5_000,
+      handle: (_event, { signal }) => {
+        signals.push(signal)
+        return running.promise
+      },
+    })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(9_000)
+    expect(calls.slice(0, 2)).toEqual(['claim', 'extend'])
+    running.resolve()
+    expect((await answer).status).toBe(200)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  })
+
+  test('a claim that took all of its lease is not handled, since somebody else may have it', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        const claim = await inner.claim(key, leaseMs)
+        await wait(5_000)
+        return claim
+      },
+    })
+    const { receiver, handled, rejections, errors } = observedReceiver({ store, leaseMs: 5_000 })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect((await answer).status).toBe(503)
+    expect(handled).toEqual([])
+    expect(calls).toEqual(['claim', 'release'])
+    expect(rejections).toMatchObject([{ reason: 'store_unavailable' }])
+    expect(errors).toMatchObject([
+      { error: { message: expect.stringContaining('5000 ms') }, context: { stage: 'claim' } },
+    ])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('the lease is lost', () => {
+  test('the store says so: the signal fires at once, and nothing more is written', async () => {
+    const { store, calls } = recordingStore(memoryStore(), { extend: async () => false })
+    const { signal, errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(9_999)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('lease_lost')
+    await vi.advanceTimersByTimeAsync(RUN)
+    expect(calls).toEqual(['claim', 'extend'])
+    expect(errors).toEqual([])
+  })
+
+  test('the store is gone until the lease ran out: the signal fires when it does', async () => {
+    const { store, calls } = recordingStore(memoryStore(), { extend: () => Promise.reject(new Error('gone')) })
+    const { signal, errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(29_999)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('lease_lost')
+    // At 10 s, and then every 3 s.
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
+    expect(errors).toMatchObject(Array(7).fill({ context: { stage: 'extend' } }))
+    await vi.advanceTimersByTimeAsync(RUN)
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
+  })
+
+  test('the store answers neither yes nor no: that is told, and the lease counts as not extended', async () => {
+    const { store } = recordingStore(memoryStore(), { extend: async () => undefined as unknown as boolean })
+    const { signal, errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(29_999)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('lease_lost')
+    expect(errors[0]?.context.stage).toBe('extend')
+    expect(errors[0]?.error).toEqual(
+      new TypeError("The delivery store's extend() must resolve to true or false, and resolved to undefined."),
+    )
+  })
+
+  test('the store hangs until the lease ran out: the signal fires all the same', async () => {
+    const { store } = recordingStore(memoryStore(), { extend: () => never })
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(reasonOf(signal)).toBe('lease_lost')
+  })
+
+  test('the store was gone for less than a lease: nothing happens', async () => {
+    const inner = memoryStore()
+    let gone = true
+    const { store } = recordingStore(inner, {
+      extend: (key, token, leaseMs) => (gone ? Promise.reject(new Error('gone')) : inner.extend(key, token, leaseMs)),
+    })
+    const { signal, running, message, handled, receiver } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(27_000)
+    gone = false
+    await vi.advanceTimersByTimeAsync(100_000)
+    expect(signal.aborted).toBe(false)
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('another receiver takes over: the stale handler changes nothing for it', async () => {
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, { extend: () => never })
+    const stale = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(LEASE)
+    expect(reasonOf(stale.signal)).toBe('lease_lost')
+
+    const running = deferred()
+    const second = observedReceiver({ store: inner, handle: () => running.promise })
+    const answer = second.receiver.fetch(deliveryOf(stale.message))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(second.handled).toHaveLength(1)
+
+    stale.running.resolve()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(stale.errors.at(-1)).toMatchObject({ error: { code: 'lease_lost' }, context: { stage: 'complete' } })
+    const third = observedReceiver({ store: inner })
+    expect((await third.receiver.fetch(deliveryOf(stale.message))).status).toBe(503)
+
+    running.resolve()
+    expect((await answer).status).toBe(200)
+    expect((await third.receiver.fetch(deliveryOf(stale.message))).status).toBe(200)
+    expect(third.handled).toEqual([])
+    expect(second.errors).toEqual([])
+  })
+
+  test('a handler that fails after its lease was lost does not release the claim of the one who took over', async () => {
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, { extend: () => never })
+    const stale = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(LEASE)
+    const key = JSON.stringify(['campaign', stale.message.id])
+    expect((await inner.claim(key, LEASE)).state).toBe('claimed')
+    stale.running.reject(stale.signal.reason)
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await inner.claim(key, LEASE)).state).toBe('busy')
+  })
+
+  test('a handler that gives up because of it before the deadline is answered 503: busy, not failed', async () => {
+    const { store } = recordingStore(memoryStore(), { extend: async () => false })
+    const { receiver, rejections } = observedReceiver({
+      store,
+      leaseMs: 3000,
+      handle: (_event, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await answer).status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'busy' }])
+  })
+})
+
+describe('maxRunMs', () => {
+  test('the signal fires, and the lease is left to lapse', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner)
+    const { signal, message } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(RUN - 1)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('run_time_exceeded')
+    const extensions = calls.filter((call) => call === 'extend').length
+
+    const key = JSON.stringify(['campaign', message.id])
+    expect((await inner.claim(key, 1)).state).toBe('busy')
+    await vi.advanceTimersByTimeAsync(LEASE)
+    expect((await inner.claim(key, 1)).state).toBe('claimed')
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(extensions)
+    expect(calls).not.toContain('release')
+  })
+
+  test('a handler that stops then releases at once', async () => {
+    const { store, calls } = recordingStore(memoryStore())
+    const { signal, running } = await heldDelivery(store)
+    signal.addEventListener('abort', () => running.reject(signal.reason))
+    await vi.advanceTimersByTimeAsync(RUN)
+    expect(calls.at(-1)).toBe('release')
+  })
+
+  test('a handler that succeeds all the same, before anybody took over, is recorded', async () => {
+    const { receiver, running, message, handled, errors } = await heldDelivery(memoryStore())
+    await vi.advanceTimersByTimeAsync(RUN + LEASE + 1)
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect(errors).toEqual([])
+  })
+
+  test('it counts from the arrival of the request, so that no claim outlives the pause before the last retry', async () => {
+    const ends: number[] = []
+    const inner = memoryStore()
+    const arrivedAt = performance.now()
+    const { store } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        ends.push(performance.now() + leaseMs)
+        return inner.claim(key, leaseMs)
+      },
+      async extend(key, token, leaseMs) {
+        ends.push(performance.now() + leaseMs)
+        return inner.extend(key, token, leaseMs)
+      },
+    })
+    const secret = deferred<string>()
+    const { receiver } = observedReceiver({
+      store,
+      secret: () => secret.promise,
+      maxRunMs: 265_000,
+      leaseMs: 30_000,
+      handle: () => never,
+    })
+    const { SECRET } = await import('../signed-message.ts')
+    void receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(9000)
+    secret.resolve(SECRET)
+    await vi.advanceTimersByTimeAsync(400_000)
+    expect(ends.length).toBeGreaterThan(20)
+    expect(Math.max(...ends) - arrivedAt).toBeLessThan(295_000)
+  })
+})

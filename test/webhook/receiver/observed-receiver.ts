@@ -1,0 +1,78 @@
+import {
+  createWebhookReceiver,
+  type DeliveryStore,
+  type WebhookErrorContext,
+  type WebhookEvent,
+  type WebhookReceiver,
+  type WebhookReceiverOptions,
+  type WebhookRejection,
+} from 'campaign-client/webhook'
+import { SECRET } from '../signed-message.ts'
+
+export interface ObservedReceiver {
+  receiver: WebhookReceiver
+  /** The events handed to the handler, in their order. */
+  handled: WebhookEvent[]
+  rejections: WebhookRejection[]
+  errors: { error: unknown; context: WebhookErrorContext }[]
+}
+
+/** A receiver that writes down what its hooks and its handler were told. */
+export function observedReceiver(options: Partial<WebhookReceiverOptions> = {}): ObservedReceiver {
+  const { handle } = options
+  const handled: WebhookEvent[] = []
+  const rejections: WebhookRejection[] = []
+  const errors: ObservedReceiver['errors'] = []
+  const receiver = createWebhookReceiver({
+    endpoint: 'campaign',
+    secret: SECRET,
+    onReject: (rejection) => rejections.push(rejection),
+    onError: (error, context) => errors.push({ error, context }),
+    ...options,
+    handle(event, context) {
+      handled.push(event)
+      return handle?.(event, context)
+    },
+  })
+  return { receiver, handled, rejections, errors }
+}
+
+/** A promise that is settled from outside: a handler that ends when the test says so. */
+export function deferred<T = void>(): { promise: Promise<T>; resolve(value: T): void; reject(error: unknown): void } {
+  let resolve: (value: T) => void = () => {}
+  let reject: (error: unknown) => void = () => {}
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}
+
+/** The calls a store got, as `method key`, with whatever `overrides` answers instead. */
+export function recordingStore(
+  inner: DeliveryStore,
+  overrides: Partial<DeliveryStore> = {},
+): { store: DeliveryStore; calls: string[] } {
+  const calls: string[] = []
+  const store: DeliveryStore = {
+    claim(key, leaseMs) {
+      calls.push('claim')
+      return (overrides.claim ?? inner.claim)(key, leaseMs)
+    },
+    extend(key, token, leaseMs) {
+      calls.push('extend')
+      return (overrides.extend ?? inner.extend)(key, token, leaseMs)
+    },
+    complete(key, token, retainMs) {
+      calls.push('complete')
+      return (overrides.complete ?? inner.complete)(key, token, retainMs)
+    },
+    release(key, token) {
+      calls.push('release')
+      return (overrides.release ?? inner.release)(key, token)
+    },
+  }
+  return { store, calls }
+}
+
+export const never: Promise<never> = new Promise(() => {})

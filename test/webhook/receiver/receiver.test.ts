@@ -1,0 +1,529 @@
+import { DiscardEvent, memoryStore, WebhookError } from 'campaign-client/webhook'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { activity, deliveryOf, HEADER, SECRET, sign, signedHeaders } from '../signed-message.ts'
+import { deferred, observedReceiver, recordingStore } from './observed-receiver.ts'
+
+const ADDRESS = 'http://receiver.test/webhooks/campaign'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+describe('accepted', () => {
+  test('a handled message is answered 200, and the handler got the event, the bytes and the key', async () => {
+    const contexts: unknown[] = []
+    const { receiver, handled, rejections, errors } = observedReceiver({
+      handle: (_event, context) => contexts.push({ ...context, signal: context.signal.aborted }),
+    })
+    const message = activity({ id: 'm-1' })
+    const response = await receiver.fetch(deliveryOf(message))
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ ok: true, result: 'handled' })
+    expect(handled).toMatchObject([{ kind: 'action_completed', id: 'm-1' }])
+    expect(contexts).toEqual([
+      { signal: false, rawBody: expect.any(Uint8Array), key: '["campaign","m-1"]', secretIndex: 0 },
+    ])
+    expect(new TextDecoder().decode((contexts[0] as { rawBody: Uint8Array }).rawBody)).toBe(JSON.stringify(message))
+    expect(rejections).toEqual([])
+    expect(errors).toEqual([])
+  })
+
+  test('a kind the package does not know is handed over too', async () => {
+    const { receiver, handled } = observedReceiver()
+    const response = await receiver.fetch(deliveryOf({ id: 'm-2', scope: 'user_login', anything: [1] }))
+    expect(response.status).toBe(200)
+    expect(handled).toMatchObject([{ kind: 'unknown', id: 'm-2' }])
+  })
+
+  test.each([
+    [
+      'synchronously',
+      () => {
+        throw new DiscardEvent('not ours')
+      },
+    ],
+    [
+      'asynchronously',
+      async () => {
+        throw new DiscardEvent('not ours')
+      },
+    ],
+  ])('a message discarded %s is done: 200, and never handled again', async (_, handle) => {
+    const { receiver, handled, errors } = observedReceiver({ handle })
+    const message = activity()
+    const first = await receiver.fetch(deliveryOf(message))
+    expect([first.status, await first.json()]).toEqual([200, { ok: true, result: 'discarded' }])
+    const second = await receiver.fetch(deliveryOf(message))
+    expect([second.status, await second.json()]).toEqual([200, { ok: true, result: 'duplicate' }])
+    expect(handled).toHaveLength(1)
+    expect(errors).toEqual([])
+  })
+
+  test('while secrets rotate, the handler learns which one matched', async () => {
+    const indexes: number[] = []
+    const { receiver } = observedReceiver({
+      secret: ['new', 'old'],
+      handle: (_event, { secretIndex }) => indexes.push(secretIndex),
+    })
+    expect((await receiver.fetch(deliveryOf(activity(), { secret: 'old' }))).status).toBe(200)
+    expect((await receiver.fetch(deliveryOf(activity(), { secret: 'new' }))).status).toBe(200)
+    expect(indexes).toEqual([1, 0])
+  })
+
+  test.each([
+    ['a function', () => SECRET],
+    ['an asynchronous function', async () => ['other', SECRET]],
+  ])('the secret may come from %s, which is asked for every message', async (_, secret) => {
+    const source = vi.fn(secret)
+    const { receiver } = observedReceiver({ secret: source })
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    expect(source).toHaveBeenCalledTimes(2)
+  })
+
+  test.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['string', 'https://partner.example/hook'],
+    ['object', { method: 'POST', headers: { [HEADER]: sign('{}') } }],
+  ])('fetch rejects what is no Request (%s), and says what takes it', async (given, request) => {
+    const { receiver } = observedReceiver()
+    const call = receiver.fetch(request as never)
+    await expect(call).rejects.toThrow(TypeError)
+    await expect(call).rejects.toThrow(`receiver.fetch takes a Request of the fetch API, and got ${given}.`)
+    await expect(call).rejects.toThrow('node:http, Express and Nest: receiver.node(req, res)')
+  })
+
+  test.each([
+    ['nothing', [], 'undefined and undefined'],
+    ['a Request', [new Request(ADDRESS)], 'object and undefined'],
+    ['a request without its response', [{ on: () => {}, method: 'POST', headers: {} }, null], 'object and null'],
+  ])('node rejects %s, and says what takes it', async (_, given, named) => {
+    const { receiver } = observedReceiver()
+    const call = receiver.node(...(given as unknown as Parameters<typeof receiver.node>))
+    await expect(call).rejects.toThrow(TypeError)
+    await expect(call).rejects.toThrow(`the request and the response of node:http, and got ${named}.`)
+  })
+
+  test('the functions of a receiver need no this', async () => {
+    const { fetch, close } = observedReceiver().receiver
+    expect((await fetch(deliveryOf(activity()))).status).toBe(200)
+    await close()
+  })
+})
+
+describe('refused by the signature', () => {
+  const body = JSON.stringify(activity())
+  const cases: [reason: string, headers: Record<string, string>][] = [
+    ['missing_signature', {}],
+    ['malformed_signature', { [HEADER]: sign(body).toUpperCase() }],
+    ['malformed_signature', { [HEADER]: `${sign(body)}, ${sign(body)}` }],
+    ['signature_mismatch', { [HEADER]: sign(body, 'another secret') }],
+    ['signature_mismatch', { [HEADER]: sign(`${body} `) }],
+  ]
+
+  test.each(cases)('%s is 401', async (reason, headers) => {
+    const { store, calls } = recordingStore(memoryStore())
+    const { receiver, handled, rejections } = observedReceiver({ store })
+    const response = await receiver.fetch(new Request(ADDRESS, { method: 'POST', headers, body }))
+    expect(response.status).toBe(401)
+    expect(rejections).toEqual([{ reason, status: 401, endpoint: 'campaign' }])
+    expect(handled).toEqual([])
+    expect(calls).toEqual([])
+  })
+
+  test('the answers to all reasons are the same, byte for byte and header for header', async () => {
+    const { receiver } = observedReceiver()
+    const answers = await Promise.all(
+      cases.map(async ([, headers]) => {
+        const response = await receiver.fetch(new Request(ADDRESS, { method: 'POST', headers, body }))
+        return JSON.stringify([response.status, [...response.headers], await response.text()])
+      }),
+    )
+    expect(new Set(answers).size).toBe(1)
+  })
+
+  test('no body is no message: 401', async () => {
+    const { receiver, rejections } = observedReceiver()
+    expect((await receiver.fetch(new Request(ADDRESS, { method: 'POST' }))).status).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
+  })
+
+  test('whatever a stranger sends is refused, quietly', async () => {
+    const { receiver, handled, errors } = observedReceiver()
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.string({ unit: 'grapheme-ascii' }),
+        async (bytes, header) => {
+          const headers = { [HEADER]: header }
+          const response = await receiver.fetch(
+            new Request(ADDRESS, { method: 'POST', headers, body: new Uint8Array(bytes) }),
+          )
+          expect(response.status).toBe(401)
+        },
+      ),
+    )
+    expect(handled).toEqual([])
+    expect(errors).toEqual([])
+  })
+})
+
+describe('refused by form', () => {
+  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    '%s is 405 and says what is allowed',
+    async (method) => {
+      const { receiver, rejections } = observedReceiver()
+      const response = await receiver.fetch(new Request(ADDRESS, { method }))
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('POST')
+      expect(rejections).toMatchObject([{ reason: 'method_not_allowed', status: 405 }])
+    },
+  )
+
+  test.each([
+    ['invalid_json', '{"id": "m-1"'],
+    ['invalid_json', ''],
+    ['missing_id', '{"scope":"user_activity"}'],
+    ['missing_id', '[]'],
+    ['invalid_utf8', new Uint8Array([0x22, 0xff, 0x22])],
+  ])('signed, but %s: 400', async (reason, body) => {
+    const { receiver, rejections, handled } = observedReceiver()
+    const request = new Request(ADDRESS, { method: 'POST', headers: signedHeaders(body), body })
+    expect((await receiver.fetch(request)).status).toBe(400)
+    expect(rejections).toEqual([{ reason, status: 400, endpoint: 'campaign' }])
+    expect(handled).toEqual([])
+  })
+
+  /** A body that counts how much of it was pulled, and whether the rest was cancelled. */
+  function streamOf(chunks: Iterable<Uint8Array>): {
+    body: ReadableStream<Uint8Array>
+    pulled: () => number
+    cancelled: () => boolean
+  } {
+    const iterator = chunks[Symbol.iterator]()
+    let pulled = 0
+    let cancelled = false
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          const { done, value } = iterator.next()
+          if (done) return controller.close()
+          pulled += value.byteLength
+          controller.enqueue(value)
+        },
+        cancel() {
+          cancelled = true
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return { body, pulled: () => pulled, cancelled: () => cancelled }
+  }
+
+  function* endless(): Generator<Uint8Array> {
+    for (;;) yield new Uint8Array(1000)
+  }
+
+  function streamed(body: ReadableStream<Uint8Array>, headers: Record<string, string> = {}): Request {
+    return new Request(ADDRESS, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+  }
+
+  test('a body without end is cut off at the limit: 413', async () => {
+    const { receiver, rejections } = observedReceiver({ maxBodyBytes: 5000 })
+    const { body, pulled, cancelled } = streamOf(endless())
+    const response = await receiver.fetch(streamed(body))
+    expect(response.status).toBe(413)
+    expect(rejections).toMatchObject([{ reason: 'too_large', status: 413 }])
+    expect(pulled()).toBe(6000)
+    expect(cancelled()).toBe(true)
+  })
+
+  test('a declared length over the limit is refused without reading', async () => {
+    const { receiver } = observedReceiver({ maxBodyBytes: 5000 })
+    const { body, pulled } = streamOf(endless())
+    expect((await receiver.fetch(streamed(body, { 'content-length': '5001' }))).status).toBe(413)
+    expect(pulled()).toBe(0)
+  })
+
+  test('a declared length that lies does not get a body past the limit', async () => {
+    const { receiver } = observedReceiver({ maxBodyBytes: 5000 })
+    const { body } = streamOf(endless())
+    expect((await receiver.fetch(streamed(body, { 'content-length': '10' }))).status).toBe(413)
+  })
+
+  test('a signed message at the limit is taken, one byte more is not', async () => {
+    const message = JSON.stringify(activity())
+    const size = new TextEncoder().encode(message).byteLength
+    const exact = observedReceiver({ maxBodyBytes: size })
+    expect((await exact.receiver.fetch(deliveryOf(message))).status).toBe(200)
+    const short = observedReceiver({ maxBodyBytes: size - 1 })
+    expect((await short.receiver.fetch(deliveryOf(message))).status).toBe(413)
+  })
+
+  test('the default limit is 256 KiB', async () => {
+    const { receiver } = observedReceiver()
+    const fill = (size: number): string =>
+      JSON.stringify({ id: 'x', fill: 'a'.repeat(size - '{"id":"x","fill":""}'.length) })
+    expect((await receiver.fetch(deliveryOf(fill(262_145)))).status).toBe(413)
+    expect((await receiver.fetch(deliveryOf(fill(262_144)))).status).toBe(200)
+  })
+
+  test('a message cut into single bytes has the same signature', async () => {
+    const { receiver, handled } = observedReceiver()
+    const message = JSON.stringify(activity({ team: 'Ünïcode ✓' }))
+    const bytes = new TextEncoder().encode(message)
+    const { body } = streamOf(Array.from(bytes, (byte) => Uint8Array.of(byte)))
+    expect((await receiver.fetch(streamed(body, signedHeaders(message)))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('a stream of text is counted and signed as its bytes', async () => {
+    const message = JSON.stringify(activity({ team: 'Ünïcode ✓' }))
+    const half = Math.floor(message.length / 2)
+    const textOf = (...chunks: string[]) => streamOf(chunks as unknown as Uint8Array[]).body
+    const { receiver, handled } = observedReceiver({ maxBodyBytes: 5000 })
+    const chunks = [message.slice(0, half), message.slice(half)]
+    expect((await receiver.fetch(streamed(textOf(...chunks), signedHeaders(message)))).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect((await receiver.fetch(streamed(textOf('é'.repeat(1250), 'é'.repeat(1251))))).status).toBe(413)
+  })
+
+  test('a stream of objects is no raw body: 500, and the log says so', async () => {
+    const { receiver, errors } = observedReceiver()
+    const { body } = streamOf([{ id: 'x' }] as unknown as Uint8Array[])
+    expect((await receiver.fetch(streamed(body))).status).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+  })
+
+  test('a sender that hangs up in the middle is answered, not waited for', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array(10))
+      },
+      pull(controller) {
+        controller.error(new Error('hung up'))
+      },
+    })
+    expect((await receiver.fetch(streamed(body))).status).toBe(400)
+    expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
+  })
+
+  test('a body that never ends is given up at the deadline, and let go', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { receiver, rejections } = observedReceiver({ deadlineMs: 400 })
+    let cancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      cancel() {
+        cancelled = true
+      },
+    })
+    const answer = receiver.fetch(streamed(body))
+    await vi.advanceTimersByTimeAsync(400)
+    expect((await answer).status).toBe(408)
+    expect(rejections).toMatchObject([{ reason: 'body_timeout', status: 408 }])
+    expect(cancelled).toBe(true)
+  })
+})
+
+describe('a body that is not raw any more', () => {
+  test.each(['json', 'text', 'arrayBuffer'] as const)(
+    '%s() was called before: 500, with the cause in the log alone',
+    async (method) => {
+      const { receiver, rejections, errors } = observedReceiver()
+      const request = deliveryOf(activity())
+      await request[method]()
+      const response = await receiver.fetch(request)
+      expect(response.status).toBe(500)
+      expect(await response.text()).toBe('{"ok":false,"error":"internal_error"}')
+      expect(rejections).toMatchObject([{ reason: 'body_not_raw', status: 500 }])
+      expect(errors).toHaveLength(1)
+      expect(errors[0]?.error).toBeInstanceOf(WebhookError)
+      expect(errors[0]).toMatchObject({
+        error: { code: 'body_not_raw' },
+        context: { stage: 'body', endpoint: 'campaign' },
+      })
+      expect(String(errors[0]?.error)).toMatch(/bodyUsed.*clone\(\)/)
+    },
+  )
+
+  test('somebody holds the reader of the body', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const request = deliveryOf(activity())
+    request.body?.getReader()
+    expect((await receiver.fetch(request)).status).toBe(500)
+    expect(rejections).toMatchObject([{ reason: 'body_not_raw' }])
+  })
+
+  test('a clone made before is as good as the request', async () => {
+    const { receiver } = observedReceiver()
+    const request = deliveryOf(activity())
+    const copy = request.clone()
+    await request.json()
+    expect((await receiver.fetch(copy)).status).toBe(200)
+  })
+})
+
+describe('the handler throws', () => {
+  test('the claim is released first, then the answer is 500', async () => {
+    const released = deferred()
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner, {
+      release: async (key, token) => {
+        await released.promise
+        await inner.release(key, token)
+      },
+    })
+    const failure = new Error('database password is hunter2')
+    let fail = true
+    const { receiver, rejections, errors } = observedReceiver({
+      store,
+      handle: () => {
+        if (fail) throw failure
+      },
+    })
+    const message = activity({ id: 'm-9' })
+    let answered = false
+    const answer = receiver.fetch(deliveryOf(message)).then((response) => {
+      answered = true
+      return response
+    })
+    await vi.waitFor(() => expect(calls).toEqual(['claim', 'release']))
+    expect(answered).toBe(false)
+    released.resolve()
+    const response = await answer
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('hunter2')
+    expect(errors).toEqual([{ error: failure, context: { stage: 'handle', endpoint: 'campaign', id: 'm-9' } }])
+    expect(rejections).toEqual([{ reason: 'handler_failed', status: 500, endpoint: 'campaign', id: 'm-9' }])
+
+    fail = false
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+  })
+
+  test.each([
+    [undefined],
+    [null],
+    ['text'],
+    [
+      {
+        toString: () => {
+          throw new Error('hostile')
+        },
+      },
+    ],
+  ])('whatever it throws (%#) is a failure like any other', async (thrown) => {
+    const { receiver, errors } = observedReceiver({ handle: () => Promise.reject(thrown) })
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
+    expect(errors).toMatchObject([{ context: { stage: 'handle' } }])
+    expect(errors[0]?.error).toBe(thrown)
+  })
+})
+
+describe('hooks', () => {
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('hook')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('hook'))],
+  ])('onReject that %s is reported, and changes no answer', async (_, onReject) => {
+    const { receiver, errors } = observedReceiver({ onReject })
+    expect((await receiver.fetch(new Request(ADDRESS))).status).toBe(405)
+    await vi.waitFor(() => expect(errors).toMatchObject([{ error: { message: 'hook' }, context: { stage: 'hook' } }]))
+  })
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('hook')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('hook'))],
+  ])('onError that %s changes no answer', async (_, onError) => {
+    const { receiver } = observedReceiver({
+      onError,
+      handle: () => {
+        throw new Error('handler')
+      },
+    })
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
+  })
+
+  test('without onError, errors go to the console', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const failure = new Error('handler')
+    const { receiver } = observedReceiver({
+      onError: undefined as never,
+      handle: () => {
+        throw failure
+      },
+    })
+    expect((await receiver.fetch(deliveryOf(activity({ id: 'm\n1' })))).status).toBe(500)
+    expect(log.mock.calls).toEqual([
+      ['campaign-client webhook receiver "campaign", message "m\\n1": handle failed.', failure],
+    ])
+  })
+
+  test('no answer, hook or print-out of the receiver shows the secret', async () => {
+    const { inspect } = await import('node:util')
+    const { receiver, rejections, errors } = observedReceiver({
+      secret: [SECRET, 'old-secret'],
+      handle: () => {
+        throw new Error('handler')
+      },
+    })
+    const answers = await Promise.all([
+      receiver.fetch(deliveryOf(activity())),
+      receiver.fetch(deliveryOf(activity(), { secret: 'forged' })),
+      receiver.fetch(new Request(ADDRESS)),
+      receiver.fetch(deliveryOf('{}')),
+    ])
+    const shown = [
+      ...(await Promise.all(answers.map(async (answer) => inspect([...answer.headers]) + (await answer.text())))),
+      inspect({ receiver, rejections, errors }, { depth: 10, showHidden: true }),
+      JSON.stringify([receiver, rejections, errors]),
+    ].join('\n')
+    expect(shown).not.toContain(SECRET)
+    expect(shown).not.toContain('old-secret')
+  })
+})
+
+describe('the source of the secret fails', () => {
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('vault is sealed')
+      },
+      /vault is sealed/,
+    ],
+    ['rejects', () => Promise.reject(new Error('vault is sealed')), /vault is sealed/],
+    ['gives nothing', () => undefined as never, /./],
+    ['gives an empty secret', () => '', /./],
+  ])('it %s: 503, since another attempt may fare better', async (_, secret, message) => {
+    const { receiver, rejections, errors, handled } = observedReceiver({ secret })
+    const response = await receiver.fetch(deliveryOf(activity()))
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(rejections).toMatchObject([{ reason: 'secret_unavailable', status: 503 }])
+    expect(errors).toMatchObject([{ context: { stage: 'secret' } }])
+    expect(String(errors[0]?.error)).toMatch(message)
+    expect(handled).toEqual([])
+  })
+
+  test('it never answers: 503 at the deadline', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { receiver, errors } = observedReceiver({ secret: () => new Promise<string>(() => {}), deadlineMs: 700 })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(700)
+    expect((await answer).status).toBe(503)
+    expect(String(errors[0]?.error)).toContain('700 ms')
+  })
+})

@@ -1,0 +1,226 @@
+import { createWebhookReceiver, type DeliveryStore, memoryStore, type WebhookReceiver } from 'campaign-client/webhook'
+import { afterEach, expect, test, vi } from 'vitest'
+import { deliveryOf, SECRET } from '../signed-message.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+const MESSAGES = 20_000
+const PROCESSES = 8
+/** The pauses between the five attempts of the service. */
+const RETRY_MS = [5000, 30_000, 60_000, 300_000]
+/** The most the options allow: the last attempt has 5 s to spare. */
+const LEASE_MS = 30_000
+const MAX_RUN_MS = 265_000
+
+const never = new Promise<never>(() => {})
+
+/** mulberry32: the same faults in every run. */
+function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** One life of a process: when it is over, nothing it began goes on, and nobody who waits for it gets an answer. */
+interface Life {
+  dead: boolean
+  onDeath: (() => void)[]
+  receiver: WebhookReceiver
+}
+
+interface Record {
+  attempts: number
+  successes: number
+  /** Runs that hold the delivery as far as they know. */
+  runs: { life: Life; signal: AbortSignal }[]
+  /** Whether a crash or an outage touched it, or a handler that ignores its signal: then a second success cannot be ruled out. */
+  disturbed: boolean
+  answered200: boolean
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+test(`of ${MESSAGES} messages through crashes, outages and failing handlers, none is lost and none runs twice at once`, async () => {
+  const clock = new VirtualClock()
+  clock.install()
+  const chance = random(20_261_121)
+  const between = (from: number, to: number): number => from + chance() * (to - from)
+  const server = memoryStore({ now: () => clock.now })
+  const records = new Map<string, Record>()
+  const seen = {
+    crashes: 0,
+    storeFaults: 0,
+    thrown: 0,
+    aborted: 0,
+    takeovers: 0,
+    duplicates: 0,
+    busy: 0,
+    pastDeadline: 0,
+    lastAttempts: 0,
+  }
+  const violations: string[] = []
+
+  function recordOf(key: string): Record {
+    const id = (JSON.parse(key) as [string, string])[1]
+    return records.get(id) as Record
+  }
+
+  function cutOff(key: string): Promise<never> {
+    recordOf(key).disturbed = true
+    return never
+  }
+
+  /** The store as one life sees it: over a network that is slow, and at times not there. */
+  function storeFor(life: () => Life, faulty: boolean): DeliveryStore {
+    async function call<T>(key: string, apply: () => Promise<T>): Promise<T> {
+      const fault = faulty ? chance() : 1
+      if (fault < 0.02) {
+        seen.storeFaults += 1
+        recordOf(key).disturbed = true
+        if (fault < 0.005) return never
+        if (fault < 0.01) await apply()
+        throw new Error('connection lost')
+      }
+      await clock.sleep(between(0, 20))
+      if (life().dead) return cutOff(key)
+      const answer = await apply()
+      await clock.sleep(between(0, 20))
+      return life().dead ? cutOff(key) : answer
+    }
+    return {
+      claim: (key, leaseMs) => call(key, () => server.claim(key, leaseMs)),
+      extend: (key, token, leaseMs) => call(key, () => server.extend(key, token, leaseMs)),
+      complete: (key, token, retainMs) => call(key, () => server.complete(key, token, retainMs)),
+      release: (key, token) => call(key, () => server.release(key, token)),
+    }
+  }
+
+  function start({ faulty }: { faulty: boolean }): Life {
+    const life: Life = { dead: false, onDeath: [], receiver: undefined as never }
+    life.receiver = createWebhookReceiver({
+      endpoint: 'simulation',
+      secret: SECRET,
+      store: storeFor(() => life, faulty),
+      leaseMs: LEASE_MS,
+      maxRunMs: MAX_RUN_MS,
+      onReject: ({ reason }) => {
+        if (reason === 'busy') seen.busy += 1
+        if (reason === 'past_deadline') seen.pastDeadline += 1
+      },
+      onError: () => {},
+      async handle({ id }, { signal }) {
+        const record = records.get(id) as Record
+        if (record.runs.some((run) => !run.life.dead && !run.signal.aborted)) violations.push(`${id} at ${clock.now}`)
+        if (record.runs.length > 0) seen.takeovers += 1
+        const run = { life, signal }
+        record.runs.push(run)
+        try {
+          const kind = faulty ? chance() : 1
+          // Most are quick; some outlive the deadline and several leases. A few outlive maxRunMs, above all at the
+          // fourth attempt, where a claim that lived on too long would meet the last one.
+          const endless = kind < (record.attempts === 4 ? 0.4 : 0.02)
+          const ignoresSignal = endless && chance() < 0.5
+          const duration = endless ? between(200_000, 400_000) : kind < 0.5 ? between(0, 20_000) : between(0, 800)
+          const aborted = new Promise<never>((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+          })
+          aborted.catch(() => {})
+          await (ignoresSignal ? clock.sleep(duration) : Promise.race([clock.sleep(duration), aborted]))
+          if (signal.aborted) record.disturbed = true
+          if (life.dead) return never
+          if (kind > 0.5 && kind < 0.65) {
+            seen.thrown += 1
+            throw new Error('handler')
+          }
+          record.successes += 1
+        } catch (error) {
+          if (life.dead) return never
+          if (signal.aborted) seen.aborted += 1
+          throw error
+        } finally {
+          if (!life.dead) record.runs.splice(record.runs.indexOf(run), 1)
+        }
+      },
+    })
+    return life
+  }
+
+  // The last attempt of a message goes to a process without faults: the retries are full, so it must succeed there.
+  const stable = start({ faulty: false })
+  const processes = Array.from({ length: PROCESSES }, () => start({ faulty: true }))
+  let open = MESSAGES
+
+  async function crashNowAndThen(index: number): Promise<void> {
+    while (open > 0) {
+      await clock.sleep(between(1000, 600_000))
+      const life = processes[index] as Life
+      life.dead = true
+      seen.crashes += 1
+      for (const hangUp of life.onDeath) hangUp()
+      processes[index] = start({ faulty: true })
+    }
+  }
+
+  /** @returns the status, or 0 when the connection was lost */
+  async function attempt(message: { id: string }, last: boolean): Promise<number> {
+    const life = last ? stable : (processes[Math.floor(chance() * PROCESSES)] as Life)
+    const record = records.get(message.id) as Record
+    let inFlight = true
+    let hangUp = (): void => {}
+    const lost = new Promise<number>((resolve) => {
+      hangUp = () => resolve(0)
+    })
+    life.onDeath.push(() => {
+      // Also when it was answered: the handler may have gone on past the deadline.
+      if (inFlight || record.runs.some((run) => run.life === life)) record.disturbed = true
+      hangUp()
+    })
+    const answered = life.receiver.fetch(deliveryOf(message)).then(async (response) => {
+      if (response.status === 200 && (await response.text()).includes('duplicate')) seen.duplicates += 1
+      return response.status
+    })
+    return Promise.race([answered, lost]).finally(() => {
+      inFlight = false
+    })
+  }
+
+  async function send(id: string): Promise<void> {
+    await clock.sleep(between(0, 4 * 3_600_000))
+    const record: Record = { attempts: 0, successes: 0, runs: [], disturbed: false, answered200: false }
+    records.set(id, record)
+    for (const pause of [...RETRY_MS, undefined]) {
+      const sentAt = clock.now
+      record.attempts += 1
+      const last = pause === undefined
+      if (last) seen.lastAttempts += 1
+      const copies = chance() < 0.05 ? 2 : 1
+      const statuses = await Promise.all(Array.from({ length: copies }, () => attempt({ id }, last)))
+      if (statuses.includes(200)) {
+        record.answered200 = true
+        break
+      }
+      // The tightest reading of the schedule: a pause begins with the attempt, not with its end.
+      if (pause !== undefined) await clock.sleep(sentAt + pause - clock.now)
+    }
+    open -= 1
+  }
+
+  for (let index = 0; index < PROCESSES; index++) void crashNowAndThen(index)
+  for (let n = 0; n < MESSAGES; n++) void send(`m-${n}`)
+  await clock.run()
+
+  const all = [...records]
+  expect(violations).toEqual([])
+  expect(all).toHaveLength(MESSAGES)
+  expect(all.filter(([, record]) => !record.answered200)).toEqual([])
+  expect(all.filter(([, record]) => record.successes === 0)).toEqual([])
+  expect(all.filter(([, record]) => record.successes > 1 && !record.disturbed)).toEqual([])
+  // Otherwise the above says nothing.
+  expect(seen.crashes).toBeGreaterThan(300)
+  for (const [name, count] of Object.entries(seen)) expect(count, name).toBeGreaterThan(20)
+}, 120_000)

@@ -1,0 +1,57 @@
+import { type PostgresStore, postgresStore } from 'campaign-client/webhook/postgres'
+import { redisStore } from 'campaign-client/webhook/redis'
+import Ioredis, { Cluster } from 'ioredis'
+import pg from 'pg'
+import postgres from 'postgres'
+import { createClient, createClientPool, createCluster } from 'redis'
+import { expectTypeOf, test } from 'vitest'
+import type { DeliveryStore } from '../../../src/webhook/stores/store.ts'
+
+test('redisStore takes every kind of client of both packages as it is', () => {
+  expectTypeOf(redisStore(createClient())).toEqualTypeOf<DeliveryStore>()
+  expectTypeOf(redisStore(createClient({ RESP: 2 }))).toEqualTypeOf<DeliveryStore>()
+  expectTypeOf(redisStore(createClientPool())).toEqualTypeOf<DeliveryStore>()
+  expectTypeOf(redisStore(createCluster({ rootNodes: [] }))).toEqualTypeOf<DeliveryStore>()
+  expectTypeOf(redisStore(new Ioredis())).toEqualTypeOf<DeliveryStore>()
+  expectTypeOf(redisStore(new Cluster([]), { prefix: 'p:' })).toEqualTypeOf<DeliveryStore>()
+})
+
+test('redisStore takes nothing else', () => {
+  // @ts-expect-error a URL is not a client
+  redisStore('redis://localhost')
+  // @ts-expect-error a pool of PostgreSQL neither
+  redisStore(new pg.Pool())
+})
+
+test('postgresStore knows the transaction client of both packages', () => {
+  expectTypeOf(postgresStore(new pg.Pool())).toEqualTypeOf<PostgresStore<pg.PoolClient>>()
+  expectTypeOf(postgresStore(postgres())).toEqualTypeOf<PostgresStore<postgres.TransactionSql>>()
+  const pool = {
+    query: async (_text: string, _values?: unknown[]) => ({ rows: [] as unknown[] }),
+    connect: async () => ({
+      own: 1,
+      query: async (_text: string, _values?: unknown[]) => ({ rows: [] as unknown[], command: '' }),
+      release: () => {},
+    }),
+  }
+  postgresStore(pool).runOnce('key', (tx) => {
+    expectTypeOf(tx.own).toBeNumber()
+  })
+})
+
+test('runOnce resolves to what its function resolves to', async () => {
+  const store = postgresStore(new pg.Pool())
+  const outcome = await store.runOnce('key', async (tx) => (await tx.query<{ n: number }>('SELECT 1 AS n')).rows)
+  if (outcome.ran) expectTypeOf(outcome.result).toEqualTypeOf<{ n: number }[]>()
+  // @ts-expect-error without a run there is no result
+  else outcome.result
+  const plain = await store.runOnce('key', () => 1)
+  if (plain.ran) expectTypeOf(plain.result).toBeNumber()
+})
+
+test('postgresStore takes nothing else', () => {
+  // @ts-expect-error a URL is no pool
+  postgresStore('postgres://localhost')
+  // @ts-expect-error nor is a Redis client
+  postgresStore(new Ioredis())
+})

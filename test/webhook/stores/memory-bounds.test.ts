@@ -1,0 +1,169 @@
+import { type ClaimResult, type DeliveryStore, type MemoryStoreOptions, memoryStore } from 'campaign-client/webhook'
+import { describe, expect, test } from 'vitest'
+import { observedReceiver } from '../receiver/observed-receiver.ts'
+import { activity, deliveryOf } from '../signed-message.ts'
+
+const LONG = 60_000
+
+interface ClockedStore {
+  store: DeliveryStore
+  time: { now: number }
+}
+
+function clockedStore(maxEntries = 1000): ClockedStore {
+  const time = { now: 0 }
+  return { store: memoryStore({ maxEntries, now: () => time.now }), time }
+}
+
+async function claimed(store: DeliveryStore, key: string, leaseMs = LONG): Promise<string> {
+  const answer = await store.claim(key, leaseMs)
+  if (answer.state !== 'claimed') expect.unreachable(`${key} is ${answer.state}`)
+  return answer.token
+}
+
+async function finish(store: DeliveryStore, key: string, retainMs = LONG): Promise<void> {
+  expect(await store.complete(key, await claimed(store, key), retainMs)).toBe(true)
+}
+
+async function stateOf(store: DeliveryStore, key: string): Promise<ClaimResult['state']> {
+  return (await store.claim(key, 1)).state
+}
+
+describe('time is its own', () => {
+  test('a claim lapses exactly when its lease is over', async () => {
+    const { store, time } = clockedStore()
+    await claimed(store, 'a', 100)
+    time.now = 40
+    expect(await store.claim('a', 100)).toEqual({ state: 'busy', retryMs: 60 })
+    time.now = 99.9
+    expect(await stateOf(store, 'a')).toBe('busy')
+    time.now = 100
+    expect(await stateOf(store, 'a')).toBe('claimed')
+  })
+
+  test('an extension is refused from the moment the lease is over', async () => {
+    const { store, time } = clockedStore()
+    const token = await claimed(store, 'a', 100)
+    time.now = 99
+    expect(await store.extend('a', token, 100)).toBe(true)
+    time.now = 199
+    expect(await store.extend('a', token, 100)).toBe(false)
+  })
+
+  test('a finished delivery is remembered exactly for retainMs', async () => {
+    const { store, time } = clockedStore()
+    await finish(store, 'a', 500)
+    time.now = 499
+    expect(await stateOf(store, 'a')).toBe('done')
+    time.now = 500
+    expect(await stateOf(store, 'a')).toBe('claimed')
+  })
+
+  test('without a clock it uses one that no change of the wall clock moves', async () => {
+    const store = memoryStore()
+    const answer = await store.claim('a', LONG)
+    expect(answer.state).toBe('claimed')
+    const busy = await store.claim('a', LONG)
+    if (busy.state !== 'busy') expect.unreachable(busy.state)
+    expect(busy.retryMs).toBeGreaterThan(0)
+    expect(busy.retryMs).toBeLessThanOrEqual(LONG)
+  })
+})
+
+test('a misspelt option is refused', () => {
+  expect(() => memoryStore({ maxEntrys: 5 } as MemoryStoreOptions)).toThrow(
+    'memoryStore: maxEntrys is not an option; there are maxEntries, now',
+  )
+})
+
+describe('maxEntries', () => {
+  test('the delivery that was finished longest ago leaves first', async () => {
+    const { store } = clockedStore(3)
+    for (const key of ['a', 'b', 'c', 'd']) await finish(store, key)
+    const order = await Promise.all(['b', 'c', 'd'].map((key) => stateOf(store, key)))
+    expect(order).toEqual(['done', 'done', 'done'])
+    expect(await stateOf(store, 'a')).toBe('claimed')
+  })
+
+  test('finished longest ago, not claimed longest ago', async () => {
+    const { store } = clockedStore(3)
+    const slow = await claimed(store, 'slow')
+    await finish(store, 'quick')
+    await store.complete('slow', slow, LONG)
+    await finish(store, 'x')
+    await claimed(store, 'y')
+    expect(await stateOf(store, 'slow')).toBe('done')
+    expect(await store.claim('quick', 1)).toMatchObject({ state: 'claimed' })
+  })
+
+  test('what is past its time leaves before what is not', async () => {
+    const { store, time } = clockedStore(3)
+    await finish(store, 'lasting', LONG)
+    await claimed(store, 'lapsed', 10)
+    await claimed(store, 'held', LONG)
+    time.now = 10
+    await claimed(store, 'new', LONG)
+    expect(await stateOf(store, 'lasting')).toBe('done')
+    expect(await stateOf(store, 'held')).toBe('busy')
+    expect(await stateOf(store, 'new')).toBe('busy')
+  })
+
+  test('a held claim never leaves: when all are held, the next one is refused with the number', async () => {
+    const { store, time } = clockedStore(2)
+    const token = await claimed(store, 'a', 100)
+    await claimed(store, 'b', 100)
+    await expect(store.claim('c', 100)).rejects.toThrow(/all 2 entries are deliveries being handled\. Raise maxEntries/)
+    expect(await stateOf(store, 'a')).toBe('busy')
+    expect(await stateOf(store, 'b')).toBe('busy')
+    expect(await store.complete('a', token, LONG)).toBe(true)
+    await claimed(store, 'c', 100)
+    time.now = 100
+    await claimed(store, 'd', 100)
+  })
+
+  test('a duplicate of what is held or done is told so, also when there is no room', async () => {
+    const { store } = clockedStore(1)
+    const token = await claimed(store, 'a')
+    expect(await stateOf(store, 'a')).toBe('busy')
+    await store.complete('a', token, LONG)
+    expect(await stateOf(store, 'a')).toBe('done')
+  })
+
+  test('a lapsed claim can be taken over when there is no room', async () => {
+    const { store, time } = clockedStore(1)
+    const stale = await claimed(store, 'a', 100)
+    time.now = 100
+    const token = await claimed(store, 'a', 100)
+    expect(await store.complete('a', stale, LONG)).toBe(false)
+    expect(await store.complete('a', token, LONG)).toBe(true)
+  })
+
+  test('the number of entries stays bounded, whatever comes', async () => {
+    const { store, time } = clockedStore(100)
+    for (let n = 0; n < 5000; n++) {
+      time.now += 1
+      await finish(store, `m-${n}`, 1_000_000)
+    }
+    // The last 100 are known, and nothing else.
+    expect(await stateOf(store, 'm-4900')).toBe('done')
+    expect(await stateOf(store, 'm-4999')).toBe('done')
+    expect(await stateOf(store, 'm-4899')).toBe('claimed')
+  })
+
+  test('a receiver whose store is full of held claims answers 503', async () => {
+    const { store } = clockedStore(1)
+    await claimed(store, 'held')
+    const { receiver, errors } = observedReceiver({ store })
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
+    expect(String(errors[0]?.error)).toContain('Raise maxEntries')
+  })
+
+  test.each([0, -1, 1.5, Number.NaN, Infinity, '5'])('%j is refused', (maxEntries) => {
+    expect(() => memoryStore({ maxEntries: maxEntries as number })).toThrow(RangeError)
+    expect(() => memoryStore({ maxEntries: maxEntries as number })).toThrow(/maxEntries must be a positive integer/)
+  })
+
+  test('a clock that is no function is refused', () => {
+    expect(() => memoryStore({ now: 5 as never })).toThrow(TypeError)
+  })
+})

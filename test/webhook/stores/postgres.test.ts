@@ -1,0 +1,568 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type PgClient,
+  type PgPool,
+  type PostgresStoreOptions,
+  postgresSchema,
+  postgresStore,
+} from 'campaign-client/webhook/postgres'
+import fc from 'fast-check'
+import { Client, Pool, type PoolClient } from 'pg'
+import connect, { type Sql, type TransactionSql } from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../databases/database.ts'
+import { postgres } from '../../databases/postgres.ts'
+import { skipsWithout } from '../../machine/skips-without.ts'
+import { storeContract } from './contract.ts'
+import { crashContract } from './crash.ts'
+import { expectOutageHandled } from './outage.ts'
+import { runOnceContract } from './run-once.ts'
+import { claimed, freshKey, whenFree } from './store-clock.ts'
+import { Death, expectCalm, type StormReport, storm } from './storm.ts'
+
+describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore over a real PostgreSQL', () => {
+  const schema = `test_${randomUUID().replaceAll('-', '')}`
+  const table = `${schema}.deliveries`
+  const applied = `${schema}.applied`
+  let service: Database
+  let pool: Pool
+  let sql: Sql
+
+  beforeAll(async () => {
+    service = await postgres.start()
+    pool = new Pool({ connectionString: service.url, max: 10 })
+    pool.on('error', () => undefined)
+    sql = connect(service.url, { max: 10 })
+    await pool.query(`CREATE SCHEMA ${schema}`)
+    await pool.query(postgresSchema(table))
+    await pool.query(`CREATE TABLE ${applied} (key text NOT NULL)`)
+  })
+
+  afterAll(async () => {
+    await pool?.query(`DROP SCHEMA ${schema} CASCADE`)
+    await sql?.end()
+    await pool?.end()
+    await service?.stop()
+  })
+
+  const observe = async (text: string, ...values: string[]) => (await pool.query(text, values)).rows
+
+  describe('with a pool of pg', () => {
+    storeContract(() => postgresStore(pool, { table }))
+
+    describe('runOnce', () => {
+      runOnceContract<PoolClient>(() => ({
+        open: (options) => postgresStore(pool, { table, ...options }),
+        openApart() {
+          const own = new Pool({ connectionString: service.url, max: 2 })
+          own.on('error', () => undefined)
+          return { store: postgresStore(own, { table }), close: () => own.end() }
+        },
+        query: async (tx, text, ...values) => (await tx.query(text, values)).rows,
+        observe,
+        applied,
+      }))
+
+      test('an answer to the commit that got lost is settled by the next call', async () => {
+        const key = freshKey()
+        const lossy: PgPool = {
+          query: (text, values) => pool.query(text, values),
+          async connect() {
+            const client = await pool.connect()
+            return {
+              async query(text: string, values?: unknown[]) {
+                const result = await client.query(text, values)
+                if (text !== 'COMMIT') return result
+                throw new Error('Connection terminated unexpectedly')
+              },
+              release: (destroy?: boolean) => client.release(destroy),
+            } satisfies PgClient
+          },
+        }
+        const apply = (tx: PgClient) => tx.query(`INSERT INTO ${applied} (key) VALUES ($1)`, [key])
+        await expect(postgresStore(lossy, { table }).runOnce(key, apply)).rejects.toThrow('Connection terminated')
+        expect(await postgresStore(pool, { table }).runOnce(key, () => expect.unreachable())).toEqual({ ran: false })
+        expect(await observe(`SELECT FROM ${applied} WHERE key = $1`, key)).toHaveLength(1)
+      })
+
+      test('every connection goes back to the pool, a broken one excepted', async () => {
+        const small = new Pool({ connectionString: service.url, max: 1 })
+        small.on('error', () => undefined)
+        const store = postgresStore(small, { table })
+        try {
+          for (let i = 0; i < 3; i++) {
+            await store.runOnce(freshKey(), () => 1)
+            await store.runOnce(freshKey(), () => Promise.reject(new Error('no'))).catch(() => undefined)
+          }
+          expect([small.totalCount, small.idleCount]).toEqual([1, 1])
+          await store
+            .runOnce(freshKey(), async (tx) => {
+              const [backend] = (await tx.query('SELECT pg_backend_pid() AS pid')).rows
+              await observe('SELECT pg_terminate_backend($1::int)', backend.pid)
+            })
+            .catch(() => undefined)
+          expect([small.totalCount, small.idleCount]).toEqual([0, 0])
+          expect((await store.runOnce(freshKey(), (tx) => tx.listenerCount('error'))).ran).toBe(true)
+        } finally {
+          await small.end()
+        }
+      })
+
+      test('listeners do not pile up on the connections', async () => {
+        const small = new Pool({ connectionString: service.url, max: 1 })
+        small.on('error', () => undefined)
+        const store = postgresStore(small, { table })
+        const count = () => store.runOnce(freshKey(), (tx) => tx.listenerCount('error'))
+        try {
+          const first = await count()
+          for (let i = 0; i < 5; i++) await count()
+          expect(await count()).toEqual(first)
+        } finally {
+          await small.end()
+        }
+      })
+    })
+  })
+
+  describe('with the sql of postgres', () => {
+    storeContract(() => postgresStore(sql, { table }))
+
+    describe('runOnce', () => {
+      runOnceContract<TransactionSql>(() => ({
+        open: (options) => postgresStore(sql, { table, ...options }),
+        openApart() {
+          const own = connect(service.url, { max: 2, backoff: () => 0 })
+          return { store: postgresStore(own, { table }), close: () => own.end({ timeout: 0 }) }
+        },
+        query: async (tx, text, ...values) => tx.unsafe(text, values),
+        observe,
+        applied,
+      }))
+    })
+
+    test('savepoints work as ever', async () => {
+      const key = freshKey()
+      const store = postgresStore(sql, { table })
+      const insert = (tx: TransactionSql, text: string) => tx`INSERT INTO ${tx(applied)} (key) VALUES (${text})`
+      const outcome = await store.runOnce(key, async (tx) => {
+        await insert(tx, `${key}-outer`)
+        await tx.savepoint('named', (inner) => insert(inner, `${key}-named`))
+        await tx
+          .savepoint(async (inner) => {
+            await insert(inner, `${key}-undone`)
+            await inner`SELECT 1 / 0`
+          })
+          .catch(() => undefined)
+        return tx.savepoint(async () => 'inner')
+      })
+      expect(outcome).toEqual({ ran: true, result: 'inner' })
+      const rows = await observe(`SELECT key FROM ${applied} WHERE starts_with(key, $1) ORDER BY key`, key)
+      expect(rows.map((row) => row.key)).toEqual([`${key}-named`, `${key}-outer`])
+    })
+
+    test.each(['tagged', 'unsafe', 'savepoint', 'within a savepoint'])(
+      'a statement after the loss of the connection (%s) does not reach the session that took its place',
+      async (way) => {
+        const single = connect(service.url, { max: 1, backoff: () => 0 })
+        const key = freshKey()
+        const insert = `INSERT INTO ${applied} (key) VALUES ('${key}')`
+        const loseConnection = async (tx: TransactionSql) => {
+          const [backend] = await tx`SELECT pg_backend_pid() AS pid`
+          await observe('SELECT pg_terminate_backend($1::int)', backend?.pid)
+          // The only connection is in use again before the function goes on.
+          await expect.poll(() => single`SELECT 1 AS n`.catch(() => [])).toEqual([{ n: 1 }])
+        }
+        try {
+          const run = postgresStore(single, { table }).runOnce(key, async (tx) => {
+            if (way === 'within a savepoint') {
+              await tx.savepoint(async (inner) => {
+                await loseConnection(tx)
+                await inner.unsafe(insert)
+              })
+              return
+            }
+            await loseConnection(tx)
+            if (way === 'tagged') await tx`INSERT INTO ${tx(applied)} (key) VALUES (${key})`
+            if (way === 'unsafe') await tx.unsafe(insert)
+            if (way === 'savepoint') await tx.savepoint((inner) => inner.unsafe(insert))
+          })
+          await expect(run).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' })
+          expect(await single.unsafe(`SELECT key FROM ${applied} WHERE key = '${key}'`)).toHaveLength(0)
+          expect((await postgresStore(single, { table }).runOnce(key, (tx) => tx.unsafe(insert))).ran).toBe(true)
+        } finally {
+          await single.end({ timeout: 0 })
+        }
+      },
+    )
+
+    test('runOnce does not end before its function does, though the connection is lost at once', async () => {
+      const own = connect(service.url, { max: 1 })
+      const steps: string[] = []
+      try {
+        const run = postgresStore(own, { table }).runOnce(freshKey(), async (tx) => {
+          const [backend] = await tx`SELECT pg_backend_pid() AS pid`
+          await observe('SELECT pg_terminate_backend($1::int)', backend?.pid)
+          const alive = async () => (await tx`SELECT 1`) && 'alive'
+          await expect.poll(() => alive().catch(() => 'lost')).toBe('lost')
+          await observe('SELECT 1 AS n')
+          steps.push('function ended')
+        })
+        await expect(run.finally(() => steps.push('runOnce ended'))).rejects.toThrow()
+        expect(steps).toEqual(['function ended', 'runOnce ended'])
+      } finally {
+        await own.end({ timeout: 0 })
+      }
+    })
+
+    test('renamed columns and other settings of the sql do not matter', async () => {
+      const other = connect(service.url, { max: 2, transform: connect.camel, prepare: true, debug: false })
+      try {
+        const store = postgresStore(other, { table })
+        const key = freshKey()
+        const token = await claimed(store, key, 60_000)
+        expect(await store.claim(key, 60_000)).toMatchObject({ state: 'busy', retryMs: expect.any(Number) })
+        expect(await store.complete(key, token, 60_000)).toBe(true)
+        expect(await store.claim(key, 60_000)).toEqual({ state: 'done' })
+      } finally {
+        await other.end()
+      }
+    })
+  })
+
+  describe.each(['pg', 'postgres'] as const)('a crash, with the client of %s', (client) => {
+    crashContract(client, () => ({ url: service.url, place: schema }), { exactlyOnce: true })
+  })
+
+  describe('a storm of deliveries, each in two copies, at processes that die at random points', () => {
+    const insert = `INSERT INTO ${applied} (key) VALUES ($1)`
+
+    const expectEachAppliedOnce = async (report: StormReport) => {
+      const counts = [...report.applied.values()]
+      expect(counts.filter((count) => count !== 1)).toEqual([])
+      const keys = [...report.applied.keys()]
+      const rows = await pool.query(
+        `SELECT count(*)::int AS rows, count(DISTINCT key)::int AS keys FROM ${applied} WHERE key = ANY ($1)`,
+        [keys],
+      )
+      expect(rows.rows).toEqual([{ rows: keys.length, keys: keys.length }])
+    }
+
+    test('20 000 with pg: none lost, none run twice at once, and with runOnce none applied twice', async () => {
+      const store = postgresStore(pool, { table })
+      const report = await storm(
+        store,
+        { count: 20_000, concurrency: 40, leaseMs: 1000, seed: 1 },
+        async (key, dies) => {
+          const { ran } = await store.runOnce(key, async (tx) => {
+            await tx.query(insert, [key])
+            if (dies) throw new Death()
+          })
+          return ran
+        },
+      )
+      await expectCalm(store, report, 20_000)
+      await expectEachAppliedOnce(report)
+    }, 240_000)
+
+    test('2 000 with postgres: the same', async () => {
+      const store = postgresStore(sql, { table })
+      const report = await storm(store, { count: 2000, concurrency: 40, leaseMs: 1000, seed: 2 }, async (key, dies) => {
+        const { ran } = await store.runOnce(key, async (tx) => {
+          await tx.unsafe(insert, [key])
+          if (dies) throw new Death()
+        })
+        return ran
+      })
+      await expectCalm(store, report, 2000)
+      await expectEachAppliedOnce(report)
+    }, 120_000)
+  })
+
+  test('both clients see the same deliveries and keys', async () => {
+    const key = freshKey()
+    const token = await claimed(postgresStore(pool, { table }), key, 60_000)
+    expect((await postgresStore(sql, { table }).claim(key, 60_000)).state).toBe('busy')
+    expect(await postgresStore(sql, { table }).complete(key, token, 60_000)).toBe(true)
+    expect((await postgresStore(sql, { table }).runOnce(key, () => 1)).ran).toBe(true)
+    expect((await postgresStore(pool, { table }).runOnce(key, () => 1)).ran).toBe(false)
+  })
+
+  test('a database whose transactions are serializable by default gives one of 20 the claim and the run', async () => {
+    const strict = new Pool({
+      connectionString: service.url,
+      max: 10,
+      options: '-c default_transaction_isolation=serializable',
+    })
+    try {
+      const store = postgresStore(strict, { table })
+      const key = freshKey()
+      const runs = await Promise.all(Array.from({ length: 20 }, () => store.runOnce(key, () => 1)))
+      expect(runs.filter(({ ran }) => ran)).toHaveLength(1)
+      const claims = await Promise.allSettled(Array.from({ length: 20 }, () => store.claim(key, 60_000)))
+      const won = claims.filter((claim) => claim.status === 'fulfilled' && claim.value.state === 'claimed')
+      expect(won).toHaveLength(1)
+    } finally {
+      await strict.end()
+    }
+  })
+
+  describe('prune', () => {
+    const own = `${schema}.pruned`
+
+    test('deletes what is past its time, up to the limit, and nothing else', async () => {
+      await pool.query(postgresSchema(own))
+      const store = postgresStore(pool, { table: own, runOnceRetainMs: 1 })
+      const kept = postgresStore(pool, { table: own })
+      for (let i = 0; i < 7; i++) await store.complete(freshKey(), 'token', 1)
+      for (let i = 0; i < 2; i++) await store.runOnce(freshKey(), () => 1)
+      await claimed(store, freshKey(), 1)
+      const held = freshKey()
+      const done = freshKey()
+      const ran = freshKey()
+      await claimed(kept, held, 60_000)
+      await kept.complete(done, 'token', 60_000)
+      await kept.runOnce(ran, () => 1)
+      await whenFree(postgresStore(pool, { table }), 1)
+
+      expect(await store.prune(4)).toBe(4)
+      expect(await store.prune()).toBe(6)
+      expect(await store.prune()).toBe(0)
+      expect((await kept.claim(held, 1)).state).toBe('busy')
+      expect((await kept.claim(done, 1)).state).toBe('done')
+      expect((await kept.runOnce(ran, () => 1)).ran).toBe(false)
+      expect(await observe(`SELECT FROM ${own}`)).toHaveLength(3)
+    })
+
+    test('a row that somebody holds is left for the next time, instead of waited for', async () => {
+      await pool.query(postgresSchema(own))
+      const store = postgresStore(pool, { table: own })
+      const [held, free] = [freshKey(), freshKey()]
+      await store.complete(held, 'token', 1)
+      await store.complete(free, 'token', 1)
+      await whenFree(postgresStore(pool, { table }), 1)
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN')
+        await client.query(`SELECT FROM ${own} WHERE key = $1 FOR UPDATE`, [held])
+        expect(await store.prune()).toBe(1)
+      } finally {
+        await client.query('ROLLBACK')
+        client.release()
+      }
+      expect(await store.prune()).toBe(1)
+    })
+
+    test('concurrent runs share the rows', async () => {
+      await pool.query(postgresSchema(own))
+      const store = postgresStore(pool, { table: own })
+      await Promise.all(Array.from({ length: 60 }, () => store.complete(freshKey(), 'token', 1)))
+      await whenFree(postgresStore(pool, { table }), 1)
+      const pruned = await Promise.all(Array.from({ length: 6 }, () => store.prune(20)))
+      expect(pruned.reduce((sum, count) => sum + count)).toBe(60)
+    })
+
+    test.each([0, -1, 1.5, Number.NaN, Infinity, '5' as unknown as number])(
+      'a limit of %s is refused',
+      async (limit) => {
+        await expect(postgresStore(pool, { table }).prune(limit)).rejects.toThrow(RangeError)
+      },
+    )
+  })
+
+  describe('the schema', () => {
+    test('can be created by many sessions at once, and again', async () => {
+      const name = `${schema}.created_at_once`
+      await Promise.all([
+        ...Array.from({ length: 10 }, () => pool.query(postgresSchema(name))),
+        ...Array.from({ length: 10 }, () => sql.unsafe(postgresSchema(name))),
+      ])
+      await claimed(postgresStore(pool, { table: name }), freshKey(), 60_000)
+      await pool.query(postgresSchema(name))
+      expect(await observe(`SELECT FROM ${name}`)).toHaveLength(1)
+    })
+
+    test('asks for no right to create tables once the table is there', async () => {
+      const role = `role_${randomUUID().slice(0, 8)}`
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN')
+        await client.query(`CREATE ROLE ${role}`)
+        await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
+        await client.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO ${role}`)
+        await client.query(`SET LOCAL ROLE ${role}`)
+        await client.query(postgresSchema(table))
+      } finally {
+        await client.query('ROLLBACK')
+        client.release()
+      }
+    })
+
+    test('takes a table of the search path, mixed case and reserved words', async () => {
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN')
+        await client.query(`SET LOCAL search_path TO ${schema}`)
+        for (const name of ['Order', '_', 'Campaign_Deliveries_2']) {
+          await client.query(postgresSchema(name))
+          expect((await client.query(`SELECT FROM ${schema}."${name}"`)).rows).toEqual([])
+        }
+      } finally {
+        await client.query('ROLLBACK')
+        client.release()
+      }
+    })
+
+    test('the store says what is missing when the table is not there', async () => {
+      await expect(postgresStore(pool, { table: `${schema}.nowhere` }).claim(freshKey(), 1)).rejects.toThrow(
+        /relation ".*nowhere" does not exist/,
+      )
+    })
+  })
+
+  test('an error of the connection is passed on, without the password', async () => {
+    const password = randomUUID()
+    const url = new URL(service.url)
+    // Nobody of that name, in case the server asks no password of those it knows.
+    url.username = `nobody_${randomUUID()}`
+    url.password = password
+    const stranger = new Pool({ connectionString: url.href, max: 1 })
+    const strange = connect(url.href, { max: 1 })
+    try {
+      for (const store of [postgresStore(stranger, { table }), postgresStore(strange, { table })]) {
+        const error = await store.claim(freshKey(), 1).catch((reason: unknown) => reason)
+        expect(error).toMatchObject({ code: expect.stringMatching(/^28/) })
+        expect(String(error) + JSON.stringify(error)).not.toContain(password)
+        await expect(store.runOnce(freshKey(), () => 1)).rejects.toMatchObject({ code: expect.stringMatching(/^28/) })
+      }
+    } finally {
+      await stranger.end()
+      await strange.end()
+    }
+  })
+})
+
+describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
+  'postgresStore when PostgreSQL goes away',
+  () => {
+    test.each(['pg', 'postgres'])(
+      'in the middle, calls of %s reject, the receiver answers 503, and both work again later',
+      async (name) => {
+        const service = await postgres.startPrivate()
+        const pool = new Pool({ connectionString: service.url, connectionTimeoutMillis: 2000 })
+        pool.on('error', () => undefined)
+        const sql = connect(service.url, { connect_timeout: 2, backoff: () => 0.01, onnotice: () => undefined })
+        try {
+          await pool.query(postgresSchema())
+          const store = name === 'pg' ? postgresStore(pool) : postgresStore(sql)
+          await expectOutageHandled(service, store, { remembers: true })
+        } finally {
+          await pool.end()
+          await sql.end({ timeout: 0 })
+          await service.stop()
+        }
+      },
+      30_000,
+    )
+  },
+)
+
+describe('a connection of pg', () => {
+  test.each([
+    ['whose ROLLBACK failed is given back to be destroyed', true],
+    ['that was rolled back is given back to be used', false],
+  ])('%s', async (_, rollbackFails) => {
+    const released: unknown[] = []
+    const client: PgClient = {
+      query: async (text) => {
+        if (text === 'ROLLBACK' && rollbackFails) throw new Error('timed out')
+        return { rows: [{}], command: '' }
+      },
+      release: (destroy) => released.push(destroy),
+    }
+    const store = postgresStore({ query: client.query, connect: async () => client } satisfies PgPool)
+    const reason = new Error('the work failed')
+    await expect(store.runOnce('key', () => Promise.reject(reason))).rejects.toBe(reason)
+    expect(released).toEqual([rollbackFails])
+  })
+})
+
+describe('the arguments of postgresStore', () => {
+  const never = () => Promise.reject(new Error('never asked'))
+  const fake: PgPool = { query: never, connect: never }
+
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a URL', 'postgres://localhost'],
+    ['an empty object', {}],
+    ['a function', () => undefined],
+    ['the sql of a transaction', Object.assign(() => undefined, { unsafe: never, savepoint: never })],
+  ])('%s is refused', (_, database) => {
+    expect(() => postgresStore(database as PgPool)).toThrow(
+      /postgresStore needs a Pool of "pg" or the sql of "postgres"/,
+    )
+  })
+
+  test('a single client of pg is refused, with the way out', () => {
+    expect(() => postgresStore(new Client() as unknown as PgPool)).toThrow(/give it a Pool/)
+  })
+
+  const malformed = [
+    '',
+    'a b',
+    'a"b',
+    "a'b",
+    'a;DROP TABLE b',
+    'a.b.c',
+    '.a',
+    'a.',
+    '1a',
+    'a$campaign_client$b',
+    'a-b',
+    'ä',
+    'a\n',
+    'a\0',
+    'a'.repeat(64),
+    `${'a'.repeat(64)}.b`,
+    5 as unknown as string,
+    ['a'] as unknown as string,
+  ]
+  test.each(malformed)('the table %j is refused', (table) => {
+    expect(() => postgresStore(fake, { table })).toThrow(/^The table must be a name/)
+    expect(() => postgresSchema(table)).toThrow(TypeError)
+  })
+
+  test('a misspelt option is refused', () => {
+    expect(() => postgresStore(fake, { tableName: 'x' } as PostgresStoreOptions)).toThrow(
+      'postgresStore: tableName is not an option; there are table, runOnceRetainMs',
+    )
+  })
+
+  test('whatever text is given as a table, it is refused or stands in the statement as one quoted name', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\w.$"' ;-]*$/)), (table) => {
+        let statement: string
+        try {
+          statement = postgresSchema(table)
+        } catch (error) {
+          expect(error).toBeInstanceOf(TypeError)
+          return
+        }
+        const name = table
+          .split('.')
+          .map((part) => `"${part}"`)
+          .join('.')
+        expect(statement).toContain(`CREATE TABLE ${name} (`)
+        expect(statement.replaceAll(name, '').match(/["]/g)).toBeNull()
+        expect(statement.match(/\$campaign_client\$/g)).toHaveLength(2)
+      }),
+    )
+  })
+
+  test.each([0, -1, Number.NaN, -Infinity, '1' as unknown as number])(
+    'a runOnceRetainMs of %s is refused',
+    (runOnceRetainMs) => {
+      expect(() => postgresStore(fake, { runOnceRetainMs })).toThrow(/^runOnceRetainMs must be/)
+    },
+  )
+})

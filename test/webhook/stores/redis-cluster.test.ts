@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { type IoredisClient, type NodeRedisClient, redisStore } from 'campaign-client/webhook/redis'
+import { Cluster } from 'ioredis'
+import { createCluster } from 'redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clusterMissing, type RedisCluster, startRedisCluster } from '../../databases/redis-cluster.ts'
+import { skipsWithout } from '../../machine/skips-without.ts'
+import { storeContract } from './contract.ts'
+import { claimed, freshKey } from './store-clock.ts'
+
+describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over a real Redis Cluster', () => {
+  let cluster: RedisCluster
+  let nodeRedis: ReturnType<typeof createCluster>
+  let ioredis: Cluster
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster()
+    const { nodes, password } = cluster
+    nodeRedis = createCluster({
+      rootNodes: nodes.map(({ host, port }) => ({ socket: { host, port } })),
+      defaults: { password },
+    }) as ReturnType<typeof createCluster>
+    await nodeRedis.connect()
+    ioredis = new Cluster([...nodes], { redisOptions: { password } })
+  }, 60_000)
+
+  afterAll(async () => {
+    nodeRedis?.destroy()
+    ioredis?.disconnect()
+    await cluster?.stop()
+  })
+
+  describe('with the client of redis', () => {
+    storeContract(() => redisStore(nodeRedis))
+  })
+
+  describe('with the client of ioredis', () => {
+    storeContract(() => redisStore(ioredis))
+  })
+
+  const clients = (): (NodeRedisClient | IoredisClient)[] => [nodeRedis, ioredis]
+
+  /** How many keys under the prefix each node holds. */
+  const spread = async (prefix: string): Promise<number[]> => {
+    const held = await Promise.all(cluster.nodes.map((_, node) => cluster.command(node, 'KEYS', `${prefix}*`)))
+    return held.map((keys) => keys.split('\n').filter((key) => key !== '').length)
+  }
+
+  test.each([0, 1])('deliveries are spread over all nodes, or kept on one by a hash tag: %i', async (which) => {
+    const client = clients()[which] as NodeRedisClient
+    const prefix = `spread-${randomUUID()}`
+    const spreading = redisStore(client, { prefix: `${prefix}:` })
+    const tagged = redisStore(client, { prefix: `{${prefix}}:` })
+    for (let n = 0; n < 40; n++) {
+      await claimed(spreading, freshKey(), 60_000)
+      await claimed(tagged, freshKey(), 60_000)
+    }
+    const [one = 0, two = 0, three = 0] = await spread(`${prefix}:`)
+    expect(one + two + three).toBe(40)
+    expect(Math.min(one, two, three)).toBeGreaterThan(0)
+    expect((await spread(`{${prefix}}:`)).sort()).toEqual([0, 0, 40])
+  })
+
+  test.each([0, 1])('a claim is still held after its slot has moved to another node: %i', async (which) => {
+    const prefix = `moved-${randomUUID()}:`
+    const store = redisStore(clients()[which] as NodeRedisClient, { prefix })
+    const key = freshKey()
+    const token = await claimed(store, key, 60_000)
+    await moveSlotOf(prefix + key)
+    expect((await store.claim(key, 60_000)).state).toBe('busy')
+    expect(await store.extend(key, token, 60_000)).toBe(true)
+    expect(await store.complete(key, token, 60_000)).toBe(true)
+    expect((await store.claim(key, 60_000)).state).toBe('done')
+  })
+
+  /** Hands the slot of a record, and the record, to the next node. */
+  async function moveSlotOf(record: string): Promise<void> {
+    const slot = await cluster.command(0, 'CLUSTER', 'KEYSLOT', record)
+    const holders = await spread(record)
+    const from = holders.indexOf(1)
+    const to = (from + 1) % holders.length
+    const [source, target] = await Promise.all([from, to].map((node) => cluster.command(node, 'CLUSTER', 'MYID')))
+    await cluster.command(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', source as string)
+    await cluster.command(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', target as string)
+    const { host, port } = cluster.nodes[to] as RedisCluster['nodes'][number]
+    const move = ['MIGRATE', host, `${port}`, '', '0', '5000', 'AUTH', cluster.password, 'KEYS', record]
+    expect(await cluster.command(from, ...move)).toBe('OK')
+    for (const node of [to, from]) await cluster.command(node, 'CLUSTER', 'SETSLOT', slot, 'NODE', target as string)
+    expect((await spread(record))[to]).toBe(1)
+  }
+})

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type IoredisClient,
+  type NodeRedisClient,
+  type RedisStoreOptions,
+  redisStore,
+} from 'campaign-client/webhook/redis'
+import Ioredis from 'ioredis'
+import { createClient, createClientPool } from 'redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../databases/database.ts'
+import { redis } from '../../databases/redis.ts'
+import { skipsWithout } from '../../machine/skips-without.ts'
+import { storeContract } from './contract.ts'
+import { crashContract } from './crash.ts'
+import { expectOutageHandled } from './outage.ts'
+import { claimed, freshKey } from './store-clock.ts'
+import { Death, expectCalm, storm } from './storm.ts'
+
+describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real Redis', () => {
+  const prefix = `test-${randomUUID()}:`
+  let service: Database
+  let nodeRedis: ReturnType<typeof createClient>
+  let ioredis: Ioredis
+
+  beforeAll(async () => {
+    service = await redis.start()
+    nodeRedis = createClient({ url: service.url })
+    await nodeRedis.connect()
+    ioredis = new Ioredis(service.url)
+  })
+
+  afterAll(async () => {
+    nodeRedis?.destroy()
+    ioredis?.disconnect()
+    await service?.stop()
+  })
+
+  describe('with the client of redis', () => {
+    storeContract(() => redisStore(nodeRedis, { prefix }))
+  })
+
+  describe('with the client of ioredis', () => {
+    storeContract(() => redisStore(ioredis, { prefix }))
+  })
+
+  describe.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {
+    crashContract(client, () => ({ url: service.url, place: `${prefix}crash-${client}:` }), { exactlyOnce: false })
+  })
+
+  const clients = (): [string, NodeRedisClient | IoredisClient][] => [
+    ['redis', nodeRedis],
+    ['ioredis', ioredis],
+  ]
+
+  test('both clients see the same deliveries', async () => {
+    const key = freshKey()
+    const token = await claimed(redisStore(nodeRedis, { prefix }), key, 60_000)
+    expect((await redisStore(ioredis, { prefix }).claim(key, 60_000)).state).toBe('busy')
+    expect(await redisStore(ioredis, { prefix }).complete(key, token, 60_000)).toBe(true)
+    expect((await redisStore(nodeRedis, { prefix }).claim(key, 60_000)).state).toBe('done')
+  })
+
+  test('a pool of redis, and a client that returns numbers as text, do as well', async () => {
+    const pool = createClientPool({ url: service.url })
+    const texts = new Ioredis(service.url, { stringNumbers: true })
+    try {
+      await pool.connect()
+      for (const client of [pool, texts]) {
+        const store = redisStore(client, { prefix })
+        const key = freshKey()
+        const token = await claimed(store, key, 60_000)
+        expect(await store.claim(key, 1)).toMatchObject({ state: 'busy', retryMs: expect.any(Number) })
+        expect(await store.complete(key, token, 60_000)).toBe(true)
+        expect(await store.claim(key, 1)).toEqual({ state: 'done' })
+      }
+    } finally {
+      pool.destroy()
+      texts.disconnect()
+    }
+  })
+
+  test('stores with different prefixes know nothing of each other', async () => {
+    const key = freshKey()
+    await claimed(redisStore(nodeRedis, { prefix: `${prefix}a:` }), key, 60_000)
+    await claimed(redisStore(nodeRedis, { prefix: `${prefix}b:` }), key, 60_000)
+  })
+
+  test('every record is one key under the prefix, and expires', async () => {
+    const store = redisStore(nodeRedis, { prefix: `${prefix}one:` })
+    const held = freshKey()
+    const done = freshKey()
+    await claimed(store, held, 60_000)
+    await store.complete(done, await claimed(store, done, 60_000), 600_000)
+    expect((await nodeRedis.keys(`${prefix}one:*`)).sort()).toEqual(
+      [`${prefix}one:${held}`, `${prefix}one:${done}`].sort(),
+    )
+    expect(await nodeRedis.pTTL(`${prefix}one:${held}`)).toBeGreaterThan(0)
+    expect(await nodeRedis.pTTL(`${prefix}one:${done}`)).toBeGreaterThan(60_000)
+  })
+
+  test('a user with only the documented rights is enough', async () => {
+    const name = `user-${randomUUID()}`
+    const password = randomUUID()
+    const commands = ['+eval', '+get', '+set', '+del', '+pttl', '+pexpire']
+    await nodeRedis.sendCommand(['ACL', 'SETUSER', name, 'on', `>${password}`, `~${prefix}*`, ...commands])
+    const { hostname, port } = new URL(service.url)
+    const limited = new Ioredis({
+      host: hostname,
+      port: Number(port),
+      username: name,
+      password,
+      enableReadyCheck: false,
+    })
+    limited.on('error', () => undefined)
+    try {
+      const store = redisStore(limited, { prefix })
+      const key = freshKey()
+      const token = await claimed(store, key, 60_000)
+      expect(await store.extend(key, token, 60_000)).toBe(true)
+      await store.release(key, token)
+      expect(await store.complete(key, await claimed(store, key, 60_000), 60_000)).toBe(true)
+      expect((await store.claim(key, 60_000)).state).toBe('done')
+    } finally {
+      limited.disconnect()
+      await nodeRedis.sendCommand(['ACL', 'DELUSER', name])
+    }
+  })
+
+  test('a value of something else under the prefix is reported, and left alone', async () => {
+    for (const [, client] of clients()) {
+      const store = redisStore(client, { prefix })
+      const text = freshKey()
+      await nodeRedis.set(prefix + text, 'a session of the shop')
+      await expect(store.claim(text, 1000)).rejects.toThrow(/give redisStore its own prefix/)
+      expect(await store.complete(text, 'token', 1000)).toBe(false)
+      await store.release(text, 'token')
+      expect(await nodeRedis.get(prefix + text)).toBe('a session of the shop')
+      const list = freshKey()
+      await nodeRedis.lPush(prefix + list, 'x')
+      await expect(store.claim(list, 1000)).rejects.toThrow(/WRONGTYPE/)
+    }
+  })
+
+  test('the same claim sent twice by the client is one claim', async () => {
+    // What ioredis does with a command whose connection was lost before the reply.
+    const sentTwice: IoredisClient = {
+      defineCommand: () => undefined,
+      async eval(script, keyCount, ...args) {
+        await ioredis.eval(script, keyCount, ...args)
+        return ioredis.eval(script, keyCount, ...args)
+      },
+    }
+    const store = redisStore(sentTwice, { prefix })
+    const key = freshKey()
+    const token = await claimed(store, key, 60_000)
+    expect((await redisStore(ioredis, { prefix }).claim(key, 60_000)).state).toBe('busy')
+    expect(await store.complete(key, token, 60_000)).toBe(true)
+  })
+
+  test('a pipeline of MULTI is refused by its answer instead of being taken for a claim', async () => {
+    const queued: IoredisClient = { defineCommand: () => undefined, eval: async () => 'QUEUED' }
+    await expect(redisStore(queued).claim('key', 1000)).rejects.toThrow(/outside MULTI/)
+  })
+
+  test('scripts survive SCRIPT FLUSH', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    const key = freshKey()
+    const token = await claimed(store, key, 60_000)
+    await nodeRedis.sendCommand(['SCRIPT', 'FLUSH'])
+    expect(await store.complete(key, token, 60_000)).toBe(true)
+  })
+
+  test.each([0, 1])(
+    'a storm of 20 000 deliveries, each in two copies, at processes that die at random: %i',
+    async (which) => {
+      const store = redisStore((clients()[which] as [string, NodeRedisClient])[1], { prefix })
+      const count = 20_000
+      const report = await storm(store, { count, concurrency: 100, leaseMs: 1000, seed: which }, async (_, dies) => {
+        await nextTurn()
+        if (dies) throw new Death()
+        return true
+      })
+      await expectCalm(store, report, count)
+    },
+    240_000,
+  )
+})
+
+describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore when Redis goes away', () => {
+  test.each(['redis', 'ioredis'])(
+    'in the middle, calls of %s reject, the receiver answers 503, and both work again later',
+    async (name) => {
+      const service = await redis.startPrivate()
+      const nodeRedis = createClient({
+        url: service.url,
+        disableOfflineQueue: true,
+        socket: { reconnectStrategy: 10 },
+      })
+      const ioredis = new Ioredis(service.url, {
+        lazyConnect: true,
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        retryStrategy: () => 10,
+      })
+      nodeRedis.on('error', () => undefined)
+      ioredis.on('error', () => undefined)
+      try {
+        const client = name === 'redis' ? nodeRedis : ioredis
+        await client.connect()
+        await expectOutageHandled(service, redisStore(client), { remembers: false })
+      } finally {
+        nodeRedis.destroy()
+        ioredis.disconnect()
+        await service.stop()
+      }
+    },
+    20_000,
+  )
+})
+
+describe('the arguments of redisStore', () => {
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a URL', 'redis://localhost'],
+    ['an empty object', {}],
+    ['a function', () => undefined],
+    ['a client with nothing but eval', { eval: async () => 1 }],
+  ])('%s is refused', (_, client) => {
+    expect(() => redisStore(client as IoredisClient)).toThrow(/redisStore needs a client/)
+    expect(() => redisStore(client as IoredisClient)).toThrow(TypeError)
+  })
+
+  test('a misspelt option is refused', () => {
+    const client: IoredisClient = { eval: async () => 1, defineCommand: () => undefined }
+    expect(() => redisStore(client, { keyPrefix: 'x:' } as RedisStoreOptions)).toThrow(
+      'redisStore: keyPrefix is not an option; there are prefix',
+    )
+  })
+
+  test.each(['', 'a b', 'a\nb', 'ä:', 'x'.repeat(201), 5 as unknown as string])(
+    'the prefix %j is refused',
+    (prefix) => {
+      const client: IoredisClient = { eval: async () => 1, defineCommand: () => undefined }
+      expect(() => redisStore(client, { prefix })).toThrow(/^The prefix of redisStore must be/)
+    },
+  )
+})

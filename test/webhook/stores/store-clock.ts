@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { DeliveryStore } from '../../../src/webhook/stores/store.ts'
+
+/** A key no other test has. */
+export function freshKey(): string {
+  return `key-${randomUUID()}`
+}
+
+/** Claims what must be free, and returns the token. */
+export async function claimed(store: DeliveryStore, key: string, leaseMs: number): Promise<string> {
+  const answer = await store.claim(key, leaseMs)
+  if (answer.state !== 'claimed') expect.unreachable(`the claim should be free, and is ${answer.state}`)
+  return answer.token
+}
+
+/**
+ * Waits for `ms` milliseconds on the store's clock, which no test can set: a claim made now, and asked for as long as
+ * the store itself says, has lapsed afterwards, and so has every shorter or earlier one.
+ */
+export async function whenFree(store: DeliveryStore, ms: number): Promise<void> {
+  const key = freshKey()
+  await claimed(store, key, ms + 1)
+  await claimWhenFree(store, key)
+}
+
+/** Claims a delivery that another holder lets lapse. */
+export async function claimWhenFree(store: DeliveryStore, key: string, leaseMs = 60_000): Promise<string> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const answer = await store.claim(key, leaseMs)
+    if (answer.state === 'claimed') return answer.token
+    if (answer.state === 'done') break
+    await wait(Math.min(Math.max(answer.retryMs, 1), 100))
+  }
+  return expect.unreachable(`the claim of ${key} never lapsed`)
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { BUILDS, loadHmac, loadWebhook } from '../builds.ts'
+
+const bytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'))
+
+/** RFC 4231, section 4. Case 5 publishes the first 128 bits only. */
+const RFC_4231 = [
+  {
+    name: 'test case 1',
+    key: bytes('0b'.repeat(20)),
+    data: 'Hi There',
+    digest: 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
+  },
+  {
+    name: 'test case 2, a key shorter than the digest',
+    key: 'Jefe',
+    data: 'what do ya want for nothing?',
+    digest: '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  },
+  {
+    name: 'test case 3',
+    key: bytes('aa'.repeat(20)),
+    data: bytes('dd'.repeat(50)),
+    digest: '773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe',
+  },
+  {
+    name: 'test case 4',
+    key: bytes('0102030405060708090a0b0c0d0e0f10111213141516171819'),
+    data: bytes('cd'.repeat(50)),
+    digest: '82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b',
+  },
+  {
+    name: 'test case 5, truncated',
+    key: bytes('0c'.repeat(20)),
+    data: 'Test With Truncation',
+    digest: 'a3b6167473100ee06e0c796c2955552b',
+  },
+  {
+    name: 'test case 6, a key longer than a block',
+    key: bytes('aa'.repeat(131)),
+    data: 'Test Using Larger Than Block-Size Key - Hash Key First',
+    digest: '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+  },
+  {
+    name: 'test case 7, key and data longer than a block',
+    key: bytes('aa'.repeat(131)),
+    data:
+      'This is a test using a larger than block-size key and a larger than block-size data. The key needs to be ' +
+      'hashed before being used by the HMAC algorithm.',
+    digest: '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
+  },
+]
+
+/** Examples that other services publish for the same scheme: HMAC-SHA256 of the raw text, in lowercase hexadecimal. */
+const PUBLISHED = [
+  {
+    name: 'GitHub, Validating webhook deliveries',
+    key: "It's a Secret to Everybody",
+    data: 'Hello, World!',
+    digest: '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+  },
+  {
+    name: 'Slack, Verifying requests',
+    key: '8f742231b10e8888abcd99yyyzzz85a5',
+    data:
+      'v0:1531420618:token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow' +
+      '&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect' +
+      '&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554' +
+      '%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
+    digest: 'a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
+  },
+  {
+    name: 'Wikipedia, HMAC',
+    key: 'key',
+    data: 'The quick brown fox jumps over the lazy dog',
+    digest: 'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
+  },
+]
+
+describe.each(BUILDS)('published vectors, %s build', (build) => {
+  test.each(RFC_4231)('RFC 4231 $name', async ({ key, data, digest }) => {
+    const { hmacSha256Hex } = await loadHmac(build)
+    const hex = hmacSha256Hex(key, data)
+    expect(hex).toHaveLength(64)
+    expect(hex.slice(0, digest.length)).toBe(digest)
+  })
+
+  test.each(PUBLISHED)('$name', async ({ key, data, digest }) => {
+    const { signWebhook, verifyWebhook } = await loadWebhook(build)
+    expect(signWebhook(key, data)).toBe(digest)
+    expect(verifyWebhook(key, data, digest)).toBe(true)
+    expect(verifyWebhook(key, `${data} `, digest)).toBe(false)
+    expect(verifyWebhook(`${key} `, data, digest)).toBe(false)
+  })
+})
