@@ -11,9 +11,9 @@ export type {
   SeasonSeed,
   TaskSeed,
   UserSeed,
-} from './campaign-seed.ts'
+} from './world/campaign-seed.ts'
 export { createManualClock, type ManualClock, type ManualClockOptions, type ServiceClock } from './clock.ts'
-export { demoCampaign } from './demo-campaign.ts'
+export { demoCampaign } from './world/demo-campaign.ts'
 export type {
   AnswerFault,
   ConnectionFault,
@@ -22,14 +22,14 @@ export type {
   FaultOptions,
   GarbageFault,
   StatusFault,
-} from './faults.ts'
-export type { ListeningService, ListenOptions } from './http-server.ts'
-export type { RequestRecord } from './request-log.ts'
+} from './faults/queue.ts'
+export type { ListeningService, ListenOptions } from './http/server.ts'
+export type { RequestRecord } from './http/request-log.ts'
 export { type CampaignService, type CampaignServiceOptions, createCampaignService } from './service.ts'
-export type { AwardRecord, ValueRecord } from './state/service-state.ts'
-export type { EntrySnapshot, StateSnapshot } from './state/snapshot.ts'
-export type { TokenGrant, TokenOptions } from './tokens.ts'
-export type { DeliveryAttempt, DeliveryRecord } from './webhooks/deliveries.ts'
-export type { Deliver, PostResult } from './webhooks/post.ts'
-export type { WebhookOptions, WebhookRecord } from './webhooks/registry.ts'
-export type { EmitOptions, EmittedMessage, TestWebhookOptions, TestWebhookResult } from './webhooks/sender.ts'
+export type { AwardRecord, ValueRecord } from './world/state.ts'
+export type { EntrySnapshot, StateSnapshot } from './world/snapshot.ts'
+export type { TokenGrant, TokenOptions } from './http/tokens.ts'
+export type { DeliveryAttempt, DeliveryRecord } from './deliveries/delivery-queue.ts'
+export type { Deliver, PostResult } from './deliveries/post.ts'
+export type { WebhookOptions, WebhookRecord } from './deliveries/webhook-registry.ts'
+export type { EmitOptions, EmittedMessage, TestWebhookOptions, TestWebhookResult } from './deliveries/sender.ts'

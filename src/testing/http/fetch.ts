@@ -1,7 +1,7 @@
-import type { ServiceClock } from './clock.ts'
+import type { ServiceClock } from '../clock.ts'
 import { delay, untilAborted } from './delay.ts'
-import type { FaultOutcome, Transmission } from './faults.ts'
-import { isBodyless, type ServiceRequest } from './service-request.ts'
+import type { FaultOutcome, Transmission } from '../faults/queue.ts'
+import { isBodyless, type ServiceRequest } from './message.ts'
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 20

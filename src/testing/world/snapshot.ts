@@ -1,7 +1,7 @@
 import type { LinkedProfile } from '../../schemas/user-profiles.ts'
 import type { RewardEntry } from '../../schemas/user-progress.ts'
 import { totalXp } from './campaign.ts'
-import type { AwardRecord, ServiceState, ValueRecord } from './service-state.ts'
+import type { AwardRecord, ServiceState, ValueRecord } from './state.ts'
 
 /** A user's entry in a campaign, as the service holds it. */
 export interface EntrySnapshot {

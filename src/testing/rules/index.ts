@@ -1,13 +1,13 @@
-import type { OperationName, RequestOf } from '../endpoints.ts'
-import { accessDenied, badRequest, Refusal } from './refusal.ts'
-import type { ServiceEvent } from './service-event.ts'
-import { type Campaign, type Entry, totalXp } from './state/campaign.ts'
-import type { Challenge, Quest, Task } from './state/campaign-definition.ts'
-import { completeTask, missingDependencies } from './state/completion.ts'
-import type { ServiceState } from './state/service-state.ts'
-import { type User, WALLET_PLATFORM } from './state/users.ts'
-import type { TokenGrant } from './tokens.ts'
-import type { WebhookRegistry } from './webhooks/registry.ts'
+import type { OperationName, RequestOf } from '../../endpoints.ts'
+import { accessDenied, badRequest, Refusal } from '../http/refusal.ts'
+import type { ServiceEvent } from '../world/event.ts'
+import { type Campaign, type Entry, totalXp } from '../world/campaign.ts'
+import type { Challenge, Quest, Task } from '../world/campaign-definition.ts'
+import { completeTask, missingDependencies } from '../world/completion.ts'
+import type { ServiceState } from '../world/state.ts'
+import { type User, WALLET_PLATFORM } from '../world/users.ts'
+import type { TokenGrant } from '../http/tokens.ts'
+import type { WebhookRegistry } from '../deliveries/webhook-registry.ts'
 
 /** What an operation works with. */
 export interface OperationContext {

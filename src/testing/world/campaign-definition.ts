@@ -10,7 +10,7 @@ import {
   type SeasonSeed,
   TASK_SEED,
   type TaskSeed,
-} from '../campaign-seed.ts'
+} from './campaign-seed.ts'
 
 interface Item {
   readonly id: string

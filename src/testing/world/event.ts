@@ -1,6 +1,6 @@
-import type { Campaign, Entry } from './state/campaign.ts'
-import type { Completion } from './state/completion.ts'
-import type { AwardRecord } from './state/service-state.ts'
+import type { Campaign, Entry } from './campaign.ts'
+import type { Completion } from './completion.ts'
+import type { AwardRecord } from './state.ts'
 
 interface EventOrigin {
   readonly campaign: Campaign

@@ -1,6 +1,6 @@
 import { type CampaignService, createCampaignService, createManualClock } from 'campaign-client/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { BASE_URL, type Caller, caller, ok, refused } from './rest.ts'
+import { BASE_URL, type Caller, caller, ok, refused } from '../rest.ts'
 
 const WALLET = `0x${'1'.repeat(40)}`
 const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })

@@ -1,6 +1,6 @@
-import type { LinkedProfile } from '../schemas/user-profiles.ts'
-import type { RewardEntry } from '../schemas/user-progress.ts'
-import { anything, type OptionRules } from '../shared/options.ts'
+import type { LinkedProfile } from '../../schemas/user-profiles.ts'
+import type { RewardEntry } from '../../schemas/user-progress.ts'
+import { anything, type OptionRules } from '../../shared/options.ts'
 
 /** A task of a campaign to start with. Everything but `id` has a default. */
 export interface TaskSeed {

@@ -1,7 +1,7 @@
-import type { ServiceEvent } from '../service-event.ts'
-import { type Campaign, type Entry, totalXp } from '../state/campaign.ts'
-import type { Quest, Task } from '../state/campaign-definition.ts'
-import type { MessageAddress } from './registry.ts'
+import type { ServiceEvent } from '../world/event.ts'
+import { type Campaign, type Entry, totalXp } from '../world/campaign.ts'
+import type { Quest, Task } from '../world/campaign-definition.ts'
+import type { MessageAddress } from './webhook-registry.ts'
 
 /** A message before it has an ID. */
 export interface Draft {

@@ -1,7 +1,7 @@
-import { endpoints, type OperationName } from '../endpoints.ts'
-import { anything, type OptionRule, type OptionRules, requireOptions } from '../shared/options.ts'
-import { standardError } from './refusal.ts'
-import { isBodyless, type ServiceAnswer } from './service-request.ts'
+import { endpoints, type OperationName } from '../../endpoints.ts'
+import { anything, type OptionRule, type OptionRules, requireOptions } from '../../shared/options.ts'
+import { standardError } from '../http/refusal.ts'
+import { isBodyless, type ServiceAnswer } from '../http/message.ts'
 
 interface FaultTarget {
   /** The operation that fails: the name of a method of the client, or `'*'` for any request. Default: `'*'`. */

@@ -1,10 +1,10 @@
-import type { OperationName } from '../endpoints.ts'
-import { answered, type FaultOutcome, type FaultPlan, type FaultQueue } from './faults.ts'
-import { type OperationContext, operations } from './operations.ts'
+import type { OperationName } from '../../endpoints.ts'
+import { answered, type FaultOutcome, type FaultPlan, type FaultQueue } from '../faults/queue.ts'
+import { type OperationContext, operations } from '../rules/index.ts'
 import { badRequest, Refusal, standardError } from './refusal.ts'
 import { describeRequest, type RequestLog } from './request-log.ts'
 import type { Router } from './router.ts'
-import type { Handled, Route, ServiceAnswer, ServiceRequest } from './service-request.ts'
+import type { Handled, Route, ServiceAnswer, ServiceRequest } from './message.ts'
 import type { Authenticator, TokenGrant } from './tokens.ts'
 
 /** The largest body the service reads, in bytes. Assumed: the interface shows no limit. */

@@ -1,5 +1,5 @@
 import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
-import type { IdSource } from '../random.ts'
+import type { IdSource } from '../world/identifiers.ts'
 
 /** A webhook, as `service.registerWebhook` takes it: the registration record with what the admin panel adds. */
 export interface WebhookOptions {

@@ -1,6 +1,6 @@
-import type { OperationName } from '../endpoints.ts'
-import type { FaultKind } from './faults.ts'
-import type { ServiceRequest } from './service-request.ts'
+import type { OperationName } from '../../endpoints.ts'
+import type { FaultKind } from '../faults/queue.ts'
+import type { ServiceRequest } from './message.ts'
 
 /** A request the service got. It never holds the token, nor a webhook's secret. */
 export interface RequestRecord {

@@ -1,7 +1,7 @@
 import { createCampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { caller, ok, refused } from './rest.ts'
+import { caller, ok, refused } from '../rest.ts'
 
 const progressOfAda = { account: 'ada', platform: 'discord', pid: 'demo' }
 

@@ -6,8 +6,8 @@ import {
   PROFILE_SEED,
   USER_SEED,
   type UserSeed,
-} from '../campaign-seed.ts'
-import type { IdSource } from '../random.ts'
+} from './campaign-seed.ts'
+import type { IdSource } from './identifiers.ts'
 import { Campaign, type Entry } from './campaign.ts'
 import { defineCampaign } from './campaign-definition.ts'
 import { type User, UserRegistry } from './users.ts'

@@ -1,4 +1,4 @@
-import type { ServiceClock } from './clock.ts'
+import type { ServiceClock } from '../clock.ts'
 
 /** Waits by the clock, or until the signal aborts, which rejects with the signal's reason. */
 export function delay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,8 @@
-import { endpoints, type OperationName } from '../endpoints.ts'
-import type { QueryNames } from '../options.ts'
-import { check } from '../schemas/check.ts'
+import { endpoints, type OperationName } from '../../endpoints.ts'
+import type { QueryNames } from '../../options.ts'
+import { check } from '../../schemas/check.ts'
 import { badRequest } from './refusal.ts'
-import type { Route, ServiceRequest } from './service-request.ts'
+import type { Route, ServiceRequest } from './message.ts'
 
 /** What the interface leaves open about routing. */
 export interface RouterOptions {

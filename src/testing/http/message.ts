@@ -1,4 +1,4 @@
-import type { OperationName } from '../endpoints.ts'
+import type { OperationName } from '../../endpoints.ts'
 
 /** A request as the service sees it, whichever way it came. */
 export interface ServiceRequest {

@@ -8,7 +8,7 @@ import {
 } from 'campaign-client/testing'
 import { createWebhookReceiver, parseWebhook, verifyWebhook, type WebhookEvent } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
-import { caller, ok, refused } from './rest.ts'
+import { caller, ok, refused } from '../rest.ts'
 
 const SECRET = 'the secret of the hook'
 const HOOK = 'https://partner.example/hook'

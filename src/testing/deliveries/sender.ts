@@ -1,12 +1,12 @@
 import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
-import type { IdSource } from '../random.ts'
-import type { ServiceEvent } from '../service-event.ts'
-import type { Campaign, Entry } from '../state/campaign.ts'
-import type { ServiceState } from '../state/service-state.ts'
-import { type Deliveries, signatureOf } from './deliveries.ts'
+import type { IdSource } from '../world/identifiers.ts'
+import type { ServiceEvent } from '../world/event.ts'
+import type { Campaign, Entry } from '../world/campaign.ts'
+import type { ServiceState } from '../world/state.ts'
+import { type Deliveries, signatureOf } from './delivery-queue.ts'
 import { type Draft, draftMessage, draftTestMessage, USER_ACTIVITY } from './message.ts'
 import { type PostSettings, post } from './post.ts'
-import type { Webhook, WebhookRegistry } from './registry.ts'
+import type { Webhook, WebhookRegistry } from './webhook-registry.ts'
 
 /** The user an emitted event is about. */
 interface EmittedFor {
