@@ -1,22 +1,8 @@
 import type { QueryNames } from '../options.ts'
 import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
-import type { CampaignSeed } from './world/campaign-seed.ts'
 import { type ServiceClock, systemClock } from './clock.ts'
-import { demoCampaign } from './world/demo-campaign.ts'
-import { exchange } from './http/exchange.ts'
-import { type FaultHandle, type FaultOptions, FaultQueue } from './faults/queue.ts'
-import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
-import { createIdSource } from './world/identifiers.ts'
-import { RequestLog, type RequestRecord } from './http/request-log.ts'
-import { Router } from './http/router.ts'
-import { createServiceFetch } from './http/fetch.ts'
-import type { ServiceRequest } from './http/message.ts'
-import { ServiceState } from './world/state.ts'
-import { type StateSnapshot, takeSnapshot } from './world/snapshot.ts'
-import { Authenticator, type TokenOptions } from './http/tokens.ts'
 import { Deliveries, type DeliveryRecord } from './deliveries/delivery-queue.ts'
 import type { Deliver, PostSettings } from './deliveries/post.ts'
-import { describeWebhook, type WebhookOptions, type WebhookRecord, WebhookRegistry } from './deliveries/webhook-registry.ts'
 import {
   type EmitOptions,
   type EmittedMessage,
@@ -24,6 +10,26 @@ import {
   type TestWebhookResult,
   WebhookSender,
 } from './deliveries/sender.ts'
+import {
+  describeWebhook,
+  type WebhookOptions,
+  type WebhookRecord,
+  WebhookRegistry,
+} from './deliveries/webhook-registry.ts'
+import type { FaultHandle, FaultOptions } from './faults/options.ts'
+import { FaultQueue } from './faults/queue.ts'
+import { exchange } from './http/exchange.ts'
+import { createServiceFetch } from './http/fetch.ts'
+import type { ServiceRequest } from './http/request.ts'
+import { RequestLog, type RequestRecord } from './http/request-log.ts'
+import { Router } from './http/router.ts'
+import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
+import { Authenticator, type TokenOptions } from './tokens.ts'
+import type { CampaignSeed } from './world/campaign-seed.ts'
+import { demoCampaign } from './world/demo-campaign.ts'
+import { createIdSource } from './world/identifiers.ts'
+import { type StateSnapshot, takeSnapshot } from './world/snapshot.ts'
+import { ServiceState } from './world/state.ts'
 
 /** Options of {@link createCampaignService}. All have defaults. */
 export interface CampaignServiceOptions {

@@ -1,9 +1,7 @@
 import { signWebhook } from '../../webhook/index.ts'
 import { type PostResult, type PostSettings, post } from './post.ts'
+import { RETRY_DELAYS_MS } from './retry-schedule.ts'
 import type { Webhook } from './webhook-registry.ts'
-
-/** How long after the end of each failed attempt the next one follows. Interface: Events, Delivery and retries. */
-export const RETRY_DELAYS_MS: readonly number[] = [5_000, 30_000, 60_000, 300_000]
 
 /** One attempt to deliver a message. */
 export interface DeliveryAttempt extends PostResult {

@@ -1,6 +1,6 @@
-import type { ServiceEvent } from '../world/event.ts'
 import { type Campaign, type Entry, totalXp } from '../world/campaign.ts'
 import type { Quest, Task } from '../world/campaign-definition.ts'
+import type { ServiceEvent } from '../world/event.ts'
 import type { MessageAddress } from './webhook-registry.ts'
 
 /** A message before it has an ID. */

@@ -1,11 +1,14 @@
 import type { OperationName } from '../../endpoints.ts'
-import { answered, type FaultOutcome, type FaultPlan, type FaultQueue } from '../faults/queue.ts'
-import { type OperationContext, operations } from '../rules/index.ts'
-import { badRequest, Refusal, standardError } from './refusal.ts'
+import type { ServiceAnswer } from '../answer.ts'
+import { answered, type FaultOutcome, type FaultPlan } from '../faults/plan.ts'
+import type { FaultQueue } from '../faults/queue.ts'
+import { badRequest, Refusal, standardError } from '../refusal.ts'
+import { rules } from '../rules/index.ts'
+import type { RuleContext } from '../rules/rule.ts'
+import type { Authenticator, TokenGrant } from '../tokens.ts'
+import type { ServiceRequest } from './request.ts'
 import { describeRequest, type RequestLog } from './request-log.ts'
-import type { Router } from './router.ts'
-import type { Handled, Route, ServiceAnswer, ServiceRequest } from './message.ts'
-import type { Authenticator, TokenGrant } from './tokens.ts'
+import type { Route, Router } from './router.ts'
 
 /** The largest body the service reads, in bytes. Assumed: the interface shows no limit. */
 export const MAX_BODY_BYTES = 1_048_576
@@ -16,8 +19,15 @@ export interface ExchangeParts {
   readonly faults: FaultQueue
   readonly log: RequestLog
   /** The time for one request, and what it works with. */
-  open(grant: TokenGrant): OperationContext
+  open(grant: TokenGrant): RuleContext
   now(): number
+}
+
+/** An answer together with what became of the request, for the log. */
+interface Handled {
+  readonly answer: ServiceAnswer
+  /** Why the request was refused, in words. */
+  readonly reason?: string
 }
 
 /** One request from its arrival to what the client gets to see of the answer. */
@@ -76,9 +86,9 @@ function handle(
   }
 }
 
-const perform = (operation: OperationName, request: unknown, context: OperationContext): unknown =>
+const perform = (operation: OperationName, request: unknown, context: RuleContext): unknown =>
   // The router has read the request with the operation's own schema.
-  (operations[operation] as (request: unknown, context: OperationContext) => unknown)(request, context)
+  (rules[operation] as (request: unknown, context: RuleContext) => unknown)(request, context)
 
 // The interface shows neither status; the standard envelope with the usual ones is assumed.
 function unknownRoute({ method, url }: ServiceRequest, allowed: readonly string[]): Refusal {

@@ -1,7 +1,8 @@
+import { isBodyless } from '../answer.ts'
 import type { ServiceClock } from '../clock.ts'
+import type { FaultOutcome, Transmission } from '../faults/plan.ts'
 import { delay, untilAborted } from './delay.ts'
-import type { FaultOutcome, Transmission } from '../faults/queue.ts'
-import { isBodyless, type ServiceRequest } from './message.ts'
+import type { ServiceRequest } from './request.ts'
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 20

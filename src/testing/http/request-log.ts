@@ -1,6 +1,6 @@
 import type { OperationName } from '../../endpoints.ts'
-import type { FaultKind } from '../faults/queue.ts'
-import type { ServiceRequest } from './message.ts'
+import type { FaultKind } from '../faults/options.ts'
+import type { ServiceRequest } from './request.ts'
 
 /** A request the service got. It never holds the token, nor a webhook's secret. */
 export interface RequestRecord {

@@ -1,8 +1,8 @@
 import { endpoints, type OperationName } from '../../endpoints.ts'
 import type { QueryNames } from '../../options.ts'
 import { check } from '../../schemas/check.ts'
-import { badRequest } from './refusal.ts'
-import type { Route, ServiceRequest } from './message.ts'
+import { badRequest } from '../refusal.ts'
+import type { ServiceRequest } from './request.ts'
 
 /** What the interface leaves open about routing. */
 export interface RouterOptions {
@@ -12,6 +12,13 @@ export interface RouterOptions {
 
 /** The path all operations are under. Interface: Versioning. */
 export const BASE_PATH = '/api/v1'
+
+/** Where a request leads. */
+export interface Route {
+  readonly operation: OperationName | undefined
+  /** The methods the path takes; empty for a path that is not there. */
+  readonly allowed: readonly string[]
+}
 
 interface CatalogueEntry {
   readonly method: 'GET' | 'POST'

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
+import { isBodyless } from '../answer.ts'
 import type { ServiceClock } from '../clock.ts'
+import type { FaultOutcome } from '../faults/plan.ts'
 import { delay } from './delay.ts'
 import { MAX_BODY_BYTES } from './exchange.ts'
-import type { FaultOutcome } from '../faults/queue.ts'
+import type { ServiceRequest } from './request.ts'
 import { BASE_PATH } from './router.ts'
-import { isBodyless, type ServiceRequest } from './message.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {

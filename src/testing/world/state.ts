@@ -1,4 +1,6 @@
 import { requireOptions } from '../../shared/options.ts'
+import { Campaign, type Entry } from './campaign.ts'
+import { defineCampaign } from './campaign-definition.ts'
 import {
   type CampaignSeed,
   INVITE_CODE_SEED,
@@ -8,8 +10,6 @@ import {
   type UserSeed,
 } from './campaign-seed.ts'
 import type { IdSource } from './identifiers.ts'
-import { Campaign, type Entry } from './campaign.ts'
-import { defineCampaign } from './campaign-definition.ts'
 import { type User, UserRegistry } from './users.ts'
 
 /** A reward given by `rewardWallet`. */

@@ -1,4 +1,4 @@
-import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
+import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
 import { Refusal } from './refusal.ts'
 
 /** What a token may do. */

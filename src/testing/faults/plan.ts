@@ -1,0 +1,109 @@
+import { endpoints, type OperationName } from '../../endpoints.ts'
+import { isBodyless, type ServiceAnswer } from '../answer.ts'
+import { standardError } from '../refusal.ts'
+import type { AnswerFault, FaultKind, FaultOptions, StatusFault } from './options.ts'
+
+/** How an answer gets to the client. */
+export type Transmission = 'whole' | 'truncated' | 'stalled' | 'dripped'
+
+/** What a fault makes of a request. */
+export interface FaultPlan {
+  readonly kind: FaultKind
+  /** Whether the service handles the request. */
+  readonly handle: boolean
+  /** The client's view; the answer is the service's own, where it handled the request, or undefined. */
+  present(answer: ServiceAnswer | undefined, operation: OperationName | undefined): FaultOutcome
+}
+
+/** What the client gets to see. */
+export type FaultOutcome =
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'silent' }
+  | {
+      readonly kind: 'answer'
+      readonly answer: ServiceAnswer
+      readonly transmission: Transmission
+      readonly delayMs: number
+    }
+
+export const answered = (answer: ServiceAnswer, transmission: Transmission = 'whole', delayMs = 0): FaultOutcome => ({
+  kind: 'answer',
+  answer,
+  transmission,
+  delayMs,
+})
+
+const HTML = '<!doctype html><html><body><h1>Something went wrong</h1></body></html>\n'
+const DEFAULT_DELAY_MS = 100
+
+/** @throws TypeError when an option is wrong, saying which. */
+export function planFault(options: FaultOptions): FaultPlan {
+  const { kind } = options
+  switch (kind) {
+    case 'status': {
+      const answer = statusAnswer(options)
+      return { kind, handle: options.applied ?? false, present: () => answered(answer) }
+    }
+    case 'garbage': {
+      const { body = HTML } = options
+      if (typeof body !== 'string') throw new TypeError('fail: the body of garbage must be a string')
+      const answer = { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }
+      return { kind, handle: options.applied ?? false, present: () => answered(answer) }
+    }
+    case 'reset':
+      return { kind, handle: options.applied ?? false, present: () => ({ kind: 'lost' }) }
+    case 'applied_then_reset':
+      return { kind, handle: true, present: () => ({ kind: 'lost' }) }
+    case 'hang':
+      return { kind, handle: options.applied ?? false, present: () => ({ kind: 'silent' }) }
+    case 'truncate':
+      return spoil(kind, (answer) => answered(answer, 'truncated'))
+    case 'stall':
+      return spoil(kind, (answer) => answered(answer, 'stalled'))
+    case 'drip': {
+      const delayMs = readDelay(options)
+      return spoil(kind, (answer) => answered(answer, 'dripped', delayMs))
+    }
+    case 'delay': {
+      const delayMs = readDelay(options)
+      return spoil(kind, (answer) => answered(answer, 'whole', delayMs))
+    }
+    case 'misshapen':
+      return spoil(kind, (answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
+  }
+}
+
+const spoil = (
+  kind: FaultKind,
+  change: (answer: ServiceAnswer, operation: OperationName | undefined) => FaultOutcome,
+): FaultPlan => ({
+  kind,
+  handle: true,
+  present: (answer, operation) => change(answer as ServiceAnswer, operation),
+})
+
+function statusAnswer({ status = 500, headers = {}, body }: StatusFault): ServiceAnswer {
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw new TypeError('fail: status must be an integer from 200 to 599')
+  }
+  const text = typeof body === 'string' ? body : JSON.stringify(body === undefined ? standardError(status) : body)
+  if (text === undefined) throw new TypeError('fail: body must be a string or something that JSON can hold')
+  const type = typeof body !== 'string' ? 'application/json' : /^\s*</.test(body) ? 'text/html' : 'text/plain'
+  // Headers checks names and values, and makes them comparable.
+  const named = new Headers({ ...headers })
+  if (isBodyless(status)) return { status, headers: Object.fromEntries(named), body: '' }
+  if (!named.has('content-type')) named.set('content-type', `${type}; charset=utf-8`)
+  return { status, headers: Object.fromEntries(named), body: text }
+}
+
+function readDelay({ delayMs = DEFAULT_DELAY_MS }: AnswerFault): number {
+  if (!Number.isFinite(delayMs) || delayMs < 0) throw new TypeError('fail: delayMs must be at least 0 milliseconds')
+  return delayMs
+}
+
+const misshapenBody = (operation: OperationName | undefined): string =>
+  JSON.stringify(
+    operation !== undefined && endpoints[operation].response !== undefined
+      ? { success: true, data: 'not what was promised' }
+      : { result: 'no envelope' },
+  )

@@ -1,0 +1,27 @@
+import { badRequest } from '../refusal.ts'
+import type { Campaign, Entry } from '../world/campaign.ts'
+import type { User } from '../world/users.ts'
+import type { RuleContext } from './rule.ts'
+
+export function requireUser(account: string, platform: string, { state }: RuleContext): User {
+  const user = state.users.find(account, platform)
+  if (!user) throw badRequest(`there is no user "${account}" on "${platform}"`)
+  return user
+}
+
+export function requireEntry(campaign: Campaign, user: User): Entry {
+  const entry = campaign.find(user)
+  if (!entry) throw badRequest(`the user "${user.account}" has no entry in the campaign`)
+  return entry
+}
+
+/** The user's entry, registering user and entry where the campaign allows it. */
+export function enterUser(campaign: Campaign, account: string, platform: string, { state }: RuleContext): Entry {
+  if (campaign.definition.registration === 'closed') {
+    const user = state.users.find(account, platform)
+    const entry = user && campaign.find(user)
+    if (!entry) throw badRequest(`"${account}" has no entry in the campaign, whose registration is closed`)
+    return entry
+  }
+  return state.enter(campaign, state.users.register(account, platform))
+}

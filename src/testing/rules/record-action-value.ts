@@ -1,0 +1,21 @@
+import { badRequest } from '../refusal.ts'
+import { completeTask, missingDependencies } from '../world/completion.ts'
+import { requireCampaign } from './campaign-access.ts'
+import { requireEntry, requireUser } from './entry.ts'
+import type { Rule } from './rule.ts'
+
+export const recordActionValue: Rule<'recordActionValue'> = ({ account, platform, pid, cid, aid, value }, context) => {
+  const { state, now, announce } = context
+  const campaign = requireCampaign(pid, context)
+  const entry = requireEntry(campaign, requireUser(account, platform, context))
+  const quest = campaign.definition.quests.get(cid)
+  if (!quest) throw badRequest(`cid: there is no quest "${cid}" in the campaign`)
+  const task = campaign.definition.tasks.get(aid)
+  if (!task || !quest.actions.includes(aid)) throw badRequest(`aid: there is no task "${aid}" in the quest "${cid}"`)
+  const missing = missingDependencies([...quest.deps, ...task.deps], entry)
+  if (missing.length > 0) throw badRequest(`not completed yet, but needed first: ${missing.join(', ')}`)
+
+  state.values.push({ account, platform, pid, cid, aid, value, at: now })
+  for (const completion of completeTask(campaign, entry, task)) announce({ ...completion, campaign, entry, account })
+  return undefined
+}

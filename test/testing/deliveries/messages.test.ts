@@ -1,0 +1,122 @@
+import { parseWebhook, verifyWebhook, type WebhookEvent } from 'campaign-client/webhook'
+import { describe, expect, test } from 'vitest'
+import { ok, refused } from '../rest.ts'
+import { ada, emitFollow, HOOK, only, SECRET, start, WALLET } from './delivered-service.ts'
+
+describe('messages', () => {
+  test('a completed task, as the interface shows it, signed', async () => {
+    const { service, received } = start()
+    const hook = service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'mine' })
+    expect(hook).toEqual({ hook_id: 'mine', scope: 'user_activity', urls: [HOOK], signed: true, campaigns: [] })
+    const message = service.emit(emitFollow)
+    await service.settle()
+    expect(message).toMatchObject({ body: received[0]?.body, hook_ids: ['mine'] })
+    expect(received).toMatchObject([{ url: HOOK, method: 'POST', contentType: 'application/json' }])
+    expect(JSON.parse(message.body)).toEqual({
+      id: message.id,
+      scope: 'user_activity',
+      user: 'ada',
+      wallet: '0xada0000000000000000000000000000000000001',
+      email: 'ada@campaign.example',
+      campaign: { id: 'demo', name: 'Demo campaign' },
+      event: {
+        type: 'action_completed',
+        data: { action: { id: 'follow', name: 'Follow the project', type: 'social' }, xp: 20 },
+      },
+      total_xp: 1215,
+      ref_xp: 5,
+      ugc_xp: 40,
+      xp_mul: 1,
+      rank: 1,
+      team: 'analysts',
+    })
+    expect(received[0]?.signature).toMatch(/^[0-9a-f]{64}$/)
+    expect(verifyWebhook(SECRET, message.body, received[0]?.signature)).toBe(true)
+    expect(parseWebhook(SECRET, message.body, received[0]?.signature)).toMatchObject({ kind: 'action_completed' })
+  })
+
+  test('without a secret there is no signature', async () => {
+    const { service, received } = start()
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await service.settle()
+    expect(received).toMatchObject([{ signature: null }])
+    expect(only(service.deliveries)).not.toHaveProperty('signature')
+  })
+
+  test('the API emits: a task, then its quest, then the reward, each read by the client', async () => {
+    const { service, received, post } = start()
+    service.registerWebhook({ url: HOOK, secret: SECRET })
+    const value = { ...ada, account: 'grace', cid: 'welcome', value: 1 }
+    expect(await post('/action/value', { ...value, aid: 'follow' })).toMatchObject(ok())
+    expect(await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'r1', xp: 7 })).toMatchObject(ok())
+    await service.settle()
+    const events = received.map(({ body, signature }): WebhookEvent => parseWebhook(SECRET, body, signature))
+    expect(events).toMatchObject([
+      {
+        kind: 'action_completed',
+        payload: { user: 'grace', event: { data: { action: { id: 'follow' }, xp: 20 } }, total_xp: 170 },
+      },
+      { kind: 'quest_completed', payload: { event: { data: { action: { id: 'welcome', type: 'quest' }, xp: 100 } } } },
+      {
+        kind: 'unknown',
+        scope: 'user_activity',
+        type: 'reward_claimed',
+        payload: { wallet: WALLET, event: { data: { reward: { id: 'r1', type: 'xp' }, account: WALLET, xp: 7 } } },
+      },
+    ])
+    expect(new Set(events.map(({ id }) => id)).size).toBe(3)
+  })
+
+  test('what is refused, or gives nothing any more, emits nothing', async () => {
+    const { service, post } = start()
+    service.registerWebhook({ url: HOOK })
+    expect(await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'reward-ada-1', xp: 7 })).toMatchObject(
+      refused(400),
+    )
+    await post('/action/value', { ...ada, cid: 'welcome', aid: 'follow', value: 1 })
+    expect(service.deliveries).toEqual([])
+  })
+
+  test('an applied write whose answer was lost emits', async () => {
+    const { service, post } = start()
+    service.registerWebhook({ url: HOOK })
+    service.fail({ kind: 'applied_then_reset' })
+    await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'r1', xp: 7 }).catch(() => {})
+    expect(service.deliveries).toHaveLength(1)
+  })
+
+  test('emit: a quest, other XP, and payloads of your own', async () => {
+    const { service, received } = start()
+    service.registerWebhook({ url: HOOK })
+    service.registerWebhook({ url: `${HOOK}/login`, scope: 'user_login' })
+    service.emit({ kind: 'quest_completed', ...ada, cid: 'spread-the-word' })
+    service.emit({ ...emitFollow, xp: 3 })
+    const login = service.emit({ kind: 'custom', scope: 'user_login', payload: { user: 'ada', at: 1 } })
+    service.emit({ kind: 'custom', payload: { id: 'my-id', scope: 'user_login' } })
+    service.emit({ kind: 'custom', payload: { id: null, event: 'odd' } })
+    await service.settle()
+    const bodies = received.map(({ url, body }) => [url, JSON.parse(body)])
+    expect(bodies).toMatchObject([
+      [HOOK, { event: { type: 'quest_completed', data: { action: { id: 'spread-the-word' }, xp: 300 } } }],
+      [HOOK, { event: { data: { xp: 3 } } }],
+      [`${HOOK}/login`, { id: login.id, scope: 'user_login', user: 'ada', at: 1 }],
+      [`${HOOK}/login`, { id: 'my-id' }],
+      [HOOK, { id: null, event: 'odd', scope: 'user_activity' }],
+    ])
+    expect(service.state.entries[0], 'emitting changes no XP').toMatchObject({ total: 1215 })
+  })
+
+  test.each([
+    [{ kind: 'action_completed', ...ada, aid: 'nothing' }, 'emit: aid: there is no task "nothing" in "demo"'],
+    [{ kind: 'quest_completed', ...ada, cid: 'nothing' }, 'emit: cid: there is no quest "nothing" in "demo"'],
+    [{ ...emitFollow, pid: 'nothing' }, 'emit: pid: there is no campaign "nothing"'],
+    [{ ...emitFollow, account: 'nobody' }, 'emit: there is no user "nobody" on "discord" in "demo"'],
+    [{ kind: 'custom', payload: [] }, 'emit: payload must be an object'],
+    [{ kind: 'custom', payload: {}, pid: 'nothing' }, 'emit: pid: there is no campaign "nothing"'],
+    [{ kind: 'login' }, 'emit: kind must be action_completed, quest_completed or custom'],
+  ])('emit refuses %j', (options, message) => {
+    const { service } = start()
+    expect(() => service.emit(options as never)).toThrow(new TypeError(message))
+  })
+})

@@ -1,0 +1,190 @@
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
+
+describe('retries', () => {
+  test('four, at 5 s, 30 s, 1 min and 5 min after the attempt before; then undelivered', async () => {
+    const { service, clock, received } = start(() => new Response('down', { status: 503 }))
+    service.registerWebhook({ url: HOOK, secret: SECRET })
+    service.emit(emitFollow)
+    await clock.advance(4_999)
+    expect(received.map(({ at }) => at)).toEqual([0])
+    expect(only(service.deliveries)).toMatchObject({ state: 'pending', nextAttemptAt: 5_000 })
+    await clock.advance(395_000 - 4_999 - 1)
+    expect(received.map(({ at }) => at)).toEqual([0, 5_000, 35_000, 95_000])
+    await clock.advance(1)
+    expect(received.map(({ at }) => at)).toEqual([0, 5_000, 35_000, 95_000, 395_000])
+    const delivery = only(service.deliveries)
+    expect(delivery).toMatchObject({ state: 'undelivered', attempts: { length: 5 } })
+    expect(delivery).not.toHaveProperty('nextAttemptAt')
+    expect(delivery.attempts[4]).toEqual({ at: 395_000, ok: false, status: 503, answer: 'down' })
+    expect(new Set(received.map(({ body, signature }) => `${body}${signature}`)).size, 'each the very same').toBe(1)
+    await clock.advance(3_600_000)
+    expect(received).toHaveLength(5)
+    expect(clock.pending).toBe(0)
+  })
+
+  test.each([
+    ['a network error', () => Promise.reject(new TypeError('fetch failed', { cause: new Error('refused') }))],
+    ['500', () => new Response(null, { status: 500 })],
+    ['401', () => new Response(null, { status: 401 })],
+    ['a redirect', () => new Response(null, { status: 302, headers: { location: HOOK } })],
+    [
+      'a throw',
+      () => {
+        throw 'not even an error'
+      },
+    ],
+  ])('%s is tried again, and the next success ends it', async (_, failure: () => Response | Promise<Response>) => {
+    const { service, clock, received } = start((_, index) => (index === 0 ? failure() : new Response('fine')))
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await clock.advance(395_000)
+    expect(received.map(({ at }) => at)).toEqual([0, 5_000])
+    expect(only(service.deliveries)).toMatchObject({
+      state: 'delivered',
+      attempts: [{ ok: false }, { ok: true, status: 200, answer: 'fine' }],
+    })
+  })
+
+  test.each([200, 201, 204, 299])('%i is delivered', async (status) => {
+    const { service } = start(() => new Response(null, { status }))
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await service.settle()
+    expect(only(service.deliveries)).toMatchObject({ state: 'delivered', attempts: [{ ok: true, status }] })
+  })
+
+  test('the error of an attempt says what it was', async () => {
+    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+    const { service } = start(() => Promise.reject(new TypeError('fetch failed', { cause })))
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await service.settle()
+    expect(only(service.deliveries).attempts).toEqual([{ at: 0, ok: false, error: 'fetch failed: ECONNREFUSED' }])
+  })
+
+  test('an endpoint that never answers is given up after the timeout, and the retry counts from there', async () => {
+    const { service, clock, received } = start(
+      (_, index) => (index === 0 ? new Promise<Response>(() => {}) : new Response('late')),
+      {},
+      0,
+    )
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await clock.advance(9_999)
+    expect(only(service.deliveries)).toMatchObject({ state: 'pending', attempts: [] })
+    await clock.advance(1)
+    await service.settle()
+    expect(only(service.deliveries).attempts).toEqual([
+      { at: 0, ok: false, error: 'no complete answer within 10000 ms' },
+    ])
+    await clock.advance(5_000)
+    await service.settle()
+    expect(received.map(({ at }) => at)).toEqual([0, 15_000])
+    expect(only(service.deliveries).state).toBe('delivered')
+  })
+
+  test('a body that stalls takes nothing back from the status; only its beginning is kept', async () => {
+    const stalled = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('begun')),
+    })
+    const long = 'x'.repeat(5_000)
+    const { service, clock } = start((_, index) => new Response(index === 0 ? stalled : long), {}, 0)
+    service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`] })
+    service.emit(emitFollow)
+    await clock.advance(10_000)
+    await service.settle()
+    expect(service.deliveries).toMatchObject([
+      { state: 'delivered', attempts: [{ answer: 'begun' }] },
+      { state: 'delivered', attempts: [{ answer: 'x'.repeat(1024) }] },
+    ])
+  })
+
+  test('one endpoint’s failure does not hold up another', async () => {
+    const { service, clock, received } = start(
+      ({ url }) => new Response(null, { status: url.endsWith('1') ? 503 : 200 }),
+    )
+    service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`] })
+    service.emit(emitFollow)
+    await clock.advance(395_000)
+    expect(received.filter(({ url }) => url.endsWith('1'))).toHaveLength(5)
+    expect(received.filter(({ url }) => url.endsWith('2'))).toHaveLength(1)
+    expect(service.deliveries.map(({ state }) => state)).toEqual(['undelivered', 'delivered'])
+  })
+
+  test('no more than 64 are under way at once, and all arrive', async () => {
+    let underWay = 0
+    let most = 0
+    const { service } = start(async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      underWay--
+      return new Response()
+    })
+    service.registerWebhook({ url: HOOK })
+    for (let index = 0; index < 300; index++) service.emit(emitFollow)
+    await service.settle()
+    expect(most).toBe(64)
+    expect(service.deliveries.filter(({ state }) => state === 'delivered')).toHaveLength(300)
+  })
+
+  test('a retry that waits does not keep the process alive', async () => {
+    let released = 0
+    const timers: number[] = []
+    const clock = {
+      now: () => 0,
+      setTimeout(_: () => void, delayMs: number) {
+        timers.push(delayMs)
+        return { unref: () => released++ }
+      },
+      clearTimeout: () => {},
+    }
+    const { service } = start(() => new Response(null, { status: 503 }), { clock })
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await service.settle()
+    expect(timers, 'the timeout of the attempt, which holds it, and the retry').toEqual([10_000, 5_000])
+    expect(released).toBe(1)
+  })
+
+  test('reset gives up what is under way and what waits', async () => {
+    const { service, clock, received } = start((_, index) =>
+      index === 0 ? new Response(null, { status: 503 }) : new Promise<Response>(() => {}),
+    )
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await service.settle()
+    service.emit(emitFollow)
+    service.reset()
+    await service.settle()
+    expect(service.deliveries).toEqual([])
+    await clock.advance(600_000)
+    expect(received).toHaveLength(2)
+    expect(clock.pending).toBe(0)
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    expect(service.deliveries, 'it goes on afterwards').toHaveLength(1)
+  })
+
+  test('of what has ended, 10 000 are remembered, also behind a delivery that goes on', async () => {
+    const { service } = start((_request, index) => new Response(null, { status: index === 0 ? 503 : 200 }))
+    service.registerWebhook({ url: HOOK })
+    const pending = service.emit(emitFollow)
+    await service.settle()
+    const first = service.emit(emitFollow)
+    await service.settle()
+    for (let index = 0; index < 10_000; index++) service.emit(emitFollow)
+    await service.settle()
+    expect(service.deliveries).toHaveLength(10_001)
+    expect(service.deliveries[0]).toMatchObject({ id: pending.id, state: 'pending' })
+    expect(service.deliveries.some(({ id }) => id === first.id)).toBe(false)
+  }, 60_000)
+
+  test.each([{ deliveryTimeoutMs: 0 }, { deliveryTimeoutMs: Infinity }, { deliver: 'https://x' }])(
+    '%j is refused',
+    (options) => {
+      expect(() => createCampaignService(options as never)).toThrow(/^deliver/)
+    },
+  )
+})

@@ -1,0 +1,71 @@
+import { parseWebhook } from 'campaign-client/webhook'
+import { describe, expect, test } from 'vitest'
+import { HOOK, SECRET, start } from './delivered-service.ts'
+
+describe('the panel’s Test button', () => {
+  test('sends a simulated user_activity with the fields of the test payload, signed, once', async () => {
+    const { service, received } = start(() => new Response('x'.repeat(2000), { status: 200 }))
+    service.registerWebhook({ url: HOOK, secret: SECRET })
+    const result = await service.testWebhook({ account: 'ada', platform: 'discord' })
+    expect(result).toEqual({ Success: true, Status: 200, Data: 'x'.repeat(1024), Payload: received[0]?.body })
+    const { body = '', signature } = received[0] ?? {}
+    expect(parseWebhook(SECRET, body, signature)).toMatchObject({
+      kind: 'action_completed',
+      payload: {
+        user: 'ada',
+        user_id: 'ada',
+        event: { data: { account: 'ada', action: { id: 'connect-wallet', meta: { icon: 'wallet' } } } },
+      },
+    })
+    expect(service.deliveries).toEqual([])
+  })
+
+  test('shows what the endpoint said, and an error text where there was no answer; no retry', async () => {
+    const { service, clock, received } = start((_, index) =>
+      index === 0 ? new Response('who are you', { status: 401 }) : Promise.reject(new Error('no such host')),
+    )
+    service.registerWebhook({ url: HOOK })
+    const user = { account: 'ada', platform: 'discord' }
+    expect(await service.testWebhook(user)).toMatchObject({ Success: true, Status: 401, Data: 'who are you' })
+    expect(await service.testWebhook(user)).toMatchObject({ Success: false, Status: 0, Data: 'no such host' })
+    await clock.advance(600_000)
+    expect(received).toHaveLength(2)
+  })
+
+  test('the webhook, its endpoint and the campaign can be chosen', async () => {
+    const users = [{ account: 'ada', platform: 'discord' }]
+    const campaigns = [
+      { id: 'one', users },
+      { id: 'two', users },
+    ]
+    const { service, received } = start(undefined, { campaigns })
+    service.registerWebhook({ url: HOOK, hook_id: 'a' })
+    service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`], hook_id: 'b', campaigns: ['two'] })
+    const user = { account: 'ada', platform: 'discord' }
+    await service.testWebhook({ ...user, hook_id: 'b', url: `${HOOK}/2` })
+    await service.testWebhook({ ...user, pid: 'two' })
+    await service.testWebhook(user)
+    expect(received.map(({ url, body }) => [url, JSON.parse(body).campaign.id])).toEqual([
+      [`${HOOK}/2`, 'two'],
+      [HOOK, 'two'],
+      [HOOK, 'one'],
+    ])
+  })
+
+  test.each([
+    [{ account: 'nobody', platform: 'discord' }, 'there is no user "nobody" on "discord" in "demo"'],
+    [{ account: 'ada', platform: 'discord', pid: 'x' }, 'pid: there is no campaign "x"'],
+    [{ account: 'ada', platform: 'discord', hook_id: 'x' }, 'there is no webhook "x"'],
+    [{ account: 'ada', platform: 'discord', url: 'https://x.example' }, '"a" has no such url'],
+  ])('refuses %j', async (options, message) => {
+    const { service } = start()
+    service.registerWebhook({ url: HOOK, hook_id: 'a' })
+    await expect(service.testWebhook(options)).rejects.toThrow(new TypeError(`testWebhook: ${message}`))
+  })
+})
+
+test('the Test button needs a webhook', async () => {
+  const { service } = start()
+  const user = { account: 'ada', platform: 'discord' }
+  await expect(service.testWebhook(user)).rejects.toThrow('testWebhook: no webhook is registered')
+})

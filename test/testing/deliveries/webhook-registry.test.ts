@@ -1,0 +1,91 @@
+import { verifyWebhook } from 'campaign-client/webhook'
+import { describe, expect, test } from 'vitest'
+import { caller, ok, refused } from '../rest.ts'
+import { ada, emitFollow, HOOK, SECRET, start } from './delivered-service.ts'
+
+describe('who gets a message', () => {
+  test('every endpoint of every webhook of the scope: the same bytes, the same id, each its own signature', async () => {
+    const { service, received } = start()
+    service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`, `${HOOK}/1`], secret: SECRET, hook_id: 'a' })
+    service.registerWebhook({ url: `${HOOK}/3`, secret: 'another secret', hook_id: 'b' })
+    service.registerWebhook({ url: `${HOOK}/4`, scope: 'user_login', hook_id: 'c' })
+    const message = service.emit(emitFollow)
+    await service.settle()
+    expect(received.map(({ url }) => url)).toEqual([`${HOOK}/1`, `${HOOK}/2`, `${HOOK}/3`])
+    expect(new Set(received.map(({ body }) => body))).toEqual(new Set([message.body]))
+    expect(received[0]?.signature).toBe(received[1]?.signature)
+    expect(verifyWebhook('another secret', message.body, received[2]?.signature)).toBe(true)
+    expect(service.deliveries.map(({ id, hook_id, url, state }) => [id, hook_id, url, state])).toEqual([
+      [message.id, 'a', `${HOOK}/1`, 'delivered'],
+      [message.id, 'a', `${HOOK}/2`, 'delivered'],
+      [message.id, 'b', `${HOOK}/3`, 'delivered'],
+    ])
+  })
+
+  test('a restriction to campaigns; an empty one means all', async () => {
+    const users = [{ account: 'ada', platform: 'discord' }]
+    const actions = [{ id: 't' }]
+    const campaigns = ['one', 'two', 'three'].map((id) => ({ id, users, actions }))
+    const { service } = start(undefined, { campaigns })
+    service.registerWebhook({ url: HOOK, hook_id: 'all', campaigns: [] })
+    service.registerWebhook({ url: HOOK, hook_id: 'some', campaigns: ['one', 'two'] })
+    const hooks = (pid: string) => service.emit({ kind: 'action_completed', ...ada, pid, aid: 't' }).hook_ids
+    expect(hooks('one')).toEqual(['all', 'some'])
+    expect(hooks('three')).toEqual(['all'])
+    expect(service.emit({ kind: 'custom', payload: {} }).hook_ids, 'a message of no campaign').toEqual(['all'])
+    expect(service.emit({ kind: 'custom', payload: {}, pid: 'two' }).hook_ids).toEqual(['all', 'some'])
+  })
+
+  test('a webhook registered over the API is for what its token may see', async () => {
+    const users = [{ account: 'ada', platform: 'discord' }]
+    const actions = [{ id: 't' }]
+    const { service } = start(undefined, {
+      campaigns: [
+        { id: 'north', organization: 'n', users, actions },
+        { id: 'north-2', organization: 'n', users, actions },
+        { id: 'south', organization: 's', users, actions },
+      ],
+      tokens: { n: { organization: 'n' }, one: { organization: 'n', campaigns: ['north'] }, s: { organization: 's' } },
+    })
+    const register = (token: string, hook_id: string, url = HOOK) =>
+      caller(service.fetch, { token }).post('/webhook', { scope: 'user_activity', url, hook_id })
+    expect(await register('n', 'of-n')).toMatchObject(ok({ hook_id: 'of-n' }))
+    expect(await register('one', 'one-of-n')).toMatchObject(ok({ hook_id: 'one-of-n' }))
+    const hooks = (pid: string) => service.emit({ kind: 'action_completed', ...ada, pid, aid: 't' }).hook_ids
+    expect([hooks('north'), hooks('north-2'), hooks('south')]).toEqual([['of-n', 'one-of-n'], ['of-n'], []])
+
+    expect(await register('s', 'of-n'), 'another organization’s webhook is not replaced').toMatchObject(refused(403))
+    expect(await register('n', 'of-n', `${HOOK}/new`)).toMatchObject(ok({ hook_id: 'of-n' }))
+    expect(service.webhooks.map(({ urls }) => urls[0])).toEqual([`${HOOK}/new`, HOOK])
+  })
+
+  test('registering without hook_id twice is two webhooks; unregistering ends it', async () => {
+    const { service, post } = start()
+    for (let times = 0; times < 2; times++) await post('/webhook', { scope: 'user_activity', url: HOOK })
+    const [first, second] = service.emit(emitFollow).hook_ids as [string, string]
+    expect(first).not.toBe(second)
+    expect(service.unregisterWebhook(first)).toBe(true)
+    expect(service.unregisterWebhook(first)).toBe(false)
+    expect(service.emit(emitFollow).hook_ids).toEqual([second])
+  })
+
+  test.each([
+    [{ url: 'ftp://partner.example' }, /^registerWebhook: url must be an absolute http or https URL/],
+    [{ url: '/hook' }, /url must be/],
+    [{ url: [] }, /url must name at least one/],
+    [{ url: HOOK, secret: '' }, /secret must be a non-empty string/],
+    [{ url: HOOK, scope: '' }, /scope must be/],
+    [{ url: HOOK, hook_id: 5 }, /hook_id must be/],
+    [{ url: HOOK, campaigns: 'demo' }, /campaigns must be a list of campaign ids/],
+  ])('registerWebhook refuses %j', (options, message) => {
+    const { service } = start()
+    expect(() => service.registerWebhook(options as never)).toThrow(TypeError)
+    expect(() => service.registerWebhook(options as never)).toThrow(message)
+  })
+
+  test.each([{ url: 'ftp://x' }, { scope: '' }, { secret: '' }])('the API refuses %j', async (wrong) => {
+    const { post, service } = start()
+    expect(await post('/webhook', { scope: 'user_activity', url: HOOK, ...wrong })).toMatchObject(refused(400))
+    expect(service.webhooks).toEqual([])
+  })
+})

@@ -1,0 +1,85 @@
+import { type CampaignService, createCampaignService, createManualClock } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { caller } from '../rest.ts'
+
+describe('the line of faults', () => {
+  const statusOf = async (service: CampaignService, path: string) =>
+    (await caller(service.fetch).raw(path, { headers: { authorization: 'Bearer t' } })).status
+
+  test('each request takes the first fault that is for it, until it is used up', async () => {
+    const service = createCampaignService()
+    const info = '/campaign/info?pid=demo'
+    const points = '/campaign/points?pid=demo'
+    const first = service.fail({ on: 'getCampaignInfo', kind: 'status', status: 501, times: 2 })
+    const second = service.fail({ kind: 'status', status: 502 })
+    expect([first.remaining, second.remaining]).toEqual([2, 1])
+    expect(await statusOf(service, points)).toBe(502)
+    expect(await statusOf(service, points)).toBe(200)
+    expect(await statusOf(service, info)).toBe(501)
+    expect(first.remaining).toBe(1)
+    expect(await statusOf(service, info)).toBe(501)
+    expect(await statusOf(service, info)).toBe(200)
+    expect([first.remaining, second.remaining]).toEqual([0, 0])
+  })
+
+  test('cancel takes a fault back, and may be called twice', async () => {
+    const service = createCampaignService()
+    const fault = service.fail({ kind: 'status', times: Infinity })
+    expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(500)
+    expect(fault.remaining).toBe(Infinity)
+    fault.cancel()
+    fault.cancel()
+    expect(fault.remaining).toBe(0)
+    expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
+  })
+
+  test('reset of the service takes all faults back', async () => {
+    const service = createCampaignService()
+    const fault = service.fail({ kind: 'status', times: 5 })
+    service.reset()
+    expect(fault.remaining).toBe(0)
+    expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
+  })
+
+  test('`*` also takes a path that is not there', async () => {
+    const service = createCampaignService()
+    service.fail({ on: '*', kind: 'status', status: 503 })
+    expect(await statusOf(service, '/nothing')).toBe(503)
+  })
+
+  test('delay and drip go by the clock', async () => {
+    const clock = createManualClock()
+    const service = createCampaignService({ clock })
+    service.fail({ kind: 'delay', delayMs: 60_000 })
+    let answered = false
+    const call = statusOf(service, '/campaign/info?pid=demo').then((status) => {
+      answered = true
+      return status
+    })
+    await clock.advance(59_999)
+    expect(answered).toBe(false)
+    await clock.advance(1)
+    expect(await call).toBe(200)
+  })
+
+  test.each([
+    [{ kind: 'explode' }, /^fail: kind must be one of status, reset, hang/],
+    [{}, /^fail: kind must be one of/],
+    [{ kind: 'reset', on: 'everything' }, /^fail: on must be '\*' or one of getUserProgress/],
+    [{ kind: 'reset', on: 'toString' }, /^fail: on must be/],
+    [{ kind: 'reset', times: 0 }, /^fail: times must be/],
+    [{ kind: 'reset', times: 1.5 }, /^fail: times must be/],
+    [{ kind: 'status', status: 199 }, /^fail: status must be/],
+    [{ kind: 'status', status: 600 }, /^fail: status must be/],
+    [{ kind: 'status', status: '500' }, /^fail: status must be/],
+    [{ kind: 'status', body: () => {} }, /^fail: body must be/],
+    [{ kind: 'status', headers: { 'bad name': 'x' } }, /bad name/],
+    [{ kind: 'garbage', body: {} }, /^fail: the body of garbage must be/],
+    [{ kind: 'delay', delayMs: -1 }, /^fail: delayMs must be/],
+    [{ kind: 'drip', delayMs: Number.NaN }, /^fail: delayMs must be/],
+  ])('%j is refused', (options, message) => {
+    const service = createCampaignService()
+    expect(() => service.fail(options as never)).toThrow(TypeError)
+    expect(() => service.fail(options as never)).toThrow(message)
+  })
+})

@@ -1,0 +1,113 @@
+import { createCampaignService } from 'campaign-client/testing'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { caller } from '../rest.ts'
+
+describe('as a fetch', () => {
+  test('takes a string, a URL or a Request, and an init over a Request', async () => {
+    const { fetch } = createCampaignService()
+    const url = 'https://campaign.example/api/v1/campaign/info?pid=demo'
+    const init = { headers: { authorization: 'Bearer t' } }
+    for (const input of [url, new URL(url), new Request(url)]) {
+      expect((await fetch(input, init)).status).toBe(200)
+    }
+    expect((await fetch(new Request(url, init))).status).toBe(200)
+    await expect(fetch('/relative', init)).rejects.toThrow(TypeError)
+  })
+
+  test('an aborted signal rejects with its reason and nothing is done', async () => {
+    const service = createCampaignService()
+    const reason = new Error('changed my mind')
+    const award = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
+    const { post } = caller(service.fetch)
+    await expect(post('/wallet/reward', award, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(service.requests).toEqual([])
+    expect(service.state.awards).toEqual([])
+  })
+
+  test('obeys `redirect`', async () => {
+    const service = createCampaignService()
+    const redirect = { kind: 'status', status: 302, headers: { location: '/api/v1/campaign/info?pid=demo' } } as const
+    const init = { headers: { authorization: 'Bearer t' } }
+    const { raw } = caller(service.fetch)
+    service.fail(redirect)
+    expect((await raw('/code', { ...init, redirect: 'manual' })).status).toBe(302)
+    service.fail(redirect)
+    await expect(raw('/code', { ...init, redirect: 'error' })).rejects.toThrow('fetch failed')
+    service.fail(redirect)
+    expect((await raw('/code', init)).status).toBe(200)
+    service.fail({ ...redirect, headers: { location: 'https://other.example/api/v1/campaign/info?pid=demo' } })
+    expect((await raw('/code', init)).status, 'the token stays with its host').toBe(401)
+    service.fail({ ...redirect, times: Infinity })
+    await expect(raw('/code', init)).rejects.toThrow('fetch failed')
+  })
+
+  test('a 307 is followed with the body, a 303 as a GET', async () => {
+    const service = createCampaignService()
+    const init: RequestInit = {
+      method: 'POST',
+      headers: { authorization: 'Bearer t', 'content-type': 'application/json' },
+      body: JSON.stringify({ address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }),
+    }
+    const { raw } = caller(service.fetch)
+    service.fail({ kind: 'status', status: 307, headers: { location: '/api/v1/wallet/reward' } })
+    expect((await raw('/user', init)).status).toBe(200)
+    service.fail({ kind: 'status', status: 303, headers: { location: '/api/v1/campaign/info?pid=demo' } })
+    expect((await raw('/user', init)).status).toBe(200)
+    expect(service.requests.at(-1)).toMatchObject({ method: 'GET', operation: 'getCampaignInfo' })
+  })
+
+  test('whatever is sent, it answers JSON with a status, and never with one of its own faults', async () => {
+    const path = fc.constantFrom(
+      '/user/progress',
+      '/wallet/reward',
+      '/user/referrer',
+      '/user',
+      '/user/ref_id',
+      '/action/value',
+      '/campaign/info',
+      '/campaign/points',
+      '/user/profiles',
+      '/code',
+      '/webhook',
+      '/nothing',
+    )
+    const text = fc.oneof(
+      fc.constantFrom('ada', 'demo', 'discord', 'welcome', 'follow', 'ref-ada', '__proto__'),
+      fc.string(),
+    )
+    const field = fc.constantFrom(
+      'account',
+      'platform',
+      'pid',
+      'id',
+      'address',
+      'referrer',
+      'referral',
+      'cid',
+      'aid',
+      'value',
+    )
+    const body = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.dictionary(field, fc.oneof(text, fc.double())).map((o) => JSON.stringify(o)),
+    )
+    const request = fc.record({ path, query: fc.dictionary(field, text), body, get: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { maxLength: 8 }), async (requests) => {
+        const service = createCampaignService()
+        const { raw } = caller(service.fetch)
+        for (const { path, query, body, get } of requests) {
+          const response = await raw(`${path}?${new URLSearchParams(query)}`, {
+            headers: { authorization: 'Bearer t', 'content-type': 'application/json' },
+            ...(get ? {} : { method: 'POST', body }),
+          })
+          expect([200, 400, 403, 404, 405]).toContain(response.status)
+          expect(await response.json()).toHaveProperty('success')
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+})

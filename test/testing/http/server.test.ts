@@ -1,0 +1,54 @@
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { caller } from '../rest.ts'
+
+const WALLET = `0x${'1'.repeat(40)}`
+const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
+
+describe('listen', () => {
+  test('close ends open connections at once, the hanging ones too, and the second time it is the same promise', async () => {
+    const service = createCampaignService()
+    const server = await service.listen()
+    const { get } = caller(globalThis.fetch, { baseUrl: server.url })
+    expect((await get('/campaign/info', { pid: 'demo' })).status).toBe(200)
+    service.fail({ kind: 'hang' })
+    const hanging = get('/campaign/info', { pid: 'demo' })
+    hanging.catch(() => {})
+    while (service.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+    const closing = server.close()
+    expect(server.close()).toBe(closing)
+    await closing
+    await expect(hanging).rejects.toThrow('fetch failed')
+    await expect(get('/campaign/info', { pid: 'demo' })).rejects.toThrow('fetch failed')
+  })
+
+  test('several servers share one service', async () => {
+    const service = createCampaignService()
+    const servers = [await service.listen(), await service.listen()]
+    for (const [index, { url, close, port }] of servers.entries()) {
+      expect(url).toBe(`http://127.0.0.1:${port}/api/v1`)
+      await caller(globalThis.fetch, { baseUrl: url }).post('/wallet/reward', reward(`r${index}`))
+      await close()
+    }
+    expect(service.state.awards).toHaveLength(2)
+  })
+
+  test('a port that is none is refused, a port that is taken rejects', async () => {
+    const service = createCampaignService()
+    await expect(service.listen({ port: 65_536 })).rejects.toThrow('listen: port must be an integer from 0 to 65535')
+    const server = await service.listen()
+    await expect(service.listen({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await server.close()
+  })
+
+  test('a path that looks like a host is a path, and a body over the limit is refused', async () => {
+    const service = createCampaignService()
+    const server = await service.listen()
+    const { raw } = caller(globalThis.fetch, { baseUrl: `http://127.0.0.1:${server.port}` })
+    expect((await raw('//other.example/api/v1/campaign/info?pid=demo')).status).toBe(404)
+    const headers = { authorization: 'Bearer t', 'content-type': 'application/json' }
+    const body = JSON.stringify('x'.repeat(2_000_000))
+    expect((await raw('/api/v1/wallet/reward', { method: 'POST', headers, body })).status).toBe(400)
+    await server.close()
+  })
+})

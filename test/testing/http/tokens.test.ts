@@ -1,0 +1,66 @@
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { caller, refused } from '../rest.ts'
+
+describe('tokens', () => {
+  test.each([
+    ['none', undefined],
+    ['an empty one', 'Bearer '],
+    ['another scheme', 'Basic YTpi'],
+    ['two', 'Bearer a, Bearer b'],
+  ])('%s is 401', async (_, authorization) => {
+    const { raw } = caller(createCampaignService().fetch)
+    const response = await raw(
+      '/campaign/info?pid=demo',
+      authorization === undefined ? {} : { headers: { authorization } },
+    )
+    expect({ status: response.status, body: await response.json() }).toEqual(refused(401))
+    expect(response.headers.get('www-authenticate')).toBe('Bearer')
+  })
+
+  test('without `tokens` any non-empty one will do', async () => {
+    const service = createCampaignService()
+    expect((await caller(service.fetch, { token: 'whatever' }).get('/campaign/info', { pid: 'demo' })).status).toBe(200)
+  })
+
+  test('a list accepts its own and nothing else', async () => {
+    const service = createCampaignService({ tokens: ['first', 'second'] })
+    const statusWith = async (token: string) =>
+      (await caller(service.fetch, { token }).get('/campaign/info', { pid: 'demo' })).status
+    expect(await statusWith('first')).toBe(200)
+    expect(await statusWith('second')).toBe(200)
+    expect(await statusWith('third')).toBe(401)
+    expect(await statusWith('constructor')).toBe(401)
+  })
+
+  test('grants: expired is 401, another organization, a campaign not granted and an unknown one are 403', async () => {
+    const service = createCampaignService({
+      campaigns: [
+        { id: 'north', organization: 'n' },
+        { id: 'north-2', organization: 'n' },
+        { id: 'south', organization: 's' },
+      ],
+      tokens: {
+        everything: {},
+        'of-n': { organization: 'n' },
+        'one-of-n': { organization: 'n', campaigns: ['north'] },
+        old: { expired: true },
+      },
+    })
+    const statuses = async (token: string) => {
+      const { get } = caller(service.fetch, { token })
+      const answers = ['north', 'north-2', 'south', 'unknown'].map((pid) => get('/campaign/info', { pid }))
+      return (await Promise.all(answers)).map(({ status }) => status)
+    }
+    expect(await statuses('everything')).toEqual([200, 200, 200, 403])
+    expect(await statuses('of-n')).toEqual([200, 200, 403, 403])
+    expect(await statuses('one-of-n')).toEqual([200, 403, 403, 403])
+    expect(await statuses('old')).toEqual([401, 401, 401, 401])
+    const { get } = caller(service.fetch, { token: 'of-n' })
+    expect(await get('/campaign/info', { pid: 'south' })).toMatchObject(refused(403))
+  })
+
+  test.each([[['']], [['with space']], [{ '': {} }]])('unusable tokens are refused: %j', (tokens) => {
+    expect(() => createCampaignService({ tokens })).toThrow(/^tokens: /)
+  })
+})
