@@ -17,7 +17,7 @@ test('one seed, one run: all identifiers are the same; without a seed they diffe
 })
 
 test('reset goes back to the start; a snapshot taken before stays as it was', async () => {
-  const service = createCampaignService()
+  const service = createCampaignService({ seed: 7 })
   const { get, post } = caller(service.fetch)
   const before = service.state
   await post('/wallet/reward', reward)
