@@ -1,17 +1,36 @@
+import { readFile } from 'node:fs/promises'
+import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
+import { choiceOutputOf, type EntryPoint, entryPoints, outputOf, runtimeChoices } from './scripts/entry-points.ts'
 
-/** What a partner can import; package.json names the same under `exports`. */
-const entry = {
-  index: 'src/index.ts',
-  webhook: 'src/webhook/index.ts',
-  'webhook/redis': 'src/webhook/stores/redis.ts',
-  'webhook/postgres': 'src/webhook/stores/postgres/index.ts',
-  schemas: 'src/schemas/index.ts',
-  testing: 'src/testing/index.ts',
-  'testing/msw': 'src/testing/msw.ts',
+const sources = (entries: readonly EntryPoint[]): Record<string, string> =>
+  Object.fromEntries(entries.map((entry) => [outputOf(entry), entry.source]))
+
+const choices = Object.fromEntries(
+  runtimeChoices.flatMap((choice) =>
+    (['node', 'default'] as const).map((side) => [choiceOutputOf(choice, side), choice[side]]),
+  ),
+)
+
+/** Whoever imports the schemas works with zod, and gets those of the zod they have installed. */
+const withInstalledZod = entryPoints.filter(({ name }) => name === './schemas')
+const others = entryPoints.filter((entry) => !withInstalledZod.includes(entry))
+
+/**
+ * At its start ky looks for what it can offer: for `FormData` and streams, which loads all of `fetch` on Node 20 and takes
+ * longer than the rest of the client, and for `AbortController`, of which it would make one for each request. It gets
+ * neither body nor signal from us, so in that one file of it the answer is no.
+ */
+const kyStartsWithoutFetch: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'ky-starts-without-fetch',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]core[\\/]constants\.js$/ }, async ({ path }) => {
+      const names = ['AbortController', 'ReadableStream', 'FormData'].map((name) => `globalThis.${name}`)
+      const define = Object.fromEntries(names.map((name) => [name, 'undefined']))
+      return { contents: (await transform(await readFile(path, 'utf8'), { define })).code }
+    })
+  },
 }
-
-const { webhook, schemas, ...others } = entry
 
 const common: Options = {
   format: ['esm', 'cjs'],
@@ -19,59 +38,28 @@ const common: Options = {
   platform: 'neutral',
   outDir: 'dist',
   sourcemap: true,
-  // One copy of every module for all entries of a build.
+  // One copy of every module for all entries, so that an error class is one, whichever entry it came from.
   splitting: true,
   // Rollup writes the CommonJS chunks: tsup's own way, sucrase, turns `?.` into function calls and breaks on es2022.
   treeshake: true,
-  external: [/^node:/, '#webhook', 'msw'],
-  // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files. The part of zod that
-  // reads answers does so for the sake of the start: importing zod's own files takes longer than all the rest.
-  noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],
+  // The runtime that imports us chooses among what has several forms, through `imports` in package.json.
+  external: [/^node:/, ...runtimeChoices.map(({ name }) => name), 'msw'],
   removeNodeProtocol: false,
 }
 
-/**
- * The webhook entry in one file, with one of the two HMACs. The importing runtime chooses the file, through `exports`
- * and, for our other entries, through `#webhook` in `imports`.
- */
-const webhookWith = (hmac: 'node' | 'portable', name: string): Options => ({
-  ...common,
-  entry: { [name]: webhook },
-  esbuildOptions(options) {
-    options.alias = { '#hmac': `./src/webhook/verify/hmac.${hmac}.ts` }
-  },
-})
-
-/** What the other entries share with the webhook entry they take from it: an error class must be one. */
-const sharedWithWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'shared-with-webhook',
-  setup(build) {
-    build.onResolve({ filter: /\/(?:webhook\/index|shared\/campaign-error)\.ts$/ }, () => ({
-      path: '#webhook',
-      external: true,
-    }))
-  },
-}
-
 export default defineConfig([
-  webhookWith('node', 'webhook'),
-  webhookWith('portable', 'webhook.portable'),
   {
     ...common,
-    entry: others,
-    esbuildPlugins: [sharedWithWebhook],
-    // Only ky asks in these words, at its start, for what it can offer. It gets no signal and no body from us, so it need
-    // make no controller for each request, and importing it need not load `fetch`. A later ky that asks in other words
-    // is slower, and a consumer project notices.
-    define: Object.fromEntries(
-      ['AbortController', 'ReadableStream', 'FormData'].map((name) => [`globalThis.${name}`, 'undefined']),
-    ),
+    entry: { ...sources(others), ...choices },
+    // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files. The part of zod that
+    // reads answers does so for the sake of the start: importing zod's own files takes longer than all the rest.
+    noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],
+    esbuildPlugins: [kyStartsWithoutFetch],
     dts: {
-      entry,
+      entry: sources(entryPoints),
       // TypeScript 6 refuses the baseUrl that tsup's declaration build passes on unless told so.
       compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true },
     },
   },
-  // Whoever imports the schemas works with zod, and gets those of the zod they have installed.
-  { ...common, entry: { schemas }, noExternal: [] },
+  { ...common, entry: sources(withInstalledZod) },
 ])

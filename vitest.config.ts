@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import tsconfig from './tsconfig.json' with { type: 'json' }
+import { sourcesByName } from './scripts/entry-points.ts'
 
-/** The paths of tsconfig.json, so that tests import the package by the names a partner uses. */
-const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => ({
+/** Tests import the package by the names a partner uses. */
+const alias = Object.entries(sourcesByName).map(([name, source]) => ({
   find: new RegExp(`^${name}$`),
-  replacement: fileURLToPath(new URL(file as string, import.meta.url)),
+  replacement: fileURLToPath(new URL(source, import.meta.url)),
 }))
 
 export default defineConfig({

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { verify as octokitVerify } from '@octokit/webhooks-methods'
 import { verifyWebhook } from 'campaign-client/webhook'
+import { build } from 'esbuild'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { Webhook as SvixWebhook } from 'svix'
@@ -102,6 +102,13 @@ function message(size: number): string {
 
 /** What runtimes without node:crypto get. */
 async function portableBuild(): Promise<Verify> {
-  const built = await import(pathToFileURL(resolve('../dist/webhook.portable.js')).href)
+  const { outputFiles } = await build({
+    entryPoints: [resolve('../dist/webhook.js')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+  })
+  const built = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`)
   return built.verifyWebhook
 }

@@ -52,24 +52,6 @@ test('no room imports what its arrow does not point to', () => {
   expect(wrong).toEqual([])
 })
 
-test('other rooms see the front door of the webhook room only: the build takes that from its own file', () => {
-  const inside = files
-    .filter((file) => roomOf(file) !== 'webhook')
-    .flatMap((file) => readFileSync(rootPath(`src/${file}`), 'utf8').match(/'[^']*\/webhook\/[^']+'/g) ?? [])
-  expect(inside.length).toBeGreaterThan(0)
-  expect(inside.filter((name) => !name.endsWith("/webhook/index.ts'"))).toEqual([])
-})
-
-test('no code of ours spells the globals that the build takes from the bundled ky', () => {
-  const spelt = files.filter((file) =>
-    /globalThis\.(?:AbortController|ReadableStream|FormData)/.test(readFileSync(rootPath(`src/${file}`), 'utf8')),
-  )
-  expect(readFileSync(rootPath('tsup.config.ts'), 'utf8')).toContain(
-    "['AbortController', 'ReadableStream', 'FormData']",
-  )
-  expect(spelt).toEqual([])
-})
-
 test.each([
   ['ky', 'http/transport.ts'],
   ['jose', 'http/access-token.ts'],

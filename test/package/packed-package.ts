@@ -12,7 +12,8 @@ const INPUTS = [
   'src',
   'package.json',
   'package-lock.json',
-  'tsconfig.json',
+  'tsconfig.base.json',
+  'scripts/entry-points.ts',
   'tsup.config.ts',
   'README.md',
   'LICENSE',
@@ -24,20 +25,18 @@ const INPUTS = [
 export interface Manifest {
   readonly name: string
   readonly version: string
-  readonly exports: Readonly<Record<string, string | Readonly<Record<'import' | 'require', ExportTarget>>>>
+  readonly exports: Readonly<Record<string, string | ByFormat<ExportTarget>>>
+  /** What our own files import by a name, for the runtime to choose. */
+  readonly imports: Readonly<Record<string, ByFormat<Readonly<Record<'node' | 'default', string>>>>>
 }
+
+type ByFormat<Target> = Readonly<Record<'import' | 'require', Target>>
 
 /** What one way of loading an entry point gets. */
 export interface ExportTarget {
   readonly types: string
-  /** On Node, and on runtimes that call themselves so, where that is other code. */
-  readonly node?: string
   readonly default: string
 }
-
-/** Every file of code that this way of loading may give. */
-export const codeOf = ({ node, default: other }: ExportTarget): string[] =>
-  node === undefined ? [other] : [node, other]
 
 /** The package as `npm publish` would send it. */
 export interface PackedPackage {

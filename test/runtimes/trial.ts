@@ -43,7 +43,7 @@ export async function buildSuite(project: string): Promise<void> {
     logLevel: 'error',
   })
   cpSync(join(HOME, 'hosts'), project, { recursive: true })
-  cpSync(join(HOME, 'hosts/webhook-probe.mjs'), join(project, 'node_modules/campaign-client/dist/webhook-probe.mjs'))
+  cpSync(join(HOME, 'hosts/hmac-probe.mjs'), join(project, 'node_modules/campaign-client/dist/hmac-probe.mjs'))
   writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}\n')
 }
 
@@ -113,8 +113,8 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
   },
 }
 
-/** The files of the webhook entry, by the HMAC they hold. */
-const BUILDS = { node: 'webhook.js', portable: 'webhook.portable.js' }
+/** The files that the package's `#hmac` may stand for. */
+const HMACS = { node: 'hmac.node.js', portable: 'hmac.portable.js' }
 
 /** Bundles a file of the project with all it imports, as its users' tools do. Gives the HMAC that went in. */
 async function bundle(project: string, name: string, conditions: string[]): Promise<string> {
@@ -133,7 +133,7 @@ async function bundle(project: string, name: string, conditions: string[]): Prom
     logLevel: 'error',
   })
   const files = Object.keys(metafile.inputs)
-  const taken = Object.entries(BUILDS).filter(([, built]) => files.some((file) => file.endsWith(`/dist/${built}`)))
+  const taken = Object.entries(HMACS).filter(([, built]) => files.some((file) => file.endsWith(`/dist/${built}`)))
   return taken.map(([hmac]) => hmac).join(' and ')
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
-import { codeOf, type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
+import { type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
 const HOME = join(ROOT, 'etc/api')
@@ -45,17 +45,16 @@ export const checkApiReport: PackageCheck = {
       }
       for (const [index, format] of FORMATS.entries()) {
         const declared = (surfaces[index] as Surface).values(entry)
-        for (const code of codeOf(entry.targets[format])) {
-          const actual = await valuesOf(join(packed.directory, code), format)
-          problems.push(
-            ...declared
-              .filter((name) => !actual.includes(name))
-              .map((name) => `${entry.path}: ${name} is declared as a value, but is not in ${code}`),
-            ...actual
-              .filter((name) => !declared.includes(name))
-              .map((name) => `${entry.path}: ${name} is in ${code}, but not declared`),
-          )
-        }
+        const code = entry.targets[format].default
+        const actual = await valuesOf(join(packed.directory, code), format)
+        problems.push(
+          ...declared
+            .filter((name) => !actual.includes(name))
+            .map((name) => `${entry.path}: ${name} is declared as a value, but is not in ${code}`),
+          ...actual
+            .filter((name) => !declared.includes(name))
+            .map((name) => `${entry.path}: ${name} is in ${code}, but not declared`),
+        )
       }
     }
     return { problems, notes: [] }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { runCommand } from '../command.ts'
-import { codeOf, type PackedPackage } from '../packed-package.ts'
+import type { PackedPackage } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
-/** What an installed package may load: itself, its one dependency, its optional peer, and the runtime. */
-const ALLOWED_IMPORTS = /^(?:\.|#webhook$|node:|zod(?:\/|$)|msw(?:\/|$))/
+/** What an installed package may load besides itself: the runtime, its one dependency, its optional peer. */
+const ALLOWED_IMPORTS = /^(?:\.|node:|zod(?:\/|$)|msw(?:\/|$))/
 /** A specifier in code that is already bundled, where no string of the program itself looks like one. */
 const SPECIFIER = /(?:\bfrom\s*|\brequire\(|^import\s*|\bimport\()(["'])([^"'\n]+)\1/gm
 const MACHINE_PATH = /(?:^|["'\s])(?:\/(?:home|root|tmp|work|Users)\/|[A-Z]:\\)/m
@@ -36,8 +36,8 @@ function missingTargets({ manifest, directory }: PackedPackage): string[] {
       continue
     }
     for (const format of ['import', 'require'] as const) {
-      const { types } = target[format]
-      for (const file of [types, ...codeOf(target[format])]) {
+      const { types, default: code } = target[format]
+      for (const file of [types, code]) {
         if (!existsSync(join(directory, file))) problems.push(`${entry} (${format}): ${file} is not in the tarball`)
         else if (!/\bexports?\b[^;]*\w/.test(readFileSync(join(directory, file), 'utf8'))) {
           problems.push(`${entry} (${format}): ${file} exports nothing`)
@@ -47,15 +47,21 @@ function missingTargets({ manifest, directory }: PackedPackage): string[] {
       if (!types.endsWith(extension)) problems.push(`${entry} (${format}): types must end in ${extension}: ${types}`)
     }
   }
+  for (const [name, choice] of Object.entries(manifest.imports)) {
+    for (const file of Object.values(choice).flatMap((sides) => Object.values(sides))) {
+      if (!existsSync(join(directory, file))) problems.push(`${name}: ${file} is not in the tarball`)
+    }
+  }
   return problems
 }
 
-function badImports({ files, directory }: PackedPackage): string[] {
+function badImports({ files, directory, manifest }: PackedPackage): string[] {
   const problems: string[] = []
   for (const file of files.filter((name) => isCode(name) || isDeclaration(name))) {
     const text = readFileSync(join(directory, file), 'utf8')
     if (MACHINE_PATH.test(text)) problems.push(`${file} names a path of the machine it was built on`)
     for (const [, , specifier = ''] of withoutComments(text).matchAll(SPECIFIER)) {
+      if (Object.hasOwn(manifest.imports, specifier)) continue
       if (!ALLOWED_IMPORTS.test(specifier)) problems.push(`${file} imports ${specifier}, which partners do not install`)
       else if (specifier.startsWith('.') && !resolves(directory, file, specifier)) {
         problems.push(`${file} imports ${specifier}, which is not in the tarball`)

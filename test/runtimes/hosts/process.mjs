@@ -2,8 +2,7 @@
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import process from 'node:process'
-// Beside the files of the package, where alone the name resolves.
-import { build } from './node_modules/campaign-client/dist/webhook-probe.mjs'
+import { hmac } from './node_modules/campaign-client/dist/hmac-probe.mjs'
 import { run } from './suite.mjs'
 
 const { Bun, Deno } = globalThis
@@ -19,7 +18,7 @@ const outcomes = await run({
   ...(Deno && { serveFetch: serveDeno }),
 })
 const version = Bun?.version ?? Deno?.version.deno ?? process.version.slice(1)
-console.log(`REPORT ${JSON.stringify({ version, hmac: build, outcomes })}`)
+console.log(`REPORT ${JSON.stringify({ version, hmac, outcomes })}`)
 
 async function serveNode(receiver) {
   const server = createServer(receiver.node)

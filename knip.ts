@@ -1,0 +1,24 @@
+import type { KnipConfig } from 'knip'
+import { commands, entryPoints, runtimeChoices } from './scripts/entry-points.ts'
+
+export default {
+  entry: [
+    ...[...entryPoints, ...commands].map(({ source }) => source),
+    ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),
+    'test/**/*.test-d.ts',
+    'test/package/{check,consumers,runtimes}.ts',
+    'test/runtimes/suite/index.ts',
+    'examples/*.ts',
+  ],
+  project: [
+    'src/**/*.ts',
+    'scripts/**/*.ts',
+    'test/**/*.ts',
+    '!test/consumers/**',
+    'docs/build/**/*.ts',
+    'examples/**/*.ts',
+  ],
+  ignoreExportsUsedInFile: true,
+  ignoreIssues: { 'src/shared/options.ts': ['exports'] },
+  ignoreDependencies: ['@arethetypeswrong/cli', 'playwright-core', 'publint'],
+} satisfies KnipConfig

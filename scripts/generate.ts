@@ -1,0 +1,32 @@
+/**
+ * Writes anew what follows from the source: `npm run generate`, or `npm run generate NAME …` for some of it. With
+ * `--check` it writes nothing, and fails on what is stale.
+ */
+import { existsSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { generators } from './generators/index.ts'
+import { pathTo, read } from './repository.ts'
+
+const { values, positionals } = parseArgs({
+  options: { check: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const names = generators.map(({ name }) => name)
+const unknown = positionals.filter((name) => !names.includes(name))
+if (unknown.length > 0) {
+  console.error(`no generator ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  process.exit(2)
+}
+
+let stale = 0
+for (const { name, generate } of generators) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
+  for (const [file, text] of await generate()) {
+    if (existsSync(pathTo(file)) && read(file) === text) continue
+    stale++
+    if (!values.check) writeFileSync(pathTo(file), text)
+    console.log(`${values.check ? 'stale' : 'wrote'} ${file}`)
+  }
+}
+if (stale === 0) console.log('everything is up to date')
+process.exitCode = values.check && stale > 0 ? 1 : 0
