@@ -17,6 +17,16 @@ export type {
   ResponseEvent,
   RetryEvent,
 } from './options.ts'
+export type {
+  CompletionChange,
+  ProgressChange,
+  RankChange,
+  RewardChange,
+  TeamChange,
+  XpChange,
+  XpFigures,
+} from './progress/change.ts'
+export { progressChanges } from './progress/compare.ts'
 export type { AcceptedData } from './schemas/accepted.ts'
 export type { CampaignInfo, QuestDefinition, TaskDefinition } from './schemas/campaign-info.ts'
 export type { CampaignPoints, CampaignSeason } from './schemas/campaign-points.ts'

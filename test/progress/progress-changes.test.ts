@@ -1,0 +1,276 @@
+import { CampaignClient, InvalidRequestError, progressChanges, type UserProgress } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { applied, reading, standingOf, subjectOf } from './readings.ts'
+
+const empty: UserProgress = {
+  id: 'entry-1',
+  user_id: 'ada',
+  name: 'Ada',
+  actions: [],
+  quests: [],
+  challenges: [],
+  rewards: [],
+  total: 0,
+  xp: 0,
+  ref_xp: 0,
+  ugc_xp: 0,
+  xp_mul: 1,
+  rank: 7,
+  team: '',
+}
+const task = (id: string, status: string, name = id) => ({ id, name, xp: 10, xp_mul: 1.5, status })
+
+/** Objects and lists that throw when they are written to. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen)
+  return value
+}
+
+/** What the call throws: an `InvalidRequestError`, or the test fails. */
+function refusal(before: unknown, after: unknown): InvalidRequestError {
+  try {
+    progressChanges(before as UserProgress, after as UserProgress)
+  } catch (error) {
+    if (error instanceof InvalidRequestError) return error
+    throw error
+  }
+  return expect.unreachable('nothing was refused')
+}
+
+describe('for any two readings of a user', () => {
+  test('applied to the earlier one, the changes give the later one; nothing is taken away', () => {
+    fc.assert(
+      fc.property(reading, reading, (before, after) => {
+        const [earlier, later] = [standingOf(before), standingOf(after)]
+        expect(applied(progressChanges(before, after), earlier)).toEqual({
+          ...later,
+          completed: new Set([...earlier.completed, ...later.completed]),
+        })
+      }),
+    )
+  })
+
+  test('no change comes twice, and none that the earlier one shows', () => {
+    fc.assert(
+      fc.property(reading, reading, (before, after) => {
+        const earlier = standingOf(before)
+        const subjects = progressChanges(before, after).map(subjectOf)
+        expect(new Set(subjects).size).toBe(subjects.length)
+        expect(subjects.filter((subject) => earlier.completed.has(subject))).toEqual([])
+      }),
+    )
+  })
+
+  test('a figure that is the same is no change', () => {
+    fc.assert(
+      fc.property(reading, reading, (before, after) => {
+        for (const change of progressChanges(before, after)) {
+          if ('before' in change) expect(change.before).not.toEqual(change.after)
+        }
+      }),
+    )
+  })
+
+  test('a reading beside itself, or alone, has none', () => {
+    fc.assert(
+      fc.property(reading, (only) => {
+        expect(progressChanges(only, structuredClone(only))).toEqual([])
+        expect(progressChanges(undefined, only)).toEqual([])
+        expect(progressChanges(null, only)).toEqual([])
+      }),
+    )
+  })
+
+  test('neither is changed, and storing them as JSON in between changes nothing', () => {
+    fc.assert(
+      fc.property(reading, reading, (before, after) => {
+        const stored = JSON.parse(JSON.stringify(before)) as UserProgress
+        expect(progressChanges(stored, after)).toEqual(progressChanges(frozen(before), frozen(after)))
+      }),
+    )
+  })
+
+  test('a reading in between tells the same completions, as long as none is taken back', () => {
+    fc.assert(
+      fc.property(reading, reading, reading, (first, second, third) => {
+        const grown = (earlier: UserProgress, later: UserProgress): UserProgress => ({
+          ...later,
+          actions: [...earlier.actions, ...later.actions],
+          quests: [...earlier.quests, ...later.quests],
+          challenges: [...earlier.challenges, ...later.challenges],
+          rewards: [...earlier.rewards, ...later.rewards],
+        })
+        const between = grown(first, second)
+        const last = grown(between, third)
+        const completions = (before: UserProgress, after: UserProgress) =>
+          progressChanges(before, after)
+            .filter((change) => 'id' in change)
+            .map(subjectOf)
+        expect([...completions(first, between), ...completions(between, last)].sort()).toEqual(
+          completions(first, last).sort(),
+        )
+      }),
+    )
+  })
+})
+
+test('every kind, in order, with ids, names and amounts', () => {
+  const before: UserProgress = { ...empty, actions: [task('follow', 'none'), task('share', 'completed')] }
+  const after: UserProgress = {
+    ...empty,
+    actions: [task('follow', 'completed', 'Follow us'), task('share', 'completed')],
+    quests: [{ ...task('welcome', 'completed', 'Welcome'), actions: ['follow'] }],
+    challenges: [task('regular', 'completed', 'Regular')],
+    rewards: [{ id: 'reward-1', reward: '1000', type: 'xp' }],
+    total: 35,
+    xp: 30,
+    ref_xp: 5,
+    rank: 3,
+    team: 'analysts',
+  }
+  expect(progressChanges(before, after)).toEqual([
+    { kind: 'task_completed', id: 'follow', name: 'Follow us', xp: 10, xp_mul: 1.5 },
+    { kind: 'quest_completed', id: 'welcome', name: 'Welcome', xp: 10, xp_mul: 1.5 },
+    { kind: 'challenge_completed', id: 'regular', name: 'Regular', xp: 10, xp_mul: 1.5 },
+    { kind: 'reward_earned', id: 'reward-1', reward: '1000', type: 'xp' },
+    {
+      kind: 'xp_changed',
+      before: { total: 0, xp: 0, ref_xp: 0, ugc_xp: 0 },
+      after: { total: 35, xp: 30, ref_xp: 5, ugc_xp: 0 },
+    },
+    { kind: 'rank_changed', before: 7, after: 3 },
+    { kind: 'team_changed', before: '', after: 'analysts' },
+  ])
+})
+
+test.each([
+  ['an entry that vanished', [task('follow', 'completed')], []],
+  ['a completion that was taken back', [task('follow', 'completed')], [task('follow', 'none')]],
+  ['a status that nobody knows, after', [task('follow', 'none')], [task('follow', 'verified')]],
+  ['an ID listed twice, completed once in each', [task('a', 'none'), task('a', 'completed')], [task('a', 'completed')]],
+  ['an entry that appeared, not completed', [], [task('follow', 'none')]],
+])('is no change: %s', (_, before, after) => {
+  expect(progressChanges({ ...empty, actions: before }, { ...empty, actions: after })).toEqual([])
+})
+
+test.each([
+  ['an entry that appeared, completed', [], [task('a', 'completed')]],
+  ['one whose status nobody knew, before', [task('a', 'expired')], [task('a', 'completed')]],
+  [
+    'an ID listed twice, both completed',
+    [task('a', 'none')],
+    [task('a', 'completed'), task('a', 'completed', 'again')],
+  ],
+])('is one change: %s', (_, before, after) => {
+  expect(progressChanges({ ...empty, actions: before }, { ...empty, actions: after })).toEqual([
+    { kind: 'task_completed', id: 'a', name: 'a', xp: 10, xp_mul: 1.5 },
+  ])
+})
+
+test('the same ID as a task and as a quest is two completions', () => {
+  const after = { ...empty, actions: [task('a', 'completed')], quests: [{ ...task('a', 'completed'), actions: [] }] }
+  expect(progressChanges(empty, after).map(({ kind }) => kind)).toEqual(['task_completed', 'quest_completed'])
+})
+
+test('a __proto__ in the stored text is no way into the changes', () => {
+  const text = JSON.stringify({ ...empty, actions: [task('__proto__', 'completed')] })
+  const hostile = text.replace('"id":', '"__proto__":{"total":5,"rewards":[{"id":"free"}]},"id":')
+  const changes = progressChanges(empty, JSON.parse(hostile))
+  expect(changes).toEqual([{ kind: 'task_completed', id: '__proto__', name: '__proto__', xp: 10, xp_mul: 1.5 }])
+  expect(Object.hasOwn(Object.prototype, 'total')).toBe(false)
+})
+
+describe('what is no reading is refused', () => {
+  test.each([
+    ['text', JSON.stringify(empty), 'expected object, received string', []],
+    ['the envelope', { success: true, data: empty }, 'expected string, received undefined', ['id']],
+    ['nothing', undefined, 'expected object, received undefined', []],
+    ['a rank that is NaN', { ...empty, rank: Number.NaN }, 'expected a finite number, received NaN', ['rank']],
+    ['infinite XP', { ...empty, total: Infinity }, 'expected a finite number, received Infinity', ['total']],
+    ['XP as text', { ...empty, xp: '12' }, 'expected a finite number, received string', ['xp']],
+    [
+      'a task without a status',
+      { ...empty, actions: [task('a', 'none'), { ...task('b', 'none'), status: undefined }] },
+      'expected string, received undefined',
+      ['actions', 1, 'status'],
+    ],
+    ['a hole in a list', { ...empty, rewards: new Array(1) }, 'expected object, received undefined', ['rewards', 0]],
+    ['tasks by ID', { ...empty, actions: { a: task('a', 'none') } }, 'expected array, received object', ['actions']],
+  ])('%s', (_, reading, message, path) => {
+    expect(refusal(empty, reading).issues).toContainEqual({ path: ['after', ...path], message })
+    expect(refusal(undefined, reading).issues).toContainEqual({ path: ['after', ...path], message })
+    if (reading === undefined) return
+    const before = refusal(reading, empty)
+    expect(before.issues).toContainEqual({ path: ['before', ...path], message })
+    expect(before.message).toContain(['before', ...path].join('.'))
+  })
+
+  test('two users, or two campaigns: the id of the entry tells', () => {
+    const error = refusal(empty, { ...empty, id: 'entry-2' })
+    expect(error.message).toBe('progressChanges: after.id must be that of before: these are two users or two campaigns')
+    expect(error.issues.map(({ path }) => path)).toEqual([['after', 'id']])
+    expect(error.code).toBe('invalid_request')
+  })
+
+  test('the same user under another of their accounts is the same entry', () => {
+    expect(progressChanges(empty, { ...empty, user_id: 'ada@campaign.example' })).toEqual([])
+  })
+
+  test('the message stays short where everything is wrong, and issues name all', () => {
+    const error = refusal(empty, { ...empty, actions: Array.from({ length: 5000 }, () => ({})) })
+    expect(error.issues.length).toBeGreaterThan(5000)
+    expect(error.message.length).toBeLessThan(500)
+    expect(error.message).toMatch(/; and \d+ more$/)
+  })
+
+  test('the values of a reading never show in the error', () => {
+    const error = refusal({ ...empty, team: { secret: 'a-secret' }, name: 5 }, empty)
+    expect(JSON.stringify(error)).not.toContain('a-secret')
+  })
+
+  test('whatever it is given, it gives changes or an InvalidRequestError', () => {
+    const bent = fc
+      .tuple(reading, fc.constantFrom(...Object.keys(empty)), fc.anything({ withNullPrototype: true }))
+      .map(([whole, key, value]) => ({ ...whole, [key]: value }))
+    const anything = fc.oneof(reading, bent, fc.anything({ withNullPrototype: true, withSparseArray: true }))
+    let refused = 0
+    fc.assert(
+      fc.property(anything, anything, (before, after) => {
+        try {
+          expect(Array.isArray(progressChanges(before as UserProgress, after as UserProgress))).toBe(true)
+        } catch (error) {
+          expect(error).toBeInstanceOf(InvalidRequestError)
+          refused += 1
+        }
+      }),
+      { numRuns: 500 },
+    )
+    expect(refused).toBeGreaterThan(100)
+  })
+})
+
+test('it finds what a user did in the service between two readings', async () => {
+  const service = createCampaignService()
+  const client = new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'any',
+    fetch: service.fetch,
+  })
+  const linus = { account: 'linus', platform: 'discord', pid: 'demo' }
+  const before = await client.getUserProgress(linus)
+  await client.updateUser({ ...linus, team: 'kernel' })
+  for (const aid of ['connect-wallet', 'follow']) {
+    await client.recordActionValue({ ...linus, cid: 'welcome', aid, value: 1 })
+  }
+  const after = await client.getUserProgress(linus)
+  expect(progressChanges(before, after).map(subjectOf)).toEqual([
+    'task_completed connect-wallet',
+    'task_completed follow',
+    'quest_completed welcome',
+    'xp_changed',
+    'rank_changed',
+    'team_changed',
+  ])
+})
