@@ -36,8 +36,8 @@ const BUNDLES: readonly BundleBudget[] = [
 ]
 
 /** Of the tarball, in kB. */
-const PACKED_LIMIT = 950
-const UNPACKED_LIMIT = 4_000
+const PACKED_LIMIT = 980
+const UNPACKED_LIMIT = 4_150
 
 /** What the package costs those who ship it to others, and those who install it. */
 export const checkSizes: PackageCheck = {
