@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { endpoints } from '../src/endpoints.ts'
+import { userProgress } from '../src/endpoints/get-user-progress.ts'
+import { endpoints } from '../src/endpoints/index.ts'
 import { decode } from '../src/http/envelope.ts'
-import { userProgress } from '../src/schemas/user-progress.ts'
 import { compare, type Group, OURS, type Subject } from './harness.ts'
 import { answerWith } from './sample.ts'
 

@@ -31,7 +31,7 @@ export const entryPoints: readonly EntryPoint[] = [
   { name: './webhook', source: 'src/webhook/index.ts' },
   { name: './webhook/redis', source: 'src/webhook/stores/redis.ts' },
   { name: './webhook/postgres', source: 'src/webhook/stores/postgres/index.ts' },
-  { name: './schemas', source: 'src/schemas/index.ts' },
+  { name: './schemas', source: 'src/endpoints/schemas.ts' },
   { name: './testing', source: 'src/testing/index.ts' },
   { name: './testing/msw', source: 'src/testing/msw.ts' },
 ]

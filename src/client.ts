@@ -1,26 +1,26 @@
-import { AccessTokens } from './http/access-token.ts'
-import { type CallContext, call } from './http/call.ts'
-import { Transport } from './http/transport.ts'
-import { type CallOptions, type CampaignClientOptions, clientSettings } from './options.ts'
-import type { AcceptedData } from './schemas/accepted.ts'
-import type { CampaignInfo } from './schemas/campaign-info.ts'
-import type { CampaignPoints } from './schemas/campaign-points.ts'
-import type { InviteCode } from './schemas/invite-code.ts'
 import type {
+  CampaignInfo,
+  CampaignPoints,
   GetCampaignInfoRequest,
   GetCampaignPointsRequest,
   GetInviteCodeRequest,
   GetUserProfilesRequest,
   GetUserProgressRequest,
+  InviteCode,
   RecordActionValueRequest,
   RewardWalletRequest,
   SetReferrerByRefIdRequest,
   SetReferrerRequest,
   UpdateUserRequest,
-} from './schemas/requests.ts'
-import type { UserProfiles } from './schemas/user-profiles.ts'
-import type { UserProgress } from './schemas/user-progress.ts'
-import type { WebhookRegistration } from './schemas/webhook-registration.ts'
+  UserProfiles,
+  UserProgress,
+  WebhookRegistration,
+} from './endpoints/types.ts'
+import { AccessTokens } from './http/access-token.ts'
+import { type CallContext, call } from './http/call.ts'
+import { Transport } from './http/transport.ts'
+import { type CallOptions, type CampaignClientOptions, clientSettings } from './options.ts'
+import type { AcceptedData } from './schemas/accepted.ts'
 
 /**
  * The campaign engagement service, one method per endpoint.

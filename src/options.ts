@@ -1,4 +1,4 @@
-import { endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './endpoints.ts'
+import { endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './endpoints/index.ts'
 import { type CampaignError, ConfigurationError, InvalidRequestError, type Issue } from './errors.ts'
 import { isRecord } from './shared/record.ts'
 import { LONGEST_TIMER_MS } from './shared/timer-limit.ts'

@@ -1,4 +1,4 @@
-import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints.ts'
+import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import { type Member, Project, plain, sectionOf } from './project.ts'
 
 const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
@@ -35,7 +35,7 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
       ],
       [
         ['interface', sectionOf(name, method)],
-        ['a repeat is', `[${endpoint.repeat}](../repeats-and-idempotency.md)`],
+        ['a repeat is', `[${endpoint.retry}](../repeats-and-idempotency.md)`],
       ],
     ),
     ...rules.map(unlinked),

@@ -1,8 +1,8 @@
 import { toJSONSchema } from 'zod'
 import { registry } from 'zod/v4/core'
-import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints.ts'
+import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
+import * as resources from '../../src/endpoints/schemas.ts'
 import { numericString, presentMetadata } from '../../src/schemas/fields.ts'
-import * as resources from '../../src/schemas/index.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
 import { type Member, Project, plain, sectionOf } from './project.ts'
 import { recordSamples, type Samples, sampleRequests } from './samples.ts'
@@ -158,9 +158,9 @@ function describeOperation(
     operationId: operation,
     tags: [tagOf(path)],
     summary: plain(summary).replace(/\.$/, ''),
-    description: `${plain(paragraph)}\n\n${REPEATS[endpoint.repeat]}`,
+    description: `${plain(paragraph)}\n\n${REPEATS[endpoint.retry]}`,
     'x-interface': sectionOf(operation, method),
-    'x-repeat': endpoint.repeat,
+    'x-repeat': endpoint.retry,
     ...(assumed.length > 0 && { 'x-assumed': assumed.join(' ') }),
     ...(isRead
       ? { parameters: queryParameters(operation, schemas.get(request) as Schema) }

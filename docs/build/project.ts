@@ -11,7 +11,7 @@ export class Project {
   constructor() {
     const config = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
-    const program = ts.createProgram([`${root}src/index.ts`, `${root}src/schemas/index.ts`], options)
+    const program = ts.createProgram([`${root}src/index.ts`, `${root}src/endpoints/schemas.ts`], options)
     this.checker = program.getTypeChecker()
     this.#files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${root}src/`))
   }

@@ -1,5 +1,5 @@
 import { CampaignClient } from '../../src/client.ts'
-import type { OperationName, RequestOf } from '../../src/endpoints.ts'
+import type { OperationName, RequestOf } from '../../src/endpoints/index.ts'
 import { createCampaignService } from '../../src/testing/index.ts'
 
 /** What each operation is asked in the examples: requests that the campaign `demo` accepts. */

@@ -1,4 +1,4 @@
-import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints.ts'
+import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
 import { type ErrorContext, TimeoutError, type WriteOutcome } from '../errors.ts'
 import type { CallOptions, ClientHooks, ClientSettings, RequestEvent } from '../options.ts'
 import { callHook } from '../shared/hook.ts'
@@ -57,7 +57,7 @@ export async function call<Name extends OperationName>(
 
       const renews: boolean = reason.status === UNAUTHORIZED && context.tokens.renewable && !renewed
       renewed ||= renews
-      const repeats = attempt <= maxRetries && (renews || mayRepeat(reason, endpoint.repeat))
+      const repeats = attempt <= maxRetries && (renews || mayRepeat(reason, endpoint.retry))
       const delayMs = renews || !repeats ? 0 : delayBefore(attempt + 1, reason)
       const error = reason.toError({ operation, outcome })
       if (!repeats) throw error

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoints.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import {
   AccessDeniedError,
   ApiError,
@@ -44,7 +44,7 @@ const CLASSES = new Map([
 ])
 
 /** What decoding needs to know of the endpoint. */
-type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response'>
+type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'compiledResponse'>
 
 /**
  * Turns an answer into its data. The HTTP status and `error.code` decide, never `success` alone: the published
@@ -69,10 +69,11 @@ export function decode<Data>(endpoint: Answering<Data>, answer: HttpAnswer, cont
   return readData(endpoint, body.data, status, context)
 }
 
-function readData<Data>({ response }: Answering<Data>, data: unknown, status: number, context: DecodeContext): Data {
+function readData<Data>(endpoint: Answering<Data>, data: unknown, status: number, context: DecodeContext): Data {
+  const { response, compiledResponse } = endpoint
   if (response === undefined) return undefined as Data
   if (response === 'any') return data as Data
-  const checked = check(response, data, ['data'])
+  const checked = check(response, data, ['data'], compiledResponse)
   if (checked.ok) return checked.value
   if (context.report === undefined) throw misshapen(status, checked.issues)
   context.report(checked.issues)

@@ -1,4 +1,4 @@
-import type { RepeatRule } from '../endpoints.ts'
+import type { RetryRule } from '../endpoints/endpoint.ts'
 import type { Failure } from './failure.ts'
 
 const FIRST_WAIT_MS = 300
@@ -17,7 +17,7 @@ export function mayHaveBeenApplied({ kind, status }: Failure): boolean {
 }
 
 /** Whether a call may be repeated after this failure. Renewing a refused token is not decided here. */
-export function mayRepeat({ kind, status, retryAfterMs, final }: Failure, rule: RepeatRule): boolean {
+export function mayRepeat({ kind, status, retryAfterMs, final }: Failure, rule: RetryRule): boolean {
   if (final) return false
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_RETRY_AFTER_MS) return false
   if (kind === 'not_sent' || (kind === 'refused' && status === TOO_MANY_REQUESTS)) return true

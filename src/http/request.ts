@@ -1,4 +1,4 @@
-import type { AnyEndpoint, OperationName } from '../endpoints.ts'
+import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, type Issue } from '../errors.ts'
 import { type CallOptions, type CallSettings, type ClientSettings, callSettings, invalidRequest } from '../options.ts'
 import { check } from '../schemas/check.ts'

@@ -12,6 +12,9 @@ export const identifier = z
   .string()
   .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not hold half a surrogate pair'))
 
+/** The user of a campaign whom a request is about. */
+export const user = { account: identifier, platform: identifier, pid: identifier }
+
 /** A number in a request. NaN and the infinities are refused, because JSON would turn them into null. */
 export const finiteNumber = z.number()
 

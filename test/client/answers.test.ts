@@ -11,7 +11,7 @@ import {
   UnexpectedResponseError,
 } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
-import { endpoints } from '../../src/endpoints.ts'
+import { endpoints } from '../../src/endpoints/index.ts'
 import { operations } from './operations.ts'
 import { clientWith, json, rejection, type StubAnswer, stubService } from './stub-service.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { methodPages } from '../../docs/build/method-pages.ts'
-import { endpoints } from '../../src/endpoints.ts'
+import { endpoints } from '../../src/endpoints/index.ts'
 import { rootPath } from './snippet.ts'
 
 const pages = methodPages()

@@ -3,7 +3,7 @@ import { parseWebhook, signWebhook } from 'campaign-client/webhook'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../docs/build/openapi.ts'
 import { Project } from '../../docs/build/project.ts'
-import { endpoints } from '../../src/endpoints.ts'
+import { endpoints } from '../../src/endpoints/index.ts'
 import { rootPath } from './snippet.ts'
 
 type Json = { [key: string]: Json } & Iterable<Json>

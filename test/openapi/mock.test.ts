@@ -8,7 +8,7 @@ import {
 } from 'campaign-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callWithSample, sampleRequests } from '../../docs/build/samples.ts'
-import type { OperationName } from '../../src/endpoints.ts'
+import type { OperationName } from '../../src/endpoints/index.ts'
 import { freePort, type ServerProcess, startServer } from '../machine/server-process.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import { documentPath, missingTools, prism } from './tools.ts'

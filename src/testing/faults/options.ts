@@ -1,4 +1,4 @@
-import type { OperationName } from '../../endpoints.ts'
+import type { OperationName } from '../../endpoints/index.ts'
 import { anything, type OptionRule, type OptionRules } from '../../shared/options.ts'
 
 interface FaultTarget {

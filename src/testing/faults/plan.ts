@@ -1,4 +1,4 @@
-import { endpoints, type OperationName } from '../../endpoints.ts'
+import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import { isBodyless, type ServiceAnswer } from '../answer.ts'
 import { standardError } from '../refusal.ts'
 import type { AnswerFault, FaultKind, FaultOptions, StatusFault } from './options.ts'

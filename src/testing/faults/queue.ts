@@ -1,4 +1,4 @@
-import { endpoints, type OperationName } from '../../endpoints.ts'
+import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import { requireOptions } from '../../shared/options.ts'
 import { type FaultHandle, type FaultOptions, OPTIONS } from './options.ts'
 import { type FaultPlan, planFault } from './plan.ts'

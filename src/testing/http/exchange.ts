@@ -1,4 +1,4 @@
-import type { OperationName } from '../../endpoints.ts'
+import type { OperationName } from '../../endpoints/index.ts'
 import type { ServiceAnswer } from '../answer.ts'
 import { answered, type FaultOutcome, type FaultPlan } from '../faults/plan.ts'
 import type { FaultQueue } from '../faults/queue.ts'

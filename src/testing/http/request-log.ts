@@ -1,4 +1,4 @@
-import type { OperationName } from '../../endpoints.ts'
+import type { OperationName } from '../../endpoints/index.ts'
 import type { FaultKind } from '../faults/options.ts'
 import type { ServiceRequest } from './request.ts'
 

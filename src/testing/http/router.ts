@@ -1,4 +1,4 @@
-import { endpoints, type OperationName } from '../../endpoints.ts'
+import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import type { QueryNames } from '../../options.ts'
 import { check } from '../../schemas/check.ts'
 import { badRequest } from '../refusal.ts'

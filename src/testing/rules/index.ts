@@ -1,4 +1,4 @@
-import type { OperationName } from '../../endpoints.ts'
+import type { OperationName } from '../../endpoints/index.ts'
 import { getCampaignInfo } from './get-campaign-info.ts'
 import { getCampaignPoints } from './get-campaign-points.ts'
 import { getInviteCode } from './get-invite-code.ts'

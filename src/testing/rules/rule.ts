@@ -1,4 +1,4 @@
-import type { OperationName, RequestOf } from '../../endpoints.ts'
+import type { OperationName, RequestOf } from '../../endpoints/index.ts'
 import type { WebhookRegistry } from '../deliveries/webhook-registry.ts'
 import type { TokenGrant } from '../tokens.ts'
 import type { ServiceEvent } from '../world/event.ts'

@@ -1,5 +1,5 @@
-import type { LinkedProfile } from '../../schemas/user-profiles.ts'
-import type { RewardEntry } from '../../schemas/user-progress.ts'
+import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
+import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { anything, type OptionRules } from '../../shared/options.ts'
 
 /** A task of a campaign to start with. Everything but `id` has a default. */

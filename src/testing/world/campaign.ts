@@ -1,4 +1,4 @@
-import type { RewardEntry } from '../../schemas/user-progress.ts'
+import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
 import type { User } from './users.ts'
 

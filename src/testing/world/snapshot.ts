@@ -1,5 +1,5 @@
-import type { LinkedProfile } from '../../schemas/user-profiles.ts'
-import type { RewardEntry } from '../../schemas/user-progress.ts'
+import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
+import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { totalXp } from './campaign.ts'
 import type { AwardRecord, ServiceState, ValueRecord } from './state.ts'
 

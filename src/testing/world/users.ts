@@ -1,4 +1,4 @@
-import type { LinkedProfile } from '../../schemas/user-profiles.ts'
+import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 
 /** A person the service knows, across campaigns. */
 export interface User {

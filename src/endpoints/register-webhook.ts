@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { identifier, type OpenString, openString } from './fields.ts'
+import { identifier, type OpenString, openString } from '../schemas/fields.ts'
+import { endpoint } from './endpoint.ts'
 
 /** The kind of events a webhook receives. Only `user_activity` is shown by the interface. */
 export type WebhookScope = OpenString<'user_activity'>
@@ -24,4 +25,12 @@ export const webhookRegistration = z.object({
   url: z.string().check(z.refine(isHttpUrl, 'must be an absolute http or https URL')),
   secret: z.optional(identifier),
   hook_id: z.optional(identifier),
+})
+
+export default endpoint<WebhookRegistration, unknown>({
+  method: 'POST',
+  path: undefined,
+  request: webhookRegistration,
+  response: 'any',
+  retry: 'unsafe',
 })

@@ -1,4 +1,15 @@
 import * as z from 'zod/mini'
+import { identifier } from '../schemas/fields.ts'
+import { openQueryEndpoint } from './endpoint.ts'
+
+/** What `getCampaignPoints` asks for. Interface: Endpoints, 7. */
+export interface GetCampaignPointsRequest {
+  /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
+  pid: string
+}
+
+/** Schema of {@link GetCampaignPointsRequest}. */
+export const getCampaignPointsRequest = z.object({ pid: identifier })
 
 /** A season of a campaign. Interface: Resources, Campaign points. */
 export interface CampaignSeason {
@@ -35,4 +46,13 @@ export const campaignPoints = z.looseObject({
   season_points: z.number(),
   season_index: z.number(),
   season: campaignSeason,
+})
+
+export default openQueryEndpoint<GetCampaignPointsRequest, CampaignPoints>({
+  method: 'GET',
+  path: 'campaign/points',
+  request: getCampaignPointsRequest,
+  response: campaignPoints,
+  retry: 'safe',
+  assumedQueryNames: ['pid'],
 })

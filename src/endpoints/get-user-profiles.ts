@@ -1,4 +1,19 @@
 import * as z from 'zod/mini'
+import { user } from '../schemas/fields.ts'
+import { openQueryEndpoint } from './endpoint.ts'
+
+/** What `getUserProfiles` asks for. Interface: Endpoints, 8. */
+export interface GetUserProfilesRequest {
+  /** Account identifier of the user. The name of the query parameter is assumed; see `queryNames`. */
+  account: string
+  /** Platform where the account exists. The name of the query parameter is assumed; see `queryNames`. */
+  platform: string
+  /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
+  pid: string
+}
+
+/** Schema of {@link GetUserProfilesRequest}. */
+export const getUserProfilesRequest = z.object(user)
 
 /** One linked profile of a user. Interface: Resources, User profiles. */
 export interface LinkedProfile {
@@ -38,4 +53,13 @@ export const userProfiles = z.looseObject({
   refs: z.number(),
   ref_count: z.number(),
   profiles: z.array(linkedProfile),
+})
+
+export default openQueryEndpoint<GetUserProfilesRequest, UserProfiles>({
+  method: 'GET',
+  path: 'user/profiles',
+  request: getUserProfilesRequest,
+  response: userProfiles,
+  retry: 'safe',
+  assumedQueryNames: ['account', 'platform', 'pid'],
 })

@@ -1,5 +1,15 @@
 import * as z from 'zod/mini'
-import { type Metadata, metadata, numericString } from './fields.ts'
+import { identifier, type Metadata, metadata, numericString } from '../schemas/fields.ts'
+import { openQueryEndpoint } from './endpoint.ts'
+
+/** What `getCampaignInfo` asks for. Interface: Endpoints, 6. */
+export interface GetCampaignInfoRequest {
+  /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
+  pid: string
+}
+
+/** Schema of {@link GetCampaignInfoRequest}. */
+export const getCampaignInfoRequest = z.object({ pid: identifier })
 
 /** A task as the campaign defines it. Interface: Resources, Campaign info. */
 export interface TaskDefinition {
@@ -86,4 +96,13 @@ export const campaignInfo = z.looseObject({
   name: z.string(),
   actions: z.array(taskDefinition),
   quests: z.array(questDefinition),
+})
+
+export default openQueryEndpoint<GetCampaignInfoRequest, CampaignInfo>({
+  method: 'GET',
+  path: 'campaign/info',
+  request: getCampaignInfoRequest,
+  response: campaignInfo,
+  retry: 'safe',
+  assumedQueryNames: ['pid'],
 })

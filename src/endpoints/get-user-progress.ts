@@ -1,5 +1,20 @@
 import * as z from 'zod/mini'
-import { type Metadata, metadata, type OpenString, openString } from './fields.ts'
+import { readUserProgress } from '../schemas/compiled.ts'
+import { type Metadata, metadata, type OpenString, openString, user } from '../schemas/fields.ts'
+import { endpoint } from './endpoint.ts'
+
+/** What `getUserProgress` asks for. Interface: Endpoints, 1. */
+export interface GetUserProgressRequest {
+  /** Account identifier of the user. */
+  account: string
+  /** Platform where the account exists. */
+  platform: string
+  /** Campaign ID. */
+  pid: string
+}
+
+/** Schema of {@link GetUserProgressRequest}. */
+export const getUserProgressRequest = z.object(user)
 
 /** Whether the user has completed a task, quest or challenge. Unknown values arrive as their string. */
 export type CompletionStatus = OpenString<'none' | 'completed'>
@@ -133,4 +148,13 @@ export const userProgress = z.looseObject({
   xp_mul: z.number(),
   rank: z.number(),
   team: z.string(),
+})
+
+export default endpoint<GetUserProgressRequest, UserProgress>({
+  method: 'GET',
+  path: 'user/progress',
+  request: getUserProgressRequest,
+  response: userProgress,
+  compiledResponse: readUserProgress,
+  retry: 'safe',
 })

@@ -1,0 +1,33 @@
+import * as z from 'zod/mini'
+import { finiteNumber, identifier } from '../schemas/fields.ts'
+import { endpoint } from './endpoint.ts'
+
+/** What `rewardWallet` sends. Interface: Endpoints, 2. */
+export interface RewardWalletRequest {
+  /** Ethereum wallet address: `0x` and 40 hex digits. */
+  address: string
+  /** Campaign ID. */
+  pid: string
+  /** Your unique identifier of this reward. The service refuses a second use of it, which makes retries safe. */
+  id: string
+  /** Amount of XP. */
+  xp: number
+}
+
+const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
+
+/** Schema of {@link RewardWalletRequest}. */
+export const rewardWalletRequest = z.object({
+  address: z.string().check(z.regex(WALLET_ADDRESS, 'must be 0x and 40 hex digits')),
+  pid: identifier,
+  id: identifier,
+  xp: finiteNumber,
+})
+
+export default endpoint<RewardWalletRequest, void>({
+  method: 'POST',
+  path: 'wallet/reward',
+  request: rewardWalletRequest,
+  response: undefined,
+  retry: 'guarded',
+})

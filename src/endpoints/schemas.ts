@@ -1,0 +1,20 @@
+/**
+ * The zod schemas of every resource, request and webhook message, for partners who store or re-validate the data.
+ * Each has the name of its type in lower camel case: `userProgress` reads a `UserProgress`.
+ *
+ * @module campaign-client/schemas
+ */
+export * from '../schemas/accepted.ts'
+export type { Metadata, OpenString } from '../schemas/fields.ts'
+export * from '../schemas/user-activity.ts'
+export * from './get-campaign-info.ts'
+export * from './get-campaign-points.ts'
+export * from './get-invite-code.ts'
+export * from './get-user-profiles.ts'
+export * from './get-user-progress.ts'
+export * from './record-action-value.ts'
+export * from './register-webhook.ts'
+export * from './reward-wallet.ts'
+export * from './set-referrer.ts'
+export * from './set-referrer-by-ref-id.ts'
+export * from './update-user.ts'

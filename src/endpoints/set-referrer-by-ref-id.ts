@@ -1,0 +1,27 @@
+import * as z from 'zod/mini'
+import { type AcceptedData, acceptedData } from '../schemas/accepted.ts'
+import { identifier, user } from '../schemas/fields.ts'
+import { endpoint } from './endpoint.ts'
+
+/** What `setReferrerByRefId` sends. Interface: Endpoints, 4a. */
+export interface SetReferrerByRefIdRequest {
+  /** Account of the referred user: one without a referrer and without completed tasks. */
+  account: string
+  /** Platform where the account exists. */
+  platform: string
+  /** Campaign ID. */
+  pid: string
+  /** Referral link ID. It must exist and belong to somebody else. */
+  ref_id: string
+}
+
+/** Schema of {@link SetReferrerByRefIdRequest}. */
+export const setReferrerByRefIdRequest = z.object({ ...user, ref_id: identifier })
+
+export default endpoint<SetReferrerByRefIdRequest, AcceptedData>({
+  method: 'POST',
+  path: 'user/ref_id',
+  request: setReferrerByRefIdRequest,
+  response: acceptedData,
+  retry: 'guarded',
+})

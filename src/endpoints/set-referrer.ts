@@ -1,0 +1,32 @@
+import * as z from 'zod/mini'
+import { type AcceptedData, acceptedData } from '../schemas/accepted.ts'
+import { identifier } from '../schemas/fields.ts'
+import { endpoint } from './endpoint.ts'
+
+/** What `setReferrer` sends. Interface: Endpoints, 3. */
+export interface SetReferrerRequest {
+  /** Account of the referring user. */
+  referrer: string
+  /** Account of the referred user: one without a referrer and without completed tasks. */
+  referral: string
+  /** Platform of both accounts. */
+  platform: string
+  /** Campaign ID. */
+  pid: string
+}
+
+/** Schema of {@link SetReferrerRequest}. That the two accounts differ is the service's rule and is left to it. */
+export const setReferrerRequest = z.object({
+  referrer: identifier,
+  referral: identifier,
+  platform: identifier,
+  pid: identifier,
+})
+
+export default endpoint<SetReferrerRequest, AcceptedData>({
+  method: 'POST',
+  path: 'user/referrer',
+  request: setReferrerRequest,
+  response: acceptedData,
+  retry: 'guarded',
+})

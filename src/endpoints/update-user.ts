@@ -1,0 +1,33 @@
+import * as z from 'zod/mini'
+import { type AcceptedData, acceptedData } from '../schemas/accepted.ts'
+import { user } from '../schemas/fields.ts'
+import { endpoint } from './endpoint.ts'
+
+/** What `updateUser` sends. A field left out or `undefined` is not sent. Interface: Endpoints, 4. */
+export interface UpdateUserRequest {
+  /** Account identifier of the user. */
+  account: string
+  /** Platform where the account exists. */
+  platform: string
+  /** Campaign ID. */
+  pid: string
+  /** New display name. */
+  name?: string | undefined
+  /** New alias. */
+  alias?: string | undefined
+  /** New team. The empty string is sent as it is; progress shows it for a user without a team. */
+  team?: string | undefined
+}
+
+const optionalText = z.optional(z.string())
+
+/** Schema of {@link UpdateUserRequest}. */
+export const updateUserRequest = z.object({ ...user, name: optionalText, alias: optionalText, team: optionalText })
+
+export default endpoint<UpdateUserRequest, AcceptedData>({
+  method: 'POST',
+  path: 'user',
+  request: updateUserRequest,
+  response: acceptedData,
+  retry: 'safe',
+})
