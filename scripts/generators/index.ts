@@ -1,5 +1,8 @@
 import { entryPointFiles } from './entry-points.ts'
 import type { Generator } from './generator.ts'
+import { pagesOfMethods } from './method-pages.ts'
+import { openApi } from './openapi.ts'
+import { pictures } from './pictures.ts'
 
 /** Every generator whose files follow from the source alone. */
-export const generators: readonly Generator[] = [entryPointFiles]
+export const generators: readonly Generator[] = [entryPointFiles, openApi, pagesOfMethods, pictures]

@@ -7,7 +7,7 @@ import {
   UnauthorizedError,
 } from 'campaign-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { callWithSample, sampleRequests } from '../../docs/build/samples.ts'
+import { callWithSample, sampleRequests } from '../../scripts/samples.ts'
 import type { OperationName } from '../../src/endpoints/index.ts'
 import { freePort, type ServerProcess, startServer } from '../machine/server-process.ts'
 import { skipsWithout } from '../machine/skips-without.ts'

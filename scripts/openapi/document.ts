@@ -3,9 +3,9 @@ import { registry } from 'zod/v4/core'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import * as resources from '../../src/endpoints/schemas.ts'
 import { numericString, presentMetadata } from '../../src/schemas/fields.ts'
+import { type Member, Project, plain, sectionOf } from '../comments.ts'
+import { recordSamples, type Samples, sampleRequests } from '../samples.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
-import { type Member, Project, plain, sectionOf } from './project.ts'
-import { recordSamples, type Samples, sampleRequests } from './samples.ts'
 
 /** Operations whose error answers the interface shows. Those of the others are assumed to be the same. */
 const SHOWN_ERRORS: ReadonlySet<OperationName> = new Set([

@@ -1,7 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-
-const root = fileURLToPath(new URL('../../', import.meta.url))
+import { pathTo } from './repository.ts'
 
 /** What the comments of the source say: the one place where fields and methods are described. */
 export class Project {
@@ -9,11 +7,11 @@ export class Project {
   readonly #files: readonly ts.SourceFile[]
 
   constructor() {
-    const config = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
-    const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
-    const program = ts.createProgram([`${root}src/index.ts`, `${root}src/endpoints/schemas.ts`], options)
+    const config = ts.readConfigFile(pathTo('tsconfig.json'), ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, pathTo('.'))
+    const program = ts.createProgram([pathTo('src/index.ts'), pathTo('src/endpoints/schemas.ts')], options)
     this.checker = program.getTypeChecker()
-    this.#files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${root}src/`))
+    this.#files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(pathTo('src/')))
   }
 
   /** The declaration of an interface, a type or a class. @throws Error when there is none of that name. */

@@ -1,5 +1,5 @@
-import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
-import { type Member, Project, plain, sectionOf } from './project.ts'
+import { type AnyEndpoint, endpoints, type OperationName } from '../src/endpoints/index.ts'
+import { type Member, Project, plain, sectionOf } from './comments.ts'
 
 const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
 

@@ -1,6 +1,6 @@
-import { CampaignClient } from '../../src/client.ts'
-import type { OperationName, RequestOf } from '../../src/endpoints/index.ts'
-import { createCampaignService } from '../../src/testing/index.ts'
+import { CampaignClient } from '../src/client.ts'
+import type { OperationName, RequestOf } from '../src/endpoints/index.ts'
+import { createCampaignService } from '../src/testing/index.ts'
 
 /** What each operation is asked in the examples: requests that the campaign `demo` accepts. */
 export const sampleRequests: { readonly [Name in OperationName]: RequestOf<Name> } = {

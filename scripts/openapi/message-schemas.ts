@@ -1,5 +1,5 @@
 import ts from 'typescript'
-import { type Project, plain } from './project.ts'
+import { type Project, plain } from '../comments.ts'
 
 /** A JSON Schema, as far as this document uses it. */
 export type Schema = Record<string, unknown>
