@@ -16,9 +16,9 @@ import type {
   UserProgress,
   WebhookRegistration,
 } from './endpoints/types.ts'
-import { AccessTokens } from './http/access-token.ts'
 import { type CallContext, call } from './http/call.ts'
-import { Transport } from './http/transport.ts'
+import { fetchTransport } from './http/fetch-transport.ts'
+import { AccessTokens } from './http/token.ts'
 import { type CallOptions, type CampaignClientOptions, clientSettings } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
 
@@ -57,7 +57,7 @@ export class CampaignClient {
     this.#context = {
       settings,
       tokens: new AccessTokens(options.accessToken),
-      transport: new Transport(settings.fetch),
+      transport: settings.transport ?? fetchTransport(settings.fetch),
     }
   }
 

@@ -7,6 +7,13 @@ export { CampaignClient } from './client.ts'
 export type { OpenQueryOperation, OperationName } from './endpoints/index.ts'
 export type * from './endpoints/types.ts'
 export * from './errors.ts'
+export {
+  type Transport,
+  TransportError,
+  type TransportErrorInit,
+  type TransportRequest,
+  type TransportResponse,
+} from './http/transport.ts'
 export type {
   AccessTokenSource,
   CallOptions,

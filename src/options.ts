@@ -1,5 +1,7 @@
 import { endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './endpoints/index.ts'
 import { type CampaignError, ConfigurationError, InvalidRequestError, type Issue } from './errors.ts'
+import type { Transport } from './http/transport.ts'
+import { optional, wholeNumber } from './shared/options.ts'
 import { isRecord } from './shared/record.ts'
 import { LONGEST_TIMER_MS } from './shared/timer-limit.ts'
 import { isWellFormed } from './shared/well-formed.ts'
@@ -76,6 +78,16 @@ export interface CampaignClientOptions {
   readonly maxRetries?: number | undefined
   /** A `fetch` of your own, for a proxy or a test. Default: the global one at the time of the call. */
   readonly fetch?: typeof globalThis.fetch | undefined
+  /**
+   * What sends the requests, in place of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own. You made it,
+   * so you close it.
+   */
+  readonly transport?: Transport | undefined
+  /**
+   * The longest answer to be read, in bytes after decompression. Default 32 MiB. A longer one is an
+   * `UnexpectedResponseError`, and a write's outcome is unknown.
+   */
+  readonly maxResponseBytes?: number | undefined
   /** Headers of every request. `authorization` belongs to `accessToken`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Accept plain http for hosts other than loopback. Default false: the token would travel in the clear. */
@@ -117,6 +129,8 @@ export interface ClientSettings {
   readonly totalTimeoutMs: number
   readonly maxRetries: number
   readonly fetch: typeof globalThis.fetch | undefined
+  readonly transport: Transport | undefined
+  readonly maxResponseBytes: number
   readonly headers: Readonly<Record<string, string>>
   readonly queryNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly webhookRegistrationPath: string | undefined
@@ -150,6 +164,8 @@ const CLIENT_OPTIONS = [
   'totalTimeoutMs',
   'maxRetries',
   'fetch',
+  'transport',
+  'maxResponseBytes',
   'headers',
   'allowInsecureHttp',
   'queryNames',
@@ -311,6 +327,13 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     complain(['allowInsecureHttp'], 'must be true or false')
   }
   if (options.fetch !== undefined && typeof options.fetch !== 'function') complain(['fetch'], 'must be a function')
+  if (options.transport !== undefined) {
+    if (!isRecord(options.transport) || typeof options.transport.send !== 'function')
+      complain(['transport'], 'must have a send method')
+    else if (options.fetch !== undefined) complain(['transport'], 'takes the place of fetch; pass one of them')
+  }
+  const problem = optional(wholeNumber(1))(options.maxResponseBytes)
+  if (typeof problem === 'string') complain(['maxResponseBytes'], problem)
   const { responseValidation = 'throw', hooks = {} } = options
   if (responseValidation !== 'throw' && responseValidation !== 'report') {
     complain(['responseValidation'], "must be 'throw' or 'report'")
@@ -331,6 +354,8 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     totalTimeoutMs: options.totalTimeoutMs ?? 60_000,
     maxRetries: options.maxRetries ?? 2,
     fetch: options.fetch,
+    transport: options.transport,
+    maxResponseBytes: options.maxResponseBytes ?? 32 * 1024 * 1024,
     headers: lowerCaseNames(options.headers),
     queryNames,
     webhookRegistrationPath,

@@ -2,13 +2,14 @@ import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type Requ
 import { type ErrorContext, TimeoutError, type WriteOutcome } from '../errors.ts'
 import type { CallOptions, ClientHooks, ClientSettings, RequestEvent } from '../options.ts'
 import { callHook } from '../shared/hook.ts'
-import { type AccessTokens, expiryOf } from './access-token.ts'
-import { TIME_IS_UP, wait, within } from './deadline.ts'
-import { decode, traceHeaders } from './envelope.ts'
-import { Failure } from './failure.ts'
-import { delayBefore, mayHaveBeenApplied, mayRepeat } from './repeat.ts'
+import { typeName } from '../shared/type-name.ts'
+import { decode, lacksItsData, traceHeaders } from './answer.ts'
+import { brokenAnswer, Failure, notAnAnswer, transportFailure } from './failure.ts'
 import { type PreparedCall, prepare } from './request.ts'
-import type { Transport } from './transport.ts'
+import { delayBefore, mayHaveBeenApplied, mayRetry } from './retry.ts'
+import { reasonOf, TIME_IS_UP, wait, within } from './timeout.ts'
+import { type AccessTokens, expiryHint } from './token.ts'
+import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from './transport.ts'
 
 /** What every call of a client shares. */
 export interface CallContext {
@@ -24,8 +25,6 @@ interface Attempt {
   /** On the clock of `performance.now()`. */
   readonly deadline: number
 }
-
-const UNAUTHORIZED = 401
 
 /**
  * One call, top to bottom: check the arguments, then token → send → decode, and again where the rules allow it.
@@ -47,7 +46,7 @@ export async function call<Name extends OperationName>(
   for (let attempt = 1; ; attempt++) {
     const event: RequestEvent = { operation, method: endpoint.method, path: prepared.path, attempt }
     try {
-      if (signal?.aborted) throw signal.reason
+      if (signal?.aborted) throw reasonOf(signal)
       return (await attemptOnce(context, { prepared, event, endpoint, deadline })) as DataOf<Name>
     } catch (reason) {
       if (!(reason instanceof Failure)) throw reason
@@ -55,12 +54,12 @@ export async function call<Name extends OperationName>(
       const outcome: WriteOutcome | undefined =
         endpoint.method === 'GET' ? undefined : mayBeApplied ? 'unknown' : 'not_applied'
 
-      const renews: boolean = reason.status === UNAUTHORIZED && context.tokens.renewable && !renewed
+      const renews: boolean = reason.tokenRefused && context.tokens.renewable && !renewed
       renewed ||= renews
-      const repeats = attempt <= maxRetries && (renews || mayRepeat(reason, endpoint.retry))
-      const delayMs = renews || !repeats ? 0 : delayBefore(attempt + 1, reason)
+      const retries = attempt <= maxRetries && (renews || mayRetry(reason, endpoint.retry))
+      const delayMs = renews || !retries ? 0 : delayBefore(attempt + 1, reason)
       const error = reason.toError({ operation, outcome })
-      if (!repeats) throw error
+      if (!retries) throw error
       if (performance.now() + delayMs >= deadline) {
         throw timeoutFailure('total', totalTimeoutMs).toError({ operation, outcome, cause: error })
       }
@@ -80,29 +79,36 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
     throw reason === TIME_IS_UP ? timeoutFailure('total', totalTimeoutMs, 'not_sent') : reason
   })
   const secrets = [token, ...prepared.secrets]
-  const headers = { ...prepared.headers, authorization: `Bearer ${token}` }
 
   const startedAt = performance.now()
   const remainingMs = deadline - startedAt
-  // A busy process comes late. What would time out in its first millisecond is not sent at all.
+  // Timers can fire late: send nothing when no time is left.
   if (remainingMs <= 0) throw timeoutFailure('total', totalTimeoutMs, 'not_sent')
   notify(settings.hooks, 'onRequest', { ...event })
+  const request: TransportRequest = {
+    method: event.method,
+    url: prepared.url,
+    headers: { ...prepared.headers, authorization: `Bearer ${token}` },
+    body: prepared.body,
+    idempotent: endpoint.retry !== 'unsafe',
+    maxResponseBytes: settings.maxResponseBytes,
+  }
   const answer = await within(Math.min(timeoutMs, remainingMs), signal, (attemptSignal) =>
-    transport.send({ method: event.method, url: prepared.url, headers, body: prepared.body }, attemptSignal, secrets),
+    exchange(transport, request, attemptSignal, secrets),
   ).catch((reason: unknown) => {
     if (reason !== TIME_IS_UP) throw reason
     throw timeoutMs < remainingMs ? timeoutFailure('attempt', timeoutMs) : timeoutFailure('total', totalTimeoutMs)
   })
   if (settings.hooks.onResponse !== undefined) {
     const durationMs = performance.now() - startedAt
-    const traced = traceHeaders(answer.headers, secrets)
+    const traced = traceHeaders(answer, secrets)
     notify(settings.hooks, 'onResponse', { ...event, status: answer.status, durationMs, headers: traced })
   }
 
   try {
     return decode<unknown>(endpoint, answer, {
       secrets,
-      tokenHint: () => expiredHint(token),
+      tokenHint: () => expiryHint(token),
       report:
         settings.responseValidation === 'throw'
           ? undefined
@@ -114,9 +120,27 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
               }),
     })
   } catch (reason) {
-    if (reason instanceof Failure && reason.status === UNAUTHORIZED) tokens.refuse(token)
+    if (reason instanceof Failure && reason.tokenRefused) tokens.refuse(token)
     throw reason
   }
+}
+
+/** @throws Failure when there is no whole answer. */
+async function exchange(
+  transport: Transport,
+  request: TransportRequest,
+  signal: AbortSignal,
+  secrets: readonly string[],
+): Promise<TransportResponse> {
+  let answer: TransportResponse
+  try {
+    answer = await transport.send(request, signal)
+  } catch (thrown) {
+    throw transportFailure(thrown, secrets)
+  }
+  if (!isTransportResponse(answer)) throw notAnAnswer('the transport', typeName(answer))
+  if (lacksItsData(answer)) throw brokenAnswer(answer.cause, secrets)
+  return answer
 }
 
 /** A total timeout that struck before anything was sent cannot have applied anything. */
@@ -125,17 +149,10 @@ function timeoutFailure(
   timeoutMs: number,
   kind: 'not_sent' | 'no_answer' = 'no_answer',
 ): Failure {
-  const what = scope === 'attempt' ? 'an attempt' : 'the call, with its repeats and waits,'
+  const what = scope === 'attempt' ? 'an attempt' : 'the call, with its retries and waits,'
   const toError = (context: ErrorContext): TimeoutError =>
     new TimeoutError(`${context.operation}: ${what} took longer than ${timeoutMs} ms`, { ...context, scope, timeoutMs })
   return new Failure(kind, toError, { final: scope === 'total' })
-}
-
-function expiredHint(token: string): string {
-  const expiresAt = expiryOf(token)
-  if (expiresAt === undefined || expiresAt > Date.now()) return ''
-  const date = new Date(expiresAt)
-  return `; the token had expired${Number.isNaN(date.getTime()) ? '' : ` at ${date.toISOString()}`}`
 }
 
 /** Calls a hook. What it does to the event, and its failure, now or later, are its own. */

@@ -1,7 +1,9 @@
-import type { CampaignError, ErrorContext } from '../errors.ts'
+import { type CampaignError, type ErrorContext, NetworkError, UnexpectedResponseError } from '../errors.ts'
+import { redact, safeCause } from './redact.ts'
+import { TransportError } from './transport.ts'
 
 /**
- * How one attempt failed, as far as a repeat is concerned.
+ * How one attempt failed, as far as a retry is concerned.
  * - `not_sent`: the request surely never left: connection refused, no such host.
  * - `no_answer`: it may have arrived; no whole answer came back.
  * - `refused`: an error answer.
@@ -10,26 +12,89 @@ import type { CampaignError, ErrorContext } from '../errors.ts'
  */
 export type FailureKind = 'not_sent' | 'no_answer' | 'refused' | 'not_understood' | 'no_token'
 
+const SYSTEM_CODE = /^\w{1,64}$/
+const LONGEST_DETAIL = 300
+
 /** Thrown inside the pipeline only; `call.ts` turns it into a public error once the outcome is known. */
 export class Failure extends Error {
   readonly kind: FailureKind
   /** Of a refusal: the HTTP status, or on a 2xx answer the `error.code` in its place. */
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
-  /** The call has no time left, whatever the rules of repeats say. */
+  /** The service refused the token, so that another may do. */
+  readonly tokenRefused: boolean
+  /** The call has no time left, whatever the rules of retries say. */
   readonly final: boolean
   readonly toError: (context: ErrorContext) => CampaignError
 
   constructor(
     kind: FailureKind,
     toError: (context: ErrorContext) => CampaignError,
-    details: { status?: number | undefined; retryAfterMs?: number | undefined; final?: boolean } = {},
+    details: {
+      status?: number | undefined
+      retryAfterMs?: number | undefined
+      tokenRefused?: boolean
+      final?: boolean
+    } = {},
   ) {
     super(kind)
     this.kind = kind
     this.toError = toError
     this.status = details.status
     this.retryAfterMs = details.retryAfterMs
+    this.tokenRefused = details.tokenRefused ?? false
     this.final = details.final ?? false
   }
 }
+
+/** What a transport rejected with. Its words leave without the secrets. */
+export function transportFailure(thrown: unknown, secrets: readonly string[]): Failure {
+  if (thrown instanceof Failure) return thrown
+  if (!(thrown instanceof TransportError)) return networkFailure(thrown, true, secrets)
+  return thrown.kind === 'too_large'
+    ? tooLarge(thrown, secrets)
+    : networkFailure(thrown, thrown.sent !== false, secrets)
+}
+
+/** The connection broke off within the body of an answer that was to carry data. */
+export const brokenAnswer = (cause: unknown, secrets: readonly string[]): Failure =>
+  networkFailure(cause, true, secrets)
+
+function networkFailure(thrown: unknown, sent: boolean, secrets: readonly string[]): Failure {
+  const known = thrown instanceof TransportError ? thrown : undefined
+  const systemCode =
+    typeof known?.systemCode === 'string' && SYSTEM_CODE.test(known.systemCode)
+      ? redact(known.systemCode, secrets)
+      : undefined
+  // A transport that adds no words of its own only passes on what it caught.
+  const cause = safeCause(known?.message === '' ? known.cause : thrown, secrets)
+  const what = sent ? 'the connection failed before a whole answer arrived' : 'the service could not be reached'
+  const detail = [systemCode, ...wordsOf(cause)].filter(Boolean).join(', ').slice(0, LONGEST_DETAIL)
+  return new Failure(sent ? 'no_answer' : 'not_sent', ({ operation, outcome }) => {
+    const message = `${operation}: ${what}${detail && ` (${detail})`}`
+    return new NetworkError(message, { operation, outcome, cause, systemCode })
+  })
+}
+
+/** The messages down a chain of causes, each once: the deepest tells most. */
+function wordsOf(cause: Error | undefined): string[] {
+  const words: string[] = []
+  for (let error = cause; error !== undefined; error = error.cause as Error | undefined) {
+    if (error.message !== '' && !words.includes(error.message)) words.push(error.message)
+  }
+  return words
+}
+
+function tooLarge({ status = 0, message }: TransportError, secrets: readonly string[]): Failure {
+  const issue = { path: [], message: redact(message, secrets) }
+  return new Failure('not_understood', ({ operation, outcome }) => {
+    const text = `${operation}: ${issue.message}; maxResponseBytes allows more`
+    return new UnexpectedResponseError(text, { operation, outcome, status, issues: [issue] })
+  })
+}
+
+/** Who sent it may have sent it all the same, and would do no better the next time. */
+export const notAnAnswer = (who: string, got: string): Failure =>
+  new Failure('not_understood', (context) => {
+    return new NetworkError(`${context.operation}: ${who} returned no Response but ${got}`, context)
+  })

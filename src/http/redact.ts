@@ -1,3 +1,5 @@
+import { property } from './property.ts'
+
 const HIDDEN = '[redacted]'
 /**
  * Three base64url parts, the first of which begins like a JSON object: what every JWT looks like. Matched from the
@@ -39,15 +41,6 @@ export function safeCause(error: unknown, secrets: readonly string[], depth = 0)
   const stack = property(error, 'stack')
   if (typeof stack === 'string') hide(safe, 'stack', redact(stack, secrets))
   return safe
-}
-
-/** A foreign object's property, however hostile the object: getters may throw. */
-export function property(object: object, name: string): unknown {
-  try {
-    return Reflect.get(object, name)
-  } catch {
-    return undefined
-  }
 }
 
 function hide(error: Error, name: 'name' | 'stack', value: string): void {

@@ -1,150 +1,115 @@
-import ky, { type KyInstance } from 'ky'
-import { NetworkError } from '../errors.ts'
-import { typeName } from '../shared/type-name.ts'
-import { Failure } from './failure.ts'
-import { property, redact, safeCause } from './redact.ts'
-
-/** One HTTP request, ready to be sent. */
-export interface HttpRequest {
+/** One HTTP request, ready to be sent. It holds the bearer token: never log it. */
+export interface TransportRequest {
   readonly method: 'GET' | 'POST'
+  /** Absolute, the query included. */
   readonly url: string
+  /** By their names in lower case, `authorization` included. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
+  /** JSON. Absent on a GET. */
+  readonly body?: string | undefined
+  /** False for a write that would count twice if it arrived twice. */
+  readonly idempotent: boolean
+  /** The most bytes of body to read, counted after decompression. */
+  readonly maxResponseBytes: number
 }
 
 /** One HTTP answer, read to its end. */
-export interface HttpAnswer {
+export interface TransportResponse {
+  /** The HTTP status; 0 where the platform hides it, as browsers do with redirects. */
   readonly status: number
-  readonly headers: Headers
-  /** The body, decoded as UTF-8. Empty for a redirect, and for an error answer that broke off. */
+  /** The value of a header, whatever the case of its name; `null` where there is none. */
+  readonly header: (name: string) => string | null
+  /** The body, decoded as UTF-8. Not read for a redirect. */
   readonly text: string
-}
-
-/** Raised before a connection stood, so that the request cannot have been read by anyone. */
-const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ConnectionRefused',
-  'FailedToOpenSocket',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EAI_NONAME',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-])
-const CONNECTING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo'])
-const DEEPEST_CAUSE = 5
-
-/** Sends requests through ky. The only file that knows it. */
-export class Transport {
-  readonly #fetch: typeof globalThis.fetch | undefined
-  readonly #ky: KyInstance
-
-  constructor(fetch: typeof globalThis.fetch | undefined) {
-    this.#fetch = fetch
-    // Repeats, limits and status codes are decided by the pipeline, which knows the operation.
-    this.#ky = ky.create({ retry: 0, timeout: false, throwHttpErrors: false })
-  }
-
-  /**
-   * Sends one request and reads the answer to its end.
-   *
-   * @throws Failure when there is no whole answer. Whatever `fetch` threw is its cause, without the request.
-   */
-  async send(request: HttpRequest, signal: AbortSignal, secrets: readonly string[]): Promise<HttpAnswer> {
-    const { method, url, headers, body } = request
-    const init: RequestInit = { method, headers, signal, redirect: 'manual' }
-    if (body !== undefined) init.body = once(body)
-    // ky sees neither token nor body: its errors hold the request it made, and copying ours would cost it twice.
-    let failure: Failure | undefined
-    const send = async (): Promise<Response> => {
-      try {
-        const response = await (this.#fetch ?? globalThis.fetch)(url, init)
-        if (isResponse(response)) return response
-        failure = notAResponse(typeName(response))
-      } catch (error) {
-        failure = networkFailure(error, secrets)
-      }
-      throw failure
-    }
-    try {
-      const response = await this.#ky(url, { method, fetch: send })
-      return { status: response.status, headers: response.headers, text: await readBody(response) }
-    } catch (error) {
-      throw failure ?? networkFailure(error, secrets)
-    }
-  }
+  /** False where the body broke off, so that `text` is not all of it. */
+  readonly complete: boolean
+  /** Where the body broke off: why. */
+  readonly cause?: unknown
 }
 
 /**
- * Deno's `fetch` sends a body of text a second time when the connection is lost before an answer, and says nothing:
- * a write would count twice. A Blob it sends once (2.9.5).
+ * What sends the requests of a client, one attempt at a time. Retries, time limits, tokens and the meaning of statuses
+ * are the client's; a transport follows no redirect and sends nothing twice by itself.
  */
-const once = (body: string): BodyInit => ('Deno' in globalThis ? new Blob([body]) : body)
+export interface Transport {
+  /**
+   * Sends one request and reads its answer, whatever the status. Once `signal` aborts, it lets go of the connection.
+   *
+   * Rejects with a {@link TransportError}, or with the signal's reason. Whatever else it rejects with counts as a
+   * connection that was lost: the request may have arrived.
+   */
+  readonly send: (request: TransportRequest, signal: AbortSignal) => Promise<TransportResponse>
+}
 
-/** By what is needed of it: the responses of polyfills and of other packages are not instances of the platform's. */
-const isResponse = (value: Partial<Response> | null | undefined): boolean =>
-  typeof value?.status === 'number' && typeof value.text === 'function' && typeof value.headers?.get === 'function'
+/** What a {@link TransportError} knows. */
+export interface TransportErrorInit {
+  /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
+  kind: 'network' | 'too_large'
+  /** False only where the request surely never left, so that sending it again cannot count twice. */
+  sent: boolean
+  /** The system's own code: `ECONNRESET`, `ENOTFOUND`, … */
+  systemCode?: string | undefined
+  /** The status of an answer that was too large. */
+  status?: number | undefined
+  /** What went wrong underneath. The client hides tokens and secrets in what it shows of it. */
+  cause?: unknown
+}
 
-/** It may have sent the request all the same, and would do no better the next time. */
-const notAResponse = (type: string): Failure =>
-  new Failure('not_understood', (context) => {
-    const message = `${context.operation}: the fetch option, or the global fetch, returned no Response but ${type}`
-    return new NetworkError(message, context)
-  })
+/** Shared by every copy of the package in a process, whichever format it was loaded in. */
+const BRAND = '@@campaign-client/transport-error'
 
-async function readBody(response: Response): Promise<string> {
-  if (response.status < 200 || (response.status >= 300 && response.status < 400)) {
-    // The bodies of other packages' responses may be streams of Node's, which have no such method.
-    void response.body?.cancel?.().catch(() => undefined)
-    return ''
+/**
+ * Why a transport has no answer. A `fetch` of your own may throw it, too: it is the only way to tell the client that
+ * a write surely never left (`sent: false`) and may be sent again.
+ *
+ * `instanceof` also holds between two loaded copies of the package.
+ */
+export class TransportError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== TransportError) return Function.prototype[Symbol.hasInstance].call(this, value)
+    try {
+      return typeof value === 'object' && value !== null && Reflect.get(value, BRAND) === true
+    } catch {
+      // Anything may have been thrown, a Proxy that throws in its turn as well.
+      return false
+    }
   }
-  try {
-    return await response.text()
-  } catch (error) {
-    // The status of an error answer says enough; of a success the lost part is what was asked for.
-    if (response.status >= 400) return ''
-    throw error
+
+  /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
+  readonly kind: 'network' | 'too_large'
+  /** False only where the request surely never left. */
+  readonly sent: boolean
+  /** The system's own code, where it gave one: `ECONNRESET`, `ENOTFOUND`, … */
+  declare readonly systemCode?: string
+  /** The status of an answer that was too large, where it is known. */
+  declare readonly status?: number
+
+  constructor(message: string, init: TransportErrorInit) {
+    super(message, init.cause === undefined ? undefined : { cause: init.cause })
+    Object.defineProperty(this, 'name', { value: 'TransportError', configurable: true, writable: true })
+    this.kind = init.kind
+    this.sent = init.sent
+    if (init.systemCode !== undefined) this.systemCode = init.systemCode
+    if (init.status !== undefined) this.status = init.status
+  }
+
+  /** @internal */
+  get [BRAND](): true {
+    return true
   }
 }
 
-function networkFailure(thrown: unknown, secrets: readonly string[]): Failure {
-  const { systemCode, connecting } = readCodes(thrown, secrets)
-  const notSent = connecting || BEFORE_CONNECTION.has(systemCode)
-  const cause = safeCause(thrown, secrets)
-  const what = notSent ? 'the service could not be reached' : 'the connection failed before a whole answer arrived'
-  const detail = [systemCode, cause?.message].filter(Boolean).join(', ')
-  return new Failure(notSent ? 'not_sent' : 'no_answer', ({ operation, outcome }) => {
-    const message = `${operation}: ${what}${detail && ` (${detail})`}`
-    return new NetworkError(message, { operation, outcome, cause, systemCode })
-  })
-}
+/** Whether an answer sends the client elsewhere. It is never followed, and no transport reads its body. */
+export const isRedirect = (status: number): boolean => status < 200 || (status >= 300 && status < 400)
 
-/** The system's code stands somewhere down the chain of causes, where depends on the runtime. */
-function readCodes(
-  thrown: unknown,
-  secrets: readonly string[],
-): { systemCode?: string | undefined; connecting: boolean } {
-  let systemCode: string | undefined
-  let connecting = false
-  let error: unknown = thrown
-  for (let depth = 0; depth <= DEEPEST_CAUSE && typeof error === 'object' && error !== null; depth++) {
-    const code = property(error, 'code')
-    if (typeof code === 'string' && /^\w{1,64}$/.test(code)) systemCode = redact(code, secrets)
-    connecting ||= wasConnecting(error)
-    error = property(error, 'cause')
-  }
-  return { systemCode, connecting }
-}
-
-/** Node tries each address of a host, and throws an `AggregateError` when none could be reached. */
-function wasConnecting(error: object): boolean {
-  const ofEach = property(error, 'errors')
-  const errors: unknown[] = Array.isArray(ofEach) && ofEach.length > 0 ? ofEach : [error]
-  return errors.every((each) => CONNECTING.has(property(each as object, 'syscall')))
+/** Whether it is an answer as the port describes it: a partner's transport may give anything. */
+export function isTransportResponse(value: Partial<TransportResponse> | null | undefined): value is TransportResponse {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Number.isInteger(value.status) &&
+    typeof value.header === 'function' &&
+    typeof value.text === 'string' &&
+    typeof value.complete === 'boolean'
+  )
 }

@@ -1,7 +1,14 @@
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { CampaignClient, type CampaignClientOptions, NetworkError, UnexpectedResponseError } from 'campaign-client'
+import {
+  CampaignClient,
+  type CampaignClientOptions,
+  NetworkError,
+  TransportError,
+  UnexpectedResponseError,
+} from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { withFailingConnections } from './failing-connection.ts'
 import {
   type Answer,
   closedAddress,
@@ -12,7 +19,7 @@ import {
   tcpServer,
 } from './loopback-server.ts'
 import { operation } from './operations.ts'
-import { failing, scriptedFetch, systemError } from './scripted-fetch.ts'
+import { failing, refused, scriptedFetch, systemError } from './scripted-fetch.ts'
 
 const TOKEN = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJwYXJ0bmVyIn0.c2lnbmF0dXJl'
 const read = operation('getCampaignPoints')
@@ -312,12 +319,38 @@ describe('a service that cannot be reached', () => {
     ],
   ]
 
-  test.each(neverSent)('%s: an unsafe write is repeated, and not applied', async (_, cause, systemCode) => {
+  test.each(neverSent)('%s of the platform: an unsafe write is sent again, and not applied', async (_, cause, code) => {
+    await withFailingConnections(cause, async (attempts) => {
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).toMatchObject({ systemCode: code, outcome: 'not_applied' })
+      expect(attempts()).toBe(3)
+    })
+  })
+
+  // Whoever wraps fetch may fail on something else, after the service has answered: a metrics server that is down.
+  test.each(neverSent)("%s of a partner's fetch: it is not sent again, and unknown", async (_, cause, code) => {
     const { fetch, sent } = scriptedFetch(failing(cause))
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
-    expect(error).toBeInstanceOf(NetworkError)
-    expect(error).toMatchObject({ systemCode, outcome: 'not_applied' })
-    expect(sent).toHaveLength(3)
+    expect(error).toMatchObject({ code: 'network', systemCode: code, outcome: 'unknown' })
+    expect(sent).toHaveLength(1)
+  })
+
+  test.each(neverSent)('%s of a fetch put in the place of the global one: the same', async (_, cause) => {
+    const { fetch, sent } = scriptedFetch(failing(cause))
+    vi.stubGlobal('fetch', fetch)
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+    vi.unstubAllGlobals()
+    expect(error).toHaveProperty('outcome', 'unknown')
+    expect(sent).toHaveLength(1)
+  })
+
+  test.each(neverSent)('%s deeper in the chain than a connection stands: the same', async (_, cause) => {
+    await withFailingConnections(new Error('a cache', { cause }), async (attempts) => {
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(attempts()).toBe(1)
+    })
   })
 
   const mayHaveArrived: readonly [string, unknown][] = [
@@ -338,29 +371,41 @@ describe('a service that cannot be reached', () => {
     ['several errors of which nothing is known', several('UNKNOWN')],
   ]
 
-  test.each(mayHaveArrived)('%s: an unsafe write is not repeated, and unknown', async (_, cause) => {
-    const { fetch, sent } = scriptedFetch(failing(cause))
+  test.each(mayHaveArrived)('%s: an unsafe write is not sent again, and unknown', async (_, cause) => {
+    await withFailingConnections(cause, async (attempts) => {
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(attempts()).toBe(1)
+    })
+  })
+
+  const thrownBare: readonly [string, unknown][] = [
+    ['a bare ECONNREFUSED', systemError('ECONNREFUSED', 'connect', at('connect'))],
+    ['a bare ECONNRESET', systemError('ECONNRESET', 'read', at('read'))],
+    ['a string', 'broken'],
+    ['nothing', undefined],
+    ['a circle of causes', circle()],
+    ['a TransportError that was sent', new TransportError('lost', { kind: 'network', sent: true })],
+    ['what only looks like a TransportError', { kind: 'network', sent: false, name: 'TransportError' }],
+  ]
+
+  test.each(thrownBare)('a fetch that throws %s is called once by an unsafe write', async (_, thrown) => {
+    const { fetch, sent } = scriptedFetch(() => {
+      throw thrown
+    })
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toBeInstanceOf(NetworkError)
     expect(error).toHaveProperty('outcome', 'unknown')
     expect(sent).toHaveLength(1)
   })
 
-  const thrownBare: readonly [string, unknown, number][] = [
-    ['a bare ECONNREFUSED', systemError('ECONNREFUSED', 'connect', at('connect')), 3],
-    ['a bare ECONNRESET', systemError('ECONNRESET', 'read', at('read')), 1],
-    ['a string', 'broken', 1],
-    ['nothing', undefined, 1],
-    ['a circle of causes', circle(), 1],
-  ]
-
-  test.each(thrownBare)('a fetch that throws %s', async (_, thrown, attempts) => {
-    const { fetch, sent } = scriptedFetch(() => {
-      throw thrown
-    })
+  test('a fetch that says by a TransportError that nothing left is called again', async () => {
+    const { fetch, sent } = scriptedFetch(refused)
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
-    expect(error).toBeInstanceOf(NetworkError)
-    expect(sent).toHaveLength(attempts)
+    expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
+    expect(error.message).toContain('could not be reached (ECONNREFUSED, connect ECONNREFUSED 127.0.0.1:9)')
+    expect(sent).toHaveLength(3)
   })
 })
 

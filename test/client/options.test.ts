@@ -136,7 +136,7 @@ describe('a wrong option', () => {
   it('of an unknown name is told the known ones', () => {
     expect(refusalOf({ apiKey: 'x' })).toBe(
       'CampaignClient: apiKey is not an option; there are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
-        'fetch, headers, allowInsecureHttp, queryNames, webhookRegistrationPath, responseValidation, hooks',
+        'fetch, transport, maxResponseBytes, headers, allowInsecureHttp, queryNames, webhookRegistrationPath, responseValidation, hooks',
     )
   })
 

@@ -1,3 +1,5 @@
+import { TransportError } from 'campaign-client'
+
 /** What a call of `fetch` was given. */
 export interface SentRequest {
   readonly method: string
@@ -54,21 +56,15 @@ export function systemError(code: string, message: string, fields: Record<string
   return Object.assign(new Error(message), { code, ...fields })
 }
 
-export const refused = failing(
-  systemError('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:9', {
-    errno: -111,
-    syscall: 'connect',
-    address: '127.0.0.1',
-    port: 9,
-  }),
-)
-export const noSuchHost = failing(
-  systemError('ENOTFOUND', 'getaddrinfo ENOTFOUND service.example', {
-    errno: -3008,
-    syscall: 'getaddrinfo',
-    hostname: 'service.example',
-  }),
-)
+/** Says, in the one way a `fetch` of a partner's can, that the request never left. */
+function unsent(systemCode: string, message: string): Step {
+  return () => {
+    throw new TransportError(message, { kind: 'network', sent: false, systemCode })
+  }
+}
+
+export const refused = unsent('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:9')
+export const noSuchHost = unsent('ENOTFOUND', 'getaddrinfo ENOTFOUND service.example')
 export const lost = failing(systemError('ECONNRESET', 'read ECONNRESET', { errno: -104, syscall: 'read' }))
 
 /** Answers never, and fails when its signal aborts, as the built-in `fetch` does. */

@@ -53,8 +53,8 @@ test('no room imports what its arrow does not point to', () => {
 })
 
 test.each([
-  ['ky', 'http/transport.ts'],
-  ['jose', 'http/access-token.ts'],
+  ['ky', 'http/fetch-transport.ts'],
+  ['jose', 'http/token.ts'],
   ['msw', 'testing/msw.ts'],
 ])('only one file imports %s', (name, file) => {
   expect(imports.filter(({ target }) => target === name).map((found) => found.file)).toEqual([file])

@@ -241,6 +241,8 @@ describe('client options', () => {
       | 'totalTimeoutMs'
       | 'maxRetries'
       | 'fetch'
+      | 'transport'
+      | 'maxResponseBytes'
       | 'headers'
       | 'allowInsecureHttp'
       | 'queryNames'

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { TIME_IS_UP, wait, within } from '../../src/http/deadline.ts'
-import { follow } from '../../src/http/follow.ts'
+import { onAbort } from '../../src/http/abort-listeners.ts'
+import { TIME_IS_UP, wait, within } from '../../src/http/timeout.ts'
 
 const never = (): Promise<never> => new Promise(() => undefined)
 
@@ -76,13 +76,13 @@ describe('wait', () => {
   })
 })
 
-describe('follow', () => {
+describe('onAbort', () => {
   test('one listener serves many, and goes with the last of them', () => {
     const { signal } = new AbortController()
-    const unfollow = Array.from({ length: 1000 }, () => follow(signal, () => undefined))
+    const leaves = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    const last = unfollow.pop()
-    for (const leave of unfollow) leave()
+    const last = leaves.pop()
+    for (const leave of leaves) leave()
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     last?.()
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
@@ -90,21 +90,21 @@ describe('follow', () => {
 
   test('leaving twice takes nothing from those who came later', () => {
     const controller = new AbortController()
-    const early = follow(controller.signal, () => undefined)
+    const early = onAbort(controller.signal, () => undefined)
     early()
-    const onAbort = vi.fn()
-    follow(controller.signal, onAbort)
+    const told = vi.fn()
+    onAbort(controller.signal, told)
     early()
     controller.abort()
-    expect(onAbort).toHaveBeenCalledOnce()
+    expect(told).toHaveBeenCalledOnce()
   })
 
   test('one who has left hears nothing, and leaving while told holds up nobody', () => {
     const controller = new AbortController()
     const gone = vi.fn()
     const told = vi.fn()
-    const leave = follow(controller.signal, gone)
-    const leaveAll = [follow(controller.signal, () => leaveAll[0]?.()), follow(controller.signal, told)]
+    const leave = onAbort(controller.signal, gone)
+    const leaveAll = [onAbort(controller.signal, () => leaveAll[0]?.()), onAbort(controller.signal, told)]
     leave()
     controller.abort()
     expect(gone).not.toHaveBeenCalled()
@@ -115,8 +115,8 @@ describe('follow', () => {
     const [mine, other] = [new AbortController(), new AbortController()]
     const onMine = vi.fn()
     const onOther = vi.fn()
-    follow(mine.signal, onMine)
-    follow(other.signal, onOther)
+    onAbort(mine.signal, onMine)
+    onAbort(other.signal, onOther)
     mine.abort()
     expect(onMine).toHaveBeenCalledOnce()
     expect(onOther).not.toHaveBeenCalled()

@@ -16,8 +16,8 @@ export function mayHaveBeenApplied({ kind, status }: Failure): boolean {
   return kind === 'refused' && status !== undefined && (status >= 500 || status === 408)
 }
 
-/** Whether a call may be repeated after this failure. Renewing a refused token is not decided here. */
-export function mayRepeat({ kind, status, retryAfterMs, final }: Failure, rule: RetryRule): boolean {
+/** Whether a call may be sent again after this failure. Renewing a refused token is not decided here. */
+export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: RetryRule): boolean {
   if (final) return false
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_RETRY_AFTER_MS) return false
   if (kind === 'not_sent' || (kind === 'refused' && status === TOO_MANY_REQUESTS)) return true

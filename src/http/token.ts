@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose/jwt/decode'
 import { AccessTokenError } from '../errors.ts'
 import { type AccessTokenSource, bearerToken, TOKEN_RULE } from '../options.ts'
-import { within } from './deadline.ts'
 import { Failure } from './failure.ts'
 import { safeCause } from './redact.ts'
+import { within } from './timeout.ts'
 
 /** A token is renewed this long before it expires, so that it does not expire on its way. */
 const RENEW_BEFORE_MS = 30_000
@@ -79,13 +79,21 @@ export class AccessTokens {
 }
 
 /** The time in the token's `exp`, in milliseconds since 1970. `undefined` for a token that shows none. */
-export function expiryOf(token: string): number | undefined {
+function expiryOf(token: string): number | undefined {
   try {
     const { exp } = decodeJwt(token)
     return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
   } catch {
     return undefined
   }
+}
+
+/** What a message says of a token that was refused and had expired; of any other, nothing. */
+export function expiryHint(token: string): string {
+  const expiresAt = expiryOf(token)
+  if (expiresAt === undefined || expiresAt > Date.now()) return ''
+  const date = new Date(expiresAt)
+  return `; the token had expired${Number.isNaN(date.getTime()) ? '' : ` at ${date.toISOString()}`}`
 }
 
 const nameOf = (value: unknown): string =>

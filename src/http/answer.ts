@@ -16,14 +16,14 @@ import { check } from '../schemas/check.ts'
 import { parseJson } from '../shared/json.ts'
 import { Failure } from './failure.ts'
 import { redact } from './redact.ts'
-import { parseRetryAfter } from './repeat.ts'
-import type { HttpAnswer } from './transport.ts'
+import { parseRetryAfter } from './retry.ts'
+import { isRedirect, type TransportResponse } from './transport.ts'
 
 /** What decoding needs to know of the call. */
 export interface DecodeContext {
   /** Texts that must not appear in an error, though the service may echo them. */
   readonly secrets: readonly string[]
-  /** Added to the message of a 401. */
+  /** Added to the message when the token is refused. */
   readonly tokenHint: () => string
   /** Takes data that does not fit; `undefined` where it is to be refused. */
   readonly report: ((issues: readonly Issue[]) => void) | undefined
@@ -35,7 +35,7 @@ const REFERRAL_REJECTIONS: ReadonlySet<string> = new Set<ReferralRejection>([
 ])
 const LONGEST_MESSAGE = 300
 
-/** Says by its name what each status of the interface, and of the servers in front of it, means. */
+/** Error class by status. */
 const CLASSES = new Map([
   [400, BadRequestError],
   [401, UnauthorizedError],
@@ -52,9 +52,9 @@ type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'compiledRespo
  *
  * @throws Failure for every answer that is not a success.
  */
-export function decode<Data>(endpoint: Answering<Data>, answer: HttpAnswer, context: DecodeContext): Data {
+export function decode<Data>(endpoint: Answering<Data>, answer: TransportResponse, context: DecodeContext): Data {
   const { status } = answer
-  if (status < 200 || (status >= 300 && status < 400)) throw unexpectedStatus(status)
+  if (isRedirect(status)) throw unexpectedStatus(status)
   const body = parse(answer.text)
   if (status >= 400) throw errorAnswer(answer, body, context)
   if (!isObject(body)) {
@@ -113,16 +113,17 @@ function readComplaint(body: unknown, secrets: readonly string[]): ServiceCompla
   }
 }
 
-function errorAnswer(answer: HttpAnswer, body: unknown, context: DecodeContext): Failure {
+function errorAnswer(answer: TransportResponse, body: unknown, context: DecodeContext): Failure {
   const { status } = answer
   const { code, message, reason, denied } = readComplaint(body, context.secrets)
   const isHttpError = status >= 400
   // On a 2xx answer a code that is a status stands in for it. Without one, a plain "no" is a refusal, and
   // `success: true` beside an error says nothing that can be relied on.
   const effective = isHttpError ? status : code !== undefined && code >= 400 && code < 600 ? code : undefined
+  const tokenRefused = effective === 401
   const isRefusal = effective !== undefined || denied || reason !== undefined
-  const headers = traceHeaders(answer.headers, context.secrets)
-  const retryAfterMs = parseRetryAfter(answer.headers.get('retry-after'))
+  const headers = traceHeaders(answer, context.secrets)
+  const retryAfterMs = parseRetryAfter(answer.header('retry-after'))
 
   return new Failure(
     isRefusal ? 'refused' : 'not_understood',
@@ -132,7 +133,7 @@ function errorAnswer(answer: HttpAnswer, body: unknown, context: DecodeContext):
         code !== undefined && code !== status && `service code ${code}`,
         message ?? reason,
       ]
-      const hint = effective === 401 ? context.tokenHint() : ''
+      const hint = tokenRefused ? context.tokenHint() : ''
       const text = `${error.operation}: the service answered ${words.filter(Boolean).join(', ')}${hint}`
       const init: ApiErrorInit = { ...error, status, serviceCode: code, reason, headers, retryAfterMs }
       if (reason !== undefined && REFERRAL_REJECTIONS.has(reason) && status < 500) {
@@ -141,7 +142,7 @@ function errorAnswer(answer: HttpAnswer, body: unknown, context: DecodeContext):
       const Class = errorClass(effective)
       return new Class(text, init)
     },
-    { status: effective, retryAfterMs },
+    { status: effective, retryAfterMs, tokenRefused },
   )
 }
 
@@ -175,11 +176,15 @@ const TRACE_HEADERS = [
   'cf-ray',
 ]
 
+/** Whether the part of an answer that broke off was what had been asked for. The status of an error says enough. */
+export const lacksItsData = ({ status, complete }: TransportResponse): boolean =>
+  !complete && status < 400 && !isRedirect(status)
+
 /** The headers that help to trace an answer, out of an allow-list. */
-export function traceHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
+export function traceHeaders({ header }: TransportResponse, secrets: readonly string[]): Record<string, string> {
   const traced: Record<string, string> = {}
   for (const name of TRACE_HEADERS) {
-    const value = headers.get(name)
+    const value = header(name)
     if (value !== null) traced[name] = redact(value, secrets)
   }
   return traced

@@ -1,0 +1,66 @@
+import { onAbort } from './abort-listeners.ts'
+
+/** What `within` rejects with when the time is up. Not an error: it never leaves this folder. */
+export const TIME_IS_UP = Symbol('time is up')
+
+/**
+ * Runs `work` until it settles, `ms` have passed (rejects with {@link TIME_IS_UP}), or `signal` aborts (rejects with
+ * its reason), whichever is first. The work's own signal aborts in the last two cases, but nothing waits for the
+ * work to heed it: a `fetch` that ignores signals cannot hold a call.
+ */
+export function within<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const controller = new AbortController()
+    const settle = (): void => {
+      clearTimeout(timer)
+      stopListening?.()
+    }
+    const stop = (rejection: unknown, abortReason: unknown): void => {
+      settle()
+      reject(rejection)
+      controller.abort(abortReason)
+    }
+    if (signal?.aborted) return reject(reasonOf(signal))
+    const stopListening =
+      signal &&
+      onAbort(signal, () => {
+        const reason = reasonOf(signal)
+        stop(reason, isError(reason) ? reason : abortError())
+      })
+    const timer = setTimeout(() => stop(TIME_IS_UP, timeoutError()), Math.max(0, ms))
+    // What throws at once, and what is no promise, settles like everything else.
+    new Promise<T>((done) => done(work(controller.signal))).then(
+      (value) => {
+        settle()
+        resolve(value)
+      },
+      (reason: unknown) => {
+        settle()
+        reject(reason)
+      },
+    )
+  })
+}
+
+/** Waits, unless `signal` aborts first: then rejects with its reason at once. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return within(ms, signal, () => new Promise<never>(() => undefined)).catch((reason: unknown) => {
+    if (reason !== TIME_IS_UP) throw reason
+  })
+}
+
+/** Why a signal aborted. The polyfills of some platforms give no reason; the platform would give this one. */
+export const reasonOf = (signal: AbortSignal): unknown => (signal.reason === undefined ? abortError() : signal.reason)
+
+// What a `fetch` is aborted with is thrown, logged and looked into by code that expects an error.
+const abortError = (): DOMException => new DOMException('This operation was aborted', 'AbortError')
+const timeoutError = (): DOMException => new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+
+/** Of any realm: an error of a worker or a vm is no instance of this one's class. */
+function isError(value: unknown): boolean {
+  return value instanceof Error || /Error|Exception/.test(Object.prototype.toString.call(value))
+}

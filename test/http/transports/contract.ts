@@ -1,0 +1,446 @@
+import { getEventListeners } from 'node:events'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { type Transport, TransportError, type TransportRequest, type TransportResponse } from 'campaign-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  type Answer,
+  closedAddress,
+  httpServer,
+  json,
+  type LoopbackServer,
+  reset,
+  silence,
+  tcpServer,
+} from '../../client/loopback-server.ts'
+
+/** A transport under test, and how to be done with it. */
+export interface TransportUnderTest {
+  readonly transport: Transport
+  /** Called after each test. */
+  readonly close?: () => void | Promise<void>
+}
+
+const DATA = { success: true, data: { text: 'zoë 🚀' } }
+const TEXT = JSON.stringify(DATA)
+
+/**
+ * What every transport promises, over real connections: call it in a test file of its own, with a function that makes
+ * one.
+ */
+export function transportContract(name: string, create: () => TransportUnderTest): void {
+  describe(name, () => {
+    let underTest: TransportUnderTest
+    const servers: LoopbackServer[] = []
+    const unhandled = vi.fn()
+    const warnings = vi.fn()
+
+    beforeEach(() => {
+      underTest = create()
+      unhandled.mockReset()
+      warnings.mockReset()
+      process.on('unhandledRejection', unhandled)
+      process.on('warning', warnings)
+    })
+
+    afterEach(async () => {
+      await underTest.close?.()
+      await Promise.all(servers.splice(0).map((server) => server.close()))
+      await new Promise((resolve) => setImmediate(resolve))
+      process.off('unhandledRejection', unhandled)
+      process.off('warning', warnings)
+      expect(unhandled).not.toHaveBeenCalled()
+      expect(warnings).not.toHaveBeenCalled()
+    })
+
+    async function started(server: Promise<LoopbackServer>): Promise<LoopbackServer> {
+      servers.push(await server)
+      return server
+    }
+
+    function send(
+      baseUrl: string,
+      request: Partial<TransportRequest> = {},
+      signal: AbortSignal = new AbortController().signal,
+    ): Promise<TransportResponse> {
+      const whole: TransportRequest = {
+        method: 'GET',
+        url: `${baseUrl}/thing?pid=d%C3%A9mo`,
+        headers: { accept: 'application/json', authorization: 'Bearer the-token' },
+        idempotent: true,
+        maxResponseBytes: 1_000_000,
+        ...request,
+      }
+      return underTest.transport.send(whole, signal)
+    }
+
+    const write = (baseUrl: string, signal?: AbortSignal): Promise<TransportResponse> =>
+      send(
+        baseUrl,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: 'Bearer the-token' },
+          body: '{"id":"zoë 🚀"}',
+          idempotent: false,
+        },
+        signal,
+      )
+
+    async function failureOf(sending: Promise<unknown>): Promise<TransportError> {
+      const reason = await sending.then(
+        (answer) => expect.unreachable(`answered ${JSON.stringify(answer)}`),
+        (error: unknown) => error,
+      )
+      expect(reason).toBeInstanceOf(TransportError)
+      return reason as TransportError
+    }
+
+    describe('a request', () => {
+      test('arrives as it was given: method, path, query, headers', async () => {
+        const server = await started(httpServer(json(DATA)))
+        await send(server.baseUrl, { headers: { 'x-mine': 'Zoë', authorization: 'Bearer the-token' } })
+        expect(server.requests).toMatchObject([
+          {
+            method: 'GET',
+            url: '/api/v1/thing?pid=d%C3%A9mo',
+            headers: { authorization: 'Bearer the-token' },
+            body: '',
+          },
+        ])
+        // Node reads header bytes as Latin-1, which is what they were given in.
+        expect(server.requests[0]?.headers['x-mine']).toBe('Zoë')
+      })
+
+      test('has its body, in UTF-8, with its length', async () => {
+        const server = await started(httpServer(json(DATA)))
+        await write(server.baseUrl)
+        expect(server.requests).toMatchObject([
+          {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', 'content-length': '18' },
+            body: '{"id":"zoë 🚀"}',
+          },
+        ])
+      })
+
+      test('of a GET has no body, and says nothing of one', async () => {
+        const server = await started(httpServer(json(DATA)))
+        await send(server.baseUrl)
+        expect(server.requests[0]?.headers).not.toHaveProperty('content-type')
+        expect(server.requests[0]?.headers).not.toHaveProperty('transfer-encoding')
+      })
+
+      test('carries no cookie that an answer before it had set', async () => {
+        const server = await started(httpServer(json(DATA, 200, { 'set-cookie': 'session=1; Path=/' })))
+        await send(server.baseUrl)
+        await send(server.baseUrl)
+        expect(server.requests[1]?.headers).not.toHaveProperty('cookie')
+      })
+    })
+
+    describe('an answer', () => {
+      test.each([200, 201, 400, 401, 404, 421, 429, 500, 503])(
+        'of %i comes with its status and its text',
+        async (status) => {
+          const server = await started(httpServer(json(DATA, status)))
+          const answer = await write(server.baseUrl)
+          expect(answer).toMatchObject({ status, text: TEXT, complete: true })
+        },
+      )
+
+      test('gives its headers, whatever the case of the name, and null for those it lacks', async () => {
+        const server = await started(httpServer(json(DATA, 200, { 'X-Request-Id': 'r1' })))
+        const { header } = await send(server.baseUrl)
+        expect([header('x-request-id'), header('X-REQUEST-ID'), header('x-none')]).toEqual(['r1', 'r1', null])
+      })
+
+      test.each([204, 304])('of %i has no text', async (status) => {
+        const server = await started(httpServer((response) => response.writeHead(status).end()))
+        expect(await send(server.baseUrl)).toMatchObject({ status, text: '', complete: true })
+      })
+
+      test('that is empty has no text', async () => {
+        const server = await started(httpServer((response) => response.end()))
+        expect(await send(server.baseUrl)).toMatchObject({ status: 200, text: '', complete: true })
+      })
+
+      test('whose characters arrive in pieces is not broken', async () => {
+        const server = await started(
+          httpServer((response) => {
+            const bytes = Buffer.from(TEXT)
+            const rest = (at: number): void => {
+              if (at === bytes.length) response.end()
+              else response.write(bytes.subarray(at, at + 1), () => rest(at + 1))
+            }
+            rest(0)
+          }),
+        )
+        expect((await send(server.baseUrl)).text).toBe(TEXT)
+      })
+
+      test('behind a byte order mark is read without it', async () => {
+        const server = await started(httpServer((response) => response.end(`\uFEFF${TEXT}`)))
+        expect((await send(server.baseUrl)).text).toBe(TEXT)
+      })
+
+      test('that goes on until the connection closes is whole', async () => {
+        const server = await started(tcpServer((socket) => answerOnce(socket, `HTTP/1.1 200 OK\r\n\r\n${TEXT}`)))
+        expect(await send(server.baseUrl)).toMatchObject({ text: TEXT, complete: true })
+      })
+
+      test.each([
+        ['gzip', gzipSync],
+        ['deflate', deflateSync],
+        ['br', brotliCompressSync],
+      ])('compressed by %s is decompressed', async (encoding, compress) => {
+        const server = await started(
+          httpServer((response) => response.writeHead(200, { 'content-encoding': encoding }).end(compress(TEXT))),
+        )
+        expect(await send(server.baseUrl)).toMatchObject({ text: TEXT, complete: true })
+      })
+
+      test.each([102, 103])('after an informational %i is the one that counts', async (status) => {
+        const server = await started(
+          tcpServer((socket) =>
+            answerOnce(
+              socket,
+              `HTTP/1.1 ${status} Interim\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(TEXT)}\r\n\r\n${TEXT}`,
+            ),
+          ),
+        )
+        expect(await send(server.baseUrl)).toMatchObject({ status: 200, text: TEXT })
+      })
+    })
+
+    describe('a redirect', () => {
+      test.each([300, 301, 302, 303, 307, 308])('of %i is not followed', async (status) => {
+        const elsewhere = await started(httpServer(json(DATA)))
+        const server = await started(
+          httpServer((response) => response.writeHead(status, { location: `${elsewhere.baseUrl}/x` }).end('moved')),
+        )
+        expect(await write(server.baseUrl)).toMatchObject({ status, text: '' })
+        expect(server.requests).toHaveLength(1)
+        expect(elsewhere.sockets).toHaveLength(0)
+      })
+
+      test('whose body never ends holds nothing up', async () => {
+        const server = await started(
+          httpServer((response) => {
+            response.writeHead(302, { location: '/' }).write('x')
+          }),
+        )
+        expect(await send(server.baseUrl)).toMatchObject({ status: 302 })
+        await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+      })
+    })
+
+    describe('a connection that is lost', () => {
+      const beforeAnAnswer: readonly [string, Answer][] = [
+        ['reset', reset],
+        ['closed', (response) => response.socket?.end()],
+        ['closed within the status line', (response) => response.socket?.end('HTTP/1.1 20')],
+        ['closed within the headers', (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-ty')],
+        ['closed after nonsense', (response) => response.socket?.end('220 mail.example ESMTP\r\n\r\n')],
+      ]
+
+      test.each(beforeAnAnswer)('before an answer (%s) may have carried the request, once', async (_, lose) => {
+        const server = await started(httpServer(lose))
+        for (const sending of [send, write]) {
+          const arrived = server.requests.length
+          const error = await failureOf(sending(server.baseUrl))
+          expect(error).toMatchObject({ kind: 'network', sent: true, systemCode: expect.any(String) })
+          expect(server.requests).toHaveLength(arrived + 1)
+        }
+      })
+
+      test('before the request was read as one may have carried it all the same', async () => {
+        const server = await started(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
+        expect(await failureOf(write(server.baseUrl))).toMatchObject({ kind: 'network', sent: true })
+      })
+
+      const withinTheBody = (status: number): readonly [string, Answer][] => [
+        [
+          'reset',
+          (response) => {
+            response.writeHead(status, { 'content-length': '500' })
+            response.write(TEXT, () => response.socket?.resetAndDestroy())
+          },
+        ],
+        [
+          'closed too early',
+          (response) => response.socket?.end(`HTTP/1.1 ${status} X\r\ncontent-length: 500\r\n\r\n${TEXT}`),
+        ],
+        [
+          'closed within a chunk',
+          (response) => response.socket?.end(`HTTP/1.1 ${status} X\r\ntransfer-encoding: chunked\r\n\r\nff\r\n${TEXT}`),
+        ],
+        [
+          'closed within compressed data',
+          (response) => {
+            response.writeHead(status, { 'content-encoding': 'gzip', 'content-length': '500' })
+            response.write(gzipSync(TEXT).subarray(0, 20), () => response.socket?.end())
+          },
+        ],
+      ]
+
+      test.each(
+        [200, 400, 503].flatMap((status) => withinTheBody(status).map(([how, lose]) => ({ status, how, lose }))),
+      )('within the body of a $status ($how) leaves its status', async ({ status, lose }) => {
+        const server = await started(httpServer(lose))
+        expect(await write(server.baseUrl)).toMatchObject({ status, complete: false, cause: expect.any(Error) })
+        expect(server.requests).toHaveLength(1)
+      })
+
+      test('in its compression only leaves the status, too', async () => {
+        const server = await started(
+          httpServer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(TEXT)),
+        )
+        expect(await write(server.baseUrl)).toMatchObject({ status: 200, complete: false })
+      })
+    })
+
+    describe('what was never sent', () => {
+      test('because nothing listens there', async () => {
+        const error = await failureOf(write(await closedAddress()))
+        expect(error).toMatchObject({ kind: 'network', sent: false, systemCode: 'ECONNREFUSED' })
+      })
+
+      test('because nothing listens at either address of localhost', async () => {
+        const error = await failureOf(write((await closedAddress()).replace('127.0.0.1', 'localhost')))
+        expect(error).toMatchObject({ kind: 'network', sent: false, systemCode: 'ECONNREFUSED' })
+      })
+    })
+
+    describe('an answer that is too large', () => {
+      const size = 5_000
+      const text = 'x'.repeat(size)
+      const ways: readonly [string, Answer][] = [
+        ['with its length', (response) => response.writeHead(200, { 'content-length': String(size) }).end(text)],
+        [
+          'in chunks',
+          (response) => {
+            response.write(text.slice(0, size / 2), () => response.end(text.slice(size / 2)))
+          },
+        ],
+        ['compressed', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text))],
+      ]
+
+      test.each(ways)('%s is refused, and one of just that size is not', async (_, answer) => {
+        const server = await started(httpServer(answer))
+        expect(await send(server.baseUrl, { maxResponseBytes: size })).toMatchObject({ text, complete: true })
+        const error = await failureOf(send(server.baseUrl, { maxResponseBytes: size - 1 }))
+        expect(error).toMatchObject({ kind: 'too_large', sent: true, status: 200 })
+        expect(error.message).toContain(String(size - 1))
+      })
+
+      test('is counted in bytes, not in characters', async () => {
+        const server = await started(httpServer((response) => response.end('€'.repeat(100))))
+        expect(await send(server.baseUrl, { maxResponseBytes: 300 })).toMatchObject({ complete: true })
+        expect(await failureOf(send(server.baseUrl, { maxResponseBytes: 299 }))).toMatchObject({ kind: 'too_large' })
+      })
+
+      test('lets go of a connection that would never end', async () => {
+        const server = await started(
+          httpServer((response) => {
+            const more = (): boolean => response.write('x'.repeat(1_000), () => setImmediate(more))
+            response.on('error', () => undefined)
+            more()
+          }),
+        )
+        expect(await failureOf(send(server.baseUrl, { maxResponseBytes: 10_000 }))).toMatchObject({ kind: 'too_large' })
+        await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+      })
+
+      test.each([400, 500])('keeps the status of a %i', async (status) => {
+        const server = await started(httpServer((response) => response.writeHead(status).end(text)))
+        expect(await send(server.baseUrl, { maxResponseBytes: 10 })).toMatchObject({ status, complete: false })
+      })
+    })
+
+    describe('an abort', () => {
+      const stages: readonly [string, () => Promise<LoopbackServer>][] = [
+        ['before an answer', () => httpServer(silence)],
+        ['within the headers', () => tcpServer((socket) => socket.resume().write('HTTP/1.1 200 OK\r\ncontent'))],
+        [
+          'within the body',
+          () =>
+            httpServer((response) => {
+              response.writeHead(200, { 'content-length': '100' }).write('{')
+            }),
+        ],
+        [
+          'within the body of an error answer',
+          () =>
+            httpServer((response) => {
+              response.writeHead(503, { 'content-length': '100' }).write('{')
+            }),
+        ],
+      ]
+
+      test.each(stages)('%s rejects with its reason, and closes the connection', async (_, start) => {
+        const server = await started(start())
+        const controller = new AbortController()
+        const reason = new Error('enough')
+        const sending = write(server.baseUrl, controller.signal).catch((error: unknown) => error)
+        await vi.waitFor(() => expect(server.sockets).toHaveLength(1))
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        controller.abort(reason)
+        expect(await sending).toBe(reason)
+        await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+      })
+
+      test('beforehand sends nothing', async () => {
+        const server = await started(httpServer(json(DATA)))
+        const reason = new Error('enough')
+        expect(await write(server.baseUrl, AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(reason)
+        expect(server.requests).toHaveLength(0)
+      })
+
+      test('afterwards changes nothing, and leaves no listener', async () => {
+        const server = await started(httpServer(json(DATA)))
+        const controller = new AbortController()
+        const answer = await send(server.baseUrl, {}, controller.signal)
+        controller.abort(new Error('late'))
+        expect(answer.text).toBe(TEXT)
+        expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
+      })
+    })
+
+    describe('connections', () => {
+      test('serve requests in a row', async () => {
+        const server = await started(httpServer(json(DATA)))
+        for (let request = 0; request < 10; request++) await send(server.baseUrl)
+        // A second one, because the next request may begin before the first connection is put back.
+        expect(server.sockets.length).toBeLessThanOrEqual(2)
+      })
+
+      test('closed by the server while idle cost no write, and send none twice', async () => {
+        const server = await started(httpServer(json(DATA)))
+        for (let request = 1; request <= 3; request++) {
+          expect(await write(server.baseUrl)).toMatchObject({ status: 200 })
+          for (const socket of server.sockets) socket.end()
+          await vi.waitFor(() => expect(server.sockets.every(({ destroyed }) => destroyed)).toBe(true))
+          expect(server.requests).toHaveLength(request)
+        }
+      })
+
+      test('of 64 requests at once give each its own answer', async () => {
+        const server = await started(
+          httpServer((response, { url }) => {
+            const query = new URL(url, 'http://loopback').search
+            setTimeout(() => response.end(query), query.length % 3)
+          }),
+        )
+        const queries = Array.from({ length: 64 }, (_, index) => `?q=${'x'.repeat(index)}`)
+        const answers = await Promise.all(
+          queries.map((query) => send(server.baseUrl, { url: `${server.baseUrl}${query}` })),
+        )
+        expect(answers.map(({ text }) => text)).toEqual(queries)
+      })
+    })
+  })
+}
+
+/** Waits for the request, as servers do, then answers and closes. */
+function answerOnce(socket: import('node:net').Socket, text: string): void {
+  socket.once('data', () => socket.end(text))
+}

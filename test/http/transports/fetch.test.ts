@@ -1,0 +1,4 @@
+import { fetchTransport } from '../../../src/http/fetch-transport.ts'
+import { transportContract } from './contract.ts'
+
+transportContract('the default transport', () => ({ transport: fetchTransport(undefined) }))
