@@ -19,8 +19,9 @@ import type {
 import { type CallContext, call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
 import { AccessTokens } from './http/token.ts'
-import { type CallOptions, type CampaignClientOptions, clientSettings } from './options.ts'
+import type { CallOptions, CampaignClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
+import { clientSettings } from './settings.ts'
 
 /**
  * The campaign engagement service, one method per endpoint.
@@ -56,7 +57,7 @@ export class CampaignClient {
     const settings = clientSettings(options)
     this.#context = {
       settings,
-      tokens: new AccessTokens(options.accessToken),
+      tokens: new AccessTokens(settings.accessToken),
       transport: settings.transport ?? fetchTransport(settings.fetch),
     }
   }

@@ -5,6 +5,7 @@
  */
 export { CampaignClient } from './client.ts'
 export type { OpenQueryOperation, OperationName } from './endpoints/index.ts'
+export type { QueryNames } from './endpoints/query-names.ts'
 export type * from './endpoints/types.ts'
 export * from './errors.ts'
 export {
@@ -20,7 +21,6 @@ export type {
   CampaignClientOptions,
   ClientHooks,
   InvalidResponseEvent,
-  QueryNames,
   RequestEvent,
   ResponseEvent,
   RetryEvent,

@@ -1,6 +1,7 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
 import { type ErrorContext, TimeoutError, type WriteOutcome } from '../errors.ts'
-import type { CallOptions, ClientHooks, ClientSettings, RequestEvent } from '../options.ts'
+import type { CallOptions, ClientHooks, RequestEvent } from '../options.ts'
+import type { ClientSettings } from '../settings.ts'
 import { callHook } from '../shared/hook.ts'
 import { typeName } from '../shared/type-name.ts'
 import { decode, lacksItsData, traceHeaders } from './answer.ts'

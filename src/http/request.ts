@@ -1,7 +1,8 @@
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
-import { ConfigurationError, type Issue } from '../errors.ts'
-import { type CallOptions, type CallSettings, type ClientSettings, callSettings, invalidRequest } from '../options.ts'
+import { ConfigurationError, InvalidRequestError, type Issue } from '../errors.ts'
+import type { CallOptions } from '../options.ts'
 import { check } from '../schemas/check.ts'
+import { type CallSettings, type ClientSettings, callSettings } from '../settings.ts'
 
 /** A call whose arguments have been checked: all of the request but the token. */
 export interface PreparedCall {
@@ -32,7 +33,7 @@ export function prepare(
   if (!checked.ok) issues.push(...checked.issues)
   const settings = callSettings(client, options, issues)
   const fields = checked.ok ? Object.entries(checked.value).filter(([, value]) => value !== undefined) : []
-  const names = client.queryNames[operation]
+  const names = client.queryNames.get(operation)
   const query =
     endpoint.method === 'GET' ? fields.map(([name, value]) => [names?.[name] ?? name, String(value)] as const) : []
   for (const name of Object.keys(settings.query ?? {})) {
@@ -66,4 +67,14 @@ export function prepare(
     body: endpoint.method === 'POST' ? JSON.stringify(Object.fromEntries(fields)) : undefined,
     secrets: typeof secret === 'string' ? [secret] : [],
   }
+}
+
+/** The error for arguments that are wrong. Nothing has been sent. */
+function invalidRequest(operation: string, issues: readonly Issue[], isWrite: boolean): InvalidRequestError {
+  const what = issues.map(({ path, message }) => `${path.length > 0 ? path.join('.') : 'the argument'} ${message}`)
+  return new InvalidRequestError(`${operation}: ${what.join('; ')}. Nothing was sent.`, {
+    operation,
+    issues,
+    outcome: isWrite ? 'not_applied' : undefined,
+  })
 }

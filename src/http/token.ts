@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose/jwt/decode'
 import { AccessTokenError } from '../errors.ts'
-import { type AccessTokenSource, bearerToken, TOKEN_RULE } from '../options.ts'
+import type { AccessTokenSource } from '../options.ts'
+import { bearerToken, TOKEN_RULE } from '../shared/bearer-token.ts'
 import { Failure } from './failure.ts'
 import { safeCause } from './redact.ts'
 import { within } from './timeout.ts'
@@ -14,10 +15,10 @@ export class AccessTokens {
   #kept: { readonly token: string; readonly expiresAt: number | undefined } | undefined
   #pending: Promise<string> | undefined
 
-  /** @param accessToken - As `clientSettings` accepts it. */
+  /** @param accessToken - As `clientSettings` gives it. */
   constructor(accessToken: string | AccessTokenSource) {
     if (typeof accessToken === 'function') this.#source = accessToken
-    else this.#kept = { token: accessToken.trim(), expiresAt: undefined }
+    else this.#kept = { token: accessToken, expiresAt: undefined }
   }
 
   /** Whether a refused token can be replaced by another. */

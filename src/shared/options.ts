@@ -70,6 +70,14 @@ export const nested =
   (value) =>
     optionProblems(value, rules)
 
+/** For an object whose names are the caller's own, such as headers: the rule is asked about each of them. */
+export const dictionary =
+  (rule: (value: unknown, name: string) => string | undefined): OptionRule =>
+  (value) =>
+    isRecord(value)
+      ? Object.entries(value).flatMap(([name, content]) => problemsAt(name, rule(content, name)))
+      : `must be an object, got ${typeName(value)}`
+
 export const isFunction: OptionRule = (value) =>
   typeof value === 'function' ? undefined : `must be a function, got ${typeName(value)}`
 

@@ -1,4 +1,4 @@
-import type { QueryNames } from '../options.ts'
+import type { QueryNames } from '../endpoints/query-names.ts'
 import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
 import { type ServiceClock, systemClock } from './clock.ts'
 import { Deliveries, type DeliveryRecord } from './deliveries/delivery-queue.ts'

@@ -1,5 +1,6 @@
 import { CampaignClient, type CampaignClientOptions, CampaignError, ConfigurationError } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
+import { got } from './got.ts'
 import { BASE_URL, clientWith } from './stub-service.ts'
 
 /** What the constructor throws; one that throws nothing fails the test. */
@@ -49,15 +50,19 @@ describe('a wrong option', () => {
       [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [string, unknown, string] => [
         name,
         value,
-        `${name} ${MILLISECONDS}`,
+        `${name} ${MILLISECONDS}, got ${got(value)}`,
       ]),
     ),
     ...[-1, 0.5, Number.NaN, Infinity, '2', null].map((value): [string, unknown, string] => [
       'maxRetries',
       value,
-      'maxRetries must be a whole number, 0 or more',
+      `maxRetries must be a whole number, 0 or more, got ${got(value)}`,
     ]),
-    ...[null, {}, 'fetch'].map((value): [string, unknown, string] => ['fetch', value, 'fetch must be a function']),
+    ...[null, {}, 'fetch'].map((value): [string, unknown, string] => [
+      'fetch',
+      value,
+      `fetch must be a function, got ${got(value)}`,
+    ]),
     ...[null, 'x-a: b', [['x-a', 'b']], new Headers()].map((value): [string, unknown, string] => [
       'headers',
       value,
@@ -69,25 +74,25 @@ describe('a wrong option', () => {
     ...[null, 'yes', 1].map((value): [string, unknown, string] => [
       'allowInsecureHttp',
       value,
-      'allowInsecureHttp must be true or false',
+      `allowInsecureHttp must be true or false, got ${value === null ? 'null' : typeof value}`,
     ]),
     ...[null, 'pid', ['pid']].map((value): [string, unknown, string] => [
       'queryNames',
       value,
-      'queryNames must be an object such as { getCampaignInfo: { pid: "id" } }',
+      `queryNames must be an object, got ${got(value)}`,
     ]),
     [
       'queryNames',
       { getUserProgress: { pid: 'id' } },
       'queryNames.getUserProgress is not an option; there are getCampaignInfo, getCampaignPoints, getUserProfiles, getInviteCode',
     ],
-    ['queryNames', { getCampaignInfo: { id: 'pid' } }, 'queryNames.getCampaignInfo.id is not an option; there are pid'],
     [
       'queryNames',
-      { getCampaignInfo: 'id' },
-      'queryNames.getCampaignInfo must be an object of argument names and query names',
+      { getCampaignInfo: { id: 'pid' } },
+      'queryNames.getCampaignInfo.id is not an argument of it; there are pid',
     ],
-    ...['', 5, null, '\ud800'].map((pid): [string, unknown, string] => [
+    ['queryNames', { getCampaignInfo: 'id' }, 'queryNames.getCampaignInfo must be an object, got string'],
+    ...['', 5, null, undefined, '\ud800'].map((pid): [string, unknown, string] => [
       'queryNames',
       { getCampaignInfo: { pid } },
       'queryNames.getCampaignInfo.pid must be a non-empty string without half a surrogate pair',
@@ -111,7 +116,10 @@ describe('a wrong option', () => {
       'webhooks?a=b',
       'webhooks#a',
       'web hooks',
+      'a/../b',
+      'webhooks/\ud800',
     ].map((value): [string, unknown, string] => ['webhookRegistrationPath', value, NO_PATH]),
+    ['webhookRegistrationPath', '/wallet/reward', 'webhookRegistrationPath must not be the path of another operation'],
     ...[null, 'warn', true].map((value): [string, unknown, string] => [
       'responseValidation',
       value,
@@ -120,10 +128,10 @@ describe('a wrong option', () => {
     ...[null, 'log', [], () => undefined].map((value): [string, unknown, string] => [
       'hooks',
       value,
-      'hooks must be an object of functions',
+      `hooks must be an object, got ${got(value)}`,
     ]),
-    ['hooks', { onRequest: 'log' }, 'hooks.onRequest must be a function'],
-    ['hooks', { onRetry: null }, 'hooks.onRetry must be a function'],
+    ['hooks', { onRequest: 'log' }, 'hooks.onRequest must be a function, got string'],
+    ['hooks', { onRetry: null }, 'hooks.onRetry must be a function, got null'],
     [
       'hooks',
       { onResponses: () => undefined },
@@ -142,7 +150,7 @@ describe('a wrong option', () => {
 
   it('is told together with the others', () => {
     expect(refusalOf({ baseUrl: 'x', accessToken: '', timeoutMs: 0, hooks: { onRetry: 1 } })).toMatch(
-      /timeoutMs must .*; baseUrl must .*; accessToken must .*; hooks\.onRetry must /,
+      /baseUrl must .*; accessToken must .*; timeoutMs must .*; hooks\.onRetry must /,
     )
   })
 

@@ -6,6 +6,7 @@ import {
   type OperationName,
 } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
+import { got } from './got.ts'
 import { operation, operations } from './operations.ts'
 import { ACCESS_TOKEN, BASE_URL, clientWith, json, rejection, stubService } from './stub-service.ts'
 
@@ -264,7 +265,7 @@ describe('queryNames', () => {
     queryNames: {
       getCampaignInfo: { pid: 'id' },
       getCampaignPoints: { pid: 'campaign id' },
-      getUserProfiles: { account: 'user', platform: undefined },
+      getUserProfiles: { account: 'user' },
       getInviteCode: { code: 'pid', pid: 'code' },
     },
   })
@@ -477,13 +478,13 @@ describe('bad call options', () => {
       [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [unknown, string[], string] => [
         { [name]: value },
         [name],
-        MILLISECONDS,
+        `${MILLISECONDS}, got ${got(value)}`,
       ]),
     ),
     ...[-1, 0.5, Number.NaN, Infinity, '2', null].map((maxRetries): [unknown, string[], string] => [
       { maxRetries },
       ['maxRetries'],
-      WHOLE,
+      `${WHOLE}, got ${got(maxRetries)}`,
     ]),
     ...[null, {}, 'abort', new AbortController(), { aborted: false }].map((signal): [unknown, string[], string] => [
       { signal },
@@ -493,7 +494,7 @@ describe('bad call options', () => {
     ...[null, 'a=b', ['a', 'b'], 5].map((query): [unknown, string[], string] => [
       { query },
       ['query'],
-      'must be an object of names and values',
+      `must be an object, got ${query === 5 ? 'number' : got(query)}`,
     ]),
     ...[null, {}, [], Number.NaN, Infinity, 5n, () => 1].map((env): [unknown, string[], string] => [
       { query: { env } },

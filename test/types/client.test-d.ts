@@ -275,7 +275,9 @@ describe('client options', () => {
     expectTypeOf<keyof NonNullable<QueryNames['getUserProfiles']>>().toEqualTypeOf<'account' | 'platform' | 'pid'>()
     expectTypeOf<keyof NonNullable<QueryNames['getInviteCode']>>().toEqualTypeOf<'code' | 'pid'>()
     const names = (queryNames: QueryNames) => queryNames
-    names({ getCampaignInfo: { pid: 'id' }, getInviteCode: { code: undefined } })
+    names({ getCampaignInfo: { pid: 'id' }, getInviteCode: undefined })
+    // @ts-expect-error a name that is missing
+    names({ getInviteCode: { code: undefined } })
     // @ts-expect-error its names are documented
     names({ getUserProgress: { pid: 'id' } })
     // @ts-expect-error no such argument

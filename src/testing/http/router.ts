@@ -1,5 +1,5 @@
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
-import type { QueryNames } from '../../options.ts'
+import type { QueryNames } from '../../endpoints/query-names.ts'
 import { check } from '../../schemas/check.ts'
 import { badRequest } from '../refusal.ts'
 import type { ServiceRequest } from './request.ts'

@@ -1,0 +1,41 @@
+import { dictionary, nested, type OptionRule, optional } from '../shared/options.ts'
+import { isWellFormed } from '../shared/well-formed.ts'
+import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
+
+/** Other names for the query parameters that the interface leaves open: `{ getCampaignInfo: { pid: 'id' } }`. */
+export type QueryNames = {
+  readonly [Name in OpenQueryOperation]?: { readonly [Argument in keyof RequestOf<Name>]?: string } | undefined
+}
+
+const catalogue: readonly (readonly [string, AnyEndpoint])[] = Object.entries(endpoints)
+
+/** The rule of the option `queryNames`. */
+export const queryNamesRule: OptionRule = nested(
+  Object.fromEntries(
+    catalogue.flatMap(([operation, { assumedQueryNames }]) =>
+      assumedQueryNames === undefined ? [] : [[operation, optional(namesOf(assumedQueryNames))]],
+    ),
+  ),
+)
+
+function namesOf(renamable: readonly string[]): OptionRule {
+  const each = dictionary((name, argument) => {
+    if (!renamable.includes(argument)) return `is not an argument of it; there are ${renamable.join(', ')}`
+    // Not even `undefined` will do: it would be a setting that was meant and is missing.
+    const isUsable = typeof name === 'string' && name !== '' && isWellFormed(name)
+    return isUsable ? undefined : 'must be a non-empty string without half a surrogate pair'
+  })
+  return (value) => {
+    const problems = each(value)
+    if (problems !== undefined && problems.length > 0) return problems
+    const names = value as Readonly<Record<string, string>>
+    const sent = new Set(renamable.map((argument) => names[argument] ?? argument))
+    return sent.size < renamable.length ? 'gives two arguments the same name' : undefined
+  }
+}
+
+/** The query names of each operation by its arguments: a copy of an option that has passed the rule. */
+export const readQueryNames = (
+  queryNames: QueryNames = {},
+): ReadonlyMap<OperationName, Readonly<Record<string, string>>> =>
+  new Map(Object.entries(queryNames).map(([operation, names]) => [operation as OperationName, { ...names }]))

@@ -1,0 +1,21 @@
+import type { OptionRule } from '../shared/options.ts'
+import { type AnyEndpoint, endpoints } from './index.ts'
+
+const catalogue: readonly AnyEndpoint[] = Object.values(endpoints)
+
+/** A base of our own: a path that leaves it would take the token elsewhere. */
+const BASE = 'https://base.invalid/v/'
+
+/** The rule of the option `webhookRegistrationPath`. */
+export const registrationPathRule: OptionRule = (value) => {
+  const path = typeof value === 'string' ? readRegistrationPath(value) : ''
+  if (path === '' || /[?#\\]/.test(path) || !URL.canParse(path, BASE) || new URL(path, BASE).href !== BASE + path) {
+    return 'must be a path below baseUrl such as "webhooks", without query or fragment'
+  }
+  return catalogue.some((other) => other.method === 'POST' && other.path === path)
+    ? 'must not be the path of another operation'
+    : undefined
+}
+
+/** The path below the base URL, from an option that has passed the rule: a slash in front makes no difference. */
+export const readRegistrationPath = (path: string): string => path.replace(/^\//, '')

@@ -1,0 +1,207 @@
+import { queryNamesRule, readQueryNames } from './endpoints/query-names.ts'
+import { readRegistrationPath, registrationPathRule } from './endpoints/registration-path.ts'
+import { ConfigurationError, type Issue } from './errors.ts'
+import type { AccessTokenSource, CallOptions, CampaignClientOptions, ClientHooks } from './options.ts'
+import { bearerToken, TOKEN_RULE } from './shared/bearer-token.ts'
+import {
+  describeProblems,
+  dictionary,
+  isBoolean,
+  isFunction,
+  milliseconds,
+  nested,
+  type OptionProblem,
+  type OptionRule,
+  type OptionRules,
+  oneOf,
+  optional,
+  optionProblems,
+  wholeNumber,
+} from './shared/options.ts'
+import { isRecord } from './shared/record.ts'
+import { isWellFormed } from './shared/well-formed.ts'
+
+/** A client's options, checked, with their defaults. */
+export interface ClientSettings {
+  /** Ends with a slash. */
+  readonly baseUrl: string
+  /** A token that a header can carry, or a source of one. */
+  readonly accessToken: string | AccessTokenSource
+  readonly timeoutMs: number
+  readonly totalTimeoutMs: number
+  readonly maxRetries: number
+  readonly fetch: CampaignClientOptions['fetch']
+  readonly transport: CampaignClientOptions['transport']
+  readonly maxResponseBytes: number
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly queryNames: ReturnType<typeof readQueryNames>
+  readonly webhookRegistrationPath: string | undefined
+  readonly responseValidation: 'throw' | 'report'
+  readonly hooks: ClientHooks
+}
+
+/** One call's options, checked, with the client's in the place of what they leave out. */
+export interface CallSettings {
+  readonly signal: AbortSignal | undefined
+  readonly timeoutMs: number
+  readonly totalTimeoutMs: number
+  readonly maxRetries: number
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>> | undefined
+}
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+/** The client's, or the connection's: a `fetch` that refuses one of those looks like a network that failed. */
+const RESERVED_HEADER = /^(?:authorization|content-(?:type|length)|transfer-encoding|host|keep-alive|upgrade|expect)$/i
+
+const eachHeader = dictionary((content, name) => {
+  if (!HEADER_NAME.test(name)) return 'is not a header name'
+  if (RESERVED_HEADER.test(name)) return 'is set by the client or the connection'
+  return typeof content === 'string' && HEADER_VALUE.test(content) ? undefined : 'must be one line of Latin-1 text'
+})
+
+const headers: OptionRule = (value) =>
+  isRecord(value) && !(Symbol.iterator in value) && !(typeof Headers !== 'undefined' && value instanceof Headers)
+    ? eachHeader(value)
+    : 'must be a plain object of header names and values'
+
+const query = dictionary((content, name) => {
+  if (content === undefined) return undefined
+  const isSendable = typeof content === 'string' || typeof content === 'boolean' || Number.isFinite(content)
+  if (!isSendable) return 'must be a string, a finite number or a boolean'
+  return isWellFormed(`${name} ${content}`) ? undefined : 'must not hold half a surrogate pair'
+})
+
+/** It must not carry what would travel, or be lost, with every request. */
+const baseUrl: OptionRule = (value) => {
+  const url = readUrl(value)
+  if (url === undefined) return 'must be an absolute URL such as https://host/api/v1'
+  const problems: OptionProblem[] = []
+  const complain = (message: string): number => problems.push({ path: [], message })
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') complain('must be an https URL')
+  if (url.username !== '' || url.password !== '') complain('must not hold credentials; pass accessToken')
+  // The serialised address shows an empty `?` or `#` too, which `search` and `hash` hide.
+  if (url.href.includes('?')) complain('must not hold a query; pass query with a call')
+  if (url.href.includes('#')) complain('must not hold a fragment')
+  return problems
+}
+
+const accessToken: OptionRule = (value) =>
+  typeof value === 'function' || bearerToken(value) !== undefined ? undefined : `${TOKEN_RULE}, or a function`
+
+// By its members, not by its class: signals of another realm or of a polyfill work as well.
+const isSignal = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as AbortSignal).aborted === 'boolean' &&
+  typeof (value as AbortSignal).addEventListener === 'function'
+
+const transport: OptionRule = (value) =>
+  isRecord(value) && typeof value.send === 'function' ? undefined : 'must have a send method'
+
+const signal: OptionRule = (value) => (isSignal(value) ? undefined : 'must be an AbortSignal')
+
+const hook = optional(isFunction)
+const HOOKS: OptionRules<ClientHooks> = { onRequest: hook, onResponse: hook, onRetry: hook, onInvalidResponse: hook }
+
+const CLIENT: OptionRules<CampaignClientOptions> = {
+  baseUrl,
+  accessToken,
+  timeoutMs: optional(milliseconds),
+  totalTimeoutMs: optional(milliseconds),
+  maxRetries: optional(wholeNumber(0)),
+  fetch: optional(isFunction),
+  transport: optional(transport),
+  maxResponseBytes: optional(wholeNumber(1)),
+  headers: optional(headers),
+  allowInsecureHttp: optional(isBoolean),
+  queryNames: optional(queryNamesRule),
+  webhookRegistrationPath: optional(registrationPathRule),
+  responseValidation: optional(oneOf('throw', 'report')),
+  hooks: optional(nested(HOOKS)),
+}
+
+const CALL: OptionRules<CallOptions> = {
+  signal: optional(signal),
+  timeoutMs: optional(milliseconds),
+  totalTimeoutMs: optional(milliseconds),
+  maxRetries: optional(wholeNumber(0)),
+  headers: optional(headers),
+  query: optional(query),
+}
+
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+function plainHttpProblems({ baseUrl, allowInsecureHttp }: Record<string, unknown>): OptionProblem[] {
+  const url = readUrl(baseUrl)
+  if (url?.protocol !== 'http:' || allowInsecureHttp === true || LOOPBACK.test(url.hostname)) return []
+  const message = 'must be https, since the token would travel in the clear; allowInsecureHttp: true accepts it'
+  return [{ path: ['baseUrl'], message }]
+}
+
+function twoSendersProblems({ fetch, transport }: Record<string, unknown>): OptionProblem[] {
+  if (fetch === undefined || transport === undefined) return []
+  return [{ path: ['transport'], message: 'takes the place of fetch; pass one of them' }]
+}
+
+/** Checks a client's options and fills in the defaults. @throws ConfigurationError when one of them is wrong. */
+export function clientSettings(options: CampaignClientOptions): ClientSettings {
+  if (!isRecord(options)) throw new ConfigurationError('CampaignClient takes an object with baseUrl and accessToken')
+  const problems = [...optionProblems(options, CLIENT), ...plainHttpProblems(options), ...twoSendersProblems(options)]
+  if (problems.length > 0) throw new ConfigurationError(`CampaignClient: ${describeProblems(problems)}`)
+
+  const { href } = new URL(options.baseUrl)
+  const { accessToken, webhookRegistrationPath } = options
+  return {
+    baseUrl: href.endsWith('/') ? href : `${href}/`,
+    accessToken: typeof accessToken === 'function' ? accessToken : accessToken.trim(),
+    timeoutMs: options.timeoutMs ?? 10_000,
+    totalTimeoutMs: options.totalTimeoutMs ?? 60_000,
+    maxRetries: options.maxRetries ?? 2,
+    fetch: options.fetch,
+    transport: options.transport,
+    maxResponseBytes: options.maxResponseBytes ?? 32 * 1024 * 1024,
+    headers: lowerCaseNames(options.headers),
+    queryNames: readQueryNames(options.queryNames),
+    webhookRegistrationPath: webhookRegistrationPath && readRegistrationPath(webhookRegistrationPath),
+    responseValidation: options.responseValidation ?? 'throw',
+    hooks: options.hooks ?? {},
+  }
+}
+
+/** Checks one call's options. Gives what is wrong with them to `issues`, to be thrown with the arguments' own. */
+export function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
+  const problems = options === undefined ? [] : callProblems(options)
+  for (const { path, message } of problems) issues.push({ path: ['options', ...path], message })
+  const { signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query } = problems.length === 0 ? (options ?? {}) : {}
+  return {
+    signal,
+    timeoutMs: timeoutMs ?? client.timeoutMs,
+    totalTimeoutMs: totalTimeoutMs ?? client.totalTimeoutMs,
+    maxRetries: maxRetries ?? client.maxRetries,
+    headers: headers === undefined ? client.headers : { ...client.headers, ...lowerCaseNames(headers) },
+    query: query && textsOf(query),
+  }
+}
+
+/** A signal in the place of the options has no fields of its own, so it would pass and never be listened to. */
+const callProblems = (options: unknown): OptionProblem[] =>
+  isRecord(options) && !isSignal(options)
+    ? optionProblems(options, CALL)
+    : [{ path: [], message: 'must be an object such as { signal }' }]
+
+function readUrl(value: unknown): URL | undefined {
+  const isAddress = typeof value === 'string' || value instanceof URL
+  return isAddress && URL.canParse(value) ? new URL(value) : undefined
+}
+
+const lowerCaseNames = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+const textsOf = (query: NonNullable<CallOptions['query']>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
