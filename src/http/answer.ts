@@ -16,7 +16,7 @@ import { check } from '../schemas/check.ts'
 import { parseJson } from '../shared/json.ts'
 import { Failure } from './failure.ts'
 import { redact } from './redact.ts'
-import { parseRetryAfter } from './retry.ts'
+import { parseRetryAfter } from './retry-after.ts'
 import { isRedirect, type TransportResponse } from './transport.ts'
 
 /** What decoding needs to know of the call. */

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { endpoints } from '../../src/endpoints/index.ts'
+import { type SentRequest, scriptedFetch } from '../http/scripted-fetch.ts'
 import { operations } from './operations.ts'
-import { type SentRequest, scriptedFetch } from './scripted-fetch.ts'
 import { clientWith, routes } from './stub-service.ts'
 
 const each = operations.map((operation) => [operation.name, operation] as const)

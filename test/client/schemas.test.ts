@@ -3,8 +3,8 @@ import * as schemas from 'campaign-client/schemas'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { endpoints } from '../../src/endpoints/index.ts'
+import { scriptedFetch } from '../http/scripted-fetch.ts'
 import { operations } from './operations.ts'
-import { scriptedFetch } from './scripted-fetch.ts'
 import { clientWith, json } from './stub-service.ts'
 
 const task = { id: 't1', name: 'Follow', xp: 10, xp_mul: 1, status: 'none' }

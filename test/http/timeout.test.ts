@@ -1,124 +1,356 @@
-import { getEventListeners } from 'node:events'
+import { CampaignClient, type CampaignClientOptions, ServiceError, TimeoutError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { onAbort } from '../../src/http/abort-listeners.ts'
 import { TIME_IS_UP, wait, within } from '../../src/http/timeout.ts'
+import { operation } from '../client/operations.ts'
+import { immediateRejection, rejection, settle } from './fake-time.ts'
+import { type Answer, httpServer, type LoopbackServer, silence, tcpServer } from './loopback-server.ts'
+import { answer, hanging, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
 
-const never = (): Promise<never> => new Promise(() => undefined)
+const read = operation('getCampaignPoints')
+const award = operation('rewardWallet')
+const record = operation('recordActionValue')
+const envelope = { success: true, data: read.data }
+const success = answer(200, envelope)
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
+function clientOf(options: Partial<CampaignClientOptions>): CampaignClient {
+  return new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...options })
+}
 
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0)
-  vi.useRealTimers()
-})
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.unreachable('the call resolved, and should have rejected'),
+    (reason: unknown) => reason,
+  )
+}
 
-describe('within', () => {
-  test('gives what the work gives', async () => {
-    expect(await within(10, undefined, async () => 'done')).toBe('done')
-    await expect(within(10, undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+describe('against real servers', () => {
+  let server: LoopbackServer
+
+  afterEach(() => server.close())
+
+  const beginsToAnswer =
+    (status: number, more: (response: Parameters<Answer>[0]) => void = () => undefined): Answer =>
+    (response) => {
+      response.writeHead(status, { 'content-type': 'application/json', 'content-length': '1000' })
+      response.write('{"success":true,')
+      more(response)
+    }
+  const drips = beginsToAnswer(200, (response) => {
+    const drip = setInterval(() => response.write(' '), 5)
+    response.on('close', () => clearInterval(drip))
+  })
+  const headersOnly: Answer = (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.flushHeaders()
+  }
+
+  const slow: [string, () => Promise<LoopbackServer>][] = [
+    ['reads the request and never answers', () => httpServer(silence)],
+    ['accepts and never says a word', () => tcpServer((socket) => socket.resume())],
+    ['sends half a status line', () => tcpServer((socket) => socket.resume().write('HTTP/1.1 20'))],
+    ['sends headers and stalls', () => httpServer(headersOnly)],
+    ['stalls in the middle of the body', () => httpServer(beginsToAnswer(200))],
+    ['drips a byte at a time', () => httpServer(drips)],
+    ['stalls in the body of a 400', () => httpServer(beginsToAnswer(400))],
+    ['stalls in the body of a 503', () => httpServer(beginsToAnswer(503))],
+  ]
+
+  test.each(slow)('a server that %s runs into timeoutMs', async (_, start) => {
+    server = await start()
+    const client = clientOf({ baseUrl: server.baseUrl, timeoutMs: 60, maxRetries: 0 })
+    const error = await errorOf(award.run(client))
+    expect(error).toBeInstanceOf(TimeoutError)
+    expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 60, operation: 'rewardWallet', outcome: 'unknown' })
+    expect((error as TimeoutError).message).toContain('60 ms')
   })
 
-  test('rejects when the time is up, and aborts the work', async () => {
-    let given: AbortSignal | undefined
-    const late = within(10, undefined, (signal) => {
-      given = signal
-      return never()
+  test.each(slow)('a server that %s runs into totalTimeoutMs', async (_, start) => {
+    server = await start()
+    const onRequest = vi.fn()
+    const client = clientOf({ baseUrl: server.baseUrl, totalTimeoutMs: 60, hooks: { onRequest } })
+    const error = await errorOf(read.run(client))
+    expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60 })
+    expect(onRequest).toHaveBeenCalledOnce()
+  })
+
+  test.each(slow)('the connection to a server that %s is not kept', async (_, start) => {
+    server = await start()
+    await errorOf(read.run(clientOf({ baseUrl: server.baseUrl, timeoutMs: 60, maxRetries: 0 })))
+    await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+  })
+
+  test('a server that drips once and then answers is asked twice', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    server = await httpServer(drips, (response) => response.end(JSON.stringify(envelope)))
+    expect(await read.run(clientOf({ baseUrl: server.baseUrl, timeoutMs: 300 }))).toEqual(read.data)
+    expect(server.requests).toHaveLength(2)
+    vi.restoreAllMocks()
+  })
+
+  test('a body of some megabytes arrives whole', async () => {
+    const used_by = Array.from({ length: 100_000 }, (_, index) => `account-${index}-${'x'.repeat(40)}`)
+    server = await httpServer((response) => response.end(JSON.stringify({ success: true, data: { used_by } })))
+    const data = await clientOf({ baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
+    expect(data.used_by).toHaveLength(100_000)
+    expect(data.used_by.at(-1)).toBe(used_by.at(-1))
+  })
+
+  test('a multibyte character that arrives in two parts is not broken', async () => {
+    const bytes = Buffer.from(JSON.stringify({ success: true, data: { used_by: ['zoë 🚀'] } }))
+    const middle = bytes.indexOf(0xf0) + 2
+    server = await httpServer((response) => {
+      response.write(bytes.subarray(0, middle), () => response.end(bytes.subarray(middle)))
     })
-    const caught = late.catch((reason: unknown) => reason)
-    await vi.advanceTimersByTimeAsync(9)
-    expect(given?.aborted).toBe(false)
-    await vi.advanceTimersByTimeAsync(1)
-    expect(await caught).toBe(TIME_IS_UP)
-    expect(given?.aborted).toBe(true)
-  })
-
-  test('does not begin the work of an aborted signal', async () => {
-    const work = vi.fn(never)
-    expect(await within(10, AbortSignal.abort('no'), work).catch((reason: unknown) => reason)).toBe('no')
-    expect(work).not.toHaveBeenCalled()
-  })
-
-  test('is settled by whichever comes first, and only once', async () => {
-    const controller = new AbortController()
-    let finish: (value: string) => void = () => undefined
-    const first = within(10, controller.signal, () => new Promise<string>((resolve) => (finish = resolve)))
-    const caught = first.catch((reason: unknown) => reason)
-    controller.abort('abort first')
-    finish('too late')
-    await vi.advanceTimersByTimeAsync(20)
-    expect(await caught).toBe('abort first')
-  })
-
-  test.each([0, -1, -60_000])('with %i ms ends in the next turn', async (ms) => {
-    const caught = within(ms, undefined, never).catch((reason: unknown) => reason)
-    await vi.advanceTimersByTimeAsync(1)
-    expect(await caught).toBe(TIME_IS_UP)
+    const data = await clientOf({ baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
+    expect(data.used_by).toEqual(['zoë 🚀'])
   })
 })
 
-describe('wait', () => {
-  test('ends after its time', async () => {
-    const ended = vi.fn()
-    void wait(10, undefined).then(ended)
-    await vi.advanceTimersByTimeAsync(9)
-    expect(ended).not.toHaveBeenCalled()
-    await vi.advanceTimersByTimeAsync(1)
-    expect(ended).toHaveBeenCalledOnce()
+describe('with time in hand', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+    vi.spyOn(Math, 'random').mockReturnValue(0)
   })
 
-  test('ends at once with the reason of an abort', async () => {
-    const controller = new AbortController()
-    const caught = wait(10, controller.signal).catch((reason: unknown) => reason)
-    controller.abort(undefined)
-    expect(await caught).toBe(controller.signal.reason)
+  afterEach(() => {
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  /** A `fetch` that heeds no signal. */
+  const deaf: Step = () => new Promise(() => undefined)
+
+  test('an attempt has 10 s, when nothing else is said', async () => {
+    const { fetch } = scriptedFetch(hanging)
+    const startedAt = performance.now()
+    const error = await rejection(read.run(clientOf({ fetch, maxRetries: 0 })))
+    expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 10_000 })
+    expect(performance.now() - startedAt).toBe(10_000)
+  })
+
+  test('a call has 60 s, when nothing else is said', async () => {
+    const { fetch, sent } = scriptedFetch(hanging)
+    const startedAt = performance.now()
+    const error = await rejection(read.run(clientOf({ fetch, maxRetries: 99 })))
+    expect(error).toMatchObject({ scope: 'total', timeoutMs: 60_000 })
+    expect(performance.now() - startedAt).toBe(60_000)
+    expect(sent).toHaveLength(6)
+  })
+
+  test('a call may differ from its client', async () => {
+    const { fetch } = scriptedFetch(hanging)
+    const client = clientOf({ fetch, timeoutMs: 1, totalTimeoutMs: 2 })
+    expect(await rejection(read.run(client, { timeoutMs: 700, totalTimeoutMs: 5000, maxRetries: 0 }))).toMatchObject({
+      scope: 'attempt',
+      timeoutMs: 700,
+    })
+    expect(await rejection(read.run(client, { timeoutMs: 700, totalTimeoutMs: 600 }))).toMatchObject({
+      scope: 'total',
+      timeoutMs: 600,
+    })
+  })
+
+  test('the attempt that reaches the total is the last', async () => {
+    const { fetch, sent } = scriptedFetch(hanging)
+    const error = await rejection(award.run(clientOf({ fetch, timeoutMs: 400, totalTimeoutMs: 1000, maxRetries: 9 })))
+    expect(error).toMatchObject({ scope: 'total', timeoutMs: 1000, outcome: 'unknown' })
+    expect(error).not.toHaveProperty('cause')
+    expect(sent).toHaveLength(3)
+  })
+
+  test('a fetch that ignores its signal holds no call', async () => {
+    const { fetch, sent } = scriptedFetch(deaf)
+    expect(await rejection(award.run(clientOf({ fetch, timeoutMs: 50 })))).toMatchObject({ scope: 'attempt' })
+    expect(sent).toHaveLength(3)
+    expect(sent.every(({ signal }) => signal.aborted)).toBe(true)
+  })
+
+  test('nor does a body that ignores it', async () => {
+    const { fetch } = scriptedFetch(() => new Response(new ReadableStream({ pull: () => new Promise(() => {}) })))
+    const error = await rejection(award.run(clientOf({ fetch, timeoutMs: 50, maxRetries: 0 })))
+    expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 50, outcome: 'unknown' })
+  })
+
+  test('what a fetch says after its time changes nothing', async () => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    let lateAnswer: (response: Response) => void = () => undefined
+    let lateFailure: (reason: Error) => void = () => undefined
+    const { fetch } = scriptedFetch(
+      () =>
+        new Promise((resolve) => {
+          lateAnswer = resolve
+        }),
+      () =>
+        new Promise((_, reject) => {
+          lateFailure = reject
+        }),
+      success,
+    )
+    expect(await settle(read.run(clientOf({ fetch, timeoutMs: 50 })))).toEqual({
+      status: 'fulfilled',
+      value: read.data,
+    })
+    lateAnswer(Response.json({ success: false, error: { code: 400, message: 'late' } }, { status: 400 }))
+    lateFailure(new Error('late'))
+    vi.useRealTimers()
+    await new Promise((resolve) => setImmediate(resolve))
+    vi.useFakeTimers()
+    process.off('unhandledRejection', unhandled)
+    expect(unhandled).not.toHaveBeenCalled()
+  })
+
+  test('each attempt has the whole of timeoutMs', async () => {
+    const { fetch, sent } = scriptedFetch(
+      () => new Promise((resolve) => setTimeout(() => resolve(refusal503()), 90)),
+      () => new Promise((resolve) => setTimeout(() => resolve(Response.json(envelope)), 90)),
+    )
+    expect((await settle(read.run(clientOf({ fetch, timeoutMs: 100 })))).status).toBe('fulfilled')
+    expect(sent).toHaveLength(2)
+  })
+
+  test('no timer is left when a call is done', async () => {
+    const { fetch } = scriptedFetch(refusal(503), success)
+    await settle(read.run(clientOf({ fetch })))
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  describe('nothing is sent once the time is up', () => {
+    /** Stands for a process that was busy, or frozen, while something else finished. */
+    let frozenMs = 0
+    beforeEach(() => {
+      frozenMs = 0
+      const now = performance.now.bind(performance)
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + frozenMs)
+    })
+
+    test('after the token source took it all', async () => {
+      const { fetch, sent } = scriptedFetch(success)
+      const accessToken = (): string => {
+        frozenMs = 60_000
+        return 'token'
+      }
+      const error = await immediateRejection(record.run(clientOf({ fetch, accessToken })))
+      expect(error).toBeInstanceOf(TimeoutError)
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 60_000, outcome: 'not_applied' })
+      expect(sent).toHaveLength(0)
+    })
+
+    test('after a wait that took longer than it should', async () => {
+      const { fetch, sent } = scriptedFetch(refusal(429, { 'retry-after': '5' }), success)
+      const client = clientOf({
+        fetch,
+        hooks: {
+          onRetry: () => {
+            setTimeout(() => {
+              frozenMs = 60_000
+            }, 4000)
+          },
+        },
+      })
+      expect(await rejection(record.run(client))).toMatchObject({
+        code: 'timeout',
+        scope: 'total',
+        outcome: 'not_applied',
+      })
+      expect(sent).toHaveLength(1)
+    })
+
+    test('what an earlier attempt may have done is remembered', async () => {
+      const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }), success)
+      const client = clientOf({
+        fetch,
+        hooks: {
+          onRetry: ({ error }) => {
+            expect(error).toBeInstanceOf(ServiceError)
+            setTimeout(() => {
+              frozenMs = 60_000
+            }, 4000)
+          },
+        },
+      })
+      expect(await rejection(award.run(client))).toMatchObject({ code: 'timeout', scope: 'total', outcome: 'unknown' })
+      expect(sent).toHaveLength(1)
+    })
   })
 })
 
-describe('onAbort', () => {
-  test('one listener serves many, and goes with the last of them', () => {
-    const { signal } = new AbortController()
-    const leaves = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    const last = leaves.pop()
-    for (const leave of leaves) leave()
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    last?.()
-    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+function refusal503(): Response {
+  return Response.json({ success: true, error: { code: 503, message: 'busy' } }, { status: 503 })
+}
+
+describe('the clockwork of it', () => {
+  const never = (): Promise<never> => new Promise(() => undefined)
+
+  beforeEach(() => {
+    vi.useFakeTimers()
   })
 
-  test('leaving twice takes nothing from those who came later', () => {
-    const controller = new AbortController()
-    const early = onAbort(controller.signal, () => undefined)
-    early()
-    const told = vi.fn()
-    onAbort(controller.signal, told)
-    early()
-    controller.abort()
-    expect(told).toHaveBeenCalledOnce()
+  afterEach(() => {
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
   })
 
-  test('one who has left hears nothing, and leaving while told holds up nobody', () => {
-    const controller = new AbortController()
-    const gone = vi.fn()
-    const told = vi.fn()
-    const leave = onAbort(controller.signal, gone)
-    const leaveAll = [onAbort(controller.signal, () => leaveAll[0]?.()), onAbort(controller.signal, told)]
-    leave()
-    controller.abort()
-    expect(gone).not.toHaveBeenCalled()
-    expect(told).toHaveBeenCalledOnce()
+  describe('within', () => {
+    test('gives what the work gives', async () => {
+      expect(await within(10, undefined, async () => 'done')).toBe('done')
+      await expect(within(10, undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    })
+
+    test('rejects when the time is up, and aborts the work', async () => {
+      let given: AbortSignal | undefined
+      const late = within(10, undefined, (signal) => {
+        given = signal
+        return never()
+      })
+      const caught = late.catch((reason: unknown) => reason)
+      await vi.advanceTimersByTimeAsync(9)
+      expect(given?.aborted).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(await caught).toBe(TIME_IS_UP)
+      expect(given?.aborted).toBe(true)
+    })
+
+    test('does not begin the work of an aborted signal', async () => {
+      const work = vi.fn(never)
+      expect(await within(10, AbortSignal.abort('no'), work).catch((reason: unknown) => reason)).toBe('no')
+      expect(work).not.toHaveBeenCalled()
+    })
+
+    test('is settled by whichever comes first, and only once', async () => {
+      const controller = new AbortController()
+      let finish: (value: string) => void = () => undefined
+      const first = within(10, controller.signal, () => new Promise<string>((resolve) => (finish = resolve)))
+      const caught = first.catch((reason: unknown) => reason)
+      controller.abort('abort first')
+      finish('too late')
+      await vi.advanceTimersByTimeAsync(20)
+      expect(await caught).toBe('abort first')
+    })
+
+    test.each([0, -1, -60_000])('with %i ms ends in the next turn', async (ms) => {
+      const caught = within(ms, undefined, never).catch((reason: unknown) => reason)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(await caught).toBe(TIME_IS_UP)
+    })
   })
 
-  test('signals are told apart', () => {
-    const [mine, other] = [new AbortController(), new AbortController()]
-    const onMine = vi.fn()
-    const onOther = vi.fn()
-    onAbort(mine.signal, onMine)
-    onAbort(other.signal, onOther)
-    mine.abort()
-    expect(onMine).toHaveBeenCalledOnce()
-    expect(onOther).not.toHaveBeenCalled()
+  describe('wait', () => {
+    test('ends after its time', async () => {
+      const ended = vi.fn()
+      void wait(10, undefined).then(ended)
+      await vi.advanceTimersByTimeAsync(9)
+      expect(ended).not.toHaveBeenCalled()
+      await vi.advanceTimersByTimeAsync(1)
+      expect(ended).toHaveBeenCalledOnce()
+    })
+
+    test('ends at once with the reason of an abort', async () => {
+      const controller = new AbortController()
+      const caught = wait(10, controller.signal).catch((reason: unknown) => reason)
+      controller.abort(undefined)
+      expect(await caught).toBe(controller.signal.reason)
+    })
   })
 })

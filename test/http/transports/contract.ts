@@ -11,7 +11,7 @@ import {
   reset,
   silence,
   tcpServer,
-} from '../../client/loopback-server.ts'
+} from '../loopback-server.ts'
 
 /** A transport under test, and how to be done with it. */
 export interface TransportUnderTest {

@@ -9,8 +9,8 @@ import {
   NetworkError,
 } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { answer, type Step, scriptedFetch } from './scripted-fetch.ts'
-import { BASE_URL, clientWith, json, rejection } from './stub-service.ts'
 
 const part = (value: object) => Buffer.from(json(value)).toString('base64url')
 const OPAQUE = 'opaque+token/8f2c41=='

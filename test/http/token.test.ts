@@ -9,8 +9,8 @@ import {
 } from 'campaign-client'
 import { SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { operation } from '../client/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { operation } from './operations.ts'
 import { answer, hanging, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)

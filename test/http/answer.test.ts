@@ -12,8 +12,8 @@ import {
 } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
 import { endpoints } from '../../src/endpoints/index.ts'
-import { operations } from './operations.ts'
-import { clientWith, json, rejection, type StubAnswer, stubService } from './stub-service.ts'
+import { operations } from '../client/operations.ts'
+import { clientWith, json, rejection, type StubAnswer, stubService } from '../client/stub-service.ts'
 
 const service = stubService()
 

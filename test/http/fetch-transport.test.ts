@@ -8,6 +8,7 @@ import {
   UnexpectedResponseError,
 } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { operation } from '../client/operations.ts'
 import { withFailingConnections } from './failing-connection.ts'
 import {
   type Answer,
@@ -18,7 +19,6 @@ import {
   reset,
   tcpServer,
 } from './loopback-server.ts'
-import { operation } from './operations.ts'
 import { failing, refused, scriptedFetch, systemError } from './scripted-fetch.ts'
 
 const TOKEN = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJwYXJ0bmVyIn0.c2lnbmF0dXJl'

@@ -1,9 +1,10 @@
 import { getEventListeners } from 'node:events'
 import { CampaignClient, type CampaignClientOptions, CampaignError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { onAbort } from '../../src/http/abort-listeners.ts'
+import { type Operation, operation, operations } from '../client/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { httpServer, type LoopbackServer, silence } from './loopback-server.ts'
-import { type Operation, operation, operations } from './operations.ts'
 import { answer, hanging, lost, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 const read = operation('getCampaignPoints')
@@ -338,5 +339,52 @@ describe('against a real server', () => {
     expect(await call.catch((error: unknown) => error)).toBe('enough')
     await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
     expect(onResponse).not.toHaveBeenCalled()
+  })
+})
+
+describe('onAbort', () => {
+  test('one listener serves many, and goes with the last of them', () => {
+    const { signal } = new AbortController()
+    const leaves = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    const last = leaves.pop()
+    for (const leave of leaves) leave()
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    last?.()
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  test('leaving twice takes nothing from those who came later', () => {
+    const controller = new AbortController()
+    const early = onAbort(controller.signal, () => undefined)
+    early()
+    const told = vi.fn()
+    onAbort(controller.signal, told)
+    early()
+    controller.abort()
+    expect(told).toHaveBeenCalledOnce()
+  })
+
+  test('one who has left hears nothing, and leaving while told holds up nobody', () => {
+    const controller = new AbortController()
+    const gone = vi.fn()
+    const told = vi.fn()
+    const leave = onAbort(controller.signal, gone)
+    const leaveAll = [onAbort(controller.signal, () => leaveAll[0]?.()), onAbort(controller.signal, told)]
+    leave()
+    controller.abort()
+    expect(gone).not.toHaveBeenCalled()
+    expect(told).toHaveBeenCalledOnce()
+  })
+
+  test('signals are told apart', () => {
+    const [mine, other] = [new AbortController(), new AbortController()]
+    const onMine = vi.fn()
+    const onOther = vi.fn()
+    onAbort(mine.signal, onMine)
+    onAbort(other.signal, onOther)
+    mine.abort()
+    expect(onMine).toHaveBeenCalledOnce()
+    expect(onOther).not.toHaveBeenCalled()
   })
 })

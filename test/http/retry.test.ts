@@ -16,8 +16,8 @@ import {
   UnexpectedResponseError,
 } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type Operation, operation, operations } from '../client/operations.ts'
 import { rejection, settle } from './fake-time.ts'
-import { type Operation, operation, operations } from './operations.ts'
 import { answer, hanging, lost, noSuchHost, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 type Rule = Operation['rule']

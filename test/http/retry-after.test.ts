@@ -8,9 +8,9 @@ import {
 } from 'campaign-client'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { parseRetryAfter } from '../../src/http/retry.ts'
+import { parseRetryAfter } from '../../src/http/retry-after.ts'
+import { operation } from '../client/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { operation } from './operations.ts'
 import { answer, hanging, lost, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
