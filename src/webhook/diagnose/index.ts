@@ -1,7 +1,7 @@
 import { hmacSha256Hex } from '#hmac'
 import { type RawBody, toRawBody } from '../verify/raw-body.ts'
 import { toKeys, type WebhookKey, type WebhookSecret } from '../verify/secret.ts'
-import { findSecret, type SignatureHeader } from '../verify/signature.ts'
+import { checkSignature, type SignatureHeader } from '../verify/signature.ts'
 import { type BodyVariant, variantsOfParsed, variantsOfRaw } from './body-variants.ts'
 import { type Finding, type FindingCode, finding } from './finding.ts'
 import { readHeader } from './header-reading.ts'
@@ -27,8 +27,8 @@ const MAX_COMBINED = 65_536
  */
 export function diagnoseWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): Finding[] {
   const keys = toKeys(secret)
-  const found = findSecret(secret, rawBody, header)
-  if (typeof found === 'number') return found === 0 ? [] : [finding('other_secret_matches')]
+  const checked = checkSignature(secret, rawBody, header)
+  if (checked.ok) return checked.secretIndex === 0 ? [] : [finding('other_secret_matches')]
 
   const { codes: headerCodes, digests } = readHeader(header)
   const body = toRawBody(rawBody)

@@ -1,8 +1,9 @@
 import { parseJson } from '../../shared/json.ts'
 import { isRecord } from '../../shared/record.ts'
-import { type RawBody, toRawBody } from '../verify/raw-body.ts'
+import { isWellFormed } from '../../shared/well-formed.ts'
+import type { RawBody } from '../verify/raw-body.ts'
 import type { WebhookSecret } from '../verify/secret.ts'
-import { findSecret, type SignatureHeader } from '../verify/signature.ts'
+import { checkSignature, type SignatureHeader } from '../verify/signature.ts'
 import { toEvent } from './guards.ts'
 import type { WebhookEvent } from './types.ts'
 import { WebhookError, type WebhookErrorCode } from './webhook-error.ts'
@@ -52,10 +53,17 @@ export function parseWebhook(secret: WebhookSecret, rawBody: RawBody, header: Si
  * @throws TypeError when the secret is unusable; nothing else throws
  */
 export function safeParseWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): WebhookResult {
-  const found = findSecret(secret, rawBody, header)
-  if (typeof found === 'string') return { ok: false, reason: found }
+  const checked = checkSignature(secret, rawBody, header)
+  if (!checked.ok) return checked
+  const decoded = decodeMessage(checked.body)
+  return decoded.ok ? { ...decoded, secretIndex: checked.secretIndex } : decoded
+}
 
-  const text = toText(toRawBody(rawBody) as string | Uint8Array)
+/** The event that a body holds whose signature was found right, or why it is no message. */
+export function decodeMessage(
+  body: string | Uint8Array,
+): { ok: true; event: WebhookEvent } | { ok: false; reason: 'invalid_utf8' | 'invalid_json' | 'missing_id' } {
+  const text = toText(body)
   if (text === undefined) return { ok: false, reason: 'invalid_utf8' }
   let payload: unknown
   try {
@@ -63,15 +71,14 @@ export function safeParseWebhook(secret: WebhookSecret, rawBody: RawBody, header
   } catch {
     return { ok: false, reason: 'invalid_json' }
   }
-  if (!hasId(payload)) return { ok: false, reason: 'missing_id' }
-  return { ok: true, event: toEvent(payload), secretIndex: found }
+  return hasId(payload) ? { ok: true, event: toEvent(payload) } : { ok: false, reason: 'missing_id' }
 }
 
 /** The text of a body without its byte order mark, or `undefined` when it is not text. */
 function toText(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') {
     // A lone surrogate was hashed as U+FFFD, so the text before us is not the text that was signed.
-    if (/\p{Surrogate}/u.test(body)) return undefined
+    if (!isWellFormed(body)) return undefined
     return body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
   }
   try {

@@ -6,6 +6,7 @@ type Crypto = typeof import('node:crypto')
 interface Loaded {
   readonly hmac: Hmac
   readonly equal: (expected: string, given: string) => boolean
+  readonly digest: (text: string) => string
 }
 
 let loaded: Loaded | undefined
@@ -25,6 +26,9 @@ export const hmacSha256Hex: Hmac = (key, message) => load().hmac(key, message)
  */
 export const equalDigests = (expected: string, given: string): boolean => load().equal(expected, given)
 
+/** @returns the SHA-256 of the text's UTF-8 bytes as 64 lowercase hexadecimal digits */
+export const sha256Hex = (text: string): string => load().digest(text)
+
 /**
  * node:crypto is loaded by its first use: that takes longer than all of `campaign-client/webhook`. Any absolute path will
  * do for what is built in; `process.getBuiltinModule` is there from 20.16 only. And `createRequire` is not imported by
@@ -36,7 +40,7 @@ function load(): Loaded {
 }
 
 /** Nothing secret may reach the pool of Node's small buffers, where `Buffer.from` and keys given as text would leave it. */
-function over({ hash, createHmac, timingSafeEqual }: Crypto): Loaded {
+function over({ hash, createHash, createHmac, timingSafeEqual }: Crypto): Loaded {
   const whole: Hmac = (key, message) =>
     createHmac('sha256', typeof key === 'string' ? new TextEncoder().encode(key) : key)
       .update(message)
@@ -58,6 +62,7 @@ function over({ hash, createHmac, timingSafeEqual }: Crypto): Loaded {
       write(given, b)
       return timingSafeEqual(a, b)
     },
+    digest: (text) => createHash('sha256').update(text).digest('hex'),
   }
 }
 

@@ -1,3 +1,5 @@
+import { byteLengthOf } from './raw-body.ts'
+
 /** Of a key that is not empty and a message, either as bytes or as text that stands for its UTF-8 bytes. */
 export type Hmac = (key: string | Uint8Array, message: string | Uint8Array) => string
 
@@ -57,6 +59,4 @@ export function hmacInOnePiece(
   }
 }
 
-/** The real length of bytes, whatever a subclass or a property of its own says. */
-const lengthOf = (data: string | Uint8Array): number =>
-  typeof data === 'string' ? data.length : (Reflect.get(Uint8Array.prototype, 'byteLength', data) as number)
+const lengthOf = (data: string | Uint8Array): number => (typeof data === 'string' ? data.length : byteLengthOf(data))

@@ -19,6 +19,9 @@ export function hmacSha256Hex(key: string | Uint8Array, message: string | Uint8A
   return inOnePiece(key, message)
 }
 
+/** @returns the SHA-256 of the text's UTF-8 bytes as 64 lowercase hexadecimal digits */
+export const sha256Hex = (text: string): string => bytesToHex(sha256(toBytes(text)))
+
 /**
  * Compares in a time that does not depend on where the two differ.
  *

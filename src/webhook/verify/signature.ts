@@ -1,7 +1,7 @@
 import { equalDigests, hmacSha256Hex } from '#hmac'
 import { warnOfParsedBody } from './parsed-body-warning.ts'
 import { type RawBody, toRawBody } from './raw-body.ts'
-import { toKeys, type WebhookSecret } from './secret.ts'
+import { toKeys, type WebhookKey, type WebhookSecret } from './secret.ts'
 
 /** The value of the `x-service-signature` header as any framework hands it over. */
 export type SignatureHeader = string | readonly string[] | null | undefined
@@ -35,9 +35,10 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
  * ```
  */
 export function verifyWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): boolean {
-  const found = findSecret(secret, rawBody, header)
-  if (found === 'body_not_raw' && rawBody && typeof rawBody === 'object') warnOfParsedBody()
-  return typeof found === 'number'
+  const checked = checkSignature(secret, rawBody, header)
+  if (checked.ok) return true
+  if (checked.reason === 'body_not_raw' && rawBody && typeof rawBody === 'object') warnOfParsedBody()
+  return false
 }
 
 /**
@@ -60,23 +61,41 @@ export function signWebhook(secret: WebhookSecret, rawBody: RawBody): string {
   return hmacSha256Hex(keys[0] as string | Uint8Array, body)
 }
 
-/** The index of the first secret that signed the body, or why there is none. Throws for an unusable secret only. */
-export function findSecret(secret: unknown, rawBody: unknown, header: unknown): number | SignatureFailure {
+/** A body whose signature is right, and the index of the first key that signed it; or why there is none. */
+export type CheckedSignature =
+  | { ok: true; body: string | Uint8Array; secretIndex: number }
+  | { ok: false; reason: SignatureFailure }
+
+/** The checks in their order: secret, body, header, digest. Throws for an unusable secret only. */
+export function checkSignature(secret: unknown, rawBody: unknown, header: unknown): CheckedSignature {
   const keys = toKeys(secret)
   const body = toRawBody(rawBody)
-  if (body === undefined) return 'body_not_raw'
-  let signature = header
-  try {
-    if (Array.isArray(header) && header.length < 2) signature = header[0]
-  } catch {
-    // A proxy with a mind of its own, which is no text either way.
-  }
-  if (signature === undefined || signature === null || signature === '') return 'missing_signature'
-  if (typeof signature !== 'string' || signature.length !== 64 || /[^0-9a-f]/.test(signature)) {
-    return 'malformed_signature'
-  }
+  if (body === undefined) return { ok: false, reason: 'body_not_raw' }
+  const signature = readSignature(header)
+  if (!signature.ok) return signature
+  const secretIndex = indexOfSigner(keys, body, signature.digits)
+  return secretIndex < 0 ? { ok: false, reason: 'signature_mismatch' } : { ok: true, body, secretIndex }
+}
 
+/** The digits of a header that can be a signature. Never throws. */
+export function readSignature(
+  header: unknown,
+): { ok: true; digits: string } | { ok: false; reason: 'missing_signature' | 'malformed_signature' } {
+  let digits = header
+  try {
+    if (Array.isArray(header) && header.length < 2) digits = header[0]
+  } catch {
+    // A Proxy may throw; it is not a string.
+  }
+  if (digits === undefined || digits === null || digits === '') return { ok: false, reason: 'missing_signature' }
+  if (typeof digits !== 'string' || digits.length !== 64 || /[^0-9a-f]/.test(digits)) {
+    return { ok: false, reason: 'malformed_signature' }
+  }
+  return { ok: true, digits }
+}
+
+/** The index of the first key that gives these digits for the body, or -1. */
+export function indexOfSigner(keys: readonly WebhookKey[], body: string | Uint8Array, digits: string): number {
   // Not `findIndex`: however many there are, each is tried.
-  const index = keys.map((key) => equalDigests(hmacSha256Hex(key, body), signature)).indexOf(true)
-  return index < 0 ? 'signature_mismatch' : index
+  return keys.map((key) => equalDigests(hmacSha256Hex(key, body), digits)).indexOf(true)
 }

@@ -43,6 +43,13 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     for (const key of [bytesOf(100_000), 'k'.repeat(100_000)]) expect(hmacSha256Hex(key, 'm')).toBe(reference(key, 'm'))
   })
 
+  test('hashes text as UTF-8', async () => {
+    const { sha256Hex } = await loadHmac(build)
+    for (const text of ['', 'm'.repeat(1000), '漢'.repeat(64)]) {
+      expect(sha256Hex(text)).toBe(crypto.createHash('sha256').update(text).digest('hex'))
+    }
+  })
+
   test('agrees with createHmac for any key and message, one after another', async () => {
     const { hmacSha256Hex } = await loadHmac(build)
     fc.assert(

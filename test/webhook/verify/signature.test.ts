@@ -42,10 +42,19 @@ const thrower = (target: object): unknown =>
     ),
   )
 
-const detached = (): ArrayBuffer => {
+const detached = <View>(view: (buffer: ArrayBuffer) => View): View => {
   const buffer = new ArrayBuffer(8)
+  const seen = view(buffer)
   structuredClone(buffer, { transfer: [buffer] })
-  return buffer
+  return seen
+}
+
+/** Bytes that lie outside of their buffer since that became shorter. */
+const outOfBounds = (): Uint8Array => {
+  const buffer: ArrayBuffer = Reflect.construct(ArrayBuffer, [8, { maxByteLength: 8 }])
+  const view = new Uint8Array(buffer, 4, 4)
+  Reflect.apply(Reflect.get(buffer, 'resize'), buffer, [2])
+  return view
 }
 
 /** Values no one should pass, and someone will. */
@@ -66,7 +75,15 @@ const ODDITIES: [name: string, value: unknown][] = [
   ['a DataView', new DataView(new ArrayBuffer(4))],
   ['a Uint16Array', new Uint16Array(4)],
   ['a SharedArrayBuffer', new SharedArrayBuffer(4)],
-  ['a detached ArrayBuffer', detached()],
+  ['a detached ArrayBuffer', detached((buffer) => buffer)],
+  ['a detached Uint8Array', detached((buffer) => new Uint8Array(buffer))],
+  ['a detached part of a Uint8Array', detached((buffer) => new Uint8Array(buffer, 2, 3))],
+  ['a detached Buffer', detached((buffer) => Buffer.from(buffer))],
+  [
+    'a detached Uint8Array that claims a length',
+    detached((buffer) => Object.defineProperty(new Uint8Array(buffer), 'byteLength', { value: 8 })),
+  ],
+  ['bytes outside of their buffer', outOfBounds()],
   ['an object that claims to be bytes', { [Symbol.toStringTag]: 'Uint8Array', length: 1, byteLength: 1, 0: 1 }],
   ['an object with the prototype of bytes', Object.create(Uint8Array.prototype)],
   ['an object with the prototype of an ArrayBuffer', Object.create(ArrayBuffer.prototype)],
