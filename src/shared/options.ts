@@ -7,6 +7,8 @@ export interface OptionProblem {
   /** Where it is, from the root of the object: `['queryNames', 'getInviteCode']`. */
   readonly path: readonly string[]
   readonly message: string
+  /** It is a number, and out of its range. */
+  readonly isRange?: boolean
 }
 
 /** What is wrong with the value of an option: a sentence about the whole, or the problems inside it. */
@@ -31,7 +33,7 @@ export function optionProblems(options: unknown, rules: Readonly<Record<string, 
 function problemsAt(name: string, found: ReturnType<OptionRule>): OptionProblem[] {
   if (found === undefined) return []
   if (typeof found === 'string') return [{ path: [name], message: found }]
-  return found.map(({ path, message }) => ({ path: [name, ...path], message }))
+  return found.map((problem) => ({ ...problem, path: [name, ...problem.path] }))
 }
 
 /** The problems in one line: `timeoutMs must be …; hooks.onRetry must be a function`. */
@@ -46,12 +48,7 @@ export const describeProblems = (problems: readonly OptionProblem[]): string =>
 export function requireOptions(where: string, options: unknown, rules: Readonly<Record<string, OptionRule>>): void {
   const problems = optionProblems(options, rules)
   if (problems.length === 0) return
-  const onlyRanges = problems.every(
-    ({ path: [name = '', ...inner] }) =>
-      inner.length === 0 &&
-      Object.hasOwn(rules, name) &&
-      typeof (options as Record<string, unknown>)[name] === 'number',
-  )
+  const onlyRanges = problems.every(({ isRange }) => isRange)
   const message = `${where}: ${describeProblems(problems)}`
   throw onlyRanges ? new RangeError(message) : new TypeError(message)
 }
@@ -98,7 +95,15 @@ export const positive =
   (value) =>
     typeof value === 'number' && value > 0 && value <= max
       ? undefined
-      : `must be a number of ${unit} above 0 and at most ${max}, got ${shown(value)}`
+      : notInRange(value, `must be a number of ${unit} above 0 and at most ${max}`)
+
+/** A number from `min` to `max`, in whatever unit the sentence names. */
+export const within =
+  (unit: string, min: number, max: number): OptionRule =>
+  (value) =>
+    typeof value === 'number' && value >= min && value <= max
+      ? undefined
+      : notInRange(value, `must be a number of ${unit} from ${min} to ${max}`)
 
 /** A delay that a timer can hold. */
 export const milliseconds: OptionRule = positive('milliseconds', LONGEST_TIMER_MS)
@@ -108,7 +113,13 @@ export const wholeNumber =
   (value) =>
     Number.isInteger(value) && (value as number) >= min && (value as number) <= max
       ? undefined
-      : `must be a whole number, ${min} or more${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}, got ${shown(value)}`
+      : notInRange(
+          value,
+          `must be a whole number, ${min} or more${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}`,
+        )
 
 /** A number may be shown; anything else might be a secret in the wrong place. */
-const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : typeName(value))
+function notInRange(value: unknown, expected: string): readonly OptionProblem[] {
+  const isRange = typeof value === 'number'
+  return [{ path: [], message: `${expected}, got ${isRange ? value : typeName(value)}`, isRange }]
+}

@@ -1,6 +1,6 @@
+import { RETRY_DELAYS_MS } from '../../shared/retry-schedule.ts'
 import { signWebhook } from '../../webhook/index.ts'
 import { type PostResult, type PostSettings, post } from './post.ts'
-import { RETRY_DELAYS_MS } from './retry-schedule.ts'
 import type { Webhook } from './webhook-registry.ts'
 
 /** One attempt to deliver a message. */

@@ -1,15 +1,21 @@
+import { type OptionRules, optional, requireOptions, within } from '../../shared/options.ts'
 import { LONGEST_TIMER_MS } from '../../shared/timer-limit.ts'
 import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
 import { type NodeHandler, nodeAdapter } from './adapters/node.ts'
 import { ReceiverCore } from './core.ts'
-import { receiverSettings, type WebhookReceiverOptions } from './options.ts'
+import type { WebhookReceiverOptions } from './options.ts'
+import { receiverSettings } from './settings.ts'
 
 /** Options of {@link WebhookReceiver.close}. */
 export interface WebhookCloseOptions {
   /** How long running handlers may go on, in milliseconds. Default 10 000; 0 aborts them at once. */
   timeoutMs?: number
+}
+
+const CLOSE_RULES: OptionRules<WebhookCloseOptions> = {
+  timeoutMs: optional(within('milliseconds', 0, LONGEST_TIMER_MS)),
 }
 
 /** A webhook endpoint for every runtime. The functions need no `this`: pass them on as they are. */
@@ -51,8 +57,8 @@ export interface WebhookReceiver {
    * another process) can be handled at once. Resolves then, two seconds after `timeoutMs` at the latest; never rejects.
    * A second call returns the same promise.
    *
-   * @throws TypeError when `timeoutMs` is no number
-   * @throws RangeError when `timeoutMs` is negative or not finite
+   * @throws TypeError when an option is misspelt, or `timeoutMs` is no number
+   * @throws RangeError when `timeoutMs` is negative or longer than a timer holds
    */
   close(options?: WebhookCloseOptions): Promise<void>
 }
@@ -104,17 +110,8 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     lambda: lambdaAdapter(core),
     fastify: fastifyAdapter(core),
     close(closeOptions = {}) {
-      return core.close(closeTimeout(closeOptions))
+      requireOptions('close', closeOptions, CLOSE_RULES)
+      return core.close(closeOptions.timeoutMs ?? 10_000)
     },
   }
-}
-
-function closeTimeout({ timeoutMs = 10_000 }: WebhookCloseOptions): number {
-  if (typeof timeoutMs !== 'number') {
-    throw new TypeError(`close: timeoutMs must be a number of milliseconds, got ${typeof timeoutMs}.`)
-  }
-  if (!(timeoutMs >= 0 && timeoutMs <= LONGEST_TIMER_MS)) {
-    throw new RangeError(`close: timeoutMs must be between 0 and ${LONGEST_TIMER_MS}, got ${timeoutMs}.`)
-  }
-  return timeoutMs
 }

@@ -5,8 +5,8 @@ import type { WebhookSecret } from '../verify/secret.ts'
 import type { WebhookRejectionReason } from './answer.ts'
 import type { BodyLimits, BodyRead } from './body.ts'
 import { type Deadline, LATE } from './deadline.ts'
-import type { ReceiverSettings } from './options.ts'
 import type { ReceiverReports } from './reports.ts'
+import type { ReceiverSettings } from './settings.ts'
 
 /** A request as the adapters hand it over. */
 export interface InboundRequest {

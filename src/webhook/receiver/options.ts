@@ -1,11 +1,6 @@
-import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
-import { LONGEST_TIMER_MS } from '../../shared/timer-limit.ts'
-import { typeName } from '../../shared/type-name.ts'
 import type { WebhookEvent } from '../event/types.ts'
-import { memoryStore } from '../stores/memory.ts'
 import type { DeliveryStore } from '../stores/store.ts'
 import type { WebhookSecret } from '../verify/secret.ts'
-import { verifyWebhook } from '../verify/signature.ts'
 import type { WebhookRejectionReason } from './answer.ts'
 
 /** What a webhook handler gets besides the event. */
@@ -95,8 +90,9 @@ export interface WebhookReceiverOptions {
   /** The longest body that is accepted. Default 262 144 (256 KiB). The service's own limit is not known. */
   maxBodyBytes?: number
   /**
-   * How long a sender waits at most. Default 10 000. A handler still running then goes on; the sender gets 503 and
-   * finds the message done at a later attempt. How long the service itself waits is not known.
+   * How long a sender waits at most. Default 10 000, at most 395 000: the last retry comes that long after the first
+   * attempt. A handler still running then goes on; the sender gets 503 and finds the message done at a later attempt.
+   * How long the service itself waits is not known.
    */
   deadlineMs?: number
   /** How long a claim outlives a process that died, and how long the store may be unreachable. Default 30 000. */
@@ -107,7 +103,10 @@ export interface WebhookReceiverOptions {
    * before, and must not meet the claim of a handler that died.
    */
   maxRunMs?: number
-  /** How long a handled message is remembered. Default 604 800 000 (7 days). The only defence against replays. */
+  /**
+   * How long a handled message is remembered. Default 604 800 000 (7 days), at least 395 000, in which the retries
+   * come. The only defence against replays.
+   */
   retainMs?: number
   /** Told of every request that is not answered with 200. What it throws goes to `onError`. */
   onReject?: (rejection: WebhookRejection) => unknown
@@ -116,128 +115,4 @@ export interface WebhookReceiverOptions {
    * Default: `console.error`. What it throws is dropped.
    */
   onError?: (error: unknown, context: WebhookErrorContext) => unknown
-}
-
-/** The options with every default filled in. */
-export interface ReceiverSettings
-  extends Required<Omit<WebhookReceiverOptions, 'onReject' | 'onError'>>,
-    Pick<WebhookReceiverOptions, 'onReject' | 'onError'> {}
-
-/** The service's last retry comes 300 s after the one before; 5 s are left for clocks and networks. */
-const MAX_CLAIM_MS = 295_000
-
-const WEEK_MS = 604_800_000
-
-const KNOWN: OptionRules<WebhookReceiverOptions> = {
-  endpoint: anything,
-  secret: anything,
-  handle: anything,
-  store: anything,
-  maxBodyBytes: anything,
-  deadlineMs: anything,
-  leaseMs: anything,
-  maxRunMs: anything,
-  retainMs: anything,
-  onReject: anything,
-  onError: anything,
-}
-
-const STORE_METHODS = ['claim', 'extend', 'complete', 'release'] as const
-
-/**
- * @throws TypeError when an option is missing, misspelt or of the wrong type
- * @throws RangeError when a number is out of its range
- */
-export function receiverSettings(options: WebhookReceiverOptions): ReceiverSettings {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('createWebhookReceiver: pass an object with endpoint, secret and handle.')
-  }
-  requireOptions('createWebhookReceiver', options, KNOWN)
-  const { endpoint, secret, handle, store = memoryStore(), onReject, onError } = options
-  if (typeof endpoint !== 'string' || endpoint.trim() === '') {
-    throw new TypeError(
-      'createWebhookReceiver: endpoint must be a non-empty string, a name of your own for this endpoint (for instance its path).',
-    )
-  }
-  checkSecret(secret)
-  checkFunction('handle', handle)
-  if (onReject !== undefined) checkFunction('onReject', onReject)
-  if (onError !== undefined) checkFunction('onError', onError)
-  checkStore(store)
-
-  const {
-    maxBodyBytes = 262_144,
-    deadlineMs = 10_000,
-    leaseMs = 30_000,
-    maxRunMs = 240_000,
-    retainMs = WEEK_MS,
-  } = options
-  checkPositive('maxBodyBytes', maxBodyBytes, Number.MAX_SAFE_INTEGER)
-  if (!Number.isInteger(maxBodyBytes)) {
-    throw new RangeError(`createWebhookReceiver: maxBodyBytes must be a whole number of bytes, got ${maxBodyBytes}.`)
-  }
-  checkPositive('deadlineMs', deadlineMs, LONGEST_TIMER_MS)
-  checkPositive('leaseMs', leaseMs, MAX_CLAIM_MS)
-  checkPositive('maxRunMs', maxRunMs, MAX_CLAIM_MS)
-  checkPositive('retainMs', retainMs, Number.MAX_SAFE_INTEGER)
-  if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
-    throw new RangeError(
-      `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
-        'The last retry of the service comes 300 s after the one before it: a claim that lives longer would make it fail.',
-    )
-  }
-  return {
-    endpoint,
-    secret,
-    handle,
-    store,
-    maxBodyBytes,
-    deadlineMs,
-    leaseMs,
-    maxRunMs,
-    retainMs,
-    ...(onReject && { onReject }),
-    ...(onError && { onError }),
-  }
-}
-
-function checkSecret(secret: unknown): void {
-  if (typeof secret === 'function') return
-  if (secret === undefined || secret === null) {
-    throw new TypeError(
-      'createWebhookReceiver: secret is missing. Pass the secret of the endpoint, a list of them, or a function that gives one (is the environment variable set?).',
-    )
-  }
-  // Every check of a secret lives there; an unusable one throws whatever the message is.
-  verifyWebhook(secret as WebhookSecret, '', null)
-}
-
-function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') {
-    throw new TypeError(`createWebhookReceiver: ${name} must be a function, got ${typeName(value)}.`)
-  }
-}
-
-function checkStore(store: unknown): void {
-  const missing =
-    typeof store === 'object' && store !== null
-      ? STORE_METHODS.filter((method) => typeof Reflect.get(store, method) !== 'function')
-      : STORE_METHODS
-  if (missing.length > 0) {
-    throw new TypeError(
-      `createWebhookReceiver: store must be a delivery store (memoryStore(), redisStore(client), postgresStore(pool)); ` +
-        `${typeName(store)} lacks ${missing.join(', ')}.`,
-    )
-  }
-}
-
-function checkPositive(name: string, value: unknown, max: number): void {
-  if (typeof value !== 'number') {
-    throw new TypeError(`createWebhookReceiver: ${name} must be a number, got ${typeName(value)}.`)
-  }
-  if (!Number.isFinite(value) || value <= 0 || value > max) {
-    throw new RangeError(
-      `createWebhookReceiver: ${name} must be a finite number above 0 and at most ${max}, got ${value}.`,
-    )
-  }
 }

@@ -1,7 +1,8 @@
 import { callHook } from '../../shared/hook.ts'
 import type { Answer, WebhookRejectionReason } from './answer.ts'
 import { refusal } from './answer.ts'
-import type { ReceiverSettings, WebhookErrorContext, WebhookErrorStage } from './options.ts'
+import type { WebhookErrorContext, WebhookErrorStage } from './options.ts'
+import type { ReceiverSettings } from './settings.ts'
 
 /** Tells the partner's hooks what happened, and keeps what they throw away from the answers. */
 export class ReceiverReports {

@@ -20,3 +20,10 @@ export function requireMilliseconds(name: string, value: number): number {
   }
   return Math.ceil(value)
 }
+
+export function hasMethod(value: unknown, method: string): boolean {
+  return (
+    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    typeof Reflect.get(value, method) === 'function'
+  )
+}

@@ -1,4 +1,4 @@
-import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
+import { isFunction, type OptionRules, optional, requireOptions, wholeNumber } from '../../shared/options.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 import type { ClaimResult, DeliveryStore } from './store.ts'
 
@@ -10,7 +10,7 @@ export interface MemoryStoreOptions {
   now?: () => number
 }
 
-const KNOWN: OptionRules<MemoryStoreOptions> = { maxEntries: anything, now: anything }
+const RULES: OptionRules<MemoryStoreOptions> = { maxEntries: optional(wholeNumber(1)), now: optional(isFunction) }
 
 interface Held {
   token: string
@@ -29,18 +29,14 @@ interface Held {
  *
  * @returns a store whose methods reject as those of the other stores do: with `TypeError` for an empty key, or a lease or
  *   retention that is not a positive number of milliseconds
- * @throws TypeError when `now` is no function, or an option is misspelt
- * @throws RangeError when `maxEntries` is not a positive integer
+ * @throws TypeError when an option is misspelt or of the wrong type
+ * @throws RangeError when `maxEntries` is a number, but not a whole one from 1
  *
  * Interface: Events, Delivery and retries.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
-  requireOptions('memoryStore', options, KNOWN)
+  requireOptions('memoryStore', options, RULES)
   const { maxEntries = 100_000, now = () => performance.now() } = options
-  if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new RangeError(`memoryStore: maxEntries must be a positive integer, got ${String(maxEntries)}.`)
-  }
-  if (typeof now !== 'function') throw new TypeError('memoryStore: now must be a function that returns milliseconds.')
 
   const held = new Map<string, Held>()
   /** In the order of completion, so the first entry is the one that was finished longest ago. */

@@ -3,8 +3,8 @@
  *
  * @module campaign-client/webhook/redis
  */
-import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
-import { requireKey, requireMilliseconds } from './arguments.ts'
+import { type OptionRules, optional, requireOptions } from '../../shared/options.ts'
+import { hasMethod, requireKey, requireMilliseconds } from './arguments.ts'
 import type { ClaimResult, DeliveryStore } from './store.ts'
 
 /**
@@ -36,7 +36,13 @@ export interface RedisStoreOptions {
   prefix?: string
 }
 
-const KNOWN: OptionRules<RedisStoreOptions> = { prefix: anything }
+const RULES: OptionRules<RedisStoreOptions> = {
+  prefix: optional((value) =>
+    typeof value === 'string' && /^[!-~]{1,200}$/.test(value)
+      ? undefined
+      : 'must be 1 to 200 printable ASCII characters without spaces',
+  ),
+}
 
 type Run = (script: string, key: string, ...args: string[]) => Promise<unknown>
 
@@ -115,8 +121,8 @@ return 1`
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const run = runner(client)
-  requireOptions('redisStore', options, KNOWN)
-  const prefix = checkedPrefix(options.prefix ?? 'campaign:delivery:')
+  requireOptions('redisStore', options, RULES)
+  const { prefix = 'campaign:delivery:' } = options
   const record = (key: string) => prefix + requireKey(key)
 
   return {
@@ -143,29 +149,18 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
 }
 
 function runner(client: NodeRedisClient | IoredisClient): Run {
-  if (has(client, 'eval') && has(client, 'EVAL')) {
+  if (hasMethod(client, 'eval') && hasMethod(client, 'EVAL')) {
     const nodeRedis = client as NodeRedisClient
     return (script, key, ...args) => nodeRedis.eval(script, { keys: [key], arguments: args })
   }
-  if (has(client, 'eval') && has(client, 'defineCommand')) {
+  if (hasMethod(client, 'eval') && hasMethod(client, 'defineCommand')) {
     const ioredis = client as IoredisClient
     return (script, key, ...args) => ioredis.eval(script, 1, key, ...args)
   }
   throw new TypeError(
     'redisStore needs a client: one made by createClient, createClientPool or createCluster of "redis" (4 or newer), ' +
-      'or a Redis or Cluster of "ioredis". What it got has not the methods of either',
+      'or a Redis or Cluster of "ioredis". What it got lacks the methods of both',
   )
-}
-
-function has(value: unknown, method: string): boolean {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, method) === 'function'
-}
-
-function checkedPrefix(prefix: string): string {
-  if (typeof prefix !== 'string' || !/^[!-~]{1,200}$/.test(prefix)) {
-    throw new TypeError('The prefix of redisStore must be 1 to 200 printable ASCII characters without spaces')
-  }
-  return prefix
 }
 
 function duration(name: string, value: number): string {

@@ -158,9 +158,15 @@ describe('maxEntries', () => {
     expect(String(errors[0]?.error)).toContain('Raise maxEntries')
   })
 
-  test.each([0, -1, 1.5, Number.NaN, Infinity, '5'])('%j is refused', (maxEntries) => {
-    expect(() => memoryStore({ maxEntries: maxEntries as number })).toThrow(RangeError)
-    expect(() => memoryStore({ maxEntries: maxEntries as number })).toThrow(/maxEntries must be a positive integer/)
+  test.each([0, -1, 1.5, Number.NaN, Infinity])('%s is refused', (maxEntries) => {
+    expect(() => memoryStore({ maxEntries })).toThrow(RangeError)
+    expect(() => memoryStore({ maxEntries })).toThrow(
+      `memoryStore: maxEntries must be a whole number, 1 or more, got ${maxEntries}`,
+    )
+  })
+
+  test('a text is refused', () => {
+    expect(() => memoryStore({ maxEntries: '5' as never })).toThrow(TypeError)
   })
 
   test('a clock that is no function is refused', () => {

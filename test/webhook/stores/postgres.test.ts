@@ -528,7 +528,7 @@ describe('the arguments of postgresStore', () => {
     ['a'] as unknown as string,
   ]
   test.each(malformed)('the table %j is refused', (table) => {
-    expect(() => postgresStore(fake, { table })).toThrow(/^The table must be a name/)
+    expect(() => postgresStore(fake, { table })).toThrow(/^postgresStore: table must be a name/)
     expect(() => postgresSchema(table)).toThrow(TypeError)
   })
 
@@ -562,7 +562,7 @@ describe('the arguments of postgresStore', () => {
   test.each([0, -1, Number.NaN, -Infinity, '1' as unknown as number])(
     'a runOnceRetainMs of %s is refused',
     (runOnceRetainMs) => {
-      expect(() => postgresStore(fake, { runOnceRetainMs })).toThrow(/^runOnceRetainMs must be/)
+      expect(() => postgresStore(fake, { runOnceRetainMs })).toThrow(/^postgresStore: runOnceRetainMs must be/)
     },
   )
 })

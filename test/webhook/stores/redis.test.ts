@@ -244,7 +244,7 @@ describe('the arguments of redisStore', () => {
     'the prefix %j is refused',
     (prefix) => {
       const client: IoredisClient = { eval: async () => 1, defineCommand: () => undefined }
-      expect(() => redisStore(client, { prefix })).toThrow(/^The prefix of redisStore must be/)
+      expect(() => redisStore(client, { prefix })).toThrow(/^redisStore: prefix must be/)
     },
   )
 })

@@ -1,0 +1,99 @@
+import {
+  isFunction,
+  isText,
+  type OptionRule,
+  type OptionRules,
+  optional,
+  positive,
+  requireOptions,
+  wholeNumber,
+  within,
+} from '../../shared/options.ts'
+import { RETRY_DELAYS_MS } from '../../shared/retry-schedule.ts'
+import { typeName } from '../../shared/type-name.ts'
+import { memoryStore } from '../stores/memory.ts'
+import type { DeliveryStore } from '../stores/store.ts'
+import { secretProblem } from '../verify/secret.ts'
+import type { WebhookReceiverOptions } from './options.ts'
+
+type Hooks = 'onReject' | 'onError'
+
+/** The options with every default filled in. */
+export interface ReceiverSettings
+  extends Required<Omit<WebhookReceiverOptions, Hooks>>,
+    Pick<WebhookReceiverOptions, Hooks> {}
+
+/** From the first attempt to the last, at the least. */
+const RETRY_SPAN_MS = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs)
+const LAST_PAUSE_MS = Math.max(...RETRY_DELAYS_MS)
+/** A claim has to be gone when the last retry comes; 5 s are left for clocks and networks. */
+const MAX_CLAIM_MS = LAST_PAUSE_MS - 5000
+const WEEK_MS = 604_800_000
+
+const isEndpoint: OptionRule = (value) => {
+  const problem = isText(value)
+  return problem && `${problem}, a name of your own for this endpoint (for instance its path)`
+}
+
+const isSecret: OptionRule = (value) => {
+  if (typeof value === 'function') return undefined
+  if (value === undefined || value === null) {
+    return 'is missing: pass the secret of the endpoint, a list of them, or a function that gives one (is the environment variable set?)'
+  }
+  return secretProblem(value)
+}
+
+const STORE_METHODS = ['claim', 'extend', 'complete', 'release'] as const satisfies (keyof DeliveryStore)[]
+
+const isStore: OptionRule = (value) => {
+  const missing =
+    typeof value === 'object' && value !== null
+      ? STORE_METHODS.filter((method) => typeof Reflect.get(value, method) !== 'function')
+      : STORE_METHODS
+  return missing.length === 0
+    ? undefined
+    : `must be a delivery store (memoryStore(), redisStore(client), postgresStore(pool)); ${typeName(value)} lacks ${missing.join(', ')}`
+}
+
+const RULES: OptionRules<WebhookReceiverOptions> = {
+  endpoint: isEndpoint,
+  secret: isSecret,
+  handle: isFunction,
+  store: optional(isStore),
+  maxBodyBytes: optional(wholeNumber(1)),
+  deadlineMs: optional(positive('milliseconds', RETRY_SPAN_MS)),
+  leaseMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
+  maxRunMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
+  retainMs: optional(within('milliseconds', RETRY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
+  onReject: optional(isFunction),
+  onError: optional(isFunction),
+}
+
+/**
+ * @throws TypeError when an option is missing, misspelt or of the wrong type
+ * @throws RangeError when a number is out of its range
+ */
+export function receiverSettings(options: WebhookReceiverOptions): ReceiverSettings {
+  requireOptions('createWebhookReceiver', options, RULES)
+  const settings: ReceiverSettings = {
+    endpoint: options.endpoint,
+    secret: options.secret,
+    handle: options.handle,
+    store: options.store ?? memoryStore(),
+    maxBodyBytes: options.maxBodyBytes ?? 262_144,
+    deadlineMs: options.deadlineMs ?? 10_000,
+    leaseMs: options.leaseMs ?? 30_000,
+    maxRunMs: options.maxRunMs ?? 240_000,
+    retainMs: options.retainMs ?? WEEK_MS,
+    ...(options.onReject && { onReject: options.onReject }),
+    ...(options.onError && { onError: options.onError }),
+  }
+  const { leaseMs, maxRunMs } = settings
+  if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
+    throw new RangeError(
+      `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
+        `The last retry of the service comes ${LAST_PAUSE_MS / 1000} s after the one before it: a claim that lives longer would make it fail.`,
+    )
+  }
+  return settings
+}

@@ -1,0 +1,103 @@
+import type { OptionRule } from '../../../shared/options.ts'
+import { typeName } from '../../../shared/type-name.ts'
+
+export const DEFAULT_TABLE = 'campaign_deliveries'
+
+const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
+/** Dollar signs are left out, though identifiers may have them: one could end the dollar quotes of the schema. */
+const TABLE = new RegExp(`^(?:(${NAME})\\.)?(${NAME})$`)
+
+export const isTable: OptionRule = (value) =>
+  typeof value === 'string' && TABLE.test(value)
+    ? undefined
+    : 'must be a name, or a schema and a name with a dot between: letters, digits and underscores, not starting with a ' +
+      `digit, at most 63 characters each; got ${typeof value === 'string' ? JSON.stringify(value) : typeName(value)}`
+
+const quoted = (table: string): string =>
+  table
+    .split('.')
+    .map((part) => `"${part}"`)
+    .join('.')
+
+/**
+ * The SQL statement that creates the table of {@link postgresStore}, for a migration or for `pool.query(…)` at the
+ * start of the program. One statement (an anonymous `DO` block); running it again, or from several processes at once,
+ * does nothing. It needs the right to create tables only when the table is not there.
+ *
+ * ```ts
+ * await pool.query(postgresSchema())            // pg
+ * await sql.unsafe(postgresSchema())            // postgres
+ * ```
+ *
+ * PostgreSQL 11 or newer. The schema of a qualified name must exist.
+ *
+ * @param table - as in {@link PostgresStoreOptions.table}
+ * @throws TypeError when the name is malformed
+ */
+export function postgresSchema(table: string = DEFAULT_TABLE): string {
+  const problem = isTable(table)
+  if (problem !== undefined) throw new TypeError(`postgresSchema: the table ${problem}`)
+  const name = quoted(table)
+  // CREATE TABLE IF NOT EXISTS fails when two sessions run it at once; the advisory lock makes the second one wait.
+  return `DO $campaign_client$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('campaign-client'), hashtext('${name}'));
+  IF to_regclass('${name}') IS NULL THEN
+    CREATE TABLE ${name} (
+      purpose text NOT NULL CHECK (purpose IN ('delivery', 'run_once')),
+      key_hash bytea NOT NULL,
+      key text NOT NULL,
+      state text NOT NULL CHECK (state IN ('claimed', 'done')),
+      token text,
+      expires_at timestamptz NOT NULL,
+      PRIMARY KEY (purpose, key_hash)
+    );
+    CREATE INDEX ON ${name} (expires_at);
+  END IF;
+END
+$campaign_client$`
+}
+
+/** The statements of one store. @param table - as in the options, checked */
+export function statements(tableName: string, runOnceRetainMs: number) {
+  const table = quoted(tableName)
+  const hash = "sha256(convert_to($1::text, 'UTF8'))"
+  const fromNow = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`
+  const runOnceExpiry =
+    runOnceRetainMs === Infinity ? "'infinity'::timestamptz" : fromNow(String(Math.ceil(runOnceRetainMs)))
+  const delivery = `purpose = 'delivery' AND key_hash = ${hash}`
+  const holder = `${delivery} AND state = 'claimed' AND token = $2::text`
+  return {
+    // The expiry is computed again on conflict: the first one may have been computed before a wait for another session.
+    claim: `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
+      VALUES ('delivery', ${hash}, $1::text, 'claimed', $2::text, ${fromNow('$3')})
+      ON CONFLICT (purpose, key_hash) DO UPDATE
+        SET state = 'claimed', token = excluded.token, expires_at = ${fromNow('$3')}
+        WHERE held.expires_at <= clock_timestamp()
+      RETURNING 1 AS made`,
+    held: `SELECT state, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS remaining
+      FROM ${table} WHERE ${delivery} AND expires_at > clock_timestamp()`,
+    extend: `UPDATE ${table} SET expires_at = ${fromNow('$3')}
+      WHERE ${holder} AND expires_at > clock_timestamp() RETURNING 1 AS made`,
+    // The token stays in the finished row: a holder whose answer got lost may complete again.
+    complete: `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
+      VALUES ('delivery', ${hash}, $1::text, 'done', $2::text, ${fromNow('$3')})
+      ON CONFLICT (purpose, key_hash) DO UPDATE
+        SET state = 'done', token = excluded.token, expires_at = ${fromNow('$3')}
+        WHERE held.token = excluded.token OR held.expires_at <= clock_timestamp()
+      RETURNING 1 AS made`,
+    release: `DELETE FROM ${table} WHERE ${holder}`,
+    runOnce: `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
+      VALUES ('run_once', ${hash}, $1::text, 'done', NULL, ${runOnceExpiry})
+      ON CONFLICT (purpose, key_hash) DO UPDATE SET expires_at = ${runOnceExpiry}
+        WHERE held.expires_at <= clock_timestamp()
+      RETURNING 1 AS made`,
+    prune: `WITH expired AS (
+        SELECT purpose, key_hash FROM ${table} WHERE expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+      )
+      DELETE FROM ${table} AS held USING expired
+      WHERE held.purpose = expired.purpose AND held.key_hash = expired.key_hash
+      RETURNING 1 AS made`,
+  }
+}
