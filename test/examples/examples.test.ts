@@ -1,10 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Database } from '../databases/database.ts'
-import { postgres } from '../databases/postgres.ts'
+import { expect, test, vi } from 'vitest'
 import { rootPath } from '../docs/snippet.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
 
 // Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -86,29 +83,4 @@ test('proxy-dispatcher: reads, writes and repeats go through the proxy', async (
     'ada has rank 1',
     `the proxy carried GET /api/v1/user/progress, POST /api/v1/user, ${'GET /api/v1/campaign/points, '.repeat(2).slice(0, -2)}`,
   ])
-})
-
-test('progress-sync-postgres: without a database it prints the rows', async () => {
-  const lines = (await run('progress-sync-postgres')).trim().split('\n')
-  expect(lines).toHaveLength(51)
-  expect(lines.at(-1)).toBe('50 users read, 0 failed')
-  expect(lines).toContain('user-49 480 2 (no team) connect-wallet')
-})
-
-describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('progress-sync-postgres with a database', () => {
-  let service: Database
-
-  beforeAll(async () => {
-    service = await postgres.start()
-  })
-
-  afterAll(() => service?.stop())
-
-  test('writes each user once, however often it runs', async () => {
-    const expected = ['50 users written, 0 failed', 'the table holds 50 users with 12250 XP']
-    for (let round = 0; round < 2; round++) {
-      const output = await run('progress-sync-postgres', { DATABASE_URL: service.url })
-      expect(output.trim().split('\n')).toEqual(expected)
-    }
-  })
 })

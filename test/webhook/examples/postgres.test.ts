@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { signWebhook } from 'campaign-client/webhook'
 import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { ownDatabase } from '../../databases/own-database.ts'
 import { postgres } from '../../databases/postgres.ts'
 import { skipsWithout } from '../../machine/skips-without.ts'
 import { exampleActivity } from '../activity.ts'
@@ -37,15 +38,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('examples/webhook
   test('books each message once in two processes, and ends on SIGTERM', { timeout: 30_000 }, async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
-    const admin = new Pool({ connectionString: service.url, max: 1 })
-    onTestFinished(() => admin.end())
-    // A database of its own, since the example names its tables without a schema.
-    const database = `example_${randomUUID().replaceAll('-', '')}`
-    await admin.query(`CREATE DATABASE ${database}`)
-    onTestFinished(async () => void (await admin.query(`DROP DATABASE ${database} WITH (FORCE)`)))
-    const url = new URL(service.url)
-    url.pathname = `/${database}`
-    const [first, second] = await Promise.all([start(url.href), start(url.href)])
+    const url = await ownDatabase(service)
+    const [first, second] = await Promise.all([start(url), start(url)])
 
     const user = randomUUID()
     const ids = Array.from({ length: 10 }, () => randomUUID())
@@ -53,7 +47,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('examples/webhook
     for (const status of await Promise.all(attempts)) expect([200, 503]).toContain(status)
     for (const id of ids) expect(await deliver(first.url, user, id)).toBe(200)
 
-    const own = new Pool({ connectionString: url.href, max: 1 })
+    const own = new Pool({ connectionString: url, max: 1 })
     try {
       const balances = await own.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])
       expect(balances.rows).toEqual([{ xp: 100 }])

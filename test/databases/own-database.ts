@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto'
+import { Pool } from 'pg'
+import { expect, onTestFinished, vi } from 'vitest'
+import type { Database } from './database.ts'
+
+/** The address of an empty database that is dropped when the test ends: examples name their tables without a schema. */
+export async function ownDatabase(server: Database): Promise<string> {
+  const admin = new Pool({ connectionString: server.url, max: 1 })
+  onTestFinished(() => admin.end())
+  const name = `example_${randomUUID().replaceAll('-', '')}`
+  await admin.query(`CREATE DATABASE ${name}`)
+  onTestFinished(async () => {
+    // Clients that ended just now are still being closed; to drop them before would look like a loss to them.
+    await vi.waitFor(() => nobodyIn(admin, name), { timeout: 2_000, interval: 20 }).catch(() => undefined)
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+  })
+  const url = new URL(server.url)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+async function nobodyIn(admin: Pool, database: string): Promise<void> {
+  expect((await admin.query('SELECT FROM pg_stat_activity WHERE datname = $1', [database])).rowCount).toBe(0)
+}
