@@ -62,7 +62,7 @@ async function send(fetch: Fetch, request: TransportRequest, signal: AbortSignal
  * Deno's `fetch` sends a body of text a second time when the connection is lost before an answer, and says nothing:
  * a write would count twice. A Blob it sends once (2.9.5).
  */
-const once = (body: string): BodyInit => ('Deno' in globalThis ? new Blob([body]) : body)
+const once = (body: string): NonNullable<RequestInit['body']> => ('Deno' in globalThis ? new Blob([body]) : body)
 
 /** By what is needed of it: the responses of polyfills and of other packages are not instances of the platform's. */
 const isResponse = (value: Partial<Response> | null | undefined): boolean =>

@@ -52,7 +52,7 @@ export class ReceiverCore {
         sent = resolve
       })
       this.#answers.add(answered)
-      answered.then(() => this.#answers.delete(answered))
+      void answered.then(() => this.#answers.delete(answered))
     }
     try {
       return send(await this.#answerTo(request, patience, begin))

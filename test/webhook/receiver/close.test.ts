@@ -12,7 +12,7 @@ afterEach(() => {
 
 function settled(promise: Promise<unknown>): () => boolean {
   let done = false
-  promise.then(() => {
+  void promise.then(() => {
     done = true
   })
   return () => done

@@ -34,7 +34,7 @@ test('postgresStore knows the transaction client of both packages', () => {
       release: () => {},
     }),
   }
-  postgresStore(pool).runOnce('key', (tx) => {
+  void postgresStore(pool).runOnce('key', (tx) => {
     expectTypeOf(tx.own).toBeNumber()
   })
 })
