@@ -195,7 +195,7 @@ const callProblems = (options: unknown): OptionProblem[] =>
 
 function readUrl(value: unknown): URL | undefined {
   const isAddress = typeof value === 'string' || value instanceof URL
-  return isAddress && URL.canParse(value) ? new URL(value) : undefined
+  return isAddress && URL.canParse(String(value)) ? new URL(value) : undefined
 }
 
 const lowerCaseNames = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
