@@ -1,14 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createWebhookReceiver, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
-import { describe, expect, type TestContext, test } from 'vitest'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.ts'
 
-const child = fileURLToPath(new URL('crash-child.ts', import.meta.url))
+/**
+ * Makes one file of the child: compiling it in each of its processes takes longer than what is tested.
+ *
+ * @returns the file, in a folder of its own from which the packages of the clients are found
+ */
+async function compileChild(): Promise<string> {
+  const folder = mkdtempSync(fileURLToPath(new URL('../../../node_modules/.crash-child-', import.meta.url)))
+  const file = join(folder, 'crash-child.mjs')
+  await build({
+    entryPoints: [fileURLToPath(new URL('crash-child.ts', import.meta.url))],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['pg', 'postgres', 'redis', 'ioredis'],
+  })
+  return file
+}
+
 /** Several times what it takes to look at the store between a death and the end of the lease. */
 const LEASE_MS = 1500
 
@@ -21,10 +42,8 @@ class ReceiverProcess {
   #changed: () => void = () => undefined
   #errors = ''
 
-  constructor(task: CrashTask) {
-    this.#process = spawn(process.execPath, ['--import', 'tsx', child, JSON.stringify(task)], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+  constructor(file: string, task: CrashTask) {
+    this.#process = spawn(process.execPath, [file, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#process.stderr?.on('data', (chunk) => {
       this.#errors += chunk
     })
@@ -76,6 +95,12 @@ export function crashContract(
   target: () => { url: string; place: string },
   { exactlyOnce }: { exactlyOnce: boolean },
 ): void {
+  let childFile: string
+  beforeAll(async () => {
+    childFile = await compileChild()
+  })
+  afterAll(() => rmSync(dirname(childFile), { recursive: true, force: true }))
+
   /** A message, a process that handles its first attempt and halts, and a receiver here for the later attempts. */
   async function scene(haltAt: 'handling' | 'applying' | 'applied', { onTestFinished }: TestContext) {
     const task: CrashTask = {
@@ -99,7 +124,7 @@ export function crashContract(
       onError: (error) => errors.push(error),
     })
     onTestFinished(() => receiver.close())
-    const process = new ReceiverProcess(task)
+    const process = new ReceiverProcess(childFile, task)
     onTestFinished(() => process.kill())
     await process.step({ at: haltAt })
     return {
@@ -115,7 +140,7 @@ export function crashContract(
     return receiver.fetch(new Request('http://localhost/', { method: 'POST', body, headers }))
   }
 
-  /** Repeats the attempt while the lease of somebody else lasts. */
+  /** Tries again while the lease of somebody else lasts. */
   async function attemptWhenFree(attempt: () => Promise<Response>): Promise<number> {
     for (let i = 0; i < 200; i++) {
       const { status } = await attempt()

@@ -14,11 +14,9 @@ import type { Database } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
 import { skipsWithout } from '../../machine/skips-without.ts'
 import { storeContract } from './contract.ts'
-import { crashContract } from './crash.ts'
 import { expectOutageHandled } from './outage.ts'
 import { runOnceContract } from './run-once.ts'
 import { claimed, freshKey, whenFree } from './store-clock.ts'
-import { Death, expectCalm, type StormReport, storm } from './storm.ts'
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore over a real PostgreSQL', () => {
   const schema = `test_${randomUUID().replaceAll('-', '')}`
@@ -227,55 +225,6 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         await other.end()
       }
     })
-  })
-
-  describe.each(['pg', 'postgres'] as const)('a crash, with the client of %s', (client) => {
-    crashContract(client, () => ({ url: service.url, place: schema }), { exactlyOnce: true })
-  })
-
-  describe('a storm of deliveries, each in two copies, at processes that die at random points', () => {
-    const insert = `INSERT INTO ${applied} (key) VALUES ($1)`
-
-    const expectEachAppliedOnce = async (report: StormReport) => {
-      const counts = [...report.applied.values()]
-      expect(counts.filter((count) => count !== 1)).toEqual([])
-      const keys = [...report.applied.keys()]
-      const rows = await pool.query(
-        `SELECT count(*)::int AS rows, count(DISTINCT key)::int AS keys FROM ${applied} WHERE key = ANY ($1)`,
-        [keys],
-      )
-      expect(rows.rows).toEqual([{ rows: keys.length, keys: keys.length }])
-    }
-
-    test('20 000 with pg: none lost, none run twice at once, and with runOnce none applied twice', async () => {
-      const store = postgresStore(pool, { table })
-      const report = await storm(
-        store,
-        { count: 20_000, concurrency: 40, leaseMs: 1000, seed: 1 },
-        async (key, dies) => {
-          const { ran } = await store.runOnce(key, async (tx) => {
-            await tx.query(insert, [key])
-            if (dies) throw new Death()
-          })
-          return ran
-        },
-      )
-      await expectCalm(store, report, 20_000)
-      await expectEachAppliedOnce(report)
-    }, 240_000)
-
-    test('2 000 with postgres: the same', async () => {
-      const store = postgresStore(sql, { table })
-      const report = await storm(store, { count: 2000, concurrency: 40, leaseMs: 1000, seed: 2 }, async (key, dies) => {
-        const { ran } = await store.runOnce(key, async (tx) => {
-          await tx.unsafe(insert, [key])
-          if (dies) throw new Death()
-        })
-        return ran
-      })
-      await expectCalm(store, report, 2000)
-      await expectEachAppliedOnce(report)
-    }, 120_000)
   })
 
   test('both clients see the same deliveries and keys', async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type IoredisClient,
   type NodeRedisClient,
@@ -13,10 +12,8 @@ import type { Database } from '../../databases/database.ts'
 import { redis } from '../../databases/redis.ts'
 import { skipsWithout } from '../../machine/skips-without.ts'
 import { storeContract } from './contract.ts'
-import { crashContract } from './crash.ts'
 import { expectOutageHandled } from './outage.ts'
 import { claimed, freshKey } from './store-clock.ts'
-import { Death, expectCalm, storm } from './storm.ts'
 
 describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real Redis', () => {
   const prefix = `test-${randomUUID()}:`
@@ -43,10 +40,6 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
 
   describe('with the client of ioredis', () => {
     storeContract(() => redisStore(ioredis, { prefix }))
-  })
-
-  describe.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {
-    crashContract(client, () => ({ url: service.url, place: `${prefix}crash-${client}:` }), { exactlyOnce: false })
   })
 
   const clients = (): [string, NodeRedisClient | IoredisClient][] => [
@@ -171,21 +164,6 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     await nodeRedis.sendCommand(['SCRIPT', 'FLUSH'])
     expect(await store.complete(key, token, 60_000)).toBe(true)
   })
-
-  test.each([0, 1])(
-    'a storm of 20 000 deliveries, each in two copies, at processes that die at random: %i',
-    async (which) => {
-      const store = redisStore((clients()[which] as [string, NodeRedisClient])[1], { prefix })
-      const count = 20_000
-      const report = await storm(store, { count, concurrency: 100, leaseMs: 1000, seed: which }, async (_, dies) => {
-        await nextTurn()
-        if (dies) throw new Death()
-        return true
-      })
-      await expectCalm(store, report, count)
-    },
-    240_000,
-  )
 })
 
 describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore when Redis goes away', () => {

@@ -2,6 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/store.ts'
 
+/** All of a storm takes a minute: the gate sends it, and who works on something else a tenth of it. */
+export const stormOf = (count: number): number => (process.env.CAMPAIGN_TEST_FULL_STORM === '1' ? count : count / 10)
+
 /** What a delivery's process dies of, or not, in one attempt. */
 const fates = [
   'fails',
@@ -32,7 +35,7 @@ export interface StormReport {
   deaths: number
 }
 
-/** A small deterministic generator, so that a failed storm can be repeated with its seed. */
+/** A small deterministic generator, so that a failed storm can be run again with its seed. */
 function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -45,7 +48,7 @@ function random(seed: number): () => number {
 
 /**
  * Sends `count` deliveries, every one of them in two concurrent copies, through processes that die at random points,
- * and repeats each copy until it is acknowledged. A death is what the store sees of one: the calls that would have
+ * and sends each copy again until it is acknowledged. A death is what the store sees of one: the calls that would have
  * followed never come, and the lease lapses.
  *
  * @param work - what the handler does for a key: counted in `applied` when it returns `true`. With `dies` it gets as far
@@ -63,7 +66,7 @@ export async function storm(
   /** When the claim of whoever works on a key was asked for: its lease cannot have begun before. */
   const working = new Map<string, number>()
 
-  /** One attempt of the service at one process: acknowledged with 200, or to be repeated after some milliseconds. */
+  /** One attempt of the service at one process: acknowledged with 200, or to be sent again after some milliseconds. */
   async function attempt(delivery: Delivery): Promise<'acknowledged' | number> {
     report.attempts++
     const { key } = delivery

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto'
+import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
+import { Pool } from 'pg'
+import connect, { type Sql } from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../databases/database.ts'
+import { postgres } from '../../databases/postgres.ts'
+import { skipsWithout } from '../../machine/skips-without.ts'
+import { crashContract } from './crash.ts'
+import { Death, expectCalm, type StormReport, storm, stormOf } from './storm.ts'
+
+describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore when processes die', () => {
+  const schema = `test_${randomUUID().replaceAll('-', '')}`
+  const table = `${schema}.deliveries`
+  const applied = `${schema}.applied`
+  let service: Database
+  let pool: Pool
+  let sql: Sql
+
+  beforeAll(async () => {
+    service = await postgres.start()
+    pool = new Pool({ connectionString: service.url, max: 10 })
+    pool.on('error', () => undefined)
+    sql = connect(service.url, { max: 10 })
+    await pool.query(`CREATE SCHEMA ${schema}`)
+    await pool.query(postgresSchema(table))
+    await pool.query(`CREATE TABLE ${applied} (key text NOT NULL)`)
+  })
+
+  afterAll(async () => {
+    await pool?.query(`DROP SCHEMA ${schema} CASCADE`)
+    await sql?.end()
+    await pool?.end()
+    await service?.stop()
+  })
+
+  describe.each(['pg', 'postgres'] as const)('a crash, with the client of %s', (client) => {
+    crashContract(client, () => ({ url: service.url, place: schema }), { exactlyOnce: true })
+  })
+
+  describe('a storm of deliveries, each in two copies, at processes that die at random points', () => {
+    const insert = `INSERT INTO ${applied} (key) VALUES ($1)`
+
+    const expectEachAppliedOnce = async (report: StormReport) => {
+      const counts = [...report.applied.values()]
+      expect(counts.filter((count) => count !== 1)).toEqual([])
+      const keys = [...report.applied.keys()]
+      const rows = await pool.query(
+        `SELECT count(*)::int AS rows, count(DISTINCT key)::int AS keys FROM ${applied} WHERE key = ANY ($1)`,
+        [keys],
+      )
+      expect(rows.rows).toEqual([{ rows: keys.length, keys: keys.length }])
+    }
+
+    test('with pg: none lost, none run twice at once, and with runOnce none applied twice', async () => {
+      const store = postgresStore(pool, { table })
+      const count = stormOf(20_000)
+      const report = await storm(store, { count, concurrency: 40, leaseMs: 1000, seed: 1 }, async (key, dies) => {
+        const { ran } = await store.runOnce(key, async (tx) => {
+          await tx.query(insert, [key])
+          if (dies) throw new Death()
+        })
+        return ran
+      })
+      await expectCalm(store, report, count)
+      await expectEachAppliedOnce(report)
+    }, 240_000)
+
+    test('with postgres: the same', async () => {
+      const store = postgresStore(sql, { table })
+      const count = stormOf(10_000)
+      const report = await storm(store, { count, concurrency: 40, leaseMs: 1000, seed: 2 }, async (key, dies) => {
+        const { ran } = await store.runOnce(key, async (tx) => {
+          await tx.unsafe(insert, [key])
+          if (dies) throw new Death()
+        })
+        return ran
+      })
+      await expectCalm(store, report, count)
+      await expectEachAppliedOnce(report)
+    }, 120_000)
+  })
+})

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { redisStore } from 'campaign-client/webhook/redis'
+import Ioredis from 'ioredis'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { Database } from '../../databases/database.ts'
+import { redis } from '../../databases/redis.ts'
+import { skipsWithout } from '../../machine/skips-without.ts'
+import { crashContract } from './crash.ts'
+import { Death, expectCalm, storm, stormOf } from './storm.ts'
+
+describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when processes die', () => {
+  const prefix = `test-${randomUUID()}:`
+  let service: Database
+
+  beforeAll(async () => {
+    service = await redis.start()
+  })
+  afterAll(() => service?.stop())
+
+  describe.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {
+    crashContract(client, () => ({ url: service.url, place: `${prefix}crash-${client}:` }), { exactlyOnce: false })
+  })
+
+  describe('a storm of deliveries, each in two copies, at processes that die at random points', () => {
+    const count = stormOf(20_000)
+    const work = async (_: string, dies: boolean): Promise<boolean> => {
+      await nextTurn()
+      if (dies) throw new Death()
+      return true
+    }
+
+    test('with redis: none lost, and none run twice at once', { timeout: 240_000 }, async () => {
+      const client = createClient({ url: service.url })
+      await client.connect()
+      try {
+        const store = redisStore(client, { prefix })
+        await expectCalm(store, await storm(store, { count, concurrency: 100, leaseMs: 1000, seed: 0 }, work), count)
+      } finally {
+        client.destroy()
+      }
+    })
+
+    test('with ioredis: the same', { timeout: 240_000 }, async () => {
+      const client = new Ioredis(service.url)
+      try {
+        const store = redisStore(client, { prefix })
+        await expectCalm(store, await storm(store, { count, concurrency: 100, leaseMs: 1000, seed: 1 }, work), count)
+      } finally {
+        client.disconnect()
+      }
+    })
+  })
+})
