@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { sourcesByName } from './scripts/entry-points.ts'
@@ -13,6 +14,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/consumers/**', 'test/runtimes/**', '**/node_modules/**'],
+    // The default leaves one core idle, and many tests wait for servers, processes and leases.
+    maxWorkers: availableParallelism() + 1,
     typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './tsconfig.json' },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],
     coverage: { provider: 'v8', include: ['src/**'] },
