@@ -31,6 +31,7 @@ export const entryPoints: readonly EntryPoint[] = [
   { name: './webhook', source: 'src/webhook/index.ts' },
   { name: './webhook/redis', source: 'src/webhook/stores/redis.ts' },
   { name: './webhook/postgres', source: 'src/webhook/stores/postgres/index.ts' },
+  { name: './node', source: 'src/node/index.ts' },
   { name: './schemas', source: 'src/endpoints/schemas.ts' },
   { name: './testing', source: 'src/testing/index.ts' },
   { name: './testing/msw', source: 'src/testing/msw.ts' },
@@ -38,6 +39,7 @@ export const entryPoints: readonly EntryPoint[] = [
 
 export const runtimeChoices: readonly RuntimeChoice[] = [
   { name: '#hmac', node: 'src/webhook/verify/hmac.node.ts', default: 'src/webhook/verify/hmac.portable.ts' },
+  { name: '#node-transport', node: 'src/node/node-transport.ts', default: 'src/node/unavailable.ts' },
 ]
 
 /** There is none yet. */

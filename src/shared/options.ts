@@ -14,7 +14,10 @@ export interface OptionProblem {
 /** What is wrong with the value of an option: a sentence about the whole, or the problems inside it. */
 export type OptionRule = (value: unknown) => string | readonly OptionProblem[] | undefined
 
-/** A rule for every name of an option object, so that the compiler asks for those that are added to its type. */
+/**
+ * A rule for every name of an option object, so that the compiler asks for those that are added to its type. A table that is
+ * made by a function is left out of a partner's bundle together with what asks for it; one made at the import stays.
+ */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule }
 
 /**
@@ -106,7 +109,7 @@ export const within =
       : notInRange(value, `must be a number of ${unit} from ${min} to ${max}`)
 
 /** A delay that a timer can hold. */
-export const milliseconds: OptionRule = positive('milliseconds', LONGEST_TIMER_MS)
+export const milliseconds: OptionRule = /* @__PURE__ */ positive('milliseconds', LONGEST_TIMER_MS)
 
 export const wholeNumber =
   (min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule =>

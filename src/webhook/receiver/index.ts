@@ -14,9 +14,9 @@ export interface WebhookCloseOptions {
   timeoutMs?: number
 }
 
-const CLOSE_RULES: OptionRules<WebhookCloseOptions> = {
+const closeRules = (): OptionRules<WebhookCloseOptions> => ({
   timeoutMs: optional(within('milliseconds', 0, LONGEST_TIMER_MS)),
-}
+})
 
 /** A webhook endpoint for every runtime. The functions need no `this`: pass them on as they are. */
 export interface WebhookReceiver {
@@ -110,7 +110,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     lambda: lambdaAdapter(core),
     fastify: fastifyAdapter(core),
     close(closeOptions = {}) {
-      requireOptions('close', closeOptions, CLOSE_RULES)
+      requireOptions('close', closeOptions, closeRules())
       return core.close(closeOptions.timeoutMs ?? 10_000)
     },
   }

@@ -55,7 +55,7 @@ const isStore: OptionRule = (value) => {
     : `must be a delivery store (memoryStore(), redisStore(client), postgresStore(pool)); ${typeName(value)} lacks ${missing.join(', ')}`
 }
 
-const RULES: OptionRules<WebhookReceiverOptions> = {
+const rules = (): OptionRules<WebhookReceiverOptions> => ({
   endpoint: isEndpoint,
   secret: isSecret,
   handle: isFunction,
@@ -67,14 +67,14 @@ const RULES: OptionRules<WebhookReceiverOptions> = {
   retainMs: optional(within('milliseconds', RETRY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
   onReject: optional(isFunction),
   onError: optional(isFunction),
-}
+})
 
 /**
  * @throws TypeError when an option is missing, misspelt or of the wrong type
  * @throws RangeError when a number is out of its range
  */
 export function receiverSettings(options: WebhookReceiverOptions): ReceiverSettings {
-  requireOptions('createWebhookReceiver', options, RULES)
+  requireOptions('createWebhookReceiver', options, rules())
   const settings: ReceiverSettings = {
     endpoint: options.endpoint,
     secret: options.secret,

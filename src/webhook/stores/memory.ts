@@ -10,7 +10,10 @@ export interface MemoryStoreOptions {
   now?: () => number
 }
 
-const RULES: OptionRules<MemoryStoreOptions> = { maxEntries: optional(wholeNumber(1)), now: optional(isFunction) }
+const rules = (): OptionRules<MemoryStoreOptions> => ({
+  maxEntries: optional(wholeNumber(1)),
+  now: optional(isFunction),
+})
 
 interface Held {
   token: string
@@ -35,7 +38,7 @@ interface Held {
  * Interface: Events, Delivery and retries.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
-  requireOptions('memoryStore', options, RULES)
+  requireOptions('memoryStore', options, rules())
   const { maxEntries = 100_000, now = () => performance.now() } = options
 
   const held = new Map<string, Held>()

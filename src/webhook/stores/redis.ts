@@ -36,13 +36,13 @@ export interface RedisStoreOptions {
   prefix?: string
 }
 
-const RULES: OptionRules<RedisStoreOptions> = {
+const rules = (): OptionRules<RedisStoreOptions> => ({
   prefix: optional((value) =>
     typeof value === 'string' && /^[!-~]{1,200}$/.test(value)
       ? undefined
       : 'must be 1 to 200 printable ASCII characters without spaces',
   ),
-}
+})
 
 type Run = (script: string, key: string, ...args: string[]) => Promise<unknown>
 
@@ -121,7 +121,7 @@ return 1`
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const run = runner(client)
-  requireOptions('redisStore', options, RULES)
+  requireOptions('redisStore', options, rules())
   const { prefix = 'campaign:delivery:' } = options
   const record = (key: string) => prefix + requireKey(key)
 

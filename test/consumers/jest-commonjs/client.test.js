@@ -1,4 +1,5 @@
 const { ApiError, CampaignClient, CampaignError, WebhookError } = require('campaign-client')
+const { nodeTransport } = require('campaign-client/node')
 const { createCampaignService } = require('campaign-client/testing')
 const webhook = require('campaign-client/webhook')
 
@@ -20,6 +21,19 @@ test('speaks real HTTP', async () => {
     await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
     await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
   } finally {
+    await service.close()
+  }
+})
+
+test("speaks it through Node's own http, too", async () => {
+  const service = await createCampaignService().listen()
+  const transport = nodeTransport()
+  try {
+    const client = new CampaignClient({ baseUrl: service.url, accessToken: 'token', transport })
+    await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
+    await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
+  } finally {
+    transport.close()
     await service.close()
   }
 })

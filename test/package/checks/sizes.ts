@@ -18,13 +18,14 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    limit: 25,
+    // 25 for what it does, 2 for its options: transports, the size of answers, rates, guards.
+    limit: 27,
   },
   {
     name: 'verifyWebhook, node',
     code: "export { verifyWebhook } from 'campaign-client/webhook'",
     platform: 'node',
-    limit: 1.2,
+    limit: 1.5,
   },
   {
     name: 'verifyWebhook, portable',

@@ -26,10 +26,10 @@ export interface PostgresStoreOptions {
 
 const isTime = positive('milliseconds', Number.MAX_SAFE_INTEGER)
 
-const RULES: OptionRules<PostgresStoreOptions> = {
+const rules = (): OptionRules<PostgresStoreOptions> => ({
   table: optional(isTable),
   runOnceRetainMs: optional((value) => (value === Infinity ? undefined : isTime(value))),
-}
+})
 
 const DEFAULT_RUN_ONCE_RETAIN_MS = 365 * 24 * 60 * 60 * 1000
 
@@ -134,7 +134,7 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
   const { query, transaction } = databaseOf(database)
-  requireOptions('postgresStore', options, RULES)
+  requireOptions('postgresStore', options, rules())
   const sql = statements(options.table ?? DEFAULT_TABLE, options.runOnceRetainMs ?? DEFAULT_RUN_ONCE_RETAIN_MS)
 
   return {

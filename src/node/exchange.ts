@@ -1,0 +1,124 @@
+import http, { type Agent, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { Socket } from 'node:net'
+import { isRedirect, TransportError, type TransportRequest, type TransportResponse } from '../http/transport.ts'
+import { ACCEPTED_ENCODINGS, readBody } from './body.ts'
+import { Departure, isFresh, markUsed } from './departure.ts'
+import type { Origin } from './origin.ts'
+
+/** The place of a request among those that need a connection. */
+export interface Route {
+  readonly origin: Origin
+  readonly agent: Agent
+}
+
+/** Sends one request on one socket and reads its answer. Rejects as the port says. */
+export function exchange(request: TransportRequest, route: Route, signal: AbortSignal): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    const { origin } = route
+    const outgoing = open(request, route)
+    const departure = new Departure()
+    let settled = false
+
+    /** Runs `outcome` unless there has been one. Whatever the connection reports afterwards is of no interest. */
+    const settle = (outcome: () => void): void => {
+      if (settled) return
+      settled = true
+      signal.removeEventListener('abort', abort)
+      outcome()
+    }
+    const abort = (): void =>
+      settle(() => {
+        outgoing.destroy()
+        reject(signal.reason)
+      })
+    const fail = (message: string, cause?: unknown): void =>
+      settle(() => {
+        outgoing.destroy()
+        reject(new TransportError(message, { kind: 'network', sent: departure.possible, ...codeOf(cause), cause }))
+      })
+
+    signal.addEventListener('abort', abort)
+    outgoing.on('error', (error) => fail('', error))
+    const closed = (): void => fail('the connection was closed without an answer')
+    outgoing.on('close', closed)
+    outgoing.on('socket', (socket) => {
+      if (!request.idempotent && !isFresh(outgoing, socket)) {
+        // Before anything is written. The idle socket goes with it, so that this ends when none is left.
+        settle(() => {
+          outgoing.destroy()
+          resolve(exchange(request, route, signal))
+        })
+        return
+      }
+      departure.watch(socket, origin.encrypted)
+    })
+    outgoing.on('upgrade', (answer: IncomingMessage, socket: Socket) => {
+      socket.destroy()
+      settle(() => resolve(withoutBody(answer)))
+    })
+    outgoing.on('response', (answer) => {
+      // From here on it is the answer that tells how far it got.
+      outgoing.off('close', closed)
+      const { statusCode: status = 0, socket } = answer
+      if (departure.refusedByProxy) return fail(`the proxy refused the connection with HTTP ${status}`)
+      if (isRedirect(status)) {
+        return settle(() => {
+          outgoing.destroy()
+          resolve(withoutBody(answer))
+        })
+      }
+      readBody(answer, request.maxResponseBytes, (body) => {
+        if (body !== 'too_large') {
+          if (body.complete) markUsed(socket)
+          return settle(() => resolve({ status, header: headerOf(answer), ...body }))
+        }
+        settle(() => {
+          outgoing.destroy()
+          // The status of an error answer says enough, however much of its body there is.
+          if (status >= 400) return resolve({ ...withoutBody(answer), complete: false })
+          const message = `the answer is larger than ${request.maxResponseBytes} bytes`
+          reject(new TransportError(message, { kind: 'too_large', sent: true, status }))
+        })
+      })
+    })
+    // An agent's own look-up of the name, begun above, may have been what aborted it.
+    if (signal.aborted) abort()
+    else outgoing.end(request.body)
+  })
+}
+
+/** Asked of the modules at each call: mocks and tracers put functions of their own in their place. */
+function open({ method, url, headers, body }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
+  return (origin.encrypted ? https : http).request({
+    method,
+    agent,
+    host: origin.host,
+    port: origin.port,
+    path: url.slice(origin.length) || '/',
+    headers: {
+      'accept-encoding': ACCEPTED_ENCODINGS,
+      ...headers,
+      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+    },
+  })
+}
+
+const withoutBody = (answer: IncomingMessage): TransportResponse => ({
+  status: answer.statusCode ?? 0,
+  header: headerOf(answer),
+  text: '',
+  complete: true,
+})
+
+const headerOf =
+  ({ headers }: IncomingMessage): TransportResponse['header'] =>
+  (name) => {
+    const value = headers[name.toLowerCase()]
+    return value === undefined ? null : String(value)
+  }
+
+function codeOf(cause: unknown): { systemCode?: string } {
+  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined
+  return typeof code === 'string' ? { systemCode: code } : {}
+}

@@ -1,0 +1,7 @@
+/** What `campaign-client/node` comes to in a runtime without node:http. */
+export const createNodeTransport: never = (() => {
+  throw new Error(
+    'campaign-client/node needs node:http, which this runtime, or the conditions of its bundler, do not offer. ' +
+      'Leave the transport option out: the client uses fetch.',
+  )
+})()

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { CampaignClient } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
+import { createCampaignService } from 'campaign-client/testing'
+import { campaignHandlers } from 'campaign-client/testing/msw'
+import { setupServer } from 'msw/node'
+import nock from 'nock'
+import { exporter } from './tracing.js'
+
+const clientOf = (baseUrl, transport) => new CampaignClient({ baseUrl, accessToken: 'secret-token', transport })
+
+test('msw catches what it sends', async () => {
+  const service = createCampaignService()
+  const baseUrl = 'https://campaign.example/api/v1'
+  const server = setupServer(...campaignHandlers(service, { baseUrl }))
+  server.listen({ onUnhandledRequest: 'error' })
+  const transport = nodeTransport()
+  const client = clientOf(baseUrl, transport)
+  await client.rewardWallet({ address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'reward-1', xp: 10 })
+  assert.equal(service.state.awards.length, 1)
+  service.fail({ on: 'getCampaignInfo', kind: 'status', status: 503 })
+  assert.equal((await client.getCampaignInfo({ pid: 'demo' })).id, 'demo')
+  server.close()
+  transport.close()
+})
+
+test('nock catches what it sends', async () => {
+  nock.disableNetConnect()
+  const scope = nock('https://campaign.example')
+    .get('/api/v1/code?code=c&pid=demo')
+    .matchHeader('authorization', 'Bearer secret-token')
+    .reply(200, { success: true, data: { used_by: ['ada'] } })
+  const transport = nodeTransport()
+  const { used_by } = await clientOf('https://campaign.example/api/v1', transport).getInviteCode({
+    code: 'c',
+    pid: 'demo',
+  })
+  assert.deepEqual(used_by, ['ada'])
+  scope.done()
+  nock.cleanAll()
+  nock.enableNetConnect()
+  nock.restore()
+  transport.close()
+})
+
+test("OpenTelemetry's instrumentation of http sees each attempt, and no token", async () => {
+  const service = createCampaignService()
+  const { url, close } = await service.listen()
+  const transport = nodeTransport()
+  exporter.reset()
+  await clientOf(url, transport).getCampaignInfo({ pid: 'demo' })
+  const sent = exporter.getFinishedSpans().filter(({ kind }) => kind === 2)
+  assert.equal(sent.length, 1)
+  assert.match(JSON.stringify(sent[0].attributes), /campaign\/info/)
+  assert.doesNotMatch(JSON.stringify(sent[0].attributes), /secret-token/)
+  transport.close()
+  await close()
+})
+
+test('its idle connections hold no process', { timeout: 60_000 }, async () => {
+  const service = createCampaignService()
+  const { url, close } = await service.listen()
+  const child = spawn(process.execPath, ['idle.js', url], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [said] = await once(child.stdout, 'data')
+  assert.equal(String(said), 'demo\n')
+  await once(child, 'exit')
+  await close()
+})

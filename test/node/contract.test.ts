@@ -1,0 +1,7 @@
+import { nodeTransport } from 'campaign-client/node'
+import { transportContract } from '../http/transports/contract.ts'
+
+transportContract('the Node transport', () => {
+  const transport = nodeTransport()
+  return { transport, close: () => transport.close() }
+})

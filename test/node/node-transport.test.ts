@@ -1,0 +1,400 @@
+import { getEventListeners, once } from 'node:events'
+import http from 'node:http'
+import type { LookupFunction, Socket } from 'node:net'
+import zlib from 'node:zlib'
+import { ConfigurationError } from 'campaign-client'
+import { type NodeTransportOptions, nodeTransport } from 'campaign-client/node'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { TransportRequest } from '../../src/http/transport.ts'
+import { answerOf, type RawRequest, type RawServer, rawServer } from './raw-server.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+async function serving(answer: (request: RawRequest) => void, host?: string): Promise<RawServer> {
+  const server = await rawServer(answer, host)
+  cleanups.push(() => server.close())
+  return server
+}
+
+function transportWith(options?: NodeTransportOptions) {
+  const transport = nodeTransport(options)
+  cleanups.push(() => transport.close())
+  return transport
+}
+
+const never = new AbortController().signal
+const read = (server: RawServer, path = '/'): TransportRequest => ({
+  method: 'GET',
+  url: `${server.url}${path}`,
+  headers: {},
+  idempotent: true,
+  maxResponseBytes: 1_000,
+})
+const unsafeWrite = (server: RawServer): TransportRequest => ({
+  ...read(server),
+  method: 'POST',
+  body: '{"value":1}',
+  idempotent: false,
+})
+
+describe('connections are kept', () => {
+  test('and used again, also by an unsafe write within a second', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith()
+    await transport.send(read(server), never)
+    vi.advanceTimersByTime(900)
+    await transport.send(unsafeWrite(server), never)
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 0])
+  })
+
+  test('but an unsafe write goes out on a new one when the old one has been idle for longer', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith()
+    await Promise.all([1, 2, 3].map(() => transport.send(read(server), never)))
+    vi.advanceTimersByTime(1_100)
+    await transport.send(unsafeWrite(server), never)
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1, 2, 3])
+    await transport.send(read(server), never)
+    expect(server.requests.at(-1)?.connection).toBe(3)
+  })
+
+  test('the same with an agent of the partner', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const agent = new http.Agent({ keepAlive: true })
+    cleanups.push(() => agent.destroy())
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith({ agent })
+    await transport.send(read(server), never)
+    vi.advanceTimersByTime(1_100)
+    await transport.send(unsafeWrite(server), never)
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1])
+  })
+
+  test('not where the server says it will close within the next moment', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}', 'keep-alive: timeout=1\r\n')))
+    const transport = transportWith()
+    await transport.send(read(server), never)
+    await transport.send(read(server), never)
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1])
+  })
+
+  test('for as long as asked: an idle one is closed by us', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}', 'connection: keep-alive\r\n')))
+    const transport = transportWith({ keepAliveMs: 20 })
+    await transport.send(read(server), never)
+    const [socket] = [...server.open]
+    await once(socket as Socket, 'close')
+    expect(server.open.size).toBe(0)
+  })
+
+  test('maxSockets of them at once; the rest waits in line', async () => {
+    const waiting: RawRequest[] = []
+    const server = await serving((request) => waiting.push(request))
+    const transport = transportWith({ maxSockets: 2 })
+    const calls = [1, 2, 3].map(() => transport.send(read(server), never))
+    await vi.waitUntil(() => waiting.length === 2)
+    expect(server.open.size).toBe(2)
+    for (const { socket } of waiting.splice(0)) socket.write(answerOf('{}'))
+    await vi.waitUntil(() => waiting.length === 1)
+    waiting[0]?.socket.write(answerOf('{}'))
+    await Promise.all(calls)
+    expect(server.requests).toHaveLength(3)
+  })
+})
+
+describe('a connection that the server closes as we write', () => {
+  test.each([
+    ['a safe read', read],
+    ['an unsafe write', unsafeWrite],
+  ])('%s is not sent again, and may have arrived', async (_, requestOf) => {
+    let answered = 0
+    const server = await serving(({ socket }) => {
+      if (answered++ === 0) socket.write(answerOf('{}'))
+      else socket.destroy()
+    })
+    const transport = transportWith()
+    await transport.send(read(server), never)
+    await expect(transport.send(requestOf(server), never)).rejects.toMatchObject({ kind: 'network', sent: true })
+    expect(server.requests).toHaveLength(2)
+  })
+})
+
+describe('bodies', () => {
+  const json = JSON.stringify({ success: true, text: 'ä€😀'.repeat(20) })
+  const encodings: [string, Buffer][] = [
+    ['gzip', zlib.gzipSync(json)],
+    ['x-gzip', zlib.gzipSync(json)],
+    ['br', zlib.brotliCompressSync(json)],
+    ['deflate', zlib.deflateSync(json)],
+    ['deflate', zlib.deflateRawSync(json)],
+    ['identity', Buffer.from(json)],
+  ]
+
+  test.each(encodings)('in %s are read', async (encoding, body) => {
+    const server = await serving(({ socket }) => socket.write(answerOf(body, `content-encoding: ${encoding}\r\n`)))
+    const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+    expect(answer).toMatchObject({ status: 200, text: json, complete: true })
+    expect(server.requests[0]?.head).toMatch(/accept-encoding: gzip, deflate, br/i)
+  })
+
+  test.each(encodings.slice(0, 5))('in %s that break off are not complete', async (encoding, body) => {
+    const server = await serving(({ socket }) => {
+      socket.end(answerOf(body, `content-encoding: ${encoding}\r\n`).subarray(0, -10))
+    })
+    const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+    expect(answer).toMatchObject({ status: 200, complete: false })
+  })
+
+  test.each(encodings.slice(0, 4))(
+    'in %s that are cut short where HTTP says they are whole',
+    async (encoding, body) => {
+      const cut = body.subarray(0, -10)
+      const server = await serving(({ socket }) => socket.write(answerOf(cut, `content-encoding: ${encoding}\r\n`)))
+      const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+      expect(answer).toMatchObject({ status: 200, complete: false })
+    },
+  )
+
+  test.each([
+    ['gzip', zlib.gzipSync(Buffer.alloc(100_000))],
+    ['br', zlib.brotliCompressSync(Buffer.alloc(100_000))],
+    ['deflate', zlib.deflateSync(Buffer.alloc(100_000))],
+    ['identity', Buffer.alloc(1_001)],
+  ])('in %s are counted after decompression', async (encoding, body) => {
+    const server = await serving(({ socket }) => socket.write(answerOf(body, `content-encoding: ${encoding}\r\n`)))
+    await expect(transportWith().send(read(server), never)).rejects.toMatchObject({
+      kind: 'too_large',
+      sent: true,
+      status: 200,
+    })
+  })
+
+  test('that are too long are not read to their end', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf(Buffer.alloc(1_001)).subarray(0, -1)))
+    const limited = { ...read(server), maxResponseBytes: 999 }
+    await expect(transportWith().send(limited, never)).rejects.toMatchObject({ kind: 'too_large' })
+    await vi.waitUntil(() => server.open.size === 0)
+  })
+
+  test('that are no data of their encoding are not complete', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('<html>', 'content-encoding: gzip\r\n')))
+    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, complete: false })
+  })
+
+  test('begin without a byte order mark', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('\ufeff{}')))
+    expect((await transportWith().send(read(server), never)).text).toBe('{}')
+  })
+})
+
+describe('odd answers', () => {
+  test('informational ones come before the answer', async () => {
+    const server = await serving(({ socket }) => {
+      socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
+      socket.write(answerOf('{"a":1}'))
+    })
+    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '{"a":1}' })
+  })
+
+  test('a change of protocol is an answer that nobody asked for', async () => {
+    const server = await serving(({ socket }) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\nhello')
+    })
+    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 101, text: '' })
+    await vi.waitUntil(() => server.open.size === 0)
+  })
+
+  test('HTTP/1.0 ends with its connection', async () => {
+    const server = await serving(({ socket }) => socket.end('HTTP/1.0 200 OK\r\n\r\n{"old":true}'))
+    expect(await transportWith().send(read(server), never)).toMatchObject({ text: '{"old":true}', complete: true })
+  })
+
+  test('headers beyond every limit: the request had left', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}', `x-long: ${'x'.repeat(20_000)}\r\n`)))
+    await expect(transportWith().send(read(server), never)).rejects.toMatchObject({
+      kind: 'network',
+      sent: true,
+      systemCode: 'HPE_HEADER_OVERFLOW',
+    })
+  })
+
+  test.each([
+    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n12'],
+  ])('%s: the request had left', async (_, bytes) => {
+    const server = await serving(({ socket }) => socket.write(bytes))
+    await expect(transportWith().send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: true })
+  })
+
+  test('an early answer while the body is still on its way', async () => {
+    const body = JSON.stringify('x'.repeat(3_000_000))
+    const server = http.createServer((_, response) => {
+      response.writeHead(413, { connection: 'close' })
+      response.end('{"success":false}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    cleanups.push(
+      () => server.close(),
+      () => server.closeAllConnections(),
+    )
+    const address = server.address() as { port: number }
+    const request = { ...unsafeWrite({ url: `http://127.0.0.1:${address.port}` } as RawServer), body }
+    expect(await transportWith().send(request, never)).toMatchObject({ status: 413 })
+  })
+})
+
+describe('names and addresses', () => {
+  test('IPv6', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')), '::1')
+    expect((await transportWith().send(read(server, '/v1/x?q=1'), never)).status).toBe(200)
+    expect(server.requests[0]?.head).toMatch(/^GET \/v1\/x\?q=1 HTTP\/1\.1/)
+    expect(server.requests[0]?.head).toMatch(/host: \[::1\]:\d+/i)
+  })
+
+  test('a host with two addresses, of which one refuses', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const both = ((_host, _options, callback) => {
+      callback(null, [
+        { address: '::1', family: 6 },
+        { address: '127.0.0.1', family: 4 },
+      ])
+    }) as LookupFunction
+    const agent = new http.Agent({ lookup: both } as http.AgentOptions)
+    const url = server.url.replace('127.0.0.1', 'two.example')
+    expect((await transportWith({ agent }).send({ ...read(server), url }, never)).status).toBe(200)
+  })
+
+  test('a host with two addresses that both refuse: nothing has left', async () => {
+    const server = await serving(() => undefined)
+    await server.close()
+    const both = ((_host, _options, callback) => {
+      callback(null, [
+        { address: '127.0.0.1', family: 4 },
+        { address: '127.0.0.2', family: 4 },
+      ])
+    }) as LookupFunction
+    const agent = new http.Agent({ lookup: both } as http.AgentOptions)
+    const url = server.url.replace('127.0.0.1', 'two.example')
+    await expect(transportWith({ agent }).send({ ...read(server), url }, never)).rejects.toMatchObject({
+      kind: 'network',
+      sent: false,
+      systemCode: 'ECONNREFUSED',
+    })
+  })
+
+  test('a host that is not known: nothing has left', async () => {
+    const url = 'http://no-such-host.invalid/'
+    const request = { ...read({ url: '' } as RawServer), url }
+    await expect(transportWith().send(request, never)).rejects.toMatchObject({ kind: 'network', sent: false })
+  })
+})
+
+describe('aborted', () => {
+  const reason = new Error('enough')
+
+  test('while the name is looked up', async () => {
+    const aborter = new AbortController()
+    const lookup: LookupFunction = () => aborter.abort(reason)
+    const agent = new http.Agent({ lookup } as http.AgentOptions)
+    const request = { ...read({ url: '' } as RawServer), url: 'http://slow.example/' }
+    await expect(transportWith({ agent }).send(request, aborter.signal)).rejects.toBe(reason)
+  })
+
+  test('while it waits for a connection of its own', async () => {
+    const server = await serving(() => undefined)
+    const transport = transportWith({ maxSockets: 1 })
+    const first = new AbortController()
+    const second = new AbortController()
+    const calls = [first, second].map(({ signal }) => transport.send(read(server), signal))
+    const [one, two] = calls.map((call) => expect(call).rejects.toBe(reason))
+    await vi.waitUntil(() => server.requests.length === 1)
+    second.abort(reason)
+    await two
+    first.abort(reason)
+    await one
+    await vi.waitUntil(() => server.open.size === 0)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['the headers', ''],
+    ['the rest of the headers', 'HTTP/1.1 200 OK\r\ncontent-le'],
+    ['the body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
+    ['a compressed body', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10\r\n\r\n\x1f\x8b'],
+  ])('while it waits for %s: nothing stays open', async (_, bytes) => {
+    const aborter = new AbortController()
+    const server = await serving(({ socket }) => socket.write(bytes, 'latin1', () => aborter.abort(reason)))
+    await expect(transportWith().send(read(server), aborter.signal)).rejects.toBe(reason)
+    await vi.waitUntil(() => server.open.size === 0)
+    expect(getEventListeners(aborter.signal, 'abort')).toEqual([])
+  })
+
+  test('before it began: nothing is sent', async () => {
+    const server = await serving(() => undefined)
+    await expect(transportWith().send(read(server), AbortSignal.abort(reason))).rejects.toBe(reason)
+    expect(server.requests).toEqual([])
+  })
+})
+
+test('calls leave no listener on a signal that lives as long as the process', async () => {
+  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  const transport = transportWith()
+  const { signal } = new AbortController()
+  for (let round = 0; round < 100; round++) {
+    await Promise.all(Array.from({ length: 10 }, () => transport.send(read(server), signal)))
+  }
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(server.requests).toHaveLength(1_000)
+  expect(server.open.size).toBeLessThanOrEqual(10)
+})
+
+test('fake timers hang nothing', async () => {
+  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  vi.useFakeTimers()
+  expect((await transportWith().send(read(server), never)).status).toBe(200)
+})
+
+describe('closed', () => {
+  test('it ends idle connections and refuses requests, which have not left', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith()
+    await transport.send(read(server), never)
+    transport.close()
+    transport.close()
+    await vi.waitUntil(() => server.open.size === 0)
+    await expect(transport.send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: false })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test("it leaves the partner's agent open", async () => {
+    const agent = new http.Agent({ keepAlive: true })
+    cleanups.push(() => agent.destroy())
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith({ agent })
+    await transport.send(read(server), never)
+    transport.close()
+    await transportWith({ agent }).send(read(server), never)
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 0])
+  })
+})
+
+describe('refuses at creation', () => {
+  test.each([
+    [{ agent: {} }, 'nodeTransport: agent must be an http.Agent or https.Agent of Node, got object'],
+    [{ agent: 'proxy' }, 'nodeTransport: agent must be an http.Agent or https.Agent of Node, got string'],
+    [{ maxSockets: 0 }, 'nodeTransport: maxSockets must be a whole number, 1 or more, got 0'],
+    [{ keepAliveMs: -1 }, 'nodeTransport: keepAliveMs must be a number of milliseconds'],
+    [{ keepAliveMS: 1 }, 'nodeTransport: keepAliveMS is not an option; there are agent, maxSockets, keepAliveMs'],
+    [{ agent: new http.Agent(), maxSockets: 1 }, 'nodeTransport: maxSockets and keepAliveMs are set on the agent'],
+    [null, 'nodeTransport: must be an object'],
+  ])('%o', (options, message) => {
+    expect(() => nodeTransport(options as never)).toThrow(ConfigurationError)
+    expect(() => nodeTransport(options as never)).toThrow(message)
+  })
+})

@@ -1,0 +1,66 @@
+import net, { type AddressInfo, type Socket } from 'node:net'
+
+/** One request as it came over the wire, on which connection, and how to answer it byte by byte. */
+export interface RawRequest {
+  readonly head: string
+  readonly body: string
+  /** 0 for the first connection that was made. */
+  readonly connection: number
+  readonly socket: Socket
+}
+
+/** A server that answers with exactly the bytes it is told to. */
+export interface RawServer {
+  readonly url: string
+  readonly requests: readonly RawRequest[]
+  /** The connections that are open. */
+  readonly open: ReadonlySet<Socket>
+  close(): Promise<void>
+}
+
+/** `answer` is called with each whole request. */
+export async function rawServer(answer: (request: RawRequest) => void, host = '127.0.0.1'): Promise<RawServer> {
+  const requests: RawRequest[] = []
+  const open = new Set<Socket>()
+  let connections = 0
+  const server = net.createServer((socket) => {
+    const connection = connections++
+    open.add(socket)
+    socket.on('close', () => open.delete(socket))
+    socket.on('error', () => undefined)
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1')
+      for (;;) {
+        const end = received.indexOf('\r\n\r\n')
+        if (end < 0) return
+        const head = received.slice(0, end)
+        const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+        if (received.length < end + 4 + length) return
+        const request = { head, body: received.slice(end + 4, end + 4 + length), connection, socket }
+        received = received.slice(end + 4 + length)
+        requests.push(request)
+        answer(request)
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    requests,
+    open,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of open) socket.destroy()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+/** An answer with its length, after which the connection stays open. */
+export const answerOf = (body: string | Buffer, headers = '', status = '200 OK'): Buffer =>
+  Buffer.concat([
+    Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`),
+    Buffer.from(body),
+  ])

@@ -1,0 +1,123 @@
+import http from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { CampaignClient, NetworkError } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TestAuthority } from './certificates.ts'
+
+const opened: { close(): unknown }[] = []
+afterAll(() => {
+  for (const each of opened) each.close()
+})
+
+let authority: TestAuthority
+let stranger: TestAuthority
+beforeAll(async () => {
+  authority = await TestAuthority.create()
+  stranger = await TestAuthority.create('Another authority')
+})
+
+/** A server of awards behind TLS, and the requests it has read. */
+async function secureServer(
+  options: https.ServerOptions,
+): Promise<{ baseUrl: string; seen: string[]; peers: string[] }> {
+  const seen: string[] = []
+  const peers: string[] = []
+  const server = https.createServer(options, (request, response) => {
+    seen.push(request.url ?? '')
+    peers.push((request.socket as TLSSocket).getPeerCertificate().subject?.CN?.toString() ?? '')
+    request.resume().on('end', () => response.end('{"success":true}'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  opened.push({
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  })
+  return { baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`, seen, peers }
+}
+
+function clientOf(baseUrl: string, agentOptions?: https.AgentOptions): CampaignClient {
+  const agent = agentOptions && new https.Agent(agentOptions)
+  if (agent) opened.push({ close: () => agent.destroy() })
+  const transport = nodeTransport({ agent })
+  opened.push(transport)
+  return new CampaignClient({ baseUrl, accessToken: 'a.b.c', transport, maxRetries: 0 })
+}
+
+const value = { account: 'ada', platform: 'web', pid: 'demo', cid: 'quest', aid: 'task', value: 1 }
+const record = (client: CampaignClient): Promise<unknown> =>
+  client.recordActionValue(value).then(
+    () => 'done',
+    (error: unknown) => error,
+  )
+
+describe('a private authority', () => {
+  test('is trusted by the agent that names it', async () => {
+    const server = await secureServer(await authority.issue('127.0.0.1'))
+    expect(await record(clientOf(server.baseUrl, { ca: authority.cert }))).toBe('done')
+    expect(server.seen).toHaveLength(1)
+  })
+
+  const DAY = 86_400_000
+  test.each([
+    ['of nobody one knows', () => authority.issue('127.0.0.1'), undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    [
+      'of another authority',
+      () => stranger.issue('127.0.0.1'),
+      () => authority.cert,
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
+    ['for another host', () => authority.issue('other.example'), () => authority.cert, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    [
+      'that has expired',
+      () => authority.issue('127.0.0.1', [-2 * DAY, -DAY]),
+      () => authority.cert,
+      'CERT_HAS_EXPIRED',
+    ],
+    ['not yet valid', () => authority.issue('127.0.0.1', [DAY, 2 * DAY]), () => authority.cert, 'CERT_NOT_YET_VALID'],
+  ])('a certificate %s: nothing has left', async (_, issue, ca, systemCode) => {
+    const server = await secureServer(await issue())
+    const error = await record(clientOf(server.baseUrl, { ca: ca?.() }))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ outcome: 'not_applied', systemCode })
+    expect(server.seen).toEqual([])
+  })
+})
+
+describe('a client certificate', () => {
+  const demanding = async () => ({
+    ...(await authority.issue('127.0.0.1')),
+    ca: authority.cert,
+    requestCert: true,
+    rejectUnauthorized: true,
+  })
+
+  test('is shown to a server that asks for one', async () => {
+    const server = await secureServer(await demanding())
+    const own = await authority.issue('partner.example')
+    expect(await record(clientOf(server.baseUrl, { ca: authority.cert, ...own }))).toBe('done')
+    expect(server.peers).toEqual(['partner.example'])
+  })
+
+  test('that is missing: the server has read nothing', async () => {
+    const server = await secureServer(await demanding())
+    const error = await record(clientOf(server.baseUrl, { ca: authority.cert }))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(server.seen).toEqual([])
+  })
+})
+
+test('a plain server behind an https address: nothing has left', async () => {
+  const seen: string[] = []
+  const server = http.createServer((request) => seen.push(request.url ?? '')).listen(0, '127.0.0.1')
+  opened.push(server)
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const error = await record(clientOf(`https://127.0.0.1:${port}/api/v1`))
+  expect(error).toMatchObject({ code: 'network', outcome: 'not_applied', systemCode: 'EPROTO' })
+  expect(seen).toEqual([])
+})
