@@ -22,9 +22,9 @@ export default async function (rival: number): Promise<Subject> {
     title: 'Decoding',
     about:
       'CPU time from the text of an answer to user progress that has been checked, parsing included, beside ' +
-      '`JSON.parse` alone. campaign-client reads the envelope and runs the validator that zod generated when the ' +
-      'package was built; `z.compile` generates it in the running process, which content security policies and ' +
-      'Workers forbid.',
+      '`JSON.parse` alone. campaign-client reads the envelope and runs checks that were generated from the schema ' +
+      'before the package was built; `z.compile` generates them in the running process, which content security ' +
+      'policies and Workers forbid.',
     measure: 'ratio',
     groups,
   }

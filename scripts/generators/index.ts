@@ -1,3 +1,4 @@
+import { compiledChecks } from './compiled-checks.ts'
 import { entryPointFiles } from './entry-points.ts'
 import type { Generator } from './generator.ts'
 import { pagesOfMethods } from './method-pages.ts'
@@ -5,4 +6,4 @@ import { openApi } from './openapi.ts'
 import { pictures } from './pictures.ts'
 
 /** Every generator whose files follow from the source alone. */
-export const generators: readonly Generator[] = [entryPointFiles, openApi, pagesOfMethods, pictures]
+export const generators: readonly Generator[] = [compiledChecks, entryPointFiles, openApi, pagesOfMethods, pictures]

@@ -1,5 +1,5 @@
 import type { $ZodType } from 'zod/v4/core'
-import type { CompiledReader } from '../schemas/check.ts'
+import type { CompiledCheck } from '../schemas/check.ts'
 
 /**
  * What a retry of a call does.
@@ -17,8 +17,8 @@ export interface Endpoint<Request = unknown, Data = unknown> {
   readonly request: $ZodType<Request>
   /** Shape of the envelope's `data`; `undefined` where the answer carries none, `'any'` where it is not shown. */
   readonly response: $ZodType<Data, unknown> | 'any' | undefined
-  /** Reads what fits `response` many times faster, for answers that grow with a campaign. */
-  readonly compiledResponse?: CompiledReader
+  /** Says what fits `response` many times faster, for answers that grow with a campaign. */
+  readonly fitsResponse?: CompiledCheck
   readonly retry: RetryRule
   /** The arguments whose query names the interface leaves open. Their own names are assumed, and may be renamed. */
   readonly assumedQueryNames?: readonly string[]

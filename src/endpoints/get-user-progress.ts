@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { readUserProgress } from '../schemas/compiled.ts'
+import { isUserProgress } from '../schemas/compiled.ts'
 import { type Metadata, metadata, type OpenString, openString, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
@@ -155,6 +155,6 @@ export default endpoint<GetUserProgressRequest, UserProgress>({
   path: 'user/progress',
   request: getUserProgressRequest,
   response: userProgress,
-  compiledResponse: readUserProgress,
+  fitsResponse: isUserProgress,
   retry: 'safe',
 })

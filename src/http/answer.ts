@@ -44,7 +44,7 @@ const CLASSES = new Map([
 ])
 
 /** What decoding needs to know of the endpoint. */
-type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'compiledResponse'>
+type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'>
 
 /**
  * Turns an answer into its data. The HTTP status and `error.code` decide, never `success` alone: the published
@@ -70,10 +70,10 @@ export function decode<Data>(endpoint: Answering<Data>, answer: TransportRespons
 }
 
 function readData<Data>(endpoint: Answering<Data>, data: unknown, status: number, context: DecodeContext): Data {
-  const { response, compiledResponse } = endpoint
+  const { response, fitsResponse } = endpoint
   if (response === undefined) return undefined as Data
   if (response === 'any') return data as Data
-  const checked = check(response, data, ['data'], compiledResponse)
+  const checked = check(response, data, ['data'], fitsResponse)
   if (checked.ok) return checked.value
   if (context.report === undefined) throw misshapen(status, checked.issues)
   context.report(checked.issues)

@@ -1,7 +1,7 @@
 import { type TaskEntry, type UserProgress, userProgress } from '../endpoints/get-user-progress.ts'
 import { InvalidRequestError, type Issue } from '../errors.ts'
 import { check } from '../schemas/check.ts'
-import { readUserProgress } from '../schemas/compiled.ts'
+import { isUserProgress } from '../schemas/compiled.ts'
 import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from './change.ts'
 
 /**
@@ -55,7 +55,7 @@ export function progressChanges(before: UserProgress | null | undefined, after: 
 }
 
 function read(name: 'before' | 'after', reading: unknown): UserProgress {
-  const checked = check<UserProgress>(userProgress, reading, [name], readUserProgress)
+  const checked = check<UserProgress>(userProgress, reading, [name], isUserProgress)
   if (!checked.ok) throw unusable(checked.issues)
   return checked.value
 }

@@ -1,6 +1,5 @@
 import { type $ZodIssue, type $ZodType, safeParse } from 'zod/v4/core'
 import { typeName } from '../shared/type-name.ts'
-import { INVALID } from './compiled.ts'
 
 /** One thing that is wrong with an argument or an answer: where, and what. Never the value. */
 export interface Issue {
@@ -15,21 +14,20 @@ export type Checked<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly issues: Issue[] }
 
-/** Gives a value that fits, or INVALID for one of which zod is to say what is wrong. */
-export type CompiledReader = (value: unknown) => unknown
+/** Whether a value is one that a schema reads as it is. */
+export type CompiledCheck = (value: unknown) => boolean
 
 /**
- * Holds a value against a schema. `at` is the path of the value in what it came from; `compiled` reads the same as the
- * schema, faster.
+ * Holds a value against a schema. `at` is the path of the value in what it came from; `fits` says the same as the schema,
+ * faster. What does not fit is left to zod, which says what is wrong.
  */
 export function check<Value>(
   schema: $ZodType<Value>,
   value: unknown,
   at: readonly (string | number)[] = [],
-  compiled?: CompiledReader,
+  fits?: CompiledCheck,
 ): Checked<Value> {
-  const read = compiled?.(value)
-  if (read !== undefined && read !== INVALID) return { ok: true, value: read as Value }
+  if (fits?.(value)) return { ok: true, value: value as Value }
   const result = safeParse(schema, value)
   if (result.success) return { ok: true, value: result.data }
   return { ok: false, issues: result.error.issues.map((issue) => toIssue(issue, value, at)) }
