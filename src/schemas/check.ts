@@ -33,7 +33,8 @@ export function check<Value>(
   return { ok: false, issues: result.error.issues.map((issue) => toIssue(issue, value, at)) }
 }
 
-function toIssue(issue: $ZodIssue, root: unknown, at: readonly (string | number)[]): Issue {
+/** What zod found in a value, in our words. `at` is the path of the value in what it came from. */
+export function toIssue(issue: $ZodIssue, root: unknown, at: readonly (string | number)[] = []): Issue {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
   return { path: [...at, ...path], message: describe(issue, path.reduce(step, root)) }
 }

@@ -78,8 +78,38 @@ export const dictionary =
       ? Object.entries(value).flatMap(([name, content]) => problemsAt(name, rule(content, name)))
       : `must be an object, got ${typeName(value)}`
 
+/** For a list whose members all obey one rule. */
+export const listOf =
+  (rule: OptionRule): OptionRule =>
+  (value) =>
+    Array.isArray(value)
+      ? Array.from(value).flatMap((member, index) => problemsAt(String(index), rule(member)))
+      : `must be a list, got ${typeName(value)}`
+
+export const isObject: OptionRule = (value) =>
+  isRecord(value) ? undefined : `must be an object, got ${typeName(value)}`
+
+/** For what is sent as JSON. */
+export const isJson: OptionRule = (value) => {
+  try {
+    if (JSON.stringify(value) !== undefined) return undefined
+  } catch {
+    // A circle, or a number that JSON does not know.
+  }
+  return `must be something that JSON can hold, got ${typeName(value)}`
+}
+
 export const isFunction: OptionRule = (value) =>
   typeof value === 'function' ? undefined : `must be a function, got ${typeName(value)}`
+
+/** For an object that is used by its methods, whatever it is made of. */
+export const hasMethods =
+  (...names: readonly string[]): OptionRule =>
+  (value) => {
+    if (typeof value !== 'object' || value === null) return `must be an object, got ${typeName(value)}`
+    const missing = names.filter((name) => typeof Reflect.get(value, name) !== 'function')
+    return missing.length > 0 ? `lacks the methods ${missing.join(', ')}` : undefined
+  }
 
 export const isBoolean: OptionRule = (value) =>
   typeof value === 'boolean' ? undefined : `must be true or false, got ${typeName(value)}`
@@ -91,6 +121,9 @@ export const oneOf =
   (...allowed: readonly string[]): OptionRule =>
   (value) =>
     allowed.includes(value as string) ? undefined : `must be ${allowed.map((each) => `'${each}'`).join(' or ')}`
+
+export const isFiniteNumber: OptionRule = (value) =>
+  Number.isFinite(value) ? undefined : notInRange(value, 'must be a finite number')
 
 /** A number above 0 and at most `max`, in whatever unit the sentence names. */
 export const positive =
@@ -110,6 +143,9 @@ export const within =
 
 /** A delay that a timer can hold. */
 export const milliseconds: OptionRule = /* @__PURE__ */ positive('milliseconds', LONGEST_TIMER_MS)
+
+/** A delay that a timer can hold, or none. */
+export const nonNegativeMilliseconds: OptionRule = within('milliseconds', 0, LONGEST_TIMER_MS)
 
 export const wholeNumber =
   (min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule =>

@@ -1,7 +1,10 @@
-/** The service's answer, before a fault spoils it. */
+/** An answer of the service, as it gave it. What a fault made of it on the way is another matter. */
 export interface ServiceAnswer {
+  /** The HTTP status. */
   readonly status: number
+  /** The headers, lower-case. */
   readonly headers: Readonly<Record<string, string>>
+  /** The body, as text; empty when there is none. */
   readonly body: string
 }
 

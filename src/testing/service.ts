@@ -1,98 +1,67 @@
-import type { QueryNames } from '../endpoints/query-names.ts'
-import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
-import { type ServiceClock, systemClock } from './clock.ts'
-import { Deliveries, type DeliveryRecord } from './deliveries/delivery-queue.ts'
-import type { Deliver, PostSettings } from './deliveries/post.ts'
-import {
-  type EmitOptions,
-  type EmittedMessage,
-  type TestWebhookOptions,
-  type TestWebhookResult,
-  WebhookSender,
-} from './deliveries/sender.ts'
-import {
-  describeWebhook,
-  type WebhookOptions,
-  type WebhookRecord,
-  WebhookRegistry,
-} from './deliveries/webhook-registry.ts'
-import type { FaultHandle, FaultOptions } from './faults/options.ts'
-import { FaultQueue } from './faults/queue.ts'
+import { requireOptions } from '../shared/options.ts'
+import { systemClock } from './clock.ts'
+import { DeliveryQueue, type DeliveryRecord } from './deliveries/delivery-queue.ts'
+import type { EmitOptions, EmittedMessage } from './deliveries/emit.ts'
+import { redeliver } from './deliveries/redeliver.ts'
+import { type TestWebhookOptions, type TestWebhookResult, testWebhook } from './deliveries/test-tool.ts'
+import { describeWebhook, type WebhookOptions, type WebhookRecord } from './deliveries/webhook-registry.ts'
+import type { FaultOptions } from './faults/options.ts'
+import { describeFault, type FaultHandle, FaultQueue } from './faults/queue.ts'
 import { exchange } from './http/exchange.ts'
 import { createServiceFetch } from './http/fetch.ts'
 import type { ServiceRequest } from './http/request.ts'
 import { RequestLog, type RequestRecord } from './http/request-log.ts'
 import { Router } from './http/router.ts'
 import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
-import { Authenticator, type TokenOptions } from './tokens.ts'
-import type { CampaignSeed } from './world/campaign-seed.ts'
-import { demoCampaign } from './world/demo-campaign.ts'
-import { createIdSource } from './world/identifiers.ts'
-import { type StateSnapshot, takeSnapshot } from './world/snapshot.ts'
-import { ServiceState } from './world/state.ts'
-
-/** Options of {@link createCampaignService}. All have defaults. */
-export interface CampaignServiceOptions {
-  /** The campaigns to start with. Default: `[demoCampaign]`. */
-  campaigns?: readonly CampaignSeed[] | undefined
-  /** The tokens to accept. Default: any that is not empty, for everything. */
-  tokens?: TokenOptions | undefined
-  /** The time it lives in. Default: the system's. */
-  clock?: ServiceClock | undefined
-  /** Makes all identifiers the same on each run. Default: none, so that they differ. */
-  seed?: number | string | undefined
-  /** Other names for the query parameters that the interface leaves open. Default: the client's own defaults. */
-  queryNames?: QueryNames | undefined
-  /** Where webhooks are registered, below the base URL. Default: `'webhook'` (assumed: the interface shows none). */
-  webhookRegistrationPath?: string | undefined
-  /**
-   * Sends webhook messages: hand in `receiver.fetch` to do without a network. Default: the platform's `fetch`, read
-   * at each delivery.
-   */
-  deliver?: Deliver | undefined
-  /** How long an endpoint may take to answer, in milliseconds. Default: 10 000 (assumed: the interface shows none). */
-  deliveryTimeoutMs?: number | undefined
-}
-
-const SERVICE: OptionRules<CampaignServiceOptions> = {
-  campaigns: anything,
-  tokens: anything,
-  clock: anything,
-  seed: anything,
-  queryNames: anything,
-  webhookRegistrationPath: anything,
-  deliver: anything,
-  deliveryTimeoutMs: anything,
-}
+import { type CampaignServiceOptions, SERVICE_RULES } from './options.ts'
+import { SEED_RULES, type ServiceSeed } from './seed.ts'
+import { type ExportSeedOptions, exportSeed } from './seed-export.ts'
+import type { ServiceEvent } from './service-event.ts'
+import { startWorld } from './start.ts'
+import { Subscribers } from './subscribers.ts'
+import { Authenticator } from './tokens.ts'
+import { type CompleteTaskOptions, completeNamedTask } from './world/complete-task.ts'
+import { type EntrySnapshot, type StateSnapshot, takeSnapshot } from './world/snapshot.ts'
 
 /** The campaign service, in a box. Made by {@link createCampaignService}. */
 export interface CampaignService {
   /**
    * A `fetch` that reaches the service without a network: the `fetch` option of the client. The API is under
    * `/api/v1` of whatever host. It rejects as fetch does: with the signal's reason when aborted, with
-   * `TypeError: fetch failed` when a fault loses the connection.
+   * `TypeError: fetch failed` when a fault loses the connection. It follows no redirect: one that a fault orders comes
+   * back as it is, or rejects where the request says `redirect: 'error'`.
    */
   readonly fetch: typeof globalThis.fetch
   /**
    * Serves the same service with node:http on loopback. May be called more than once.
    *
-   * @throws TypeError when `port` is not a port, or an option is unknown; the system's error when it cannot be had.
+   * Rejects with `TypeError` when an option is unknown or wrong, with `RangeError` when `port` is not a port, with the
+   * system's error when it cannot be had.
    */
   listen(options?: ListenOptions): Promise<ListeningService>
   /**
    * Makes requests to come fail. Faults wait in line: each request takes the first one that is for it.
    *
-   * @throws TypeError when an option is wrong, saying which.
+   * @throws TypeError when an option is unknown or wrong, saying which.
+   * @throws RangeError when a number is out of its range.
    */
   fail(options: FaultOptions): FaultHandle
+  /** The faults that wait for a request, in the order in which they were ordered. */
+  readonly faults: readonly FaultHandle[]
   /**
-   * Registers a webhook as the admin panel does. One whose `hook_id` is registered already is replaced (assumed).
+   * The faults that were ordered and have not been met by all the requests they are for; one of `times: Infinity` until
+   * a request has met it. At the end of a test it should be empty: what the test is about has not happened otherwise.
+   */
+  pendingFaults(): readonly FaultHandle[]
+  /**
+   * Registers a webhook as the admin panel does. One whose `hook_id` is registered already is replaced (assumed):
+   * deliveries that wait for an endpoint which it no longer has are dropped, the others go on as they were.
    * Interface: Resources, Webhook registration record.
    *
-   * @throws TypeError when an option is wrong, saying which.
+   * @throws TypeError when an option is unknown or wrong, saying which.
    */
   registerWebhook(options: WebhookOptions): WebhookRecord
-  /** Forgets a webhook; its deliveries under way go on. Whether there was one. */
+  /** Forgets a webhook and drops the deliveries to it that have not ended. Whether there was one. */
   unregisterWebhook(hookId: string): boolean
   /** The registered webhooks, without their secrets. */
   readonly webhooks: readonly WebhookRecord[]
@@ -101,13 +70,14 @@ export interface CampaignService {
    * XP stays as it is. Interface: Events.
    *
    * @throws TypeError when it names a campaign, user, task or quest that is not there, or an option is wrong.
+   * @throws RangeError when `xp` is not finite.
    */
   emit(event: EmitOptions): EmittedMessage
   /**
    * Presses the admin panel's Test button: sends a simulated `user_activity` once, without retries and without a
    * record among the deliveries (both assumed). Interface: Events, Test tool.
    *
-   * Rejects with `TypeError` when the webhook, its URL, the campaign or the user is not there, or an option is unknown.
+   * Rejects with `TypeError` when the webhook, its URL, the campaign or the user is not there, or an option is wrong.
    */
   testWebhook(options: TestWebhookOptions): Promise<TestWebhookResult>
   /**
@@ -115,14 +85,53 @@ export interface CampaignService {
    * oldest leave beyond 10 000.
    */
   readonly deliveries: readonly DeliveryRecord[]
+  /**
+   * Delivers a message once more, to the same endpoint and with the same `id` and payload: a delivery of its own, with
+   * the usual retries, signed with the secret that the webhook has now. A receiver should take it for a duplicate.
+   * (Assumed: the interface shows no such switch.)
+   *
+   * @param deliveryId - the `deliveryId` of one of `deliveries`, whatever became of it
+   * @throws TypeError when there is no such delivery, or its webhook no longer has its endpoint.
+   */
+  redeliver(deliveryId: string): DeliveryRecord
+  /** When the next retry of a delivery is due, in milliseconds since the epoch; `undefined` when none waits. */
+  readonly nextRetryAt: number | undefined
   /** Resolves when no delivery is under way. Retries that wait for their time are not waited for. */
   settle(): Promise<void>
+  /**
+   * Completes a task for a user as if they had done it in the campaign itself: with its XP, the quests and challenges
+   * that follow, XP for the referrer, and the webhook messages of all that. A task that counts once and is done already
+   * changes nothing. Returns the user's entry afterwards.
+   *
+   * @throws TypeError when it names what is not there, something must be completed first, or an option is wrong.
+   */
+  completeTask(options: CompleteTaskOptions): EntrySnapshot
   /** The requests of late (10 000 at most), oldest first. */
   readonly requests: readonly RequestRecord[]
   /** What the service holds, copied at each access. */
   readonly state: StateSnapshot
-  /** Back to the start: campaigns as seeded, no webhooks, deliveries or faults, an empty log. Servers go on. */
-  reset(): void
+  /**
+   * Calls back for everything that happens, in the order in which it does, before the client has its answer. What the
+   * listener throws breaks nothing here, and is thrown again a moment later, where it fails the test that runs.
+   *
+   * @returns what ends the subscription; the second time it does nothing
+   * @throws TypeError when `listener` is not a function.
+   */
+  subscribe(listener: (event: ServiceEvent) => void): () => void
+  /**
+   * All that the service holds now, as a seed: `createCampaignService({ ...seed })` and `reset(seed)` go on from there.
+   * Deliveries, faults and the log are not in it, tokens neither. It can be kept as JSON.
+   *
+   * @throws TypeError when an option is unknown or wrong.
+   */
+  exportSeed(options?: ExportSeedOptions): ServiceSeed
+  /**
+   * Back to the start: campaigns and webhooks as seeded, no deliveries or faults, an empty log. Servers and
+   * subscriptions go on. With a seed, that is the start, for this time.
+   *
+   * @throws TypeError when the seed contradicts itself, saying where; then nothing has changed.
+   */
+  reset(seed?: ServiceSeed): void
 }
 
 /**
@@ -138,24 +147,40 @@ export interface CampaignService {
  * })
  * service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
  * ```
- * @throws TypeError when an option is unknown or contradicts itself, saying where.
+ * @throws TypeError when an option is unknown or wrong, or a seed contradicts itself, saying where.
+ * @throws RangeError when a number is out of its range.
  */
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
-  requireOptions('createCampaignService', options, SERVICE)
-  const { campaigns = [demoCampaign], clock = systemClock } = options
+  requireOptions('createCampaignService', options, SERVICE_RULES)
+  const { clock = systemClock, deliver = (request) => globalThis.fetch(request), deliveryTimeoutMs = 10_000 } = options
+  const at = () => clock.now()
   const router = new Router(options)
   const authenticator = new Authenticator(options.tokens)
-  const faults = new FaultQueue()
   const log = new RequestLog()
-  const posting = readPostSettings(options, clock)
-  const deliveries = new Deliveries(posting)
-  const start = () => {
-    const ids = createIdSource(options.seed)
-    const state = new ServiceState(campaigns, ids)
-    const webhooks = new WebhookRegistry(ids)
-    return { state, webhooks, sender: new WebhookSender(state, webhooks, deliveries, ids) }
+  const subscribers = new Subscribers(clock)
+  const faults = new FaultQueue((change, fault) => {
+    subscribers.tell(() => ({ kind: 'fault_changed', at: at(), change, fault: describeFault(fault) }))
+  })
+  const posting = { clock, deliver, timeoutMs: deliveryTimeoutMs }
+  const deliveries = new DeliveryQueue(posting, (delivery) => {
+    subscribers.tell(() => ({ kind: 'delivery_changed', at: at(), delivery: delivery() }))
+  })
+  const start = (caller: string, seed: ServiceSeed) =>
+    startWorld(caller, seed, {
+      idSeed: options.seed,
+      deliveries,
+      onWebhookChange(change, webhook) {
+        deliveries.drop(webhook.hook_id, change === 'unregistered' ? [] : webhook.urls)
+        subscribers.tell(() => ({ kind: 'webhook_changed', at: at(), change, webhook: describeWebhook(webhook) }))
+      },
+    })
+  let world = start('createCampaignService', options)
+
+  const tellChanges = (): void => {
+    const changes = world.state.takeChanges()
+    if (changes.entries.size + changes.awards.length + changes.values.length === 0) return
+    subscribers.tell(() => ({ kind: 'state_changed', at: at(), changed: takeSnapshot(changes) }))
   }
-  let world = start()
 
   const answer = (request: ServiceRequest) =>
     exchange(request, {
@@ -163,55 +188,63 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
       authenticator,
       faults,
       log,
-      now: () => clock.now(),
+      now: at,
       open: (grant) => ({
         state: world.state,
         webhooks: world.webhooks,
         grant,
-        now: clock.now(),
+        now: at(),
         announce: (event) => world.sender.announce(event),
       }),
+      onAnswer(record, answer) {
+        tellChanges()
+        subscribers.tell(() => ({ kind: 'request_answered', at: at(), request: record, ...(answer && { answer }) }))
+      },
     })
 
   return {
     fetch: createServiceFetch(answer, clock),
     listen: (listenOptions) => listen(answer, clock, listenOptions),
     fail: (faultOptions) => faults.add(faultOptions),
+    get faults() {
+      return faults.handles()
+    },
+    pendingFaults: () => faults.handles().filter(({ remaining, used }) => remaining < Infinity || used === 0),
     registerWebhook: (webhookOptions) => describeWebhook(world.webhooks.register(webhookOptions)),
     unregisterWebhook: (hookId) => world.webhooks.unregister(hookId),
     get webhooks() {
-      return world.webhooks.records()
+      return world.webhooks.all().map(describeWebhook)
     },
     emit: (event) => world.sender.emit(event),
-    testWebhook: (testOptions) => world.sender.test(testOptions, posting),
+    testWebhook: (testOptions) => testWebhook(testOptions, world, posting),
     get deliveries() {
       return deliveries.records()
     },
+    redeliver: (deliveryId) => redeliver(deliveryId, world, deliveries),
+    get nextRetryAt() {
+      return deliveries.nextRetryAt
+    },
     settle: () => deliveries.settle(),
+    completeTask(taskOptions) {
+      const entry = completeNamedTask(taskOptions, world.state, (event) => world.sender.announce(event))
+      tellChanges()
+      return entry
+    },
     get requests() {
       return log.records()
     },
     get state() {
-      return takeSnapshot(world.state)
+      return takeSnapshot(world.state.everything())
     },
-    reset() {
+    subscribe: (listener) => subscribers.add(listener),
+    exportSeed: (exportOptions) => exportSeed(world, exportOptions),
+    reset(seed) {
+      if (seed !== undefined) requireOptions('reset', seed, SEED_RULES)
+      world = start('reset', seed ?? options)
       faults.clear()
       log.clear()
       deliveries.clear()
-      world = start()
+      subscribers.tell(() => ({ kind: 'reset', at: at() }))
     },
   }
-}
-
-function readPostSettings(
-  { deliver, deliveryTimeoutMs = 10_000 }: CampaignServiceOptions,
-  clock: ServiceClock,
-): PostSettings {
-  if (deliver !== undefined && typeof deliver !== 'function') {
-    throw new TypeError('deliver must be a function that takes a Request and gives a Response')
-  }
-  if (!Number.isFinite(deliveryTimeoutMs) || deliveryTimeoutMs <= 0) {
-    throw new TypeError('deliveryTimeoutMs must be a positive number of milliseconds')
-  }
-  return { clock, timeoutMs: deliveryTimeoutMs, deliver: deliver ?? ((request) => globalThis.fetch(request)) }
 }

@@ -1,5 +1,17 @@
-import { anything, type OptionRules, requireOptions } from '../shared/options.ts'
+import { identifier } from '../schemas/fields.ts'
+import {
+  isBoolean,
+  listOf,
+  type OptionProblem,
+  type OptionRule,
+  type OptionRules,
+  optional,
+  optionProblems,
+} from '../shared/options.ts'
+import { isRecord } from '../shared/record.ts'
+import { typeName } from '../shared/type-name.ts'
 import { Refusal } from './refusal.ts'
+import { fits } from './schema-rule.ts'
 
 /** What a token may do. */
 export interface TokenGrant {
@@ -14,8 +26,25 @@ export interface TokenGrant {
 /** The tokens a service knows: a list of those that may do everything, or what each may do by token. */
 export type TokenOptions = readonly string[] | Readonly<Record<string, TokenGrant>>
 
+const GRANT: OptionRules<TokenGrant> = {
+  organization: optional(fits(identifier)),
+  campaigns: optional(listOf(fits(identifier))),
+  expired: optional(isBoolean),
+}
+
+/** The rule of the option. Nothing it says names a token. */
+export const areTokens: OptionRule = (value) => {
+  if (!Array.isArray(value) && !isRecord(value))
+    return `must be a list of tokens, or grants by token, got ${typeName(value)}`
+  const tokens: unknown[] = Array.isArray(value) ? Array.from(value) : Object.keys(value)
+  const usable = tokens.every((token) => typeof token === 'string' && /^[^\s,]+$/.test(token))
+  if (!usable) return 'must be non-empty strings without white space or commas'
+  return Array.isArray(value)
+    ? undefined
+    : Object.values(value).flatMap((grant): OptionProblem[] => optionProblems(grant, GRANT))
+}
+
 const EVERYTHING: TokenGrant = {}
-const GRANT: OptionRules<TokenGrant> = { organization: anything, campaigns: anything, expired: anything }
 const BEARER = /^Bearer +([^\s,]+) *$/i
 
 /** Decides what the sender of an Authorization header may do. The token itself is never kept or named. */
@@ -27,15 +56,6 @@ export class Authenticator {
     this.#grants = new Map(
       isList(tokens) ? tokens.map((token) => [token, EVERYTHING] as const) : Object.entries(tokens),
     )
-    for (const [token, grant] of this.#grants) {
-      if (typeof token !== 'string' || !/^[^\s,]+$/.test(token)) {
-        throw new TypeError('tokens: each must be a non-empty string without white space or commas')
-      }
-      requireOptions('tokens', grant, GRANT)
-      if (grant.campaigns !== undefined && !Array.isArray(grant.campaigns)) {
-        throw new TypeError('tokens: campaigns must be a list of campaign ids when given')
-      }
-    }
   }
 
   /** @throws Refusal (401) when the token is missing, unknown or expired. */

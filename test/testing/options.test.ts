@@ -23,7 +23,7 @@ const misspelt: readonly Misspelt[] = [
     call: createCampaignService,
     options: { campaign: [] },
     message:
-      /^createCampaignService: campaign is not an option; there are campaigns, tokens, clock, seed, queryNames, /,
+      /^createCampaignService: campaign is not an option; there are campaigns, webhooks, awards, values, tokens, clock, seed, queryNames, /,
   },
   {
     what: 'the clock',
@@ -35,73 +35,91 @@ const misspelt: readonly Misspelt[] = [
     what: 'a token, which is not named',
     call: (grant) => createCampaignService({ tokens: { 'the-token': grant } }),
     options: { expird: true },
-    message: /^tokens: expird is not an option; there are organization, campaigns, expired$/,
+    message: /^createCampaignService: tokens\.expird is not an option; there are organization, campaigns, expired$/,
   },
   {
     what: 'a campaign',
     call: seeded,
     options: { action: [] },
-    message: /^campaign "demo": action is not an option; there are id, name, .*, actions, quests, challenges, /,
+    message:
+      /^createCampaignService: campaigns\.0\.action is not an option; there are id, name, .*, actions, quests, challenges, /,
   },
   {
     what: 'a task',
     call: seeded,
     options: { actions: [{ id: 't' }, { id: 'u', dep: ['t'] }] },
-    message: /^campaign "demo": actions\[1\]: dep is not an option; there are id, .*, deps, is_optional$/,
+    message:
+      /^createCampaignService: campaigns\.0\.actions\.1\.dep is not an option; there are id, .*, deps, is_optional$/,
   },
   {
     what: 'a quest',
     call: seeded,
     options: { actions: [{ id: 't' }], quests: [{ id: 'q', actions: ['t'], recurrence: 'daily' }] },
-    message: /^campaign "demo": quests\[0\]: recurrence is not an option; there are id, name, actions, xp, /,
+    message:
+      /^createCampaignService: campaigns\.0\.quests\.0\.recurrence is not an option; there are id, name, actions, xp, /,
   },
   {
     what: 'a challenge',
     call: seeded,
     options: { challenges: [{ id: 'c', actions: ['t'] }] },
-    message: /^campaign "demo": challenges\[0\]: actions is not an option; there are id, name, xp, xp_mul, meta, deps$/,
+    message:
+      /^createCampaignService: campaigns\.0\.challenges\.0\.actions is not an option; there are id, name, xp, xp_mul, meta, deps$/,
   },
   {
     what: 'a season',
     call: seeded,
     options: { seasons: [{ name: 's', max_xp: 1, min_xp: 0 }] },
-    message: /^campaign "demo": seasons\[0\]: min_xp is not an option; there are name, max_xp$/,
+    message: /^createCampaignService: campaigns\.0\.seasons\.0\.min_xp is not an option; there are name, max_xp$/,
   },
   {
     what: 'a user',
     call: seeded,
     options: { users: [{ account: 'ada', platform: 'web', refId: 'r' }] },
-    message: /^campaign "demo": user "ada": refId is not an option; there are account, .*, referrer, ref_id$/,
+    message:
+      /^createCampaignService: campaigns\.0\.users\.0\.refId is not an option; there are id, account, .*, referrer, ref_id$/,
   },
   {
     what: 'an account of a user',
     call: seeded,
-    options: { users: [{ account: 'ada', platform: 'web', profiles: [{ acount: 'a', platform: 'p' }] }] },
-    message: /^campaign "demo": user "ada": profiles\[0\]: acount is not an option; there are account, platform$/,
+    options: { users: [{ account: 'ada', platform: 'web', profiles: [{ account: 'a', platform: 'p', acount: 'b' }] }] },
+    message:
+      /^createCampaignService: campaigns\.0\.users\.0\.profiles\.0\.acount is not an option; there are account, platform$/,
   },
   {
     what: 'an invite code',
     call: seeded,
     options: { invite_codes: [{ code: 'c', usedBy: ['ada'] }] },
-    message: /^campaign "demo": invite_codes\[0\]: usedBy is not an option; there are code, used_by$/,
+    message: /^createCampaignService: campaigns\.0\.invite_codes\.0\.usedBy is not an option; there are code, used_by$/,
   },
   {
     what: 'a fault',
     call: (options) => service().fail(options),
     options: { kind: 'status', time: 2 },
-    message: /^fail of kind status: time is not an option; there are on, times, kind, applied, status, headers, body$/,
+    message: /^fail of kind status: time is not an option; there are kind, on, times, applied, status, headers, body$/,
   },
   {
     what: 'a fault of a kind that cannot be told that',
     call: (options) => service().fail(options),
     options: { kind: 'reset', status: 503 },
-    message: /^fail of kind reset: status is not an option; there are on, times, kind, applied$/,
+    message: /^fail of kind reset: status is not an option; there are kind, on, times, applied$/,
+  },
+  {
+    what: 'a fault that has no delay',
+    call: (options) => service().fail(options),
+    options: { kind: 'stall', delayMs: 5 },
+    message: /^fail of kind stall: delayMs is not an option; there are kind, on, times$/,
+  },
+  {
+    what: 'a fault that applies the request by its name',
+    call: (options) => service().fail(options),
+    options: { kind: 'applied_then_reset', applied: false },
+    message: /^fail of kind applied_then_reset: applied is not an option; there are kind, on, times$/,
   },
   {
     what: 'a fault that applies the request anyway',
     call: (options) => service().fail(options),
     options: { kind: 'truncate', applied: false },
-    message: /^fail of kind truncate: applied is not an option; there are on, times, kind, delayMs$/,
+    message: /^fail of kind truncate: applied is not an option; there are kind, on, times$/,
   },
   {
     what: 'a webhook, which would go unsigned',
@@ -183,17 +201,37 @@ describe('what is no object of options', () => {
       () => createCampaignService('demo' as never),
       /^createCampaignService: must be an object/,
     ],
-    ['a campaign', () => createCampaignService({ campaigns: [null as never] }), /^campaigns: id must be/],
-    ['a task', () => seeded({ actions: [null] }), /^campaign "demo": actions\[0\]: must be an object/],
-    ['a user', () => seeded({ users: [undefined] }), /^campaign "demo": user "undefined": must be an object/],
-    ['a token', () => createCampaignService({ tokens: { t: true as never } }), /^tokens: must be an object/],
+    [
+      'a campaign',
+      () => createCampaignService({ campaigns: [null as never] }),
+      /^createCampaignService: campaigns\.0 expected object, received null$/,
+    ],
+    [
+      'a task',
+      () => seeded({ actions: [null] }),
+      /^createCampaignService: campaigns\.0\.actions\.0 expected object, received null$/,
+    ],
+    [
+      'a user',
+      () => seeded({ users: [undefined] }),
+      /^createCampaignService: campaigns\.0\.users\.0 expected object, received undefined$/,
+    ],
+    [
+      'a token',
+      () => createCampaignService({ tokens: { t: true as never } }),
+      /^createCampaignService: tokens must be an object/,
+    ],
     [
       'a token for one campaign',
       () => createCampaignService({ tokens: { t: { campaigns: 'demo' as never } } }),
-      /^tokens: campaigns must be a list of campaign ids/,
+      /^createCampaignService: tokens\.campaigns must be a list, got string$/,
     ],
-    ['a fault', () => service().fail(undefined as never), /^fail: kind must be one of/],
-    ['a fault by its kind alone', () => service().fail('reset' as never), /^fail: kind must be one of/],
+    ['a fault', () => service().fail(undefined as never), /^fail: kind must be 'status' or 'reset' or 'hang' or /],
+    [
+      'a fault by its kind alone',
+      () => service().fail('reset' as never),
+      /^fail: kind must be 'status' or 'reset' or 'hang' or /,
+    ],
     ['an event', () => service().emit(undefined as never), /^emit: kind must be/],
   ])('is refused: %s', (_, call, message) => {
     expect(call).toThrow(TypeError)

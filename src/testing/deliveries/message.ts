@@ -1,6 +1,7 @@
 import { type Campaign, type Entry, totalXp } from '../world/campaign.ts'
 import type { Quest, Task } from '../world/campaign-definition.ts'
-import type { ServiceEvent } from '../world/event.ts'
+import type { Identifiers } from '../world/identifiers.ts'
+import type { UserEvent } from '../world/user-event.ts'
 import type { MessageAddress } from './webhook-registry.ts'
 
 /** A message before it has an ID. */
@@ -18,7 +19,7 @@ export const USER_ACTIVITY = 'user_activity'
  * Assumed where the interface is silent: a quest is shown in the place of the task, with the type `quest`; a reward is
  * a `user_activity` of type `reward_claimed`, because claiming one is named among a user's activities.
  */
-export function draftMessage(event: ServiceEvent): Draft {
+export function draftMessage(event: UserEvent): Draft {
   return userActivity(event.campaign, event.entry, eventOf(event))
 }
 
@@ -54,7 +55,7 @@ function userActivity(campaign: Campaign, entry: Entry, event: unknown): Draft {
   }
 }
 
-function eventOf(event: ServiceEvent): unknown {
+function eventOf(event: UserEvent): unknown {
   switch (event.kind) {
     case 'action_completed':
       return { type: event.kind, data: { action: describe(event.item), xp: event.xp } }
@@ -73,3 +74,10 @@ const describe = ({ id, name, type }: Pick<Task | (Quest & { type: string }), 'i
   name,
   type,
 })
+
+/** One ID and one text for all endpoints. A payload that brings its own `id`, even an unusable one, keeps it. */
+export function sealMessage({ payload }: Draft, ids: Identifiers): { id: string; body: string } {
+  const id = ids.next('message')
+  const sealed: Record<string, unknown> = { id, ...payload }
+  return { id: typeof sealed.id === 'string' ? sealed.id : id, body: JSON.stringify(sealed) }
+}

@@ -1,5 +1,9 @@
-import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
-import type { IdSource } from '../world/identifiers.ts'
+import { webhookRegistration } from '../../endpoints/register-webhook.ts'
+import { identifier } from '../../schemas/fields.ts'
+import { listOf, type OptionRule, type OptionRules, optional, requireOptions } from '../../shared/options.ts'
+import { signWebhook } from '../../webhook/index.ts'
+import { fits } from '../schema-rule.ts'
+import type { Identifiers } from '../world/identifiers.ts'
 
 /** A webhook, as `service.registerWebhook` takes it: the registration record with what the admin panel adds. */
 export interface WebhookOptions {
@@ -15,15 +19,6 @@ export interface WebhookOptions {
   campaigns?: readonly string[] | undefined
   /** The organization whose campaigns it applies to. Default: every organization. */
   organization?: string | undefined
-}
-
-const WEBHOOK: OptionRules<WebhookOptions> = {
-  scope: anything,
-  url: anything,
-  secret: anything,
-  hook_id: anything,
-  campaigns: anything,
-  organization: anything,
 }
 
 /** A registered webhook, without its secret. */
@@ -58,43 +53,66 @@ export interface MessageAddress {
   readonly organization: string | undefined
 }
 
+/** What happened to a webhook. */
+export type WebhookChange = 'registered' | 'replaced' | 'unregistered'
+
+const { scope, url, secret, hook_id } = webhookRegistration.shape
+
+const areEndpoints: OptionRule = (value) => {
+  if (!Array.isArray(value)) return fits(url)(value)
+  return value.length > 0 ? listOf(fits(url))(value) : 'must name at least one endpoint'
+}
+
+/** What there is to say about a webhook. */
+export const WEBHOOK_RULES: OptionRules<WebhookOptions> = {
+  scope: optional(fits(scope)),
+  url: areEndpoints,
+  secret: fits(secret),
+  hook_id: fits(hook_id),
+  campaigns: optional(listOf(fits(identifier))),
+  organization: optional(fits(identifier)),
+}
+
+/** The webhooks there are. */
 export class WebhookRegistry {
   readonly #webhooks = new Map<string, Webhook>()
-  readonly #ids: IdSource
+  readonly #ids: Identifiers
+  #onChange: ((change: WebhookChange, webhook: Webhook) => void) | undefined
 
-  constructor(ids: IdSource) {
+  constructor(ids: Identifiers) {
     this.#ids = ids
+  }
+
+  /** Tells of what changes from now on. */
+  watch(onChange: (change: WebhookChange, webhook: Webhook) => void): void {
+    this.#onChange = onChange
   }
 
   /** @throws TypeError when the options are wrong, saying which. */
   register(options: WebhookOptions): Webhook {
-    requireOptions('registerWebhook', options, WEBHOOK)
-    const urls = typeof options.url === 'string' ? [options.url] : [...options.url]
-    if (urls.length === 0) throw new TypeError('registerWebhook: url must name at least one endpoint')
-    for (const url of urls) requireHttpUrl(url)
-    for (const field of ['scope', 'secret', 'hook_id', 'organization'] as const) {
-      const value: unknown = options[field]
-      if (value === undefined || (typeof value === 'string' && value !== '')) continue
-      throw new TypeError(`registerWebhook: ${field} must be a non-empty string when given`)
-    }
-    // A text is a list of its letters, none of which is a campaign.
-    if (options.campaigns !== undefined && !Array.isArray(options.campaigns)) {
-      throw new TypeError('registerWebhook: campaigns must be a list of campaign ids when given')
-    }
+    requireOptions('registerWebhook', options, WEBHOOK_RULES)
+    const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = options
+    if (hook_id !== undefined) this.#ids.reserve(hook_id)
     const webhook: Webhook = {
-      hook_id: options.hook_id ?? this.#ids.short('hook'),
-      scope: options.scope ?? 'user_activity',
-      urls: [...new Set(urls)],
-      secret: options.secret,
-      campaigns: new Set(options.campaigns),
-      organization: options.organization,
+      hook_id: hook_id ?? this.#ids.next('hook'),
+      scope,
+      urls: [...new Set(typeof url === 'string' ? [url] : url)],
+      secret,
+      campaigns: new Set(campaigns),
+      organization,
     }
+    const change = this.#webhooks.has(webhook.hook_id) ? 'replaced' : 'registered'
     this.#webhooks.set(webhook.hook_id, webhook)
+    this.#onChange?.(change, webhook)
     return webhook
   }
 
   unregister(hookId: string): boolean {
-    return this.#webhooks.delete(hookId)
+    const webhook = this.#webhooks.get(hookId)
+    if (!webhook) return false
+    this.#webhooks.delete(hookId)
+    this.#onChange?.('unregistered', webhook)
+    return true
   }
 
   find(hookId: string): Webhook | undefined {
@@ -107,21 +125,21 @@ export class WebhookRegistry {
     return webhook
   }
 
+  all(): readonly Webhook[] {
+    return [...this.#webhooks.values()]
+  }
+
   get isEmpty(): boolean {
     return this.#webhooks.size === 0
   }
 
   applicable({ scope, pid, organization }: MessageAddress): Webhook[] {
-    return [...this.#webhooks.values()].filter(
+    return this.all().filter(
       (webhook) =>
         webhook.scope === scope &&
         (webhook.organization === undefined || webhook.organization === organization) &&
         (webhook.campaigns.size === 0 || (pid !== undefined && webhook.campaigns.has(pid))),
     )
-  }
-
-  records(): WebhookRecord[] {
-    return [...this.#webhooks.values()].map(describeWebhook)
   }
 }
 
@@ -133,9 +151,6 @@ export const describeWebhook = ({ hook_id, scope, urls, secret, campaigns }: Web
   campaigns: [...campaigns],
 })
 
-function requireHttpUrl(url: unknown): void {
-  const protocol = typeof url === 'string' && URL.canParse(url) ? new URL(url).protocol : undefined
-  if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new TypeError('registerWebhook: url must be an absolute http or https URL')
-  }
-}
+/** Signs a payload for a webhook. `undefined` without a secret. Interface: Events, Signature. */
+export const signatureOf = ({ secret }: Webhook, body: string): string | undefined =>
+  secret === undefined ? undefined : signWebhook(secret, body)

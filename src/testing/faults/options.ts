@@ -1,5 +1,15 @@
-import type { OperationName } from '../../endpoints/index.ts'
-import { anything, type OptionRule, type OptionRules } from '../../shared/options.ts'
+import { endpoints, type OperationName } from '../../endpoints/index.ts'
+import {
+  isBoolean,
+  isJson,
+  nonNegativeMilliseconds,
+  type OptionRule,
+  type OptionRules,
+  oneOf,
+  optional,
+  wholeNumber,
+} from '../../shared/options.ts'
+import { typeName } from '../../shared/type-name.ts'
 
 interface FaultTarget {
   /** The operation that fails: the name of a method of the client, or `'*'` for any request. Default: `'*'`. */
@@ -32,53 +42,82 @@ export interface GarbageFault extends InsteadOfService {
   body?: string | undefined
 }
 
-/**
- * Loses the connection without an answer (`reset`, `applied_then_reset`), or keeps it without ever answering (`hang`).
- * After `applied_then_reset` the request has taken effect.
- */
+/** Loses the connection without an answer (`reset`), or keeps it without ever answering (`hang`). */
 export interface ConnectionFault extends InsteadOfService {
-  kind: 'reset' | 'hang' | 'applied_then_reset'
+  kind: 'reset' | 'hang'
+}
+
+/** Loses the connection after the request has taken effect: `reset` with `applied`, under a name of its own. */
+export interface AppliedThenResetFault extends FaultTarget {
+  kind: 'applied_then_reset'
 }
 
 /**
  * Spoils the service's own answer; the request has taken effect. `truncate`: half of the body, then the connection is
- * lost. `stall`: half of the body, then nothing. `drip`: byte by byte. `delay`: complete, but late. `misshapen`: JSON
- * that is not what the interface promises.
+ * lost. `stall`: half of the body, then nothing. `misshapen`: JSON that is not what the interface promises.
  */
 export interface AnswerFault extends FaultTarget {
-  kind: 'truncate' | 'stall' | 'drip' | 'delay' | 'misshapen'
+  kind: 'truncate' | 'stall' | 'misshapen'
+}
+
+/** Slows the service's own answer down; the request has taken effect. */
+export interface SlowFault extends FaultTarget {
+  /** `drip`: byte by byte. `delay`: complete, but late. */
+  kind: 'drip' | 'delay'
   /** `delay`: before the answer; `drip`: between two bytes. In milliseconds. Default: 100. */
   delayMs?: number | undefined
 }
 
 /** What `service.fail` takes. */
-export type FaultOptions = StatusFault | GarbageFault | ConnectionFault | AnswerFault
+export type FaultOptions =
+  | StatusFault
+  | GarbageFault
+  | ConnectionFault
+  | AppliedThenResetFault
+  | AnswerFault
+  | SlowFault
 
 /** The kinds of faults there are. */
 export type FaultKind = FaultOptions['kind']
 
-/** A fault that was ordered. */
-export interface FaultHandle {
-  /** How many requests it still waits for. */
-  readonly remaining: number
-  /** Takes it back. The second time it does nothing. */
-  cancel(): void
+const areTimes: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
+
+const areHeaders: OptionRule = (value) => {
+  try {
+    // Headers checks names and values.
+    new Headers({ ...(value as Record<string, string>) })
+    return undefined
+  } catch (error) {
+    return `must be headers that fetch takes: ${(error as Error).message}`
+  }
 }
 
-const CONNECTION: OptionRules<ConnectionFault> = { on: anything, times: anything, kind: anything, applied: anything }
-const ANSWER: OptionRules<AnswerFault> = { on: anything, times: anything, kind: anything, delayMs: anything }
-const STATUS: OptionRules<StatusFault> = { ...CONNECTION, status: anything, headers: anything, body: anything }
-const GARBAGE: OptionRules<GarbageFault> = { ...CONNECTION, body: anything }
+const isString: OptionRule = (value) =>
+  typeof value === 'string' ? undefined : `must be a string, got ${typeName(value)}`
+
+type OptionsOf<Kind extends FaultKind> = Extract<FaultOptions, { kind: Kind }>
+
+const target: OptionRules<FaultTarget> = {
+  on: optional(oneOf('*', ...Object.keys(endpoints))),
+  times: optional(areTimes),
+}
+const instead = { ...target, applied: optional(isBoolean) }
+
 /** The kinds of faults, and what each can be told. */
-export const OPTIONS: { readonly [Kind in FaultKind]: Readonly<Record<string, OptionRule>> } = {
-  status: STATUS,
-  reset: CONNECTION,
-  hang: CONNECTION,
-  garbage: GARBAGE,
-  applied_then_reset: CONNECTION,
-  truncate: ANSWER,
-  stall: ANSWER,
-  drip: ANSWER,
-  delay: ANSWER,
-  misshapen: ANSWER,
+export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
+  status: {
+    ...instead,
+    status: optional(wholeNumber(200, 599)),
+    headers: optional(areHeaders),
+    body: optional(isJson),
+  },
+  reset: instead,
+  hang: instead,
+  garbage: { ...instead, body: optional(isString) },
+  applied_then_reset: target,
+  truncate: target,
+  stall: target,
+  misshapen: target,
+  drip: { ...target, delayMs: optional(nonNegativeMilliseconds) },
+  delay: { ...target, delayMs: optional(nonNegativeMilliseconds) },
 }

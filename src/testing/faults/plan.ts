@@ -1,7 +1,7 @@
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import { isBodyless, type ServiceAnswer } from '../answer.ts'
 import { standardError } from '../refusal.ts'
-import type { AnswerFault, FaultKind, FaultOptions, StatusFault } from './options.ts'
+import type { FaultKind, FaultOptions, StatusFault } from './options.ts'
 
 /** How an answer gets to the client. */
 export type Transmission = 'whole' | 'truncated' | 'stalled' | 'dripped'
@@ -36,7 +36,7 @@ export const answered = (answer: ServiceAnswer, transmission: Transmission = 'wh
 const HTML = '<!doctype html><html><body><h1>Something went wrong</h1></body></html>\n'
 const DEFAULT_DELAY_MS = 100
 
-/** @throws TypeError when an option is wrong, saying which. */
+/** What options that have been checked ask for. */
 export function planFault(options: FaultOptions): FaultPlan {
   const { kind } = options
   switch (kind) {
@@ -46,7 +46,6 @@ export function planFault(options: FaultOptions): FaultPlan {
     }
     case 'garbage': {
       const { body = HTML } = options
-      if (typeof body !== 'string') throw new TypeError('fail: the body of garbage must be a string')
       const answer = { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }
       return { kind, handle: options.applied ?? false, present: () => answered(answer) }
     }
@@ -61,11 +60,11 @@ export function planFault(options: FaultOptions): FaultPlan {
     case 'stall':
       return spoil(kind, (answer) => answered(answer, 'stalled'))
     case 'drip': {
-      const delayMs = readDelay(options)
+      const { delayMs = DEFAULT_DELAY_MS } = options
       return spoil(kind, (answer) => answered(answer, 'dripped', delayMs))
     }
     case 'delay': {
-      const delayMs = readDelay(options)
+      const { delayMs = DEFAULT_DELAY_MS } = options
       return spoil(kind, (answer) => answered(answer, 'whole', delayMs))
     }
     case 'misshapen':
@@ -83,22 +82,17 @@ const spoil = (
 })
 
 function statusAnswer({ status = 500, headers = {}, body }: StatusFault): ServiceAnswer {
-  if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw new TypeError('fail: status must be an integer from 200 to 599')
-  }
-  const text = typeof body === 'string' ? body : JSON.stringify(body === undefined ? standardError(status) : body)
-  if (text === undefined) throw new TypeError('fail: body must be a string or something that JSON can hold')
-  const type = typeof body !== 'string' ? 'application/json' : /^\s*</.test(body) ? 'text/html' : 'text/plain'
-  // Headers checks names and values, and makes them comparable.
+  // Headers makes names comparable.
   const named = new Headers({ ...headers })
   if (isBodyless(status)) return { status, headers: Object.fromEntries(named), body: '' }
-  if (!named.has('content-type')) named.set('content-type', `${type}; charset=utf-8`)
+  if (!named.has('content-type')) named.set('content-type', `${contentType(body)}; charset=utf-8`)
+  const text = typeof body === 'string' ? body : JSON.stringify(body === undefined ? standardError(status) : body)
   return { status, headers: Object.fromEntries(named), body: text }
 }
 
-function readDelay({ delayMs = DEFAULT_DELAY_MS }: AnswerFault): number {
-  if (!Number.isFinite(delayMs) || delayMs < 0) throw new TypeError('fail: delayMs must be at least 0 milliseconds')
-  return delayMs
+function contentType(body: unknown): string {
+  if (typeof body !== 'string') return 'application/json'
+  return /^\s*</.test(body) ? 'text/html' : 'text/plain'
 }
 
 const misshapenBody = (operation: OperationName | undefined): string =>

@@ -7,7 +7,7 @@ import { rules } from '../rules/index.ts'
 import type { RuleContext } from '../rules/rule.ts'
 import type { Authenticator, TokenGrant } from '../tokens.ts'
 import type { ServiceRequest } from './request.ts'
-import { describeRequest, type RequestLog } from './request-log.ts'
+import { describeRequest, type RequestLog, type RequestRecord } from './request-log.ts'
 import type { Route, Router } from './router.ts'
 
 /** The largest body the service reads, in bytes. Assumed: the interface shows no limit. */
@@ -21,6 +21,8 @@ export interface ExchangeParts {
   /** The time for one request, and what it works with. */
   open(grant: TokenGrant): RuleContext
   now(): number
+  /** Told of each request, with its answer where the client gets one. */
+  onAnswer(request: RequestRecord, answer: ServiceAnswer | undefined): void
 }
 
 /** An answer together with what became of the request, for the log. */
@@ -38,7 +40,7 @@ export function exchange(request: ServiceRequest, parts: ExchangeParts): FaultOu
   const handled = plan?.handle === false ? undefined : handle(request, route, access, parts)
   const outcome = present(plan, handled?.answer, route.operation)
 
-  parts.log.add({
+  const record = parts.log.add({
     at: parts.now(),
     ...(route.operation && { operation: route.operation }),
     ...describeRequest(request),
@@ -48,6 +50,7 @@ export function exchange(request: ServiceRequest, parts: ExchangeParts): FaultOu
     ...(handled?.reason !== undefined && { reason: handled.reason }),
     ...(plan && { fault: plan.kind }),
   })
+  parts.onAnswer(record, outcome.kind === 'answer' ? outcome.answer : undefined)
   return outcome
 }
 

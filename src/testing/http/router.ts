@@ -1,5 +1,6 @@
-import { endpoints, type OperationName } from '../../endpoints/index.ts'
-import type { QueryNames } from '../../endpoints/query-names.ts'
+import { type AnyEndpoint, endpoints, type OperationName } from '../../endpoints/index.ts'
+import { type QueryNames, readQueryNames } from '../../endpoints/query-names.ts'
+import { readRegistrationPath } from '../../endpoints/registration-path.ts'
 import { check } from '../../schemas/check.ts'
 import { badRequest } from '../refusal.ts'
 import type { ServiceRequest } from './request.ts'
@@ -20,29 +21,18 @@ export interface Route {
   readonly allowed: readonly string[]
 }
 
-interface CatalogueEntry {
-  readonly method: 'GET' | 'POST'
-  readonly path: string | undefined
-  readonly assumedQueryNames?: readonly string[] | undefined
-}
-
-const catalogue = Object.entries(endpoints) as readonly (readonly [OperationName, CatalogueEntry])[]
+const catalogue = Object.entries(endpoints) as readonly (readonly [OperationName, AnyEndpoint])[]
 
 /** Finds the operation a request is for, and reads its arguments. */
 export class Router {
   readonly #paths = new Map<string, { operation: OperationName; method: string }[]>()
   readonly #queryNames: ReadonlyMap<OperationName, Readonly<Record<string, string>>>
 
-  /** @throws TypeError when an option names what is not there. */
   constructor({ queryNames, webhookRegistrationPath = 'webhook' }: RouterOptions) {
     this.#queryNames = readQueryNames(queryNames)
-    for (const [operation, { method, path = trimSlashes(webhookRegistrationPath) }] of catalogue) {
+    for (const [operation, { method, path = readRegistrationPath(webhookRegistrationPath) }] of catalogue) {
       const url = `${BASE_PATH}/${path}`
-      const known = this.#paths.get(url) ?? []
-      if (path === '' || /[\s?#]/.test(path) || known.some((other) => other.method === method)) {
-        throw new TypeError('webhookRegistrationPath must be a path of its own below the base URL, like "webhook"')
-      }
-      this.#paths.set(url, [...known, { operation, method }])
+      this.#paths.set(url, [...(this.#paths.get(url) ?? []), { operation, method }])
     }
   }
 
@@ -86,25 +76,3 @@ function readJsonBody({ headers, body }: ServiceRequest): unknown {
     throw badRequest('the body is not JSON in UTF-8')
   }
 }
-
-function readQueryNames(given: QueryNames = {}): ReadonlyMap<OperationName, Readonly<Record<string, string>>> {
-  const queryNames = new Map<OperationName, Readonly<Record<string, string>>>()
-  const open = new Map<string, readonly string[]>()
-  for (const [name, { assumedQueryNames }] of catalogue) if (assumedQueryNames) open.set(name, assumedQueryNames)
-  for (const [operation, names] of Object.entries(given)) {
-    const known = open.get(operation)
-    if (!known) throw new TypeError(`queryNames: "${operation}" is not one of ${[...open.keys()].join(', ')}`)
-    for (const [argument, wireName] of Object.entries(names as Record<string, unknown>)) {
-      if (!known.includes(argument)) {
-        throw new TypeError(`queryNames.${operation}: "${argument}" is not one of ${known.join(', ')}`)
-      }
-      if (typeof wireName !== 'string' || wireName === '') {
-        throw new TypeError(`queryNames.${operation}.${argument} must be a non-empty string`)
-      }
-    }
-    queryNames.set(operation as OperationName, { ...(names as Record<string, string>) })
-  }
-  return queryNames
-}
-
-const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '')

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { anything, type OptionRules, requireOptions } from '../../shared/options.ts'
+import { isText, type OptionRules, optional, requireOptions, wholeNumber } from '../../shared/options.ts'
 import { isBodyless } from '../answer.ts'
 import type { ServiceClock } from '../clock.ts'
 import type { FaultOutcome } from '../faults/plan.ts'
@@ -27,12 +27,14 @@ export interface ListeningService {
   close(): Promise<void>
 }
 
-const LISTEN: OptionRules<ListenOptions> = { port: anything, host: anything }
+const LISTEN: OptionRules<ListenOptions> = { port: optional(wholeNumber(0, 65_535)), host: optional(isText) }
 
 /**
  * Serves the service with node:http.
  *
- * @throws TypeError when `port` is none, or an option is unknown; the system's error when it is taken.
+ * @throws TypeError when an option is unknown or of the wrong type
+ * @throws RangeError when `port` is not a port
+ * @throws Error of the system when it cannot be had
  */
 export async function listen(
   answer: (request: ServiceRequest) => FaultOutcome,
@@ -41,9 +43,6 @@ export async function listen(
 ): Promise<ListeningService> {
   requireOptions('listen', options, LISTEN)
   const { port = 0, host = '127.0.0.1' } = options
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new TypeError('listen: port must be an integer from 0 to 65535')
-  }
   const { createServer } = await loadHttp()
   const server = createServer((request, response) => {
     respond(request, response, answer, clock).catch(() => response.destroy())
@@ -88,11 +87,9 @@ async function respond(
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const body = await readBody(request)
-  const target = request.url ?? '/'
   const outcome = answer({
     method: request.method ?? 'GET',
-    // Joined rather than resolved: a target that starts with two slashes is a path, not another host.
-    url: new URL(target.startsWith('/') ? `http://127.0.0.1${target}` : target, 'http://127.0.0.1'),
+    url: addressOf(request),
     headers: toHeaders(request),
     body,
   })
@@ -120,6 +117,13 @@ async function respond(
       if (transmission === 'truncated') request.socket.destroy()
     })
   }
+}
+
+/** The address the client asked for, by its own name for this server. */
+function addressOf({ headers, url: target = '/' }: IncomingMessage): URL {
+  const named = URL.canParse(`http://${headers.host}`) ? new URL(`http://${headers.host}`).origin : 'http://127.0.0.1'
+  // Joined rather than resolved: a target that starts with two slashes is a path, not another host.
+  return new URL(target.startsWith('/') ? `${named}${target}` : target, named)
 }
 
 /** Keeps one byte more than is allowed, by which the exchange sees that it was too much. */

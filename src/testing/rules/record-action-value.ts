@@ -15,7 +15,7 @@ export const recordActionValue: Rule<'recordActionValue'> = ({ account, platform
   const missing = missingDependencies([...quest.deps, ...task.deps], entry)
   if (missing.length > 0) throw badRequest(`not completed yet, but needed first: ${missing.join(', ')}`)
 
-  state.values.push({ account, platform, pid, cid, aid, value, at: now })
+  state.recordValue({ account, platform, pid, cid, aid, value, at: now })
   for (const completion of completeTask(campaign, entry, task)) announce({ ...completion, campaign, entry, account })
   return undefined
 }

@@ -7,11 +7,6 @@ export function requireReferable(campaign: Campaign, entry: Entry | undefined): 
   if (campaign.hasCompletedTasks(entry)) throw badRequest(`the user "${entry.user.account}" has completed tasks`)
 }
 
-export function refer(referrer: Entry, referral: Entry): void {
-  referral.referrer = referrer
-  referrer.referred++
-}
-
 // The interface does not show the status of the two string-form errors: 400 is assumed.
 export const selfReferral = (): Refusal =>
   new Refusal({ status: 400, stringError: 'self_referral_not_allowed', reason: 'referrer and referral are one user' })

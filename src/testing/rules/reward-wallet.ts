@@ -15,8 +15,8 @@ export const rewardWallet: Rule<'rewardWallet'> = ({ address, pid, id, xp }, con
   const entry = enterUser(campaign, address, WALLET_PLATFORM, context)
   const award = { id, pid, address, xp, at: now }
   state.award(award)
-  entry.xp += xp
-  entry.rewards.push({ id, reward: String(xp), type: 'xp' })
+  campaign.update(entry, { xp: entry.xp + xp })
+  campaign.reward(entry, { id, reward: String(xp), type: 'xp' })
   announce({ kind: 'reward_claimed', campaign, entry, account: address, award })
   return undefined
 }

@@ -1,8 +1,8 @@
 import type { OperationName, RequestOf } from '../../endpoints/index.ts'
 import type { WebhookRegistry } from '../deliveries/webhook-registry.ts'
 import type { TokenGrant } from '../tokens.ts'
-import type { ServiceEvent } from '../world/event.ts'
 import type { ServiceState } from '../world/state.ts'
+import type { UserEvent } from '../world/user-event.ts'
 
 /** What a rule works with. */
 export interface RuleContext {
@@ -10,7 +10,7 @@ export interface RuleContext {
   readonly webhooks: WebhookRegistry
   readonly grant: TokenGrant
   readonly now: number
-  readonly announce: (event: ServiceEvent) => void
+  readonly announce: (event: UserEvent) => void
 }
 
 /** Does what a request asks, all of it or nothing. Returns the envelope's `data`. @throws Refusal */

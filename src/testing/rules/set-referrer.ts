@@ -1,6 +1,6 @@
 import { requireCampaign } from './campaign-access.ts'
 import { enterUser } from './entry.ts'
-import { missingUser, refer, requireReferable, selfReferral } from './referral.ts'
+import { missingUser, requireReferable, selfReferral } from './referral.ts'
 import type { Rule } from './rule.ts'
 
 export const setReferrer: Rule<'setReferrer'> = ({ referrer, referral, platform, pid }, context) => {
@@ -15,6 +15,6 @@ export const setReferrer: Rule<'setReferrer'> = ({ referrer, referral, platform,
   if (first?.user && first.user === second?.user) throw selfReferral()
   if (second?.user) requireReferable(campaign, campaign.find(second.user))
 
-  refer(enterUser(campaign, referrer, platform, context), enterUser(campaign, referral, platform, context))
+  campaign.refer(enterUser(campaign, referrer, platform, context), enterUser(campaign, referral, platform, context))
   return {}
 }

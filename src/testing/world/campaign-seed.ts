@@ -1,6 +1,5 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
-import { anything, type OptionRules } from '../../shared/options.ts'
 
 /** A task of a campaign to start with. Everything but `id` has a default. */
 export interface TaskSeed {
@@ -73,6 +72,8 @@ export interface SeasonSeed {
 
 /** A user with an entry in the campaign, to start with. */
 export interface UserSeed {
+  /** ID of the entry in the campaign. Default: one made up. */
+  id?: string | undefined
   /** Account identifier. */
   account: string
   /** Platform of the account. */
@@ -101,8 +102,11 @@ export interface UserSeed {
   completed?: readonly string[] | undefined
   /** Rewards already earned. Their IDs count as used. Default: none. */
   rewards?: readonly RewardEntry[] | undefined
-  /** Account, on the same platform, of the user who referred this one: one listed before. Default: none. */
-  referrer?: string | undefined
+  /**
+   * The user of the campaign who referred this one: an account on the same platform, or one with its platform.
+   * Default: none.
+   */
+  referrer?: string | LinkedProfile | undefined
   /** ID of the user's own referral link. Default: one made up. */
   ref_id?: string | undefined
 }
@@ -140,67 +144,4 @@ export interface CampaignSeed {
   users?: readonly UserSeed[] | undefined
   /** Invite codes. Default: none. */
   invite_codes?: readonly InviteCodeSeed[] | undefined
-}
-
-export const TASK_SEED: OptionRules<TaskSeed> = {
-  id: anything,
-  name: anything,
-  type: anything,
-  recurrence: anything,
-  ref_xp: anything,
-  xp: anything,
-  xp_mul: anything,
-  meta: anything,
-  deps: anything,
-  is_optional: anything,
-}
-export const QUEST_SEED: OptionRules<QuestSeed> = {
-  id: anything,
-  name: anything,
-  actions: anything,
-  xp: anything,
-  xp_mul: anything,
-  meta: anything,
-  deps: anything,
-}
-export const CHALLENGE_SEED: OptionRules<ChallengeSeed> = {
-  id: anything,
-  name: anything,
-  xp: anything,
-  xp_mul: anything,
-  meta: anything,
-  deps: anything,
-}
-export const SEASON_SEED: OptionRules<SeasonSeed> = { name: anything, max_xp: anything }
-export const USER_SEED: OptionRules<UserSeed> = {
-  account: anything,
-  platform: anything,
-  profiles: anything,
-  wallet: anything,
-  email: anything,
-  name: anything,
-  alias: anything,
-  team: anything,
-  xp: anything,
-  ref_xp: anything,
-  ugc_xp: anything,
-  xp_mul: anything,
-  completed: anything,
-  rewards: anything,
-  referrer: anything,
-  ref_id: anything,
-}
-export const PROFILE_SEED: OptionRules<LinkedProfile> = { account: anything, platform: anything }
-export const INVITE_CODE_SEED: OptionRules<InviteCodeSeed> = { code: anything, used_by: anything }
-export const CAMPAIGN_SEED: OptionRules<CampaignSeed> = {
-  id: anything,
-  name: anything,
-  organization: anything,
-  registration: anything,
-  actions: anything,
-  quests: anything,
-  challenges: anything,
-  seasons: anything,
-  users: anything,
-  invite_codes: anything,
 }

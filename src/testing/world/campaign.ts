@@ -2,23 +2,33 @@ import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
 import type { User } from './users.ts'
 
-/** A user's entry in a campaign. */
+/** A user's entry in a campaign. It is changed by its campaign only, which so knows what has changed. */
 export interface Entry {
   readonly id: string
   readonly user: User
   /** ID of the user's own referral link in the campaign. */
   readonly ref_id: string
-  name: string
-  alias: string
-  team: string
-  xp: number
-  ref_xp: number
-  ugc_xp: number
-  xp_mul: number
+  readonly name: string
+  readonly alias: string
+  readonly team: string
+  readonly xp: number
+  readonly ref_xp: number
+  readonly ugc_xp: number
+  readonly xp_mul: number
+  readonly completed: ReadonlySet<string>
+  readonly rewards: readonly RewardEntry[]
+  readonly referrer: Entry | undefined
+  /** How many users this one has referred. */
+  readonly referred: number
+}
+
+/** What of an entry can be set to another value. */
+type EntryFields = Pick<Entry, 'name' | 'alias' | 'team' | 'xp' | 'ref_xp' | 'ugc_xp' | 'xp_mul'>
+
+interface StoredEntry extends EntryFields, Omit<Entry, keyof EntryFields> {
   readonly completed: Set<string>
   readonly rewards: RewardEntry[]
   referrer: Entry | undefined
-  /** How many users this one has referred. */
   referred: number
 }
 
@@ -26,25 +36,70 @@ export interface Entry {
 export class Campaign {
   readonly definition: CampaignDefinition
   readonly inviteCodes = new Map<string, readonly string[]>()
-  readonly #entries = new Map<User, Entry>()
-  readonly #referralLinks = new Map<string, Entry>()
+  readonly #entries = new Map<User, StoredEntry>()
+  readonly #byId = { id: new Map<string, Entry>(), ref_id: new Map<string, Entry>() }
+  readonly #onChange: (entry: Entry) => void
 
-  constructor(definition: CampaignDefinition) {
+  constructor(definition: CampaignDefinition, onChange: (entry: Entry) => void) {
     this.definition = definition
+    this.#onChange = onChange
   }
 
   find(user: User): Entry | undefined {
     return this.#entries.get(user)
   }
 
-  add(entry: Entry): void {
-    if (this.#referralLinks.has(entry.ref_id)) throw new TypeError(`users: ref_id "${entry.ref_id}" is there twice`)
-    this.#entries.set(entry.user, entry)
-    this.#referralLinks.set(entry.ref_id, entry)
+  /** Makes the entry of a user who has none. */
+  add(user: User, ids: Pick<Entry, 'id' | 'ref_id'>): Entry {
+    const entry: StoredEntry = {
+      ...ids,
+      user,
+      name: user.account,
+      alias: '',
+      team: '',
+      xp: 0,
+      ref_xp: 0,
+      ugc_xp: 0,
+      xp_mul: 1,
+      completed: new Set(),
+      rewards: [],
+      referrer: undefined,
+      referred: 0,
+    }
+    this.#entries.set(user, entry)
+    this.#byId.id.set(entry.id, entry)
+    this.#byId.ref_id.set(entry.ref_id, entry)
+    this.#onChange(entry)
+    return entry
   }
 
-  byReferralLink(refId: string): Entry | undefined {
-    return this.#referralLinks.get(refId)
+  /** Sets fields of an entry; those that are undefined stay as they are. */
+  update(entry: Entry, fields: { readonly [Name in keyof EntryFields]?: EntryFields[Name] | undefined }): void {
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+    Object.assign(this.#stored(entry), Object.fromEntries(given))
+    this.#onChange(entry)
+  }
+
+  complete(entry: Entry, id: string): void {
+    this.#stored(entry).completed.add(id)
+    this.#onChange(entry)
+  }
+
+  reward(entry: Entry, reward: RewardEntry): void {
+    this.#stored(entry).rewards.push(reward)
+    this.#onChange(entry)
+  }
+
+  refer(referrer: Entry, referral: Entry): void {
+    this.#stored(referral).referrer = referrer
+    this.#stored(referrer).referred++
+    this.#onChange(referrer)
+    this.#onChange(referral)
+  }
+
+  /** The entry with this ID, or the one whose referral link it is. */
+  findBy(field: 'id' | 'ref_id', id: string): Entry | undefined {
+    return this.#byId[field].get(id)
   }
 
   entries(): Iterable<Entry> {
@@ -69,6 +124,10 @@ export class Campaign {
     let total = 0
     for (const entry of this.#entries.values()) total += totalXp(entry)
     return total
+  }
+
+  #stored(entry: Entry): StoredEntry {
+    return this.#entries.get(entry.user) as StoredEntry
   }
 }
 

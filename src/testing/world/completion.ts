@@ -1,5 +1,5 @@
 import type { Campaign, Entry } from './campaign.ts'
-import { type Quest, requiredTasks, type Task } from './campaign-definition.ts'
+import { type Challenge, type Quest, requiredTasks, type Task } from './campaign-definition.ts'
 
 /** A task or quest completed just now, and the XP it gave. */
 export type Completion =
@@ -16,36 +16,36 @@ export const missingDependencies = (deps: readonly string[], entry: Entry): stri
  */
 export function completeTask(campaign: Campaign, entry: Entry, task: Task): readonly Completion[] {
   if (entry.completed.has(task.id) && task.recurrence === 'once') return []
-  const completions: Completion[] = [{ kind: 'action_completed', item: task, xp: award(entry, task) }]
-  entry.completed.add(task.id)
-  if (entry.referrer) entry.referrer.ref_xp += task.ref_xp
+  const completions: Completion[] = [{ kind: 'action_completed', item: task, xp: award(campaign, entry, task) }]
+  const { referrer } = entry
+  if (referrer) campaign.update(referrer, { ref_xp: referrer.ref_xp + task.ref_xp })
   completions.push(...completeWhatFollows(campaign, entry))
   return completions
 }
 
-function completeWhatFollows({ definition }: Campaign, entry: Entry): readonly Completion[] {
+function completeWhatFollows(campaign: Campaign, entry: Entry): readonly Completion[] {
+  const { tasks, quests, challenges } = campaign.definition
   const completions: Completion[] = []
   for (let before = -1; before !== entry.completed.size; ) {
     before = entry.completed.size
-    for (const quest of definition.quests.values()) {
+    for (const quest of quests.values()) {
       if (entry.completed.has(quest.id)) continue
-      if (missingDependencies([...quest.deps, ...requiredTasks(quest, definition.tasks)], entry).length > 0) continue
-      entry.completed.add(quest.id)
-      completions.push({ kind: 'quest_completed', item: quest, xp: award(entry, quest) })
+      const needed = [...quest.deps, ...requiredTasks(quest.actions, tasks)]
+      if (missingDependencies(needed, entry).length > 0) continue
+      completions.push({ kind: 'quest_completed', item: quest, xp: award(campaign, entry, quest) })
     }
-    for (const challenge of definition.challenges.values()) {
+    for (const challenge of challenges.values()) {
       if (entry.completed.has(challenge.id) || challenge.deps.length === 0) continue
-      if (missingDependencies(challenge.deps, entry).length > 0) continue
-      entry.completed.add(challenge.id)
-      award(entry, challenge)
+      if (missingDependencies(challenge.deps, entry).length === 0) award(campaign, entry, challenge)
     }
   }
   return completions
 }
 
-/** The user's multiplier applies on top of the item's (assumed). */
-function award(entry: Entry, item: { readonly xp: number; readonly xp_mul: number }): number {
+/** Completes an item and gives its XP. The user's multiplier applies on top of the item's (assumed). */
+function award(campaign: Campaign, entry: Entry, item: Task | Quest | Challenge): number {
   const xp = item.xp * item.xp_mul * entry.xp_mul
-  entry.xp += xp
+  campaign.complete(entry, item.id)
+  campaign.update(entry, { xp: entry.xp + xp })
   return xp
 }

@@ -1,7 +1,7 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
-import { totalXp } from './campaign.ts'
-import type { AwardRecord, ServiceState, ValueRecord } from './state.ts'
+import { type Campaign, type Entry, totalXp } from './campaign.ts'
+import type { AwardRecord, StateParts, ValueRecord } from './state.ts'
 
 /** A user's entry in a campaign, as the service holds it. */
 export interface EntrySnapshot {
@@ -51,41 +51,40 @@ export interface StateSnapshot {
   entries: EntrySnapshot[]
   /** Rewards given by `rewardWallet`, in order. */
   awards: AwardRecord[]
-  /** Values recorded by `recordActionValue`, in order: every one, so that a repeat shows. */
+  /** Values recorded by `recordActionValue`, in order: every one, so that a retry shows. */
   values: ValueRecord[]
 }
 
-export function takeSnapshot(state: ServiceState): StateSnapshot {
-  const entries: EntrySnapshot[] = []
-  for (const campaign of state.campaigns.values()) {
-    for (const entry of campaign.entries()) {
-      const { user, referrer } = entry
-      entries.push({
-        pid: campaign.definition.id,
-        id: entry.id,
-        account: user.account,
-        platform: user.platform,
-        profiles: user.profiles.map((profile) => ({ ...profile })),
-        wallet: user.wallet,
-        email: user.email,
-        name: entry.name,
-        alias: entry.alias,
-        team: entry.team,
-        total: totalXp(entry),
-        xp: entry.xp,
-        ref_xp: entry.ref_xp,
-        ugc_xp: entry.ugc_xp,
-        xp_mul: entry.xp_mul,
-        completed: [...entry.completed],
-        rewards: entry.rewards.map((reward) => ({ ...reward })),
-        ...(referrer && { referrer: referrer.user.account }),
-        ref_id: entry.ref_id,
-      })
-    }
-  }
+/** Everything, or what has changed in a while. */
+export function takeSnapshot({ entries, awards, values }: StateParts): StateSnapshot {
   return {
-    entries,
-    awards: [...state.awards.values()].map((award) => ({ ...award })),
-    values: state.values.map((value) => ({ ...value })),
+    entries: [...entries].map(([entry, campaign]) => describeEntry(campaign, entry)),
+    awards: awards.map((award) => ({ ...award })),
+    values: values.map((value) => ({ ...value })),
+  }
+}
+
+export function describeEntry(campaign: Campaign, entry: Entry): EntrySnapshot {
+  const { user, referrer } = entry
+  return {
+    pid: campaign.definition.id,
+    id: entry.id,
+    account: user.account,
+    platform: user.platform,
+    profiles: user.profiles.map((profile) => ({ ...profile })),
+    wallet: user.wallet,
+    email: user.email,
+    name: entry.name,
+    alias: entry.alias,
+    team: entry.team,
+    total: totalXp(entry),
+    xp: entry.xp,
+    ref_xp: entry.ref_xp,
+    ugc_xp: entry.ugc_xp,
+    xp_mul: entry.xp_mul,
+    completed: [...entry.completed],
+    rewards: entry.rewards.map((reward) => ({ ...reward })),
+    ...(referrer && { referrer: referrer.user.account }),
+    ref_id: entry.ref_id,
   }
 }

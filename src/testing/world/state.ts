@@ -1,15 +1,6 @@
-import { requireOptions } from '../../shared/options.ts'
 import { Campaign, type Entry } from './campaign.ts'
-import { defineCampaign } from './campaign-definition.ts'
-import {
-  type CampaignSeed,
-  INVITE_CODE_SEED,
-  type InviteCodeSeed,
-  PROFILE_SEED,
-  USER_SEED,
-  type UserSeed,
-} from './campaign-seed.ts'
-import type { IdSource } from './identifiers.ts'
+import type { CampaignDefinition } from './campaign-definition.ts'
+import type { Identifiers } from './identifiers.ts'
 import { type User, UserRegistry } from './users.ts'
 
 /** A reward given by `rewardWallet`. */
@@ -44,108 +35,82 @@ export interface ValueRecord {
   at: number
 }
 
+/** All that a state holds, or what of it has changed in a while. */
+export interface StateParts {
+  /** Entries, each with its campaign. */
+  readonly entries: ReadonlyMap<Entry, Campaign>
+  readonly awards: readonly AwardRecord[]
+  readonly values: readonly ValueRecord[]
+}
+
 /** Everything the service remembers, but its webhooks. */
 export class ServiceState {
   readonly campaigns = new Map<string, Campaign>()
   readonly users = new UserRegistry()
-  /** By reward ID: used once in the whole service, whatever the campaign (assumed). */
-  readonly awards = new Map<string, AwardRecord>()
+  readonly awards: AwardRecord[] = []
   readonly values: ValueRecord[] = []
+  /** Used once in the whole service, whatever the campaign (assumed). */
   readonly #usedRewardIds = new Set<string>()
-  readonly #ids: IdSource
+  readonly #ids: Identifiers
+  #changes = noChanges()
 
-  /** @throws TypeError when a seed contradicts itself, saying where. */
-  constructor(seeds: readonly CampaignSeed[], ids: IdSource) {
+  constructor(ids: Identifiers) {
     this.#ids = ids
-    for (const seed of seeds) {
-      const campaign = new Campaign(defineCampaign(seed))
-      if (this.campaigns.has(seed.id)) throw new TypeError(`campaigns: "${seed.id}" is there twice`)
-      this.campaigns.set(seed.id, campaign)
-      for (const user of seed.users ?? []) this.#seedUser(campaign, user)
-      for (const [index, code] of (seed.invite_codes ?? []).entries()) seedInviteCode(campaign, code, index)
-    }
+  }
+
+  addCampaign(definition: CampaignDefinition): Campaign {
+    const campaign: Campaign = new Campaign(definition, (entry) => this.#changes.entries.set(entry, campaign))
+    this.campaigns.set(definition.id, campaign)
+    return campaign
   }
 
   /** The user's entry in the campaign, made when there is none. */
-  enter(campaign: Campaign, user: User, refId?: string): Entry {
+  enter(
+    campaign: Campaign,
+    user: User,
+    own: { readonly id?: string | undefined; readonly ref_id?: string | undefined } = {},
+  ): Entry {
     const known = campaign.find(user)
     if (known) return known
-    const entry: Entry = {
-      id: this.#ids.short('entry'),
-      user,
-      ref_id: refId ?? this.#ids.short('ref'),
-      name: user.account,
-      alias: '',
-      team: '',
-      xp: 0,
-      ref_xp: 0,
-      ugc_xp: 0,
-      xp_mul: 1,
-      completed: new Set(),
-      rewards: [],
-      referrer: undefined,
-      referred: 0,
-    }
-    campaign.add(entry)
-    return entry
+    return campaign.add(user, { id: own.id ?? this.#ids.next('entry'), ref_id: own.ref_id ?? this.#ids.next('ref') })
   }
 
   isRewardIdUsed(id: string): boolean {
     return this.#usedRewardIds.has(id)
   }
 
+  useRewardId(id: string): void {
+    this.#usedRewardIds.add(id)
+  }
+
   award(award: AwardRecord): void {
-    this.#usedRewardIds.add(award.id)
-    this.awards.set(award.id, award)
+    this.useRewardId(award.id)
+    this.awards.push(award)
+    this.#changes.awards.push(award)
   }
 
-  #seedUser(campaign: Campaign, seed: UserSeed): void {
-    const where = `campaign "${campaign.definition.id}": user "${seed?.account}"`
-    requireOptions(where, seed, USER_SEED)
-    for (const field of ['account', 'platform'] as const) {
-      if (typeof seed[field] !== 'string' || seed[field] === '') {
-        throw new TypeError(`${where}: ${field} must be a non-empty string`)
-      }
-    }
-    const user = this.users.register(seed.account, seed.platform)
-    if (campaign.find(user)) throw new TypeError(`${where} is there twice`)
-    for (const [index, profile] of (seed.profiles ?? []).entries()) {
-      requireOptions(`${where}: profiles[${index}]`, profile, PROFILE_SEED)
-      this.users.link(user, profile)
-    }
-    if (seed.wallet !== undefined) this.users.connectWallet(user, seed.wallet)
-    if (seed.email !== undefined) user.email = seed.email
+  recordValue(value: ValueRecord): void {
+    this.values.push(value)
+    this.#changes.values.push(value)
+  }
 
-    const entry = this.enter(campaign, user, seed.ref_id)
-    for (const field of ['name', 'alias', 'team'] as const) entry[field] = seed[field] ?? entry[field]
-    for (const field of ['xp', 'ref_xp', 'ugc_xp', 'xp_mul'] as const) {
-      entry[field] = seed[field] ?? entry[field]
-      if (!Number.isFinite(entry[field])) throw new TypeError(`${where}: ${field} must be a finite number`)
-    }
-    const { tasks, quests, challenges } = campaign.definition
-    for (const id of seed.completed ?? []) {
-      if (!tasks.has(id) && !quests.has(id) && !challenges.has(id)) {
-        throw new TypeError(`${where}: completed names "${id}", which is not there`)
-      }
-      entry.completed.add(id)
-    }
-    for (const reward of seed.rewards ?? []) {
-      entry.rewards.push({ ...reward })
-      this.#usedRewardIds.add(reward.id)
-    }
-    if (seed.referrer !== undefined) {
-      const referrer = this.users.find(seed.referrer, seed.platform)
-      const referrerEntry = referrer && campaign.find(referrer)
-      if (!referrerEntry || referrerEntry === entry) {
-        throw new TypeError(`${where}: referrer "${seed.referrer}" must be another user listed before`)
-      }
-      entry.referrer = referrerEntry
-      referrerEntry.referred++
-    }
+  /** All of it, in the order in which it came. */
+  everything(): StateParts {
+    const entries = new Map<Entry, Campaign>()
+    for (const campaign of this.campaigns.values()) for (const entry of campaign.entries()) entries.set(entry, campaign)
+    return { entries, awards: this.awards, values: this.values }
+  }
+
+  /** What has changed since this was called before. */
+  takeChanges(): StateParts {
+    const changes = this.#changes
+    this.#changes = noChanges()
+    return changes
   }
 }
 
-function seedInviteCode(campaign: Campaign, seed: InviteCodeSeed, index: number): void {
-  requireOptions(`campaign "${campaign.definition.id}": invite_codes[${index}]`, seed, INVITE_CODE_SEED)
-  campaign.inviteCodes.set(seed.code, [...(seed.used_by ?? [])])
-}
+const noChanges = () => ({
+  entries: new Map<Entry, Campaign>(),
+  awards: [] as AwardRecord[],
+  values: [] as ValueRecord[],
+})

@@ -42,21 +42,16 @@ export class UserRegistry {
     return user
   }
 
-  /** Adds an account to a user. @throws TypeError when it is somebody else's. */
-  link(user: User, profile: LinkedProfile): void {
-    const key = accountKey(profile.account, profile.platform)
-    const owner = this.#byAccount.get(key)
-    if (owner === user) return
-    if (owner) throw new TypeError(`users: ${profile.account} on ${profile.platform} belongs to two users`)
+  /** Adds an account to a user, one that is nobody else's. */
+  link(user: User, { account, platform }: LinkedProfile): void {
+    const key = accountKey(account, platform)
+    if (this.#byAccount.has(key)) return
     this.#byAccount.set(key, user)
-    user.profiles.push({ account: profile.account, platform: profile.platform })
+    user.profiles.push({ account, platform })
   }
 
-  /** Connects a wallet to a user. @throws TypeError when it is no address, or somebody else's. */
+  /** Connects a wallet to a user, one that is nobody else's. */
   connectWallet(user: User, address: string): void {
-    if (!WALLET_ADDRESS.test(address)) {
-      throw new TypeError(`users: the wallet of ${user.account} must be 0x and 40 hex digits`)
-    }
     this.link(user, { account: address, platform: WALLET_PLATFORM })
     user.wallet = address
   }

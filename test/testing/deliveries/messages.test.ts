@@ -112,9 +112,14 @@ describe('messages', () => {
     [{ kind: 'quest_completed', ...ada, cid: 'nothing' }, 'emit: cid: there is no quest "nothing" in "demo"'],
     [{ ...emitFollow, pid: 'nothing' }, 'emit: pid: there is no campaign "nothing"'],
     [{ ...emitFollow, account: 'nobody' }, 'emit: there is no user "nobody" on "discord" in "demo"'],
-    [{ kind: 'custom', payload: [] }, 'emit: payload must be an object'],
+    [{ kind: 'custom', payload: [] }, 'emit of kind custom: payload must be an object, got array'],
+    [
+      { kind: 'custom', payload: { toJSON() {} } },
+      'emit of kind custom: payload must be something that JSON can hold, got object',
+    ],
+    [{ ...emitFollow, aid: undefined }, 'emit of kind action_completed: aid expected string, received undefined'],
     [{ kind: 'custom', payload: {}, pid: 'nothing' }, 'emit: pid: there is no campaign "nothing"'],
-    [{ kind: 'login' }, 'emit: kind must be action_completed, quest_completed or custom'],
+    [{ kind: 'login' }, "emit: kind must be 'action_completed' or 'quest_completed' or 'custom'"],
   ])('emit refuses %j', (options, message) => {
     const { service } = start()
     expect(() => service.emit(options as never)).toThrow(new TypeError(message))

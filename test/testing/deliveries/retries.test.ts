@@ -184,7 +184,7 @@ describe('retries', () => {
   test.each([{ deliveryTimeoutMs: 0 }, { deliveryTimeoutMs: Infinity }, { deliver: 'https://x' }])(
     '%j is refused',
     (options) => {
-      expect(() => createCampaignService(options as never)).toThrow(/^deliver/)
+      expect(() => createCampaignService(options as never)).toThrow(/^createCampaignService: deliver/)
     },
   )
 })

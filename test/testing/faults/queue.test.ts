@@ -63,23 +63,24 @@ describe('the line of faults', () => {
   })
 
   test.each([
-    [{ kind: 'explode' }, /^fail: kind must be one of status, reset, hang/],
-    [{}, /^fail: kind must be one of/],
-    [{ kind: 'reset', on: 'everything' }, /^fail: on must be '\*' or one of getUserProgress/],
-    [{ kind: 'reset', on: 'toString' }, /^fail: on must be/],
-    [{ kind: 'reset', times: 0 }, /^fail: times must be/],
-    [{ kind: 'reset', times: 1.5 }, /^fail: times must be/],
-    [{ kind: 'status', status: 199 }, /^fail: status must be/],
-    [{ kind: 'status', status: 600 }, /^fail: status must be/],
-    [{ kind: 'status', status: '500' }, /^fail: status must be/],
-    [{ kind: 'status', body: () => {} }, /^fail: body must be/],
+    [{ kind: 'explode' }, /^fail: kind must be 'status' or 'reset' or 'hang'/],
+    [{}, /^fail: kind must be 'status'/],
+    [{ kind: 'reset', on: 'everything' }, /^fail of kind reset: on must be '\*' or 'getUserProgress' or/],
+    [{ kind: 'reset', on: 'toString' }, /^fail of kind reset: on must be/],
+    [{ kind: 'reset', times: 0 }, /^fail of kind reset: times must be/],
+    [{ kind: 'reset', times: 1.5 }, /^fail of kind reset: times must be/],
+    [{ kind: 'status', status: 199 }, /^fail of kind status: status must be/],
+    [{ kind: 'status', status: 600 }, /^fail of kind status: status must be/],
+    [{ kind: 'status', status: '500' }, /^fail of kind status: status must be/],
+    [{ kind: 'status', body: () => {} }, /^fail of kind status: body must be/],
     [{ kind: 'status', headers: { 'bad name': 'x' } }, /bad name/],
-    [{ kind: 'garbage', body: {} }, /^fail: the body of garbage must be/],
-    [{ kind: 'delay', delayMs: -1 }, /^fail: delayMs must be/],
-    [{ kind: 'drip', delayMs: Number.NaN }, /^fail: delayMs must be/],
+    [{ kind: 'garbage', body: {} }, /^fail of kind garbage: body must be a string, got object$/],
+    [{ kind: 'delay', delayMs: -1 }, /^fail of kind delay: delayMs must be/],
+    [{ kind: 'drip', delayMs: Number.NaN }, /^fail of kind drip: delayMs must be/],
   ])('%j is refused', (options, message) => {
     const service = createCampaignService()
-    expect(() => service.fail(options as never)).toThrow(TypeError)
+    const numbers = Object.values(options).some((value) => typeof value === 'number')
+    expect(() => service.fail(options as never)).toThrow(numbers ? RangeError : TypeError)
     expect(() => service.fail(options as never)).toThrow(message)
   })
 })

@@ -35,7 +35,9 @@ describe('listen', () => {
 
   test('a port that is none is refused, a port that is taken rejects', async () => {
     const service = createCampaignService()
-    await expect(service.listen({ port: 65_536 })).rejects.toThrow('listen: port must be an integer from 0 to 65535')
+    await expect(service.listen({ port: 65_536 })).rejects.toThrow(
+      new RangeError('listen: port must be a whole number, 0 or more and at most 65535, got 65536'),
+    )
     const server = await service.listen()
     await expect(service.listen({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await server.close()

@@ -61,6 +61,6 @@ describe('tokens', () => {
   })
 
   test.each([[['']], [['with space']], [{ '': {} }]])('unusable tokens are refused: %j', (tokens) => {
-    expect(() => createCampaignService({ tokens })).toThrow(/^tokens: /)
+    expect(() => createCampaignService({ tokens })).toThrow(/^createCampaignService: tokens must be non-empty strings/)
   })
 })

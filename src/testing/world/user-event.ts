@@ -10,6 +10,6 @@ interface EventOrigin {
 }
 
 /** Something that happened to a user and that webhooks are told of. */
-export type ServiceEvent =
+export type UserEvent =
   | (EventOrigin & Completion)
   | (EventOrigin & { readonly kind: 'reward_claimed'; readonly award: AwardRecord })

@@ -1,0 +1,158 @@
+import {
+  isFiniteNumber,
+  nonNegativeMilliseconds,
+  type OptionRules,
+  optional,
+  requireOptions,
+  within,
+} from '../shared/options.ts'
+import type { ServiceClock } from './clock.ts'
+
+/** A clock that stands still until it is told to move. Made by {@link createManualClock}. */
+export interface ManualClock extends ServiceClock {
+  /**
+   * Moves time forward by `ms` and runs every timer that falls due on the way, in order, each at its own time. Before
+   * each step it waits for the deliveries on their way, so a retry is counted from the end of the attempt before.
+   *
+   * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0.
+   */
+  advance(ms: number): Promise<void>
+  /**
+   * Moves time forward to `timeMs`, in milliseconds since the epoch, as `advance` does; a time that has passed moves
+   * nothing. With `service.nextRetryAt` it goes to the next retry of a delivery.
+   *
+   * Rejects with `TypeError` or `RangeError` when `timeMs` is not a finite number.
+   */
+  advanceTo(timeMs: number): Promise<void>
+  /** Number of timers that are waiting. */
+  readonly pending: number
+}
+
+/** Options of {@link createManualClock}. */
+export interface ManualClockOptions {
+  /** Where time starts, in milliseconds since the epoch. Default: 2026-01-01T00:00:00Z. */
+  startMs?: number | undefined
+  /**
+   * How long `advance` waits, in real milliseconds, for deliveries on their way before it moves on without them.
+   * Default: 1000. Only a receiver that never answers makes it wait that long; set it low where you test one.
+   */
+  patienceMs?: number | undefined
+}
+
+const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
+  startMs: optional(isFiniteNumber),
+  patienceMs: optional(nonNegativeMilliseconds),
+}
+
+interface Timer {
+  readonly at: number
+  readonly order: number
+  readonly callback: () => void
+}
+
+// Answers from memory need a few turns of the event loop (streams, digests), not only microtasks.
+const IDLE_TURNS = 4
+const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTimeout(resolve, 0))
+
+/**
+ * Makes a clock that moves only when told to.
+ *
+ * @example
+ * ```ts
+ * const clock = createManualClock()
+ * const service = createCampaignService({ clock })
+ * // … an endpoint that is down …
+ * await clock.advance(395_000) // all four retries
+ * ```
+ * @throws TypeError when an option is unknown or of the wrong type
+ * @throws RangeError when a number is not finite, or `patienceMs` is negative
+ */
+export function createManualClock(options: ManualClockOptions = {}): ManualClock {
+  requireOptions('createManualClock', options, MANUAL_CLOCK)
+  const { startMs = Date.UTC(2026, 0, 1), patienceMs = 1000 } = options
+
+  let now = startMs
+  let order = 0
+  const timers = new Set<Timer>()
+  const work = new Set<Promise<unknown>>()
+  const listeners = new Set<{ readonly moved: () => void }>()
+
+  const moveTo = (time: number): void => {
+    if (time <= now) return
+    now = time
+    for (const { moved } of [...listeners]) moved()
+  }
+
+  const next = (until: number): Timer | undefined => {
+    let first: Timer | undefined
+    for (const timer of timers) {
+      if (timer.at > until) continue
+      if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order)) first = timer
+    }
+    return first
+  }
+
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < IDLE_TURNS; turn++) await nextTurn()
+    if (work.size === 0) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = globalThis.setTimeout(resolve, patienceMs)
+    })
+    const done = (async () => {
+      while (work.size > 0) {
+        await Promise.all(work)
+        await nextTurn()
+      }
+    })()
+    await Promise.race([done, patience])
+    globalThis.clearTimeout(timer)
+  }
+
+  const advanceTo = async (until: number): Promise<void> => {
+    for (;;) {
+      await settle()
+      const timer = next(until)
+      if (!timer) break
+      timers.delete(timer)
+      moveTo(timer.at)
+      timer.callback()
+    }
+    moveTo(until)
+  }
+
+  return {
+    now: () => now,
+    setTimeout(callback, delayMs) {
+      const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, callback }
+      timers.add(timer)
+      return timer
+    },
+    clearTimeout(handle) {
+      timers.delete(handle as Timer)
+    },
+    track(promise) {
+      const tracked: Promise<unknown> = promise.then(
+        () => work.delete(tracked),
+        () => work.delete(tracked),
+      )
+      work.add(tracked)
+    },
+    get pending() {
+      return timers.size
+    },
+    onMove(moved) {
+      const listener = { moved }
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    async advance(ms) {
+      requireOptions('advance', { ms }, { ms: within('milliseconds', 0, Number.MAX_SAFE_INTEGER) })
+      await advanceTo(now + ms)
+    },
+    async advanceTo(timeMs) {
+      requireOptions('advanceTo', { timeMs }, { timeMs: isFiniteNumber })
+      await advanceTo(timeMs)
+    },
+  }
+}

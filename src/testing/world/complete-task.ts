@@ -1,0 +1,41 @@
+import { identifier } from '../../schemas/fields.ts'
+import { type OptionRules, requireOptions } from '../../shared/options.ts'
+import { fits } from '../schema-rule.ts'
+import { completeTask, missingDependencies } from './completion.ts'
+import { findNamedEntry, type NamedEntry } from './named-entry.ts'
+import { describeEntry, type EntrySnapshot } from './snapshot.ts'
+import type { ServiceState } from './state.ts'
+import type { UserEvent } from './user-event.ts'
+
+/** What `service.completeTask` takes. */
+export interface CompleteTaskOptions extends NamedEntry {
+  /** Task ID. */
+  aid: string
+}
+
+const isIdentifier = fits(identifier)
+const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = {
+  account: isIdentifier,
+  platform: isIdentifier,
+  pid: isIdentifier,
+  aid: isIdentifier,
+}
+
+/** @throws TypeError when an option is wrong or names what is not there, or something must be completed first */
+export function completeNamedTask(
+  options: CompleteTaskOptions,
+  state: ServiceState,
+  announce: (event: UserEvent) => void,
+): EntrySnapshot {
+  requireOptions('completeTask', options, COMPLETE_TASK)
+  const { account, aid, pid } = options
+  const { campaign, entry } = findNamedEntry('completeTask', options, state)
+  const task = campaign.definition.tasks.get(aid)
+  if (!task) throw new TypeError(`completeTask: aid: there is no task "${aid}" in "${pid}"`)
+  const missing = missingDependencies(task.deps, entry)
+  if (missing.length > 0) {
+    throw new TypeError(`completeTask: aid: "${aid}" needs what is not completed yet: ${missing.join(', ')}`)
+  }
+  for (const completion of completeTask(campaign, entry, task)) announce({ ...completion, campaign, entry, account })
+  return describeEntry(campaign, entry)
+}
