@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { identifier, type OpenString, openString } from '../schemas/fields.ts'
+import { identifier, type OpenString, openIdentifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
 /** The kind of events a webhook receives. Only `user_activity` is shown by the interface. */
@@ -21,7 +21,7 @@ const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.c
 
 /** Schema of {@link WebhookRegistration}. */
 export const webhookRegistration = z.object({
-  scope: openString<WebhookScope>().check(z.minLength(1, 'must not be empty')),
+  scope: openIdentifier<WebhookScope>(),
   url: z.string().check(z.refine(isHttpUrl, 'must be an absolute http or https URL')),
   secret: z.optional(identifier),
   hook_id: z.optional(identifier),

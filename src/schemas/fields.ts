@@ -12,6 +12,10 @@ export const identifier = z
   .string()
   .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not hold half a surrogate pair'))
 
+/** An identifier some of whose values are known. */
+export const openIdentifier = <Type extends OpenString<string>>() =>
+  identifier as unknown as z.ZodMiniType<Type, string>
+
 /** The user of a campaign whom a request is about. */
 export const user = { account: identifier, platform: identifier, pid: identifier }
 

@@ -2,8 +2,8 @@ import { runInNewContext } from 'node:vm'
 import type { ClientHooks, InvalidResponseEvent, RequestEvent, ResponseEvent, RetryEvent } from 'campaign-client'
 import { ServiceError, UnexpectedResponseError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { operation } from '../contract/operations.ts'
 import { answer, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
-import { operation } from './operations.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]

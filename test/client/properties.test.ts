@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { endpoints } from '../../src/endpoints/index.ts'
+import { invoke as call, type FieldKind, operation, operations } from '../contract/operations.ts'
 import { type SentRequest, scriptedFetch } from '../http/scripted-fetch.ts'
-import { operations } from './operations.ts'
-import { clientWith, routes } from './stub-service.ts'
+import { addressOf, clientWith } from './stub-service.ts'
 
 const each = operations.map((operation) => [operation.name, operation] as const)
 
@@ -138,9 +138,7 @@ describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
 describe('any argument makes a request or an InvalidRequestError', () => {
   const invoke = async (name: OperationName, argument: unknown, options?: unknown) => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
-    const client = clientWith({ fetch })
-    const call = client[name] as (argument: unknown, options?: unknown) => Promise<unknown>
-    const error = await call.call(client, argument, options).then(
+    const error = await call(clientWith({ fetch }), name, argument, options).then(
       () => undefined,
       (error: unknown) => error,
     )
@@ -184,7 +182,7 @@ describe('any argument makes a request or an InvalidRequestError', () => {
       ),
       fc.record({ headers: fc.dictionary(fc.string(), fc.string()), query: fc.dictionary(fc.string(), anything) }),
     )
-    const { run } = operations.find((operation) => operation.name === name) as (typeof operations)[number]
+    const { run } = operation(name)
     await fc.assert(
       fc.asyncProperty(options, async (options) => {
         const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
@@ -202,32 +200,25 @@ describe('any argument makes a request or an InvalidRequestError', () => {
     fc.string({ unit: 'binary', minLength: 1 }),
   )
 
-  it.each(each)('of %s, of any texts, which arrive as they were', async (name) => {
-    const [method, path] = routes[name]
-    const fields = Object.keys((endpoints[name].request as unknown as { shape: object }).shape)
-    const numbers = ['xp', 'value']
-    const argument = fc.record(
-      Object.fromEntries(
-        fields.map((field) => [
-          field,
-          numbers.includes(field)
-            ? fc.double({ noDefaultInfinity: true, noNaN: true })
-            : field === 'address'
-              ? fc
-                  .string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 40, maxLength: 40 })
-                  .map((digits) => `0x${digits}`)
-              : field === 'url'
-                ? fc.webUrl()
-                : text,
-        ]),
-      ),
-    )
+  const values: Record<FieldKind, fc.Arbitrary<unknown>> = {
+    identifier: text,
+    'identifier?': text,
+    'text?': text,
+    number: fc.double({ noDefaultInfinity: true, noNaN: true }),
+    address: fc
+      .string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 40, maxLength: 40 })
+      .map((digits) => `0x${digits}`),
+    url: fc.webUrl(),
+  }
+
+  it.each(each)('of %s, of any texts, which arrive as they were', async (name, { method, fields }) => {
+    const argument = fc.record(Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, values[kind]])))
     await fc.assert(
       fc.asyncProperty(argument, async (argument) => {
         const request = (await invoke(name, argument)) as SentRequest
         expect(request).toBeDefined()
         const url = new URL(request.url)
-        expect(`${url.origin}${url.pathname}`).toBe(`https://service.example/api/v1${path}`)
+        expect(`${url.origin}${url.pathname}`).toBe(addressOf(name))
         // JSON knows no negative zero.
         const plain = Object.fromEntries(Object.entries(argument).map(([key, value]) => [key, value === 0 ? 0 : value]))
         if (method === 'POST') expect(JSON.parse(`${request.body}`)).toEqual(plain)

@@ -3,8 +3,8 @@ import * as schemas from 'campaign-client/schemas'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { endpoints } from '../../src/endpoints/index.ts'
+import { operations } from '../contract/operations.ts'
 import { scriptedFetch } from '../http/scripted-fetch.ts'
-import { operations } from './operations.ts'
 import { clientWith, json } from './stub-service.ts'
 
 const task = { id: 't1', name: 'Follow', xp: 10, xp_mul: 1, status: 'none' }
@@ -72,10 +72,10 @@ describe('unknown fields', () => {
 
   it.each(
     operations.filter(({ data }) => typeof data === 'object').map((operation) => [operation.name, operation] as const),
-  )('of %s are kept', async (_, { data, run }) => {
-    const grown = { ...(data as object), later: [1, { deep: true }] }
-    const { fetch } = scriptedFetch(() => new Response(envelope(grown)))
-    expect(await run(clientWith({ fetch }))).toEqual(grown)
+  )('of %s are kept', async (_, { data, result, run }) => {
+    const more = { later: [1, { deep: true }] }
+    const { fetch } = scriptedFetch(() => new Response(envelope({ ...(data as object), ...more })))
+    expect(await run(clientWith({ fetch }))).toEqual({ ...(result as object), ...more })
   })
 
   it('beside the data do no harm', async () => {

@@ -2,23 +2,18 @@ import { CampaignClient, type CampaignClientOptions, type OperationName } from '
 import { type DefaultBodyType, HttpResponse, http, type StrictRequest } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll } from 'vitest'
+import { operation } from '../contract/operations.ts'
 
 export const BASE_URL = 'https://service.example/api/v1'
 export const ACCESS_TOKEN = 'opaque-token-8f2c41'
 
-/** Where each operation is, by the interface: written down here, not read from the catalogue. */
-export const routes: Readonly<Record<OperationName, readonly ['GET' | 'POST', string]>> = {
-  getUserProgress: ['GET', '/user/progress'],
-  rewardWallet: ['POST', '/wallet/reward'],
-  setReferrer: ['POST', '/user/referrer'],
-  updateUser: ['POST', '/user'],
-  setReferrerByRefId: ['POST', '/user/ref_id'],
-  recordActionValue: ['POST', '/action/value'],
-  getCampaignInfo: ['GET', '/campaign/info'],
-  getCampaignPoints: ['GET', '/campaign/points'],
-  getUserProfiles: ['GET', '/user/profiles'],
-  getInviteCode: ['GET', '/code'],
-  registerWebhook: ['POST', '/webhooks'],
+/** Where the stub registers webhooks, below the base URL: the description shows no path. */
+const REGISTRATION_PATH = 'webhooks'
+
+/** The address of an operation, without its query. */
+export function addressOf(name: OperationName): string {
+  const { path } = operation(name)
+  return `${BASE_URL}${path === 'not shown' ? `/${REGISTRATION_PATH}` : path}`
 }
 
 /** An answer of the stub, its body as the bytes on the wire would spell it. */
@@ -45,10 +40,9 @@ export function stubService() {
     /** The requests that arrived in this test. */
     received: received as readonly Request[],
     /** Lets one operation answer so, and every other fail. */
-    answer(operation: OperationName, { status = 200, body = null, headers = {} }: StubAnswer): void {
-      const [method, path] = routes[operation]
+    answer(name: OperationName, { status = 200, body = null, headers = {} }: StubAnswer): void {
       server.use(
-        http[method === 'GET' ? 'get' : 'post'](`${BASE_URL}${path}`, ({ request }) => {
+        http[operation(name).writes ? 'post' : 'get'](addressOf(name), ({ request }) => {
           received.push(request.clone())
           return new HttpResponse(body, { status, headers })
         }),
@@ -63,7 +57,7 @@ export function clientWith(options: Partial<CampaignClientOptions> = {}): Campai
     baseUrl: BASE_URL,
     accessToken: ACCESS_TOKEN,
     maxRetries: 0,
-    webhookRegistrationPath: 'webhooks',
+    webhookRegistrationPath: REGISTRATION_PATH,
     ...options,
   })
 }

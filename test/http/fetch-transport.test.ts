@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { operation } from '../client/operations.ts'
+import { operation } from '../contract/operations.ts'
 import { withFailingConnections } from './failing-connection.ts'
 import {
   type Answer,

@@ -9,7 +9,7 @@ import {
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseRetryAfter } from '../../src/http/retry-after.ts'
-import { operation } from '../client/operations.ts'
+import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { answer, hanging, lost, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
 

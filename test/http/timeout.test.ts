@@ -1,7 +1,7 @@
 import { CampaignClient, type CampaignClientOptions, ServiceError, TimeoutError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { TIME_IS_UP, wait, within } from '../../src/http/timeout.ts'
-import { operation } from '../client/operations.ts'
+import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { type Answer, httpServer, type LoopbackServer, silence, tcpServer } from './loopback-server.ts'
 import { answer, hanging, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'

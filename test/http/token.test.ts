@@ -9,7 +9,7 @@ import {
 } from 'campaign-client'
 import { SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { operation } from '../client/operations.ts'
+import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { answer, hanging, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
 

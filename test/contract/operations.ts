@@ -1,0 +1,277 @@
+/**
+ * What the service's description says of every operation: written by hand from it, never from the source, so that the
+ * two can be held against each other. Where the description is silent, `assumed` stands beside what is assumed.
+ */
+import type { CallOptions, CampaignClient, OperationName } from 'campaign-client'
+
+/**
+ * What a field of a request takes. All but those with a question mark are required.
+ * - `identifier`: any text but the empty one.
+ * - `text`: any text.
+ * - `address`: `0x` and 40 hex digits.
+ * - `number`: any finite one.
+ * - `url`: absolute, http or https.
+ */
+export type FieldKind = 'identifier' | 'identifier?' | 'text?' | 'address' | 'number' | 'url'
+
+/** An operation, as the description has it. */
+export interface OperationContract {
+  /** The section of the description. */
+  readonly section: string
+  readonly method: 'GET' | 'POST'
+  /** Below the base URL; `'not shown'` where the description leaves it open. */
+  readonly path: `/${string}` | 'not shown'
+  /** The fields of the query of a GET, or of the body of a POST, in the order of the description. */
+  readonly fields: Readonly<Record<string, FieldKind>>
+  /** That the names in the query are not shown: those of the fields are assumed, and `queryNames` renames them. */
+  readonly queryNames?: 'assumed'
+  /** What a second attempt does: the same again, refused by the service itself, or counted twice. */
+  readonly retry: 'safe' | 'guarded' | 'unsafe'
+  /** The statuses of the standard error envelope, and the errors in string form, that the description shows. */
+  readonly errors: { readonly statuses: readonly number[]; readonly strings?: readonly string[] } | 'not shown'
+  /** A request that the campaign `demo` of the service in a box accepts. */
+  readonly request: Readonly<Record<string, unknown>>
+  /** That request on the wire, to the letter: the query with its question mark, or the body. */
+  readonly sent: string
+  /** The body of a successful answer: every kind of entry is in it at least once. */
+  readonly answer: { readonly success: true; readonly data?: unknown }
+  /** What a call that is answered so resolves to. */
+  readonly result: unknown
+}
+
+const ADA = { account: 'ada', platform: 'discord', pid: 'demo' }
+const USER = { account: 'identifier', platform: 'identifier', pid: 'identifier' } as const
+const STANDARD_ERRORS = { statuses: [400, 401, 403, 500] } as const
+
+/** An answer whose data is handed over as it came. */
+const asItCame = <Data>(data: Data) => ({ answer: { success: true, data }, result: data }) as const
+/** An answer that says no more than that it was done. */
+const DONE = { answer: { success: true }, result: undefined } as const
+
+const entry = { name: 'Follow', xp: 10, xp_mul: 1, meta: { link: 'https://demo.example' } }
+const taskDefinition = { id: 'follow', name: 'Follow', type: 'social', recurrence: 'once', xp: 10, meta: {}, deps: [] }
+const questDefinition = { id: 'welcome', name: 'Welcome', actions: ['follow'], xp: 50, meta: {}, deps: ['intro'] }
+
+/** Every operation, by the name of its method, in the order of the description. */
+export const contract = {
+  getUserProgress: {
+    section: 'Endpoints, 1',
+    method: 'GET',
+    path: '/user/progress',
+    fields: USER,
+    retry: 'safe',
+    errors: STANDARD_ERRORS,
+    request: ADA,
+    sent: '?account=ada&platform=discord&pid=demo',
+    ...asItCame({
+      id: 'entry-1',
+      user_id: 'ada',
+      name: 'Ada',
+      actions: [
+        { ...entry, id: 'follow', status: 'completed' },
+        { ...entry, id: 'share', status: 'none', meta: null },
+      ],
+      quests: [{ ...entry, id: 'welcome', status: 'none', actions: ['follow', 'share'] }],
+      challenges: [{ ...entry, id: 'marathon', status: 'none' }],
+      rewards: [{ id: 'reward-1', reward: '1000', type: 'xp' }],
+      total: 17,
+      xp: 10,
+      ref_xp: 5,
+      ugc_xp: 2,
+      xp_mul: 1.5,
+      rank: 1,
+      team: '',
+    }),
+  },
+  rewardWallet: {
+    section: 'Endpoints, 2',
+    method: 'POST',
+    path: '/wallet/reward',
+    fields: { address: 'address', pid: 'identifier', id: 'identifier', xp: 'number' },
+    retry: 'guarded',
+    errors: STANDARD_ERRORS,
+    request: {
+      address: '0x52908400098527886E0F7030069857D2E4169EE7',
+      pid: 'demo',
+      id: 'launch-party-2026',
+      xp: 250,
+    },
+    sent: '{"address":"0x52908400098527886E0F7030069857D2E4169EE7","pid":"demo","id":"launch-party-2026","xp":250}',
+    ...DONE,
+  },
+  setReferrer: {
+    section: 'Endpoints, 3',
+    method: 'POST',
+    path: '/user/referrer',
+    fields: { referrer: 'identifier', referral: 'identifier', platform: 'identifier', pid: 'identifier' },
+    retry: 'guarded',
+    errors: { ...STANDARD_ERRORS, strings: ['missing_user', 'self_referral_not_allowed'] },
+    request: { referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' },
+    sent: '{"referrer":"ada","referral":"hedy","platform":"discord","pid":"demo"}',
+    ...asItCame({}),
+  },
+  updateUser: {
+    section: 'Endpoints, 4',
+    method: 'POST',
+    path: '/user',
+    fields: { ...USER, name: 'text?', alias: 'text?', team: 'text?' },
+    retry: 'safe',
+    errors: STANDARD_ERRORS,
+    request: { account: 'linus', platform: 'discord', pid: 'demo', name: 'Linus', alias: 'penguin', team: 'kernel' },
+    sent: '{"account":"linus","platform":"discord","pid":"demo","name":"Linus","alias":"penguin","team":"kernel"}',
+    ...asItCame({}),
+  },
+  setReferrerByRefId: {
+    section: 'Endpoints, 4a',
+    method: 'POST',
+    path: '/user/ref_id',
+    fields: { ...USER, ref_id: 'identifier' },
+    retry: 'guarded',
+    errors: STANDARD_ERRORS,
+    request: { account: 'mary', platform: 'discord', pid: 'demo', ref_id: 'ref-ada' },
+    sent: '{"account":"mary","platform":"discord","pid":"demo","ref_id":"ref-ada"}',
+    ...asItCame({}),
+  },
+  recordActionValue: {
+    section: 'Endpoints, 5',
+    method: 'POST',
+    path: '/action/value',
+    fields: { ...USER, cid: 'identifier', aid: 'identifier', value: 'number' },
+    retry: 'unsafe',
+    errors: 'not shown',
+    request: { account: 'linus', platform: 'discord', pid: 'demo', cid: 'welcome', aid: 'connect-wallet', value: 1 },
+    sent: '{"account":"linus","platform":"discord","pid":"demo","cid":"welcome","aid":"connect-wallet","value":1}',
+    ...DONE,
+  },
+  getCampaignInfo: {
+    section: 'Endpoints, 6',
+    method: 'GET',
+    path: '/campaign/info',
+    fields: { pid: 'identifier' },
+    queryNames: 'assumed',
+    retry: 'safe',
+    errors: 'not shown',
+    request: { pid: 'demo' },
+    sent: '?pid=demo',
+    answer: {
+      success: true,
+      data: {
+        id: 'demo',
+        name: 'Demo',
+        actions: [{ ...taskDefinition, ref_xp: '3', xp_mul: '1.5', is_optional: false }],
+        quests: [{ ...questDefinition, xp_mul: '2' }],
+      },
+    },
+    result: {
+      id: 'demo',
+      name: 'Demo',
+      actions: [{ ...taskDefinition, ref_xp: 3, xp_mul: 1.5, is_optional: false }],
+      quests: [{ ...questDefinition, xp_mul: 2 }],
+    },
+  },
+  getCampaignPoints: {
+    section: 'Endpoints, 7',
+    method: 'GET',
+    path: '/campaign/points',
+    fields: { pid: 'identifier' },
+    queryNames: 'assumed',
+    retry: 'safe',
+    errors: 'not shown',
+    request: { pid: 'demo' },
+    sent: '?pid=demo',
+    ...asItCame({
+      id: 'demo',
+      name: 'Demo',
+      total_points: 1265,
+      season_points: 265,
+      season_index: 1,
+      season: { name: 'Summer', max_xp: 5000 },
+    }),
+  },
+  getUserProfiles: {
+    section: 'Endpoints, 8',
+    method: 'GET',
+    path: '/user/profiles',
+    fields: USER,
+    queryNames: 'assumed',
+    retry: 'safe',
+    errors: STANDARD_ERRORS,
+    request: ADA,
+    sent: '?account=ada&platform=discord&pid=demo',
+    ...asItCame({
+      user_id: 'ada',
+      xp: 10,
+      ref_xp: 5,
+      ugc_xp: 2,
+      refs: 1,
+      ref_count: 1,
+      profiles: [{ account: 'ada', platform: 'discord' }],
+    }),
+  },
+  getInviteCode: {
+    section: 'Endpoints, 9',
+    method: 'GET',
+    path: '/code',
+    fields: { code: 'identifier', pid: 'identifier' },
+    queryNames: 'assumed',
+    retry: 'safe',
+    errors: STANDARD_ERRORS,
+    request: { code: 'WELCOME-2026', pid: 'demo' },
+    sent: '?code=WELCOME-2026&pid=demo',
+    ...asItCame({ used_by: ['ada', 'grace'] }),
+  },
+  registerWebhook: {
+    section: 'Endpoints, 10',
+    method: 'POST',
+    path: 'not shown',
+    fields: { scope: 'identifier', url: 'url', secret: 'identifier?', hook_id: 'identifier?' },
+    retry: 'unsafe',
+    errors: 'not shown',
+    request: {
+      scope: 'user_activity',
+      url: 'https://partner.example/webhooks/campaign',
+      secret: 'a-long-random-secret',
+      hook_id: 'campaign-events',
+    },
+    sent: '{"scope":"user_activity","url":"https://partner.example/webhooks/campaign","secret":"a-long-random-secret","hook_id":"campaign-events"}',
+    ...asItCame({ hook_id: 'campaign-events' }),
+  },
+} as const satisfies Readonly<Record<OperationName, OperationContract>>
+
+/** An operation, and how it is called. */
+export interface Operation extends OperationContract {
+  readonly name: OperationName
+  readonly writes: boolean
+  /** The data of the example's answer, as it travels. */
+  readonly data: unknown
+  /** Calls it with the request of the example. */
+  readonly run: (client: CampaignClient, options?: CallOptions) => Promise<unknown>
+}
+
+/** Calls a method by its name, with whatever arguments. */
+export function invoke(
+  client: CampaignClient,
+  name: OperationName,
+  argument: unknown,
+  options?: unknown,
+): Promise<unknown> {
+  return (client[name] as (argument: unknown, options?: unknown) => Promise<unknown>).call(client, argument, options)
+}
+
+/** Every operation, in the order of the description. */
+export const operations: readonly Operation[] = (
+  Object.entries(contract) as readonly (readonly [OperationName, OperationContract])[]
+).map(([name, row]) => ({
+  ...row,
+  name,
+  writes: row.method === 'POST',
+  data: row.answer.data,
+  run: (client, options) => invoke(client, name, row.request, options),
+}))
+
+/** The operation of that name. */
+export function operation(name: OperationName): Operation {
+  const found = operations.find((candidate) => candidate.name === name)
+  if (found === undefined) throw new Error(`no operation is named ${name}`)
+  return found
+}

@@ -1,0 +1,36 @@
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { operations } from '../contract/operations.ts'
+import { BASE_URL } from './rest.ts'
+
+/** The fields of the data at every depth, by their kinds: what two answers of one shape have in common. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return typeof value[0] === 'object' ? [shapeOf(value[0])] : 'texts'
+  // Metadata is the campaign owner's own.
+  const isMetadata = (name: string): boolean => name === 'meta'
+  if (typeof value !== 'object' || value === null) return typeof value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, content]) => [name, isMetadata(name) ? 'metadata' : shapeOf(content)]),
+  )
+}
+
+describe.each(operations)('the service answers $name', ({ method, path, sent, writes, answer }) => {
+  const url = `${BASE_URL}${path === 'not shown' ? '/webhook' : path}${writes ? '' : sent}`
+  const request: RequestInit = {
+    method,
+    headers: { authorization: 'Bearer any', ...(writes && { 'content-type': 'application/json' }) },
+    ...(writes && { body: sent }),
+  }
+
+  test('as the contract says, sent to the letter', async () => {
+    const response = await createCampaignService().fetch(url, request)
+    expect(response.status).toBe(200)
+    expect(shapeOf(await response.json())).toEqual(shapeOf(answer))
+  })
+
+  test('with 401 when there is no token', async () => {
+    const response = await createCampaignService().fetch(url, { ...request, headers: {} })
+    expect(response.status).toBe(401)
+    expect(await response.json()).toEqual({ success: true, error: { code: 401, message: 'unauthorized' } })
+  })
+})
