@@ -12,7 +12,8 @@ import { type Context, Hono } from 'hono'
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  secret: process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
+  // A function, since platforms and builds import this file where the secret is not set.
+  secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload

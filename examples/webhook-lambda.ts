@@ -8,7 +8,8 @@ import { createWebhookReceiver } from 'campaign-client/webhook'
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  secret: process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
+  // A function, since platforms and builds import this file where the secret is not set.
+  secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event, { signal }) {
     if (event.kind !== 'action_completed') return
     // Fires shortly before the function's time is up.

@@ -48,9 +48,23 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
     table(['class', 'when'], tags('throws').map(errorRow)),
     'What to do about each: [Errors and outcomes](../errors-and-outcomes.md).',
     '## Example',
-    ...tags('example'),
+    ...tags('example').map(standingAlone),
   ].join('\n\n')}\n`
 }
+
+const CLIENT = `import { CampaignClient } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+
+const client = new CampaignClient({
+  baseUrl: 'https://service.example/api/v1',
+  accessToken: 'any',
+  fetch: createCampaignService().fetch, // the service in a box; leave it out to reach the real one
+})
+`
+
+/** In the comments the client is taken for granted; on a page the example is to be copied. */
+const standingAlone = (example: string): string =>
+  example.includes('new CampaignClient') ? example : example.replace('```ts\n', `\`\`\`ts\n${CLIENT}`)
 
 function resultOf(type: string, returns: readonly string[], project: Project): string[] {
   const words = returns.map(unlinked)

@@ -34,15 +34,15 @@ import { clientSettings } from './settings.ts'
  * A client holds no connection and needs no closing. Make one and share it: concurrent calls share one token.
  *
  * @example
- * ```ts
+ * ```ts setup
  * import { CampaignClient } from 'campaign-client'
  *
  * const client = new CampaignClient({
  *   baseUrl: 'https://service.example/api/v1',
- *   accessToken: async () => loadTokenFromVault(),
+ *   accessToken: 'a-token', // or a function that gives one
  * })
- * const progress = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
- * console.log(progress.total, progress.rank) // → 1215 1
+ * const ada = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+ * console.log(ada.total, ada.rank) // → 1215 1
  * ```
  */
 export class CampaignClient {
@@ -320,13 +320,13 @@ export class CampaignClient {
    *
    * const client = new CampaignClient({
    *   baseUrl: 'https://service.example/api/v1',
-   *   accessToken: loadTokenFromVault,
+   *   accessToken: 'a-token',
    *   webhookRegistrationPath: 'webhook', // the one you were told
    * })
    * await client.registerWebhook({
    *   scope: 'user_activity',
    *   url: 'https://partner.example/webhooks/campaign',
-   *   secret: await loadWebhookSecret(),
+   *   secret: process.env.CAMPAIGN_WEBHOOK_SECRET,
    * })
    * ```
    */

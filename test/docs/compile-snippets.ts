@@ -6,6 +6,8 @@ export interface VirtualModule {
   readonly path: string
   readonly source: string
   readonly at: string
+  /** The lines of the source that stand elsewhere on the page. */
+  readonly linesBefore?: number
 }
 
 /** Compiles modules under the project's own settings. Gives each complaint with the place in the documentation. */
@@ -23,11 +25,11 @@ export function complaintsOf(modules: readonly VirtualModule[], overrides: ts.Co
     return module ? ts.createSourceFile(path, module.source, target) : getSourceFile(path, target, ...rest)
   }
   const program = ts.createProgram([...sources.keys()], options, host)
-  return [...sources.values()].flatMap(({ path, at }) => {
+  return [...sources.values()].flatMap(({ path, at, linesBefore = 0 }) => {
     const file = program.getSourceFile(path)
     const diagnostics = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
     return diagnostics.map(({ messageText, start = 0 }) => {
-      const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + Number(at.split(':')[1])
+      const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + Number(at.split(':')[1]) - linesBefore
       return `${at.split(':')[0]}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
     })
   })

@@ -2,11 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-/** A TypeScript example of the documentation. */
+/** A TypeScript example of the documentation, as a reader can run it. */
 export interface Snippet {
   /** Where it stands: `docs/tokens.md:12`, the line of its first line of code. */
   readonly at: string
-  readonly code: string
+  /** The module: the lines that its page shows once for all its examples, if it needs them, and the example. */
+  readonly source: string
+  /** The lines of `source` that come before the example. */
+  readonly linesBefore: number
   /** Why it is only compiled; `undefined` for one that runs. */
   readonly compiledOnly: string | undefined
   /** What it promises to print, from its `// → …` comments, in order. */
@@ -14,14 +17,17 @@ export interface Snippet {
 }
 
 const ROOT = new URL('../../', import.meta.url)
-const FENCE = /^( *)```ts(?: +compile: *(.+))?\n([\s\S]*?)^ *```$/gm
+/** ` ```ts `, ` ```ts setup ` for what the other examples of the page need, ` ```ts compile: why it can't be run here `. */
+const FENCE = /^( *)```ts(?: +(setup)| +compile: *(.+))?\n([\s\S]*?)^ *```$/gm
 const PROMISE = /\/\/ → (.+)$/gm
 
-/** Every page that holds examples: the README, the guides, and the comments of the client. */
+/** Every page that holds examples: the README, the guides, the recipes, the methods, and the comments of the client. */
 export function documentationSnippets(): Snippet[] {
-  const guides = readdirSync(new URL('docs/', ROOT)).filter((name) => name.endsWith('.md'))
+  const pages = readdirSync(new URL('docs/', ROOT), { recursive: true, encoding: 'utf8' })
   return [
-    ...['README.md', ...guides.map((name) => `docs/${name}`)].flatMap((path) => snippetsOf(path, read(path))),
+    ...['README.md', ...pages.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)].flatMap((path) =>
+      snippetsOf(path, read(path)),
+    ),
     ...snippetsOf('src/client.ts', withoutStars(read('src/client.ts'))),
   ]
 }
@@ -34,26 +40,36 @@ const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
 const withoutStars = (source: string): string => source.replace(/^ *\* ?/gm, '')
 
 function snippetsOf(path: string, text: string): Snippet[] {
-  return [...text.matchAll(FENCE)].map((match) => {
-    const [, indent = '', compiledOnly, body = ''] = match
-    const line = text.slice(0, match.index).split('\n').length + 1
-    const code = body.replaceAll(new RegExp(`^${indent}`, 'gm'), '')
-    return {
-      at: `${path}:${line}`,
-      code,
+  const blocks = [...text.matchAll(FENCE)].map(
+    ({ index, 1: indent = '', 2: setup, 3: compiledOnly, 4: body = '' }) => ({
+      at: `${path}:${text.slice(0, index).split('\n').length + 1}`,
+      isSetup: setup !== undefined,
       compiledOnly,
-      prints: [...code.matchAll(PROMISE)].map(([, text = '']) => text),
+      code: body.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  )
+  const [setup, ...others] = blocks.filter(({ isSetup }) => isSetup)
+  if (others.length > 0) throw new Error(`${path} has two blocks for all its examples`)
+  return blocks.map(({ at, code, isSetup, compiledOnly }) => {
+    const before = setup !== undefined && !isSetup && needs(code, setup.code) ? setup.code : ''
+    return {
+      at,
+      source: `${before}${code}\nexport {}\n`,
+      linesBefore: before.split('\n').length - 1,
+      compiledOnly,
+      prints: [...code.matchAll(PROMISE)].map(([, printed = '']) => printed),
     }
   })
 }
 
-/** The code as a module: the names it takes for granted are imported, all on the first line. */
-export function asModule(code: string, surroundings: string, offered: ReadonlySet<string>): string {
-  const names = namesTakenForGranted(code, offered)
-  return `${names.length > 0 ? `import { ${names.join(', ')} } from '${surroundings}'; ` : ''}${code}\nexport {}\n`
+/** Whether the code uses a name without declaring it that the other code declares. */
+function needs(code: string, other: string): boolean {
+  const { used, declared } = namesIn(code)
+  const offered = namesIn(other).declared
+  return [...used].some((name) => offered.has(name) && !declared.has(name))
 }
 
-function namesTakenForGranted(code: string, offered: ReadonlySet<string>): string[] {
+function namesIn(code: string): { used: Set<string>; declared: Set<string> } {
   const source = ts.createSourceFile('snippet.ts', code, ts.ScriptTarget.ES2022, true)
   const used = new Set<string>()
   const declared = new Set<string>()
@@ -81,5 +97,5 @@ function namesTakenForGranted(code: string, offered: ReadonlySet<string>): strin
     ts.forEachChild(node, visit)
   }
   visit(source)
-  return [...used].filter((name) => offered.has(name) && !declared.has(name))
+  return { used, declared }
 }

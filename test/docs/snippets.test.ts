@@ -1,30 +1,31 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { Server } from 'node:net'
 import { format } from 'node:util'
+import { createCampaignService } from 'campaign-client/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { complaintsOf } from './compile-snippets.ts'
-import { asModule, documentationSnippets, rootPath } from './snippet.ts'
-import * as surroundings from './surroundings.ts'
+import { documentationSnippets, rootPath } from './snippet.ts'
 
 const snippets = documentationSnippets()
 // A folder that globs skip, so that neither compiler nor linter meets a half-written file.
 const FOLDER = rootPath('test/docs/.snippets/')
-const offered = new Set(Object.keys(surroundings))
-const modules = snippets.map(({ at, code }, index) => ({
-  at,
-  path: `${FOLDER}${index}.ts`,
-  source: asModule(code, '../surroundings.ts', offered),
-}))
+const modules = snippets.map((snippet, index) => ({ ...snippet, path: `${FOLDER}${index}.ts` }))
 
-test('every page of the documentation has examples', () => {
+test('the README, the guides, the methods and the comments have examples', () => {
   const pages = new Set(snippets.map(({ at }) => at.split(':')[0]))
   expect([...pages]).toEqual(
-    expect.arrayContaining(['README.md', 'docs/getting-started.md', 'docs/webhooks.md', 'src/client.ts']),
+    expect.arrayContaining([
+      'README.md',
+      'docs/getting-started.md',
+      'docs/webhooks.md',
+      'docs/methods/rewardWallet.md',
+      'src/client.ts',
+    ]),
   )
   expect(snippets.filter(({ compiledOnly }) => compiledOnly === undefined).length).toBeGreaterThan(30)
 })
 
-test('every example compiles under the strictest settings', { timeout: 60_000 }, () => {
+test('every example compiles as it can be pasted, under the strictest settings', { timeout: 60_000 }, () => {
   expect(complaintsOf(modules)).toEqual([])
 })
 
@@ -38,15 +39,15 @@ describe('every example runs, and prints what it says', () => {
   })
 
   beforeEach(() => {
-    surroundings.service.reset()
-    vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', surroundings.webhookSecret)
+    const service = createCampaignService({ seed: 'documentation' })
+    vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', 'a-webhook-secret')
     vi.stubEnv('CAMPAIGN_BASE_URL', 'https://service.example/api/v1')
     vi.stubEnv('CAMPAIGN_ACCESS_TOKEN', 'a-token')
     const { fetch } = globalThis
     vi.stubGlobal('fetch', (input: RequestInfo | URL, init?: RequestInit) => {
       const { hostname } = new URL(input instanceof Request ? input.url : input)
       if (hostname === '127.0.0.1') return fetch(input, init)
-      if (hostname === 'service.example') return surroundings.service.fetch(input, init)
+      if (hostname === 'service.example') return service.fetch(input, init)
       throw new Error(`an example asked for ${hostname}`)
     })
     // Examples listen on the port a reader would choose, which need not be free here.
@@ -67,13 +68,10 @@ describe('every example runs, and prints what it says', () => {
 
   afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-  const runnable = snippets.flatMap((snippet, index) =>
-    snippet.compiledOnly === undefined ? [{ ...snippet, path: modules[index]?.path }] : [],
-  )
-  test.each(runnable)('$at', async ({ path, prints }) => {
+  test.each(modules.filter(({ compiledOnly }) => compiledOnly === undefined))('$at', async ({ path, prints }) => {
     const printed: string[] = []
     vi.spyOn(console, 'log').mockImplementation((...args) => void printed.push(format(...args)))
-    await import(/* @vite-ignore */ path as string)
+    await import(/* @vite-ignore */ path)
     expect(printed.filter((line) => prints.includes(line))).toEqual(prints)
   })
 })

@@ -17,6 +17,16 @@ afterEach(() => {
 const message = activity({ id: 'm-1', user: 'ada' })
 const line = 'm-1: ada earned 10 XP for "Follow"'
 
+function lambdaEvent(secret?: string) {
+  const body = JSON.stringify(message)
+  return {
+    headers: { [HEADER]: sign(body, secret) },
+    requestContext: { http: { method: 'POST' } },
+    body: Buffer.from(body).toString('base64'),
+    isBase64Encoded: true,
+  }
+}
+
 test('examples/webhook-hono.ts', async () => {
   const { default: app } = await import('../../../examples/webhook-hono.ts')
   expect((await app.fetch(deliveryOf(message))).status).toBe(200)
@@ -43,31 +53,23 @@ test('examples/webhook-next.ts', async () => {
   expect(printed).toEqual([line])
 })
 
-test('examples/webhook-next.ts can be imported where the secret is not set, as next build does', async () => {
-  vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', undefined)
-  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
-  const { POST } = await import('../../../examples/webhook-next.ts')
-  expect((await POST(deliveryOf(message))).status).toBe(503)
-  expect(errors).toHaveBeenCalledTimes(1)
-})
-
 test('examples/webhook-lambda.ts', async () => {
   const { handler } = await import('../../../examples/webhook-lambda.ts')
-  const body = JSON.stringify(message)
-  const event = (secret?: string): Parameters<typeof handler>[0] => ({
-    headers: { [HEADER]: sign(body, secret) },
-    requestContext: { http: { method: 'POST' } },
-    body: Buffer.from(body).toString('base64'),
-    isBase64Encoded: true,
-  })
   const context = { getRemainingTimeInMillis: () => 30_000 }
-  expect((await handler(event(), context)).statusCode).toBe(200)
-  expect((await handler(event(), context)).statusCode).toBe(200)
-  expect((await handler(event('forged'), context)).statusCode).toBe(401)
+  expect((await handler(lambdaEvent(), context)).statusCode).toBe(200)
+  expect((await handler(lambdaEvent(), context)).statusCode).toBe(200)
+  expect((await handler(lambdaEvent('forged'), context)).statusCode).toBe(401)
   expect(printed).toEqual([line])
 })
 
-test.each(['hono', 'lambda'])('examples/webhook-%s.ts says at once when the secret is not set', async (name) => {
-  vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', '')
-  await expect(import(`../../../examples/webhook-${name}.ts`)).rejects.toThrow(TypeError)
-})
+test.each(['hono', 'next', 'lambda'])(
+  'examples/webhook-%s.ts can be imported where the secret is not set, as builds do, and says so at a message',
+  async (name) => {
+    vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', undefined)
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { default: app, POST, handler } = await import(`../../../examples/webhook-${name}.ts`)
+    const answer = handler ? await handler(lambdaEvent()) : await (POST ?? app.fetch)(deliveryOf(message))
+    expect(answer.statusCode ?? answer.status).toBe(503)
+    expect(errors).toHaveBeenCalledTimes(1)
+  },
+)
