@@ -31,7 +31,7 @@ export default async function (rival: number): Promise<Subject> {
     about:
       'CPU time of the calling process for one GET, answered from memory by a second process over loopback: ' +
       'from the arguments to the data. Beside a bare `fetch` with `JSON.parse`. Only campaign-client checks the ' +
-      'arguments and the data, and can be aborted after a time; “ky, lean” has repeats, limits and status errors turned ' +
+      'arguments and the data, and can be aborted after a time; “ky, lean” has retries, limits and status errors turned ' +
       'off, which is the least that anything on ky costs; stripe goes through node:http, which is cheaper than `fetch`.',
     measure: 'ratio',
     groups,

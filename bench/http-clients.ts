@@ -28,7 +28,7 @@ const QUERY = { account: 'ada', platform: 'discord', pid: 'demo' }
 /** As long as a signed token is. No one checks it. */
 const TOKEN = `eyJhbGciOiJIUzI1NiJ9.${'eyJzdWIiOiJhZGEifQ'.repeat(8)}.${'c2lnbmF0dXJl'.repeat(4)}`
 
-/** The clients, each with its defaults but for repeats where they can be turned off, and each with a bearer token. */
+/** The clients, each with its defaults but for retries where they can be turned off, and each with a bearer token. */
 export function httpClients(origin: string, tasks: number): readonly HttpClient[] {
   const base = `${origin}/${tasks}`
   const { host: _, hostname, port } = new URL(origin)

@@ -16,7 +16,7 @@ interface Award {
 /**
  * - `awarded`: by this call.
  * - `already_awarded`: the id was taken, by an earlier run or by an attempt whose answer got lost.
- * - `rejected`: surely not given; a repeat would fail the same way.
+ * - `rejected`: not given; a retry would fail the same way.
  * - `open`: not known, or not now. Try again later with the same id.
  */
 type Ending = 'awarded' | 'already_awarded' | 'rejected' | 'open'
@@ -71,7 +71,7 @@ const awards: (Award & { happens: string; fault?: Parameters<typeof service.fail
     address: wallet('4'),
     reason: 'launch',
     xp: 100,
-    happens: 'the answer gets lost, and the one to the repeat as well',
+    happens: 'the answer gets lost, and the one to the retry as well',
     fault: { on: 'rewardWallet', kind: 'applied_then_reset', times: 2 },
   },
   { address: '0x12', reason: 'launch', xp: 100, happens: 'a malformed address' },

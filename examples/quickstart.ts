@@ -102,12 +102,12 @@ async function tryEverything(): Promise<void> {
   service.fail({ on: 'getCampaignPoints', kind: 'status', status: 503 })
   await attempt('read points while the service answers 503 once', async () => {
     const { total_points } = await client.getCampaignPoints({ pid: 'demo' })
-    return `${total_points} points, after one repeat`
+    return `${total_points} points, after one retry`
   })
   service.fail({ on: 'getUserProgress', kind: 'reset' })
   await attempt('read progress while the connection is lost once', async () => {
     const { rank } = await client.getUserProgress(ada)
-    return `rank ${rank}, after one repeat`
+    return `rank ${rank}, after one retry`
   })
   service.fail({ on: 'recordActionValue', kind: 'applied_then_reset' })
   await expectRefusal('record a value and lose the answer: never sent twice', NetworkError, () =>

@@ -25,7 +25,7 @@ interface Tracer {
 /** `SpanStatusCode.ERROR` of OpenTelemetry. */
 const ERROR = 2
 
-/** Attempts become spans of their own; repeats become events of the call's span. */
+/** Attempts become spans of their own; retries become events of the call's span. */
 export function tracingHooks(tracer: Tracer, current: () => Span | undefined): ClientHooks {
   return {
     // An answer tells how long it took, so its span is made afterwards, and none is left open when there is no answer.

@@ -3,7 +3,7 @@ import { type Member, Project, plain, sectionOf } from './comments.ts'
 
 const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
 
-/** One page per method: what it takes, what every field of its result means, its errors, its rule of repeats. */
+/** One page per method: what it takes, what every field of its result means, its errors, its retry rule. */
 export function methodPages(): Map<OperationName, string> {
   const project = new Project()
   const methods = project.members('CampaignClient')
@@ -35,7 +35,7 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
       ],
       [
         ['interface', sectionOf(name, method)],
-        ['a repeat is', `[${endpoint.retry}](../repeats-and-idempotency.md)`],
+        ['a retry is', `[${endpoint.retry}](../retries-and-idempotency.md)`],
       ],
     ),
     ...rules.map(unlinked),

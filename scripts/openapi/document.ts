@@ -28,10 +28,10 @@ const TAGS = {
 const tagOf = (path: string): keyof typeof TAGS =>
   path === ASSUMED_REGISTRATION_PATH ? 'webhooks' : /^(campaign\/|code)/.test(path) ? 'campaigns' : 'users'
 
-const REPEATS = {
-  safe: 'A repeat is safe: it leads to the same final state.',
-  guarded: 'A repeat is guarded: the service itself refuses to do it twice.',
-  unsafe: 'A repeat is unsafe: it would count twice.',
+const RETRIES = {
+  safe: 'A retry is safe: it leads to the same final state.',
+  guarded: 'A retry is guarded: the service itself refuses to do it twice.',
+  unsafe: 'A retry is unsafe: it would count twice.',
 }
 
 const NUMERIC_STRING = [{ type: 'number' }, { type: 'string', pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' }]
@@ -158,9 +158,9 @@ function describeOperation(
     operationId: operation,
     tags: [tagOf(path)],
     summary: plain(summary).replace(/\.$/, ''),
-    description: `${plain(paragraph)}\n\n${REPEATS[endpoint.retry]}`,
+    description: `${plain(paragraph)}\n\n${RETRIES[endpoint.retry]}`,
     'x-interface': sectionOf(operation, method),
-    'x-repeat': endpoint.retry,
+    'x-retry': endpoint.retry,
     ...(assumed.length > 0 && { 'x-assumed': assumed.join(' ') }),
     ...(isRead
       ? { parameters: queryParameters(operation, schemas.get(request) as Schema) }

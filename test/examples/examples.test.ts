@@ -25,7 +25,7 @@ test('award-with-reconciliation: every award ends clearly, and each counts once'
     'the same award again: already_awarded',
     'the answer gets lost: already_awarded',
     'the connection is lost, twice: open',
-    'the answer gets lost, and the one to the repeat as well: open',
+    'the answer gets lost, and the one to the retry as well: open',
     'a malformed address: rejected',
     'later, with the same id: awarded',
     'later, with the same id: already_awarded',
@@ -78,7 +78,7 @@ test('typed-metadata: what was agreed on is typed, the rest left out', async () 
   expect(output).toContain('spread-the-word: megaphone')
 })
 
-test('proxy-dispatcher: reads, writes and repeats go through the proxy', async () => {
+test('proxy-dispatcher: reads, writes and retries go through the proxy', async () => {
   expect((await run('proxy-dispatcher')).trim().split('\n')).toEqual([
     'ada has rank 1',
     `the proxy carried GET /api/v1/user/progress, POST /api/v1/user, ${'GET /api/v1/campaign/points, '.repeat(2).slice(0, -2)}`,
