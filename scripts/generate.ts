@@ -4,23 +4,18 @@
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { generators } from './generators/index.ts'
+import { endpointExports } from './generators/endpoint-exports.ts'
+import type { Generator } from './generators/generator.ts'
 import { pathTo, read } from './repository.ts'
 
 const { values, positionals } = parseArgs({
   options: { check: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const names = generators.map(({ name }) => name)
-const unknown = positionals.filter((name) => !names.includes(name))
-if (unknown.length > 0) {
-  console.error(`no generator ${unknown.join(', ')}; there are ${names.join(', ')}`)
-  process.exit(2)
-}
-
 let stale = 0
-for (const { name, generate } of generators) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue
+
+async function run({ name, generate }: Generator): Promise<void> {
+  if (positionals.length > 0 && !positionals.includes(name)) return
   for (const [file, text] of await generate()) {
     if (existsSync(pathTo(file)) && read(file) === text) continue
     stale++
@@ -28,5 +23,17 @@ for (const { name, generate } of generators) {
     console.log(`${values.check ? 'stale' : 'wrote'} ${file}`)
   }
 }
+
+// The others import what this one writes, so they are loaded after it.
+await run(endpointExports)
+const { generators } = await import('./generators/index.ts')
+
+const names = generators.map(({ name }) => name)
+const unknown = positionals.filter((name) => !names.includes(name))
+if (unknown.length > 0) {
+  console.error(`no generator ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  process.exit(2)
+}
+for (const generator of generators) if (generator !== endpointExports) await run(generator)
 if (stale === 0) console.log('everything is up to date')
 process.exitCode = values.check && stale > 0 ? 1 : 0

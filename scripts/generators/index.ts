@@ -1,4 +1,5 @@
 import { compiledChecks } from './compiled-checks.ts'
+import { endpointExports } from './endpoint-exports.ts'
 import { entryPointFiles } from './entry-points.ts'
 import type { Generator } from './generator.ts'
 import { pagesOfMethods } from './method-pages.ts'
@@ -6,4 +7,11 @@ import { openApi } from './openapi.ts'
 import { pictures } from './pictures.ts'
 
 /** Every generator whose files follow from the source alone. */
-export const generators: readonly Generator[] = [compiledChecks, entryPointFiles, openApi, pagesOfMethods, pictures]
+export const generators: readonly Generator[] = [
+  endpointExports,
+  compiledChecks,
+  entryPointFiles,
+  openApi,
+  pagesOfMethods,
+  pictures,
+]

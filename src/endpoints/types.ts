@@ -1,3 +1,4 @@
+// Written by `npm run generate`, from the files of the operations.
 export type { CampaignInfo, GetCampaignInfoRequest, QuestDefinition, TaskDefinition } from './get-campaign-info.ts'
 export type { CampaignPoints, CampaignSeason, GetCampaignPointsRequest } from './get-campaign-points.ts'
 export type { GetInviteCodeRequest, InviteCode } from './get-invite-code.ts'
