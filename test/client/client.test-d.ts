@@ -11,11 +11,6 @@ import {
   type ChallengeEntry,
   type ClientHooks,
   type CompletionStatus,
-  type GetCampaignInfoRequest,
-  type GetCampaignPointsRequest,
-  type GetInviteCodeRequest,
-  type GetUserProfilesRequest,
-  type GetUserProgressRequest,
   type InvalidRequestError,
   type InvalidResponseEvent,
   type InviteCode,
@@ -27,76 +22,67 @@ import {
   type QueryNames,
   type QuestDefinition,
   type QuestEntry,
-  type RecordActionValueRequest,
   ReferralRejectedError,
   type RequestEvent,
   type ResponseEvent,
   type RetryEvent,
   type RewardEntry,
-  type RewardWalletRequest,
-  type SetReferrerByRefIdRequest,
-  type SetReferrerRequest,
   type TaskDefinition,
   type TaskEntry,
   TimeoutError,
   type UnexpectedResponseError,
-  type UpdateUserRequest,
   type UserProfiles,
   type UserProgress,
   type WebhookRegistration,
   type WriteOutcome,
 } from 'campaign-client'
 import { describe, expectTypeOf, test } from 'vitest'
+import type { DataOf, RequestOf } from '../../src/endpoints/index.ts'
+import type { contract } from '../contract/operations.ts'
 
 const client = new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token' })
 const user = { account: 'ada', platform: 'web', pid: 'demo' }
 
-test('every method has a named parameter and a named result', () => {
-  type Method<Request, Data> = (request: Request, options?: CallOptions) => Promise<Data>
-  interface Methods {
-    getUserProgress: Method<GetUserProgressRequest, UserProgress>
-    rewardWallet: Method<RewardWalletRequest, void>
-    setReferrer: Method<SetReferrerRequest, AcceptedData>
-    updateUser: Method<UpdateUserRequest, AcceptedData>
-    setReferrerByRefId: Method<SetReferrerByRefIdRequest, AcceptedData>
-    recordActionValue: Method<RecordActionValueRequest, void>
-    getCampaignInfo: Method<GetCampaignInfoRequest, CampaignInfo>
-    getCampaignPoints: Method<GetCampaignPointsRequest, CampaignPoints>
-    getUserProfiles: Method<GetUserProfilesRequest, UserProfiles>
-    getInviteCode: Method<GetInviteCodeRequest, InviteCode>
-    registerWebhook: Method<WebhookRegistration, unknown>
+test('there is a method for every operation, which takes its request and gives its data', () => {
+  type Methods = {
+    [Name in OperationName]: (request: RequestOf<Name>, options?: CallOptions) => Promise<DataOf<Name>>
   }
-  expectTypeOf<keyof Methods>().toEqualTypeOf<OperationName>()
   expectTypeOf<keyof CampaignClient>().toEqualTypeOf<OperationName>()
   expectTypeOf<Pick<CampaignClient, OperationName>>().toEqualTypeOf<Methods>()
 })
 
-describe('requests', () => {
-  test('are these, field by field', () => {
-    interface User {
-      account: string
-      platform: string
-      pid: string
+describe('the contract', () => {
+  type Contract = typeof contract
+  type Mutable<Value> = Value extends object ? { -readonly [Key in keyof Value]: Mutable<Value[Key]> } : Value
+  type Optional<Fields> = { [Name in keyof Fields]: Fields[Name] extends `${string}?` ? Name : never }[keyof Fields]
+  type FieldOf<Kind> = Kind extends 'number' ? number : string
+
+  test('has the fields of every request, required or not', () => {
+    type Described<Fields> = { [Name in Exclude<keyof Fields, Optional<Fields>>]: FieldOf<Fields[Name]> } & {
+      [Name in Optional<Fields>]?: FieldOf<Fields[Name]> | undefined
     }
-    type Loose = string | undefined
-    expectTypeOf<GetUserProgressRequest>().toEqualTypeOf<User>()
-    expectTypeOf<GetUserProfilesRequest>().toEqualTypeOf<User>()
-    expectTypeOf<GetCampaignInfoRequest>().toEqualTypeOf<{ pid: string }>()
-    expectTypeOf<GetCampaignPointsRequest>().toEqualTypeOf<{ pid: string }>()
-    expectTypeOf<GetInviteCodeRequest>().toEqualTypeOf<{ code: string; pid: string }>()
-    expectTypeOf<RewardWalletRequest>().toEqualTypeOf<{ address: string; pid: string; id: string; xp: number }>()
-    expectTypeOf<SetReferrerRequest>().toEqualTypeOf<{
-      referrer: string
-      referral: string
-      platform: string
-      pid: string
-    }>()
-    expectTypeOf<UpdateUserRequest>().branded.toEqualTypeOf<User & { name?: Loose; alias?: Loose; team?: Loose }>()
-    expectTypeOf<SetReferrerByRefIdRequest>().branded.toEqualTypeOf<User & { ref_id: string }>()
-    expectTypeOf<RecordActionValueRequest>().branded.toEqualTypeOf<User & { cid: string; aid: string; value: number }>()
-    expectTypeOf<Omit<WebhookRegistration, 'scope'>>().toEqualTypeOf<{ url: string; secret?: Loose; hook_id?: Loose }>()
+    type Same<One, Other> = [One, Other, keyof One] extends [Other, One, keyof Other] ? true : false
+    type Agreed = {
+      [Name in OperationName]: Same<RequestOf<Name>, Described<Mutable<Contract[Name]['fields']>>> extends true
+        ? true
+        : Name
+    }
+    expectTypeOf<Agreed[OperationName]>().toEqualTypeOf<true>()
   })
 
+  test('has examples of every request and of what it resolves to', () => {
+    type Typed = {
+      [Name in OperationName]: Contract[Name]['request'] extends RequestOf<Name>
+        ? Mutable<Contract[Name]['result']> extends DataOf<Name>
+          ? true
+          : Name
+        : Name
+    }
+    expectTypeOf<Typed[OperationName]>().toEqualTypeOf<true>()
+  })
+})
+
+describe('requests', () => {
   test('are refused with a field missing, of another type, or of another name', () => {
     // @ts-expect-error no pid
     client.getUserProgress({ account: 'ada', platform: 'web' })

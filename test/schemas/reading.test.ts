@@ -1,11 +1,9 @@
 import type { CampaignInfo, UserProgress } from 'campaign-client'
 import * as schemas from 'campaign-client/schemas'
 import { describe, expect, it } from 'vitest'
-import * as z from 'zod'
-import { endpoints } from '../../src/endpoints/index.ts'
+import { clientWith, json } from '../client/stub-service.ts'
 import { operations } from '../contract/operations.ts'
 import { scriptedFetch } from '../http/scripted-fetch.ts'
-import { clientWith, json } from './stub-service.ts'
 
 const task = { id: 't1', name: 'Follow', xp: 10, xp_mul: 1, status: 'none' }
 const progress = {
@@ -216,91 +214,5 @@ describe('names that reach for a prototype', () => {
     expect((await readProgress(envelope({ ...progress, name: '"__proto__":{"a":1}' }))).name).toBe(
       '"__proto__":{"a":1}',
     )
-  })
-})
-
-describe('campaign-client/schemas', () => {
-  const all: Readonly<Record<string, z.core.$ZodType>> = { ...schemas }
-  const fitting: Record<keyof typeof schemas, unknown> = {
-    acceptedData: {},
-    campaignInfo: info,
-    taskDefinition: definition,
-    questDefinition: quest,
-    campaignPoints: {
-      id: 'd',
-      name: 'D',
-      total_points: 1,
-      season_points: 1,
-      season_index: 0,
-      season: { name: 's', max_xp: 1 },
-    },
-    campaignSeason: { name: 's', max_xp: 1 },
-    inviteCode: { used_by: ['ada'] },
-    userActivity: {
-      ...{ id: 'm', scope: 'user_activity', user: 'u', wallet: '', email: '', campaign: { id: 'd', name: 'D' } },
-      ...{ total_xp: 1, ref_xp: 0, ugc_xp: 0, xp_mul: 1, rank: 1 },
-      event: { type: 'action_completed', data: { action: { id: 'a', name: 'A', type: 't' }, xp: 1 } },
-    },
-    userProfiles: {
-      user_id: 'u',
-      xp: 1,
-      ref_xp: 1,
-      ugc_xp: 1,
-      refs: 1,
-      ref_count: 1,
-      profiles: [{ account: 'a', platform: 'p' }],
-    },
-    linkedProfile: { account: 'a', platform: 'p' },
-    userProgress: progress,
-    taskEntry: task,
-    questEntry: { ...task, actions: ['t1'] },
-    challengeEntry: task,
-    rewardEntry: { id: 'r', reward: 'b', type: 't' },
-    getUserProgressRequest: { account: 'a', platform: 'p', pid: 'd' },
-    rewardWalletRequest: { address: `0x${'aB'.repeat(20)}`, pid: 'd', id: 'r', xp: 1 },
-    setReferrerRequest: { referrer: 'a', referral: 'a', platform: 'p', pid: 'd' },
-    updateUserRequest: { account: 'a', platform: 'p', pid: 'd', team: '' },
-    setReferrerByRefIdRequest: { account: 'a', platform: 'p', pid: 'd', ref_id: 'l' },
-    recordActionValueRequest: { account: 'a', platform: 'p', pid: 'd', cid: 'q', aid: 't', value: 0 },
-    getCampaignInfoRequest: { pid: 'd' },
-    getCampaignPointsRequest: { pid: 'd' },
-    getUserProfilesRequest: { account: 'a', platform: 'p', pid: 'd' },
-    getInviteCodeRequest: { code: 'c', pid: 'd' },
-    webhookRegistration: { scope: 'user_activity', url: 'https://partner.example' },
-  }
-
-  it('exports these schemas, each with an example here', () => {
-    expect(Object.keys(schemas).sort()).toEqual(Object.keys(fitting).sort())
-  })
-
-  it.each(Object.entries(fitting))('%s reads what fits, and refuses what does not', (name, value) => {
-    const schema = all[name] as z.core.$ZodType
-    expect(z.safeParse(schema, value)).toMatchObject({ success: true, data: {} })
-    const fields = Object.keys(value as object)
-    const bad = [undefined, null, [], 'x', 5, ...(fields.length > 0 ? [{}] : [])]
-    for (const other of bad) expect(z.safeParse(schema, other).success).toBe(false)
-    for (const field of fields) {
-      const wrong = { ...(value as object), [field]: Symbol('nothing fits') }
-      expect(z.safeParse(schema, wrong).success, `${name}.${field}`).toBe(false)
-    }
-  })
-
-  it('has a request schema for every operation', () => {
-    const requests = Object.values(endpoints).map(({ request }) => request as unknown)
-    for (const request of requests) expect(Object.values(schemas) as unknown[]).toContain(request)
-    expect(new Set(requests).size).toBe(11)
-  })
-
-  it('has the schema of every answer that the interface shows', () => {
-    for (const { response } of Object.values(endpoints)) {
-      if (response !== undefined && response !== 'any') expect(Object.values(schemas) as unknown[]).toContain(response)
-    }
-  })
-
-  it('composes with the schemas of a partner', () => {
-    const stored = z.object({ at: z.string(), campaign: z.pipe(z.unknown(), schemas.campaignInfo as never) })
-    expect(z.safeParse(stored, { at: 'now', campaign: info }).success).toBe(true)
-    expect(z.safeParse(stored, { at: 'now', campaign: {} }).success).toBe(false)
-    expect(z.safeParse(z.array(schemas.inviteCode), [{ used_by: [] }]).success).toBe(true)
   })
 })

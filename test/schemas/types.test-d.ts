@@ -2,38 +2,14 @@ import type * as campaign from 'campaign-client'
 import type * as schemas from 'campaign-client/schemas'
 import { expectTypeOf, test } from 'vitest'
 import type { core } from 'zod'
+import type { TypeBySchema } from './type-by-schema.ts'
 
 type Schemas = typeof schemas
 type Output<Name extends keyof Schemas> = core.output<Schemas[Name]>
 type Input<Name extends keyof Schemas> = core.input<Schemas[Name]>
 
-/** The type of every schema, by the rule that the README states: the same name in lower camel case. */
-interface Types {
+interface Types extends TypeBySchema {
   acceptedData: campaign.AcceptedData
-  campaignInfo: campaign.CampaignInfo
-  taskDefinition: campaign.TaskDefinition
-  questDefinition: campaign.QuestDefinition
-  campaignPoints: campaign.CampaignPoints
-  campaignSeason: campaign.CampaignSeason
-  inviteCode: campaign.InviteCode
-  userProfiles: campaign.UserProfiles
-  linkedProfile: campaign.LinkedProfile
-  userProgress: campaign.UserProgress
-  taskEntry: campaign.TaskEntry
-  questEntry: campaign.QuestEntry
-  challengeEntry: campaign.ChallengeEntry
-  rewardEntry: campaign.RewardEntry
-  getUserProgressRequest: campaign.GetUserProgressRequest
-  rewardWalletRequest: campaign.RewardWalletRequest
-  setReferrerRequest: campaign.SetReferrerRequest
-  updateUserRequest: campaign.UpdateUserRequest
-  setReferrerByRefIdRequest: campaign.SetReferrerByRefIdRequest
-  recordActionValueRequest: campaign.RecordActionValueRequest
-  getCampaignInfoRequest: campaign.GetCampaignInfoRequest
-  getCampaignPointsRequest: campaign.GetCampaignPointsRequest
-  getUserProfilesRequest: campaign.GetUserProfilesRequest
-  getInviteCodeRequest: campaign.GetInviteCodeRequest
-  webhookRegistration: campaign.WebhookRegistration
 }
 
 test('there is a type for every schema', () => {

@@ -1,0 +1,60 @@
+import * as schemas from 'campaign-client/schemas'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import type { $ZodTypes } from 'zod/v4/core'
+import { type AnyEndpoint, endpoints } from '../../src/endpoints/index.ts'
+import { contract, operation, operations } from '../contract/operations.ts'
+import { exampleActivity } from '../webhook/activity.ts'
+
+const all = Object.entries(schemas) as readonly (readonly [string, z.core.$ZodType])[]
+
+/** A value of every schema that is met on the way through a value of the whole. */
+function collect(schema: z.core.$ZodType, value: unknown, found: Map<z.core.$ZodType, unknown>): void {
+  if (!found.has(schema)) found.set(schema, value)
+  const { def } = (schema as $ZodTypes)._zod
+  if (def.type === 'array') for (const item of value as unknown[]) collect(def.element, item, found)
+  if (def.type !== 'object') return
+  for (const [name, inner] of Object.entries(def.shape)) {
+    if (Object.hasOwn(value as object, name)) collect(inner, Reflect.get(value as object, name), found)
+  }
+}
+
+const examples = new Map<z.core.$ZodType, unknown>()
+for (const { name, request, answer } of operations) {
+  const endpoint: AnyEndpoint = endpoints[name]
+  collect(endpoint.request, request, examples)
+  if (typeof endpoint.response === 'object') collect(endpoint.response, answer.data, examples)
+}
+collect(schemas.userActivity, exampleActivity({ id: 'm-1' }), examples)
+
+describe('campaign-client/schemas', () => {
+  it.each(all)('%s reads what fits, and refuses what does not', (name, schema) => {
+    expect(examples.has(schema), `an example of ${name} in the contract`).toBe(true)
+    const value = examples.get(schema) as object
+    expect(z.safeParse(schema, value)).toMatchObject({ success: true, data: {} })
+    const fields = Object.keys(value)
+    const bad = [undefined, null, [], 'x', 5, ...(fields.length > 0 ? [{}] : [])]
+    for (const other of bad) expect(z.safeParse(schema, other).success).toBe(false)
+    for (const field of fields) {
+      const wrong = { ...value, [field]: Symbol('nothing fits') }
+      expect(z.safeParse(schema, wrong).success, `${name}.${field}`).toBe(false)
+    }
+  })
+
+  it('has the schema of every request, and of every answer that is shown', () => {
+    const exported = all.map(([, schema]) => schema)
+    const requests = Object.values(endpoints).map(({ request }): z.core.$ZodType => request)
+    expect(exported).toEqual(expect.arrayContaining(requests))
+    expect(new Set(requests).size).toBe(operations.length)
+    const answers = Object.values<AnyEndpoint>(endpoints).map(({ response }) => response)
+    expect(exported).toEqual(expect.arrayContaining(answers.filter((response) => typeof response === 'object')))
+  })
+
+  it('composes with the schemas of a partner', () => {
+    const stored = z.object({ at: z.string(), campaign: z.pipe(z.unknown(), schemas.campaignInfo as never) })
+    const { data } = operation('getCampaignInfo')
+    expect(z.safeParse(stored, { at: 'now', campaign: data }).success).toBe(true)
+    expect(z.safeParse(stored, { at: 'now', campaign: {} }).success).toBe(false)
+    expect(z.safeParse(z.array(schemas.inviteCode), [contract.getInviteCode.answer.data]).success).toBe(true)
+  })
+})
