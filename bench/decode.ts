@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { userProgress } from '../src/endpoints/get-user-progress.ts'
 import { endpoints } from '../src/endpoints/index.ts'
+import { AddressHint } from '../src/http/address-hint.ts'
 import { decode } from '../src/http/answer.ts'
 import { compare, type Group, OURS, type Subject } from './harness.ts'
 import { answerWith } from './sample.ts'
@@ -33,7 +34,12 @@ export default async function (rival: number): Promise<Subject> {
 function contestants(tasks: number) {
   const text = answerWith(tasks)
   const answer = { status: 200, header: () => null, text, complete: true }
-  const context = { secrets: [], tokenHint: () => '', report: undefined }
+  const context = {
+    secrets: [],
+    tokenHint: () => '',
+    addressHint: new AddressHint('https://service.example/api/v1/'),
+    report: undefined,
+  }
   const compiled = z.compile(userProgress, { strict: true })
   const readers: Record<string, () => unknown> = {
     'JSON.parse': () => JSON.parse(text).data,

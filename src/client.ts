@@ -16,8 +16,10 @@ import type {
   UserProgress,
   WebhookRegistration,
 } from './endpoints/types.ts'
+import { AddressHint } from './http/address-hint.ts'
 import { type CallContext, call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
+import { refuseForbiddenPort } from './http/forbidden-ports.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
@@ -55,10 +57,12 @@ export class CampaignClient {
    */
   constructor(options: CampaignClientOptions) {
     const settings = clientSettings(options)
+    if (settings.fetch === undefined && settings.transport === undefined) refuseForbiddenPort(settings.baseUrl)
     this.#context = {
       settings,
       tokens: new AccessTokens(settings.accessToken),
       transport: settings.transport ?? fetchTransport(settings.fetch),
+      addressHint: new AddressHint(settings.baseUrl),
     }
   }
 

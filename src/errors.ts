@@ -1,8 +1,8 @@
-import type { Issue } from './schemas/check.ts'
 import type { OpenString } from './schemas/fields.ts'
+import { capped, type Issue } from './schemas/issue.ts'
 import { CampaignError, type WriteOutcome } from './shared/campaign-error.ts'
 
-export type { Issue } from './schemas/check.ts'
+export type { Issue } from './schemas/issue.ts'
 export { CampaignError, type CampaignErrorInit, type WriteOutcome } from './shared/campaign-error.ts'
 
 /** The call an error belongs to. */
@@ -10,6 +10,12 @@ export interface ErrorContext {
   operation?: string | undefined
   outcome?: WriteOutcome | undefined
   cause?: unknown
+}
+
+/** What is wrong: the issues, of which an error keeps the first 20, and how many there are besides. */
+export interface IssuesInit {
+  issues: readonly Issue[]
+  moreIssues?: number | undefined
 }
 
 /** What an {@link ApiError} knows of the answer. */
@@ -138,12 +144,16 @@ export class UnexpectedResponseError extends CampaignError {
   static override readonly brand: string = 'UnexpectedResponseError'
   /** The HTTP status of the answer; 0 where a browser hides that of a redirect. */
   readonly status: number
-  /** What did not fit, with paths from the root of the body. Never values. */
+  /** What did not fit, with paths from the root of the body. Never values. The first 20. */
   readonly issues: readonly Issue[]
-  constructor(message: string, init: ErrorContext & { status: number; issues: readonly Issue[] }) {
+  /** How many issues there are besides those in `issues`. Absent where there are no more. */
+  declare readonly moreIssues?: number
+  constructor(message: string, init: ErrorContext & IssuesInit & { status: number }) {
     super(message, { ...init, code: 'unexpected_response' })
     this.status = init.status
-    this.issues = init.issues
+    const { issues, moreIssues } = capped(init.issues, init.moreIssues)
+    this.issues = issues
+    if (moreIssues > 0) this.moreIssues = moreIssues
   }
 }
 
@@ -151,11 +161,15 @@ export class UnexpectedResponseError extends CampaignError {
 export class InvalidRequestError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'InvalidRequestError'
-  /** What is wrong, with paths from the root of the argument; call options start with `'options'`. */
+  /** What is wrong, with paths from the root of the argument; call options start with `'options'`. The first 20. */
   readonly issues: readonly Issue[]
-  constructor(message: string, init: ErrorContext & { issues: readonly Issue[] }) {
+  /** How many issues there are besides those in `issues`. Absent where there are no more. */
+  declare readonly moreIssues?: number
+  constructor(message: string, init: ErrorContext & IssuesInit) {
     super(message, { ...init, code: 'invalid_request' })
-    this.issues = init.issues
+    const { issues, moreIssues } = capped(init.issues, init.moreIssues)
+    this.issues = issues
+    if (moreIssues > 0) this.moreIssues = moreIssues
   }
 }
 

@@ -38,8 +38,10 @@ export interface RetryEvent extends RequestEvent {
 export interface InvalidResponseEvent {
   readonly operation: OperationName
   readonly status: number
-  /** What did not fit, with paths from the root of the body. Never values. */
+  /** What did not fit, with paths from the root of the body. Never values. The first 20. */
   readonly issues: readonly Issue[]
+  /** How many issues there are besides those in `issues`. Absent where there are no more. */
+  readonly moreIssues?: number
 }
 
 /** What a logger or a tracer needs. No hook ever gets a secret, and one that throws or rejects breaks no call. */

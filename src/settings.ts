@@ -97,7 +97,8 @@ const isSignal = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
   typeof (value as AbortSignal).aborted === 'boolean' &&
-  typeof (value as AbortSignal).addEventListener === 'function'
+  typeof (value as AbortSignal).addEventListener === 'function' &&
+  typeof (value as AbortSignal).removeEventListener === 'function'
 
 const transport: OptionRule = (value) =>
   isRecord(value) && typeof value.send === 'function' ? undefined : 'must have a send method'
@@ -157,7 +158,7 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
   const { accessToken, webhookRegistrationPath } = options
   return {
     baseUrl: href.endsWith('/') ? href : `${href}/`,
-    accessToken: typeof accessToken === 'function' ? accessToken : accessToken.trim(),
+    accessToken: typeof accessToken === 'function' ? accessToken : (bearerToken(accessToken) as string),
     timeoutMs: options.timeoutMs ?? 10_000,
     totalTimeoutMs: options.totalTimeoutMs ?? 60_000,
     maxRetries: options.maxRetries ?? 2,

@@ -13,9 +13,13 @@ import {
   UnexpectedResponseError,
 } from '../errors.ts'
 import { check } from '../schemas/check.ts'
+import { describeIssues, type Issues } from '../schemas/issue.ts'
 import { parseJson } from '../shared/json.ts'
+import { isRecord } from '../shared/record.ts'
+import type { AddressHint } from './address-hint.ts'
 import { Failure } from './failure.ts'
-import { redact } from './redact.ts'
+import { property } from './property.ts'
+import { excerpt, redact } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import { isRedirect, type TransportResponse } from './transport.ts'
 
@@ -25,8 +29,10 @@ export interface DecodeContext {
   readonly secrets: readonly string[]
   /** Added to the message when the token is refused. */
   readonly tokenHint: () => string
+  /** Added to the message of an answer that may come from another address than the service's. */
+  readonly addressHint: AddressHint
   /** Takes data that does not fit; `undefined` where it is to be refused. */
-  readonly report: ((issues: readonly Issue[]) => void) | undefined
+  readonly report: ((wrong: Issues) => void) | undefined
 }
 
 const REFERRAL_REJECTIONS: ReadonlySet<string> = new Set<ReferralRejection>([
@@ -34,6 +40,7 @@ const REFERRAL_REJECTIONS: ReadonlySet<string> = new Set<ReferralRejection>([
   'self_referral_not_allowed',
 ])
 const LONGEST_MESSAGE = 300
+const ISSUES_IN_MESSAGE = 5
 
 /** Error class by status. */
 const CLASSES = new Map([
@@ -54,20 +61,34 @@ type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'
  */
 export function decode<Data>(endpoint: Answering<Data>, answer: TransportResponse, context: DecodeContext): Data {
   const { status } = answer
-  if (isRedirect(status)) throw unexpectedStatus(status)
+  if (isRedirect(status)) throw misshapen(status, wrong([], `expected an answer; ${whyNone(status)}`))
   const body = parse(answer.text)
-  if (status >= 400) throw errorAnswer(answer, body, context)
-  if (!isObject(body)) {
-    throw misshapen(status, [
-      { path: [], message: body === undefined ? 'expected JSON' : 'expected an object with success and data' },
-    ])
+  const addressHint = context.addressHint.after(status, body)
+  if (status >= 400 || tellsOfError(body)) throw errorAnswer(answer, body, addressHint, context)
+  if (!isRecord(body)) {
+    throw misshapen(
+      status,
+      wrong([], body === undefined ? 'expected JSON' : 'expected an object with success and data'),
+    )
   }
-  if (isObject(body.error) || (typeof body.error === 'string' && body.error !== '') || body.success === false) {
-    throw errorAnswer(answer, body, context)
-  }
-  if (body.success !== true) throw misshapen(status, [{ path: ['success'], message: 'expected true or false' }])
+  if (body.success !== true) throw misshapen(status, wrong(['success'], 'expected true or false'))
   return readData(endpoint, body.data, status, context)
 }
+
+/** Why an answer without data came where nothing was to be redirected, or asked for only if modified. */
+function whyNone(status: number): string {
+  if (status === 304) return '304 (not modified) answers a conditional request, and none was made'
+  if (status === 0) return 'this one hides its status, as a browser does with a redirect; redirects are never followed'
+  return 'redirects are never followed, since the token goes to baseUrl and nowhere else'
+}
+
+/** Whether a body speaks of an error, in whatever form, or of no success. */
+const tellsOfError = (body: unknown): boolean => isRecord(body) && (body.success === false || !isNoError(body.error))
+
+const isNoError = (error: unknown): boolean =>
+  error === undefined || error === null || error === '' || error === false || error === 0 || isEmptyList(error)
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 function readData<Data>(endpoint: Answering<Data>, data: unknown, status: number, context: DecodeContext): Data {
   const { response, fitsResponse } = endpoint
@@ -75,24 +96,23 @@ function readData<Data>(endpoint: Answering<Data>, data: unknown, status: number
   if (response === 'any') return data as Data
   const checked = check(response, data, ['data'], fitsResponse)
   if (checked.ok) return checked.value
-  if (context.report === undefined) throw misshapen(status, checked.issues)
-  context.report(checked.issues)
+  if (context.report === undefined) throw misshapen(status, checked)
+  context.report(checked)
   return data as Data
 }
 
 function parse(text: string): unknown {
   try {
-    return parseJson(text)
+    // Transports take the byte order mark off; a partner's own may not.
+    return parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch {
     return undefined
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 interface ServiceComplaint {
   readonly code: number | undefined
+  /** In the words of the service. */
   readonly message: string | undefined
   /** The error in string form. */
   readonly reason: string | undefined
@@ -101,29 +121,30 @@ interface ServiceComplaint {
 }
 
 function readComplaint(body: unknown, secrets: readonly string[]): ServiceComplaint {
-  const { error, success } = isObject(body) ? body : {}
-  const shorten = (value: unknown): string | undefined =>
-    typeof value === 'string' && value !== '' ? redact(value, secrets).slice(0, LONGEST_MESSAGE) : undefined
-  const standard = isObject(error) ? error : {}
+  const { error, success } = isRecord(body) ? body : {}
+  const words = (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' ? excerpt(value, secrets, LONGEST_MESSAGE) : undefined
+  const standard = isRecord(error) ? error : {}
   return {
     code: Number.isInteger(standard.code) ? (standard.code as number) : undefined,
-    message: shorten(standard.message),
-    reason: shorten(error),
+    message: words(standard.message) ?? words(Array.isArray(error) ? property(Object(error[0]), 'message') : undefined),
+    reason: words(error),
     denied: success === false,
   }
 }
 
-function errorAnswer(answer: TransportResponse, body: unknown, context: DecodeContext): Failure {
+function errorAnswer(answer: TransportResponse, body: unknown, addressHint: string, context: DecodeContext): Failure {
   const { status } = answer
   const { code, message, reason, denied } = readComplaint(body, context.secrets)
   const isHttpError = status >= 400
-  // On a 2xx answer a code that is a status stands in for it. Without one, a plain "no" is a refusal, and
-  // `success: true` beside an error says nothing that can be relied on.
+  // On a 2xx answer a code that is a status stands in for it. Without any code, a plain "no" is a refusal, and so are
+  // the reasons that the interface knows; anything else does not say what happened.
   const effective = isHttpError ? status : code !== undefined && code >= 400 && code < 600 ? code : undefined
+  const rejection = reason !== undefined && REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
+  const isRefusal = effective !== undefined || rejection !== undefined || (denied && code === undefined)
   const tokenRefused = effective === 401
-  const isRefusal = effective !== undefined || denied || reason !== undefined
   const headers = traceHeaders(answer, context.secrets)
-  const retryAfterMs = parseRetryAfter(answer.header('retry-after'))
+  const retryAfterMs = parseRetryAfter(headerOf(answer, 'retry-after'))
 
   return new Failure(
     isRefusal ? 'refused' : 'not_understood',
@@ -133,12 +154,10 @@ function errorAnswer(answer: TransportResponse, body: unknown, context: DecodeCo
         code !== undefined && code !== status && `service code ${code}`,
         message ?? reason,
       ]
-      const hint = tokenRefused ? context.tokenHint() : ''
+      const hint = tokenRefused ? context.tokenHint() : addressHint
       const text = `${error.operation}: the service answered ${words.filter(Boolean).join(', ')}${hint}`
       const init: ApiErrorInit = { ...error, status, serviceCode: code, reason, headers, retryAfterMs }
-      if (reason !== undefined && REFERRAL_REJECTIONS.has(reason) && status < 500) {
-        return new ReferralRejectedError(text, { ...init, reason })
-      }
+      if (rejection !== undefined) return new ReferralRejectedError(text, { ...init, reason: rejection })
       const Class = errorClass(effective)
       return new Class(text, init)
     },
@@ -151,17 +170,14 @@ function errorClass(status: number | undefined): new (message: string, init: Api
   return CLASSES.get(status) ?? (status >= 500 && status < 600 ? ServiceError : ApiError)
 }
 
-function unexpectedStatus(status: number): Failure {
-  const message = 'expected an answer; redirects are never followed, since the token goes to baseUrl and nowhere else'
-  return misshapen(status, [{ path: [], message }])
-}
+const wrong = (path: Issue['path'], message: string): Issues => ({ issues: [{ path, message }], moreIssues: 0 })
 
-function misshapen(status: number, issues: readonly Issue[]): Failure {
+function misshapen(status: number, found: Issues): Failure {
   return new Failure('not_understood', (context) => {
-    const what = issues.map(({ path, message }) => `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`)
-    const shown = what.slice(0, 5).join('; ') + (what.length > 5 ? `; and ${what.length - 5} more` : '')
-    const text = `${context.operation}: the service answered HTTP ${status} with something unexpected (${shown})`
-    return new UnexpectedResponseError(text, { ...context, status, issues })
+    const say = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`
+    const what = describeIssues(found, ISSUES_IN_MESSAGE, say)
+    const text = `${context.operation}: the service answered HTTP ${status} with something unexpected (${what})`
+    return new UnexpectedResponseError(text, { ...context, status, ...found })
   })
 }
 
@@ -181,11 +197,21 @@ export const lacksItsData = ({ status, complete }: TransportResponse): boolean =
   !complete && status < 400 && !isRedirect(status)
 
 /** The headers that help to trace an answer, out of an allow-list. */
-export function traceHeaders({ header }: TransportResponse, secrets: readonly string[]): Record<string, string> {
+export function traceHeaders(answer: TransportResponse, secrets: readonly string[]): Record<string, string> {
   const traced: Record<string, string> = {}
   for (const name of TRACE_HEADERS) {
-    const value = header(name)
+    const value = headerOf(answer, name)
     if (value !== null) traced[name] = redact(value, secrets)
   }
   return traced
+}
+
+/** A partner's own transport may give anything, or throw. */
+function headerOf({ header }: TransportResponse, name: string): string | null {
+  try {
+    const value: unknown = header(name)
+    return typeof value === 'string' ? value : null
+  } catch {
+    return null
+  }
 }

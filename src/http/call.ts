@@ -1,11 +1,21 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
-import { type ErrorContext, TimeoutError, type WriteOutcome } from '../errors.ts'
+import type { WriteOutcome } from '../errors.ts'
 import type { CallOptions, ClientHooks, RequestEvent } from '../options.ts'
 import type { ClientSettings } from '../settings.ts'
 import { callHook } from '../shared/hook.ts'
 import { typeName } from '../shared/type-name.ts'
+import type { AddressHint } from './address-hint.ts'
 import { decode, lacksItsData, traceHeaders } from './answer.ts'
-import { brokenAnswer, Failure, notAnAnswer, transportFailure } from './failure.ts'
+import {
+  attemptTookTooLong,
+  brokenAnswer,
+  callTookTooLong,
+  Failure,
+  noTimeToRetry,
+  noTokenInTime,
+  notAnAnswer,
+  transportFailure,
+} from './failure.ts'
 import { type PreparedCall, prepare } from './request.ts'
 import { delayBefore, mayHaveBeenApplied, mayRetry } from './retry.ts'
 import { reasonOf, TIME_IS_UP, wait, within } from './timeout.ts'
@@ -17,6 +27,7 @@ export interface CallContext {
   readonly settings: ClientSettings
   readonly tokens: AccessTokens
   readonly transport: Transport
+  readonly addressHint: AddressHint
 }
 
 interface Attempt {
@@ -50,7 +61,7 @@ export async function call<Name extends OperationName>(
       if (signal?.aborted) throw reasonOf(signal)
       return (await attemptOnce(context, { prepared, event, endpoint, deadline })) as DataOf<Name>
     } catch (reason) {
-      if (!(reason instanceof Failure)) throw reason
+      if (!Failure.is(reason)) throw reason
       mayBeApplied ||= mayHaveBeenApplied(reason)
       const outcome: WriteOutcome | undefined =
         endpoint.method === 'GET' ? undefined : mayBeApplied ? 'unknown' : 'not_applied'
@@ -62,7 +73,7 @@ export async function call<Name extends OperationName>(
       const error = reason.toError({ operation, outcome })
       if (!retries) throw error
       if (performance.now() + delayMs >= deadline) {
-        throw timeoutFailure('total', totalTimeoutMs).toError({ operation, outcome, cause: error })
+        throw noTimeToRetry(totalTimeoutMs, delayMs, reason).toError({ operation, outcome, cause: error })
       }
       notify(context.settings.hooks, 'onRetry', { ...event, delayMs, error })
       if (delayMs > 0) await wait(delayMs, signal)
@@ -77,14 +88,14 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
   const { signal, timeoutMs, totalTimeoutMs } = prepared.settings
 
   const token = await tokens.get(deadline - performance.now(), signal).catch((reason: unknown) => {
-    throw reason === TIME_IS_UP ? timeoutFailure('total', totalTimeoutMs, 'not_sent') : reason
+    throw reason === TIME_IS_UP ? noTokenInTime(totalTimeoutMs) : reason
   })
-  const secrets = [token, ...prepared.secrets]
+  const secrets = [...tokens.recent, ...prepared.secrets]
 
   const startedAt = performance.now()
   const remainingMs = deadline - startedAt
   // Timers can fire late: send nothing when no time is left.
-  if (remainingMs <= 0) throw timeoutFailure('total', totalTimeoutMs, 'not_sent')
+  if (remainingMs <= 0) throw callTookTooLong(totalTimeoutMs, 'not_sent')
   notify(settings.hooks, 'onRequest', { ...event })
   const request: TransportRequest = {
     method: event.method,
@@ -98,7 +109,7 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
     exchange(transport, request, attemptSignal, secrets),
   ).catch((reason: unknown) => {
     if (reason !== TIME_IS_UP) throw reason
-    throw timeoutMs < remainingMs ? timeoutFailure('attempt', timeoutMs) : timeoutFailure('total', totalTimeoutMs)
+    throw timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs, 'no_answer')
   })
   if (settings.hooks.onResponse !== undefined) {
     const durationMs = performance.now() - startedAt
@@ -110,18 +121,20 @@ async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unkn
     return decode<unknown>(endpoint, answer, {
       secrets,
       tokenHint: () => expiryHint(token),
+      addressHint: context.addressHint,
       report:
         settings.responseValidation === 'throw'
           ? undefined
-          : (issues) =>
+          : ({ issues, moreIssues }) =>
               notify(settings.hooks, 'onInvalidResponse', {
                 operation: event.operation,
                 status: answer.status,
                 issues,
+                ...(moreIssues > 0 && { moreIssues }),
               }),
     })
   } catch (reason) {
-    if (reason instanceof Failure && reason.tokenRefused) tokens.refuse(token)
+    if (Failure.is(reason) && reason.tokenRefused) tokens.refuse(token)
     throw reason
   }
 }
@@ -142,18 +155,6 @@ async function exchange(
   if (!isTransportResponse(answer)) throw notAnAnswer('the transport', typeName(answer))
   if (lacksItsData(answer)) throw brokenAnswer(answer.cause, secrets)
   return answer
-}
-
-/** A total timeout that struck before anything was sent cannot have applied anything. */
-function timeoutFailure(
-  scope: 'attempt' | 'total',
-  timeoutMs: number,
-  kind: 'not_sent' | 'no_answer' = 'no_answer',
-): Failure {
-  const what = scope === 'attempt' ? 'an attempt' : 'the call, with its retries and waits,'
-  const toError = (context: ErrorContext): TimeoutError =>
-    new TimeoutError(`${context.operation}: ${what} took longer than ${timeoutMs} ms`, { ...context, scope, timeoutMs })
-  return new Failure(kind, toError, { final: scope === 'total' })
 }
 
 /** Calls a hook. What it does to the event, and its failure, now or later, are its own. */

@@ -1,4 +1,11 @@
-import { type CampaignError, type ErrorContext, NetworkError, UnexpectedResponseError } from '../errors.ts'
+import {
+  type CampaignError,
+  ConfigurationError,
+  type ErrorContext,
+  NetworkError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from '../errors.ts'
 import { redact, safeCause } from './redact.ts'
 import { TransportError } from './transport.ts'
 
@@ -17,6 +24,13 @@ const LONGEST_DETAIL = 300
 
 /** Thrown inside the pipeline only; `call.ts` turns it into a public error once the outcome is known. */
 export class Failure extends Error {
+  readonly #isFailure = true
+
+  /** In place of `instanceof`: what partners throw may be a Proxy, which throws when it is asked for its prototype. */
+  static is(value: unknown): value is Failure {
+    return typeof value === 'object' && value !== null && #isFailure in value && value.#isFailure
+  }
+
   readonly kind: FailureKind
   /** Of a refusal: the HTTP status, or on a 2xx answer the `error.code` in its place. */
   readonly status: number | undefined
@@ -49,7 +63,7 @@ export class Failure extends Error {
 
 /** What a transport rejected with. Its words leave without the secrets. */
 export function transportFailure(thrown: unknown, secrets: readonly string[]): Failure {
-  if (thrown instanceof Failure) return thrown
+  if (Failure.is(thrown)) return thrown
   if (!(thrown instanceof TransportError)) return networkFailure(thrown, true, secrets)
   return thrown.kind === 'too_large'
     ? tooLarge(thrown, secrets)
@@ -98,3 +112,66 @@ export const notAnAnswer = (who: string, got: string): Failure =>
   new Failure('not_understood', (context) => {
     return new NetworkError(`${context.operation}: ${who} returned no Response but ${got}`, context)
   })
+
+/** `Response.error()`, by which a `fetch` says that the network failed. What came before it, it does not say. */
+export const networkErrorResponse = (): Failure =>
+  new Failure('not_understood', (context) => {
+    const message = 'expected an answer; fetch returned Response.error(), which stands for a network that failed'
+    const issues = [{ path: [], message }]
+    return new UnexpectedResponseError(`${context.operation}: ${message}`, { ...context, status: 0, issues })
+  })
+
+/** There is nothing to send the request with. */
+export const missingGlobals = (names: readonly string[]): Failure =>
+  new Failure(
+    'not_sent',
+    (context) => {
+      const what = `this runtime has no global ${names.join(', ')}; pass a transport, or provide what is missing`
+      return new ConfigurationError(`${context.operation}: ${what}. Nothing was sent.`, context)
+    },
+    { final: true },
+  )
+
+/** One attempt took longer than it may. */
+export const attemptTookTooLong = (timeoutMs: number): Failure =>
+  new Failure('no_answer', timeout('attempt', timeoutMs, `an attempt took longer than ${timeoutMs} ms`))
+
+/** The call as a whole took longer than it may. What was not sent can't have been applied. */
+export const callTookTooLong = (totalTimeoutMs: number, kind: 'not_sent' | 'no_answer'): Failure =>
+  new Failure(
+    kind,
+    timeout('total', totalTimeoutMs, `the call, with its retries and waits, took longer than ${totalTimeoutMs} ms`),
+    { final: true },
+  )
+
+/** The source of tokens took all the time there was. */
+export const noTokenInTime = (totalTimeoutMs: number): Failure =>
+  new Failure(
+    'no_token',
+    timeout(
+      'total',
+      totalTimeoutMs,
+      `the access token source gave no token within the ${totalTimeoutMs} ms of the call`,
+    ),
+    { final: true },
+  )
+
+/** The next attempt would begin after the end of the call; the failure of the last one is its cause. */
+export const noTimeToRetry = (totalTimeoutMs: number, delayMs: number, last: Failure): Failure => {
+  const wait = `${Math.ceil(delayMs)} ms`
+  const why = last.retryAfterMs === undefined ? `a retry would wait ${wait}` : `the service asks to wait ${wait}`
+  return new Failure(
+    last.kind,
+    timeout(
+      'total',
+      totalTimeoutMs,
+      `given up: ${why}, and the call has less than that left of its ${totalTimeoutMs} ms`,
+    ),
+    { final: true },
+  )
+}
+
+const timeout =
+  (scope: 'attempt' | 'total', timeoutMs: number, what: string) =>
+  (context: ErrorContext): TimeoutError =>
+    new TimeoutError(`${context.operation}: ${what}`, { ...context, scope, timeoutMs })

@@ -1,6 +1,6 @@
 import ky from 'ky'
 import { typeName } from '../shared/type-name.ts'
-import { notAnAnswer } from './failure.ts'
+import { missingGlobals, networkErrorResponse, notAnAnswer } from './failure.ts'
 import { property } from './property.ts'
 import {
   isRedirect,
@@ -27,6 +27,9 @@ export const fetchTransport = (own: Fetch | undefined): Transport => ({
 })
 
 async function send(fetch: Fetch, request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+  const needed = { fetch, ...pick(globalThis) }
+  const missing = Object.entries(needed).filter(([, value]) => typeof value !== 'function')
+  if (missing.length > 0) throw missingGlobals(missing.map(([name]) => name))
   const { method, url, headers } = request
   const body = request.body === undefined ? undefined : once(request.body)
   const init: RequestInit = { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) }
@@ -41,6 +44,7 @@ async function send(fetch: Fetch, request: TransportRequest, signal: AbortSignal
     } catch (error) {
       throw lost(error, isPlatforms)
     }
+    if (response?.type === 'error') throw networkErrorResponse()
     if (!isResponse(response)) throw notAnAnswer('the fetch option, or the global fetch,', typeName(response))
     return response
   }
@@ -57,6 +61,9 @@ async function send(fetch: Fetch, request: TransportRequest, signal: AbortSignal
     throw error
   }
 }
+
+/** What ky takes from the platform besides `fetch`. */
+const pick = ({ Request, Response, Headers }: typeof globalThis): object => ({ Request, Response, Headers })
 
 /**
  * Deno's `fetch` sends a body of text a second time when the connection is lost before an answer, and says nothing:
@@ -93,7 +100,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   if (typeof body?.getReader !== 'function') {
     const text = await response.text()
     // A body that cannot be read piece by piece: at least what comes of it is within the limit.
-    if (text.length > maxBytes) throw tooLarge()
+    if (text.length > maxBytes || new TextEncoder().encode(text).byteLength > maxBytes) throw tooLarge()
     return text
   }
   const reader = body.getReader()

@@ -1,4 +1,5 @@
 import { property } from './property.ts'
+import { unwrap } from './unwrap.ts'
 
 const HIDDEN = '[redacted]'
 /**
@@ -6,20 +7,47 @@ const HIDDEN = '[redacted]'
  * start of a word to its first `eyJ` and on: from every `eyJ`, a long text of them would take hours.
  */
 const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
-const BEARER = /\bbearer\s+[^\s"',;]+/gi
+/** What follows the word in a header. Words about it ("missing bearer token") are shorter, and hold no digit. */
+const BEARER = /(?<![a-z])(bearer(?:\s|%20|\+)+)(?=[^\s"',;]{20}|[^\s"',;]*\d)[^\s"',;]{8,}/gi
 const DEEPEST_CAUSE = 5
 /** Replacing shorter ones would only garble the text, and show where they stood. */
 const SHORTEST_SECRET = 4
 
-/** The text without the given secrets and without anything that looks like a token. */
+/** The text without the given secrets, however JSON or a URL spells them, and without what looks like a token. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text
   for (const secret of secrets) {
-    if (secret.length < SHORTEST_SECRET) continue
-    // A body that is quoted spells it as JSON does.
-    clean = clean.replaceAll(secret, HIDDEN).replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN)
+    if (secret.length >= SHORTEST_SECRET) clean = hideWrapped(clean.replaceAll(secret, HIDDEN), secret)
   }
-  return clean.replace(JWT, `$1${HIDDEN}`).replace(BEARER, `Bearer ${HIDDEN}`)
+  return clean.replace(JWT, `$1${HIDDEN}`).replace(BEARER, `$1${HIDDEN}`)
+}
+
+/** What an encoded character takes at most, whoever encoded it: `%255Cu0041` is one. */
+const LONGEST_CHARACTER = 16
+const LONGEST_READ = 65_536
+
+/** The beginning of a text from a stranger, without secrets. However long the text is, it is read in a moment. */
+export function excerpt(text: string, secrets: readonly string[], length: number): string {
+  const longestSecret = Math.max(0, ...secrets.map((secret) => secret.length))
+  const read = text.slice(0, LONGEST_READ + LONGEST_CHARACTER * longestSecret)
+  const clean = redact(read, secrets)
+  // What shrank so far that its end shows may end with the first half of a secret.
+  return read.length < text.length && clean.length <= length ? HIDDEN : clean.slice(0, length)
+}
+
+/** Hides a secret under any layers of JSON's and URLs' encodings: both are compared without them. */
+function hideWrapped(text: string, secret: string): string {
+  if (!/[\\%+]/.test(text)) return text
+  const { bytes: wanted } = unwrap(secret)
+  if (wanted.length < SHORTEST_SECRET) return text
+  const { bytes, start, end } = unwrap(text)
+  let clean = ''
+  let shown = 0
+  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + wanted.length)) {
+    clean += text.slice(shown, start(at)) + HIDDEN
+    shown = end(at + wanted.length - 1)
+  }
+  return clean + text.slice(shown)
 }
 
 /**

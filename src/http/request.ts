@@ -2,6 +2,7 @@ import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, InvalidRequestError, type Issue } from '../errors.ts'
 import type { CallOptions } from '../options.ts'
 import { check } from '../schemas/check.ts'
+import { capped, describeIssues, MOST_ISSUES } from '../schemas/issue.ts'
 import { type CallSettings, type ClientSettings, callSettings } from '../settings.ts'
 
 /** A call whose arguments have been checked: all of the request but the token. */
@@ -71,8 +72,9 @@ export function prepare(
 
 /** The error for arguments that are wrong. Nothing has been sent. */
 function invalidRequest(operation: string, issues: readonly Issue[], isWrite: boolean): InvalidRequestError {
-  const what = issues.map(({ path, message }) => `${path.length > 0 ? path.join('.') : 'the argument'} ${message}`)
-  return new InvalidRequestError(`${operation}: ${what.join('; ')}. Nothing was sent.`, {
+  const say = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the argument'} ${message}`
+  const what = describeIssues(capped(issues), MOST_ISSUES, say)
+  return new InvalidRequestError(`${operation}: ${what}. Nothing was sent.`, {
     operation,
     issues,
     outcome: isWrite ? 'not_applied' : undefined,

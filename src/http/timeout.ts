@@ -57,10 +57,19 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
 export const reasonOf = (signal: AbortSignal): unknown => (signal.reason === undefined ? abortError() : signal.reason)
 
 // What a `fetch` is aborted with is thrown, logged and looked into by code that expects an error.
-const abortError = (): DOMException => new DOMException('This operation was aborted', 'AbortError')
-const timeoutError = (): DOMException => new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+const abortError = (): Error => named('AbortError', 'This operation was aborted')
+const timeoutError = (): Error => named('TimeoutError', 'The operation was aborted due to timeout')
+
+/** As the platform names its own. Some, such as React Native, have no class for it. */
+const named = (name: string, message: string): Error =>
+  typeof DOMException === 'function' ? new DOMException(message, name) : Object.assign(new Error(message), { name })
 
 /** Of any realm: an error of a worker or a vm is no instance of this one's class. */
 function isError(value: unknown): boolean {
-  return value instanceof Error || /Error|Exception/.test(Object.prototype.toString.call(value))
+  try {
+    return value instanceof Error || /^\[object (?:Error|DOMException)\]$/.test(Object.prototype.toString.call(value))
+  } catch {
+    // A Proxy may throw; it is not an error that anybody can log.
+    return false
+  }
 }

@@ -9,21 +9,44 @@ import { within } from './timeout.ts'
 /** A token is renewed this long before it expires, so that it does not expire on its way. */
 const RENEW_BEFORE_MS = 30_000
 
+/** Errors may quote tokens of a moment ago; more than these are not remembered. */
+const REMEMBERED_TOKENS = 8
+
+/** As long as a call lasts, when nothing else is said. */
+const LONGEST_RENEWAL_MS = 60_000
+
+interface Renewal {
+  readonly token: Promise<string>
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number
+  /** How many calls wait for it. */
+  waiting: number
+}
+
 /** Holds the bearer token of a client. Its fields are private: nothing that prints the client can reach it. */
 export class AccessTokens {
   readonly #source: AccessTokenSource | undefined
   #kept: { readonly token: string; readonly expiresAt: number | undefined } | undefined
-  #pending: Promise<string> | undefined
+  #pending: Renewal | undefined
+  #renewals = 0
+  /** The renewal that the newest token came from. */
+  #newest = 0
+  #recent: readonly string[] = []
 
   /** @param accessToken - As `clientSettings` gives it. */
   constructor(accessToken: string | AccessTokenSource) {
     if (typeof accessToken === 'function') this.#source = accessToken
-    else this.#kept = { token: accessToken, expiresAt: undefined }
+    else this.#keep(accessToken, undefined)
   }
 
   /** Whether a refused token can be replaced by another. */
   get renewable(): boolean {
     return this.#source !== undefined
+  }
+
+  /** The tokens of late, newest first: what no error may show. */
+  get recent(): readonly string[] {
+    return this.#recent
   }
 
   /**
@@ -36,15 +59,17 @@ export class AccessTokens {
     if (kept !== undefined && (kept.expiresAt === undefined || Date.now() < kept.expiresAt - RENEW_BEFORE_MS)) {
       return kept.token
     }
-    this.#pending ??= this.#renew()
-    const pending = this.#pending
+    // Where calls never cease, somebody always waits: one call of the source that hangs must not be joined for ever.
+    const isStuck = this.#pending !== undefined && performance.now() - this.#pending.startedAt >= LONGEST_RENEWAL_MS
+    const renewal = this.#pending === undefined || isStuck ? this.#renew() : this.#pending
+    this.#pending = renewal
+    renewal.waiting++
     try {
-      return await within(remainingMs, signal, () => pending)
-    } catch (reason) {
-      // Whoever gives up, out of time or aborted, leaves the next call free to ask again: a source that never settles
-      // must not hold the calls to come as well. Those that wait already go on waiting.
-      if (this.#pending === pending) this.#pending = undefined
-      throw reason
+      return await within(remainingMs, signal, () => renewal.token)
+    } finally {
+      // Drop the pending call once nobody waits for it, so that the next caller asks again: a source that never settles
+      // must not hold the calls to come. While one waits, all others join it: a refresh token may be good for one use.
+      if (--renewal.waiting === 0 && this.#pending === renewal) this.#pending = undefined
     }
   }
 
@@ -53,29 +78,43 @@ export class AccessTokens {
     if (this.#source !== undefined && this.#kept?.token === token) this.#kept = undefined
   }
 
-  #renew(): Promise<string> {
+  #renew(): Renewal {
+    const serial = ++this.#renewals
+    // Called as a plain function: as a method, it would get hold of this object.
+    const source = this.#source as AccessTokenSource
     // The source runs in a later turn, so that one that throws at once finds `#pending` already set.
-    const renewal: Promise<string> = Promise.resolve()
-      .then(() => this.#source?.())
+    const token = Promise.resolve()
+      .then(() => source())
       .then(
         (answer) => {
           const token = bearerToken(answer)
-          if (token === undefined)
+          if (token === undefined) {
             throw tokenFailure(`the access token source gave ${nameOf(answer)}; it ${TOKEN_RULE}`)
-          // Kept also when everyone has given up: a slow source would else never serve a hasty caller.
-          this.#kept = { token, expiresAt: expiryOf(token) }
+          }
+          // Kept also when everyone has given up: a slow source would else never serve a hasty caller. But what was
+          // asked for earlier and comes later is no newer.
+          if (serial > this.#newest) {
+            this.#newest = serial
+            this.#keep(token, expiryOf(token))
+          }
           return token
         },
         (error: unknown) => {
-          throw tokenFailure('the access token source failed', error)
+          throw tokenFailure('the access token source failed', safeCause(error, this.#recent))
         },
       )
       .finally(() => {
         if (this.#pending === renewal) this.#pending = undefined
       })
+    const renewal: Renewal = { token, startedAt: performance.now(), waiting: 0 }
     // Every caller may have gone by the time it fails.
-    renewal.catch(() => undefined)
+    token.catch(() => undefined)
     return renewal
+  }
+
+  #keep(token: string, expiresAt: number | undefined): void {
+    this.#kept = { token, expiresAt }
+    this.#recent = [token, ...this.#recent.filter((other) => other !== token)].slice(0, REMEMBERED_TOKENS)
   }
 }
 
@@ -104,8 +143,7 @@ const nameOf = (value: unknown): string =>
       : 'an unusable string'
     : `a value of type ${typeof value}`
 
-function tokenFailure(what: string, thrown?: unknown): Failure {
-  const cause = safeCause(thrown, [])
+function tokenFailure(what: string, cause?: Error): Failure {
   return new Failure('no_token', (context) => {
     const detail = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`
     return new AccessTokenError(`${context.operation}: ${what}${detail}`, { ...context, cause })

@@ -1,7 +1,8 @@
 import { type TaskEntry, type UserProgress, userProgress } from '../endpoints/get-user-progress.ts'
-import { InvalidRequestError, type Issue } from '../errors.ts'
+import { InvalidRequestError } from '../errors.ts'
 import { check } from '../schemas/check.ts'
 import { isUserProgress } from '../schemas/compiled.ts'
+import { capped, describeIssues, type Issues } from '../schemas/issue.ts'
 import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from './change.ts'
 
 /**
@@ -43,7 +44,8 @@ export function progressChanges(before: UserProgress | null | undefined, after: 
   const later = read('after', after)
   if (earlier === undefined) return []
   if (earlier.id !== later.id) {
-    throw unusable([{ path: ['after', 'id'], message: 'must be that of before: these are two users or two campaigns' }])
+    const message = 'must be that of before: these are two users or two campaigns'
+    throw unusable(capped([{ path: ['after', 'id'], message }]))
   }
   return [
     ...completions('task_completed', earlier.actions, later.actions),
@@ -56,7 +58,7 @@ export function progressChanges(before: UserProgress | null | undefined, after: 
 
 function read(name: 'before' | 'after', reading: unknown): UserProgress {
   const checked = check<UserProgress>(userProgress, reading, [name], isUserProgress)
-  if (!checked.ok) throw unusable(checked.issues)
+  if (!checked.ok) throw unusable(checked)
   return checked.value
 }
 
@@ -97,11 +99,10 @@ const XP_FIGURES = ['total', 'xp', 'ref_xp', 'ugc_xp'] as const
 
 const xpOf = ({ total, xp, ref_xp, ugc_xp }: UserProgress): XpFigures => ({ total, xp, ref_xp, ugc_xp })
 
-/** A stored list can be wrong in every entry; the message names the first few, `issues` all of them. */
+/** A stored list can be wrong in every entry; the message names the first few. */
 const NAMED = 5
 
-function unusable(issues: readonly Issue[]): InvalidRequestError {
-  const named = issues.slice(0, NAMED).map(({ path, message }) => `${path.join('.')} ${message}`)
-  const more = issues.length > NAMED ? `; and ${issues.length - NAMED} more` : ''
-  return new InvalidRequestError(`progressChanges: ${named.join('; ')}${more}`, { issues })
+function unusable(wrong: Issues): InvalidRequestError {
+  const what = describeIssues(wrong, NAMED, ({ path, message }) => `${path.join('.')} ${message}`)
+  return new InvalidRequestError(`progressChanges: ${what}`, wrong)
 }

@@ -1,18 +1,11 @@
-import { type $ZodIssue, type $ZodType, safeParse } from 'zod/v4/core'
+import { type $ZodIssue, type $ZodType, type $ZodTypes, type ParsePayload, safeParse } from 'zod/v4/core'
+import { isRecord } from '../shared/record.ts'
 import { typeName } from '../shared/type-name.ts'
-
-/** One thing that is wrong with an argument or an answer: where, and what. Never the value. */
-export interface Issue {
-  /** Where it is, from the root: `['actions', 3, 'xp']`. Empty for the whole. */
-  readonly path: readonly (string | number)[]
-  /** What was expected there. */
-  readonly message: string
-}
+import { DECIMAL } from './fields.ts'
+import { type Issue, type Issues, MOST_ISSUES } from './issue.ts'
 
 /** The value as the schema reads it, or what is wrong with it. */
-export type Checked<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly issues: Issue[] }
+export type Checked<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
 /** Whether a value is one that a schema reads as it is. */
 export type CompiledCheck = (value: unknown) => boolean
@@ -28,21 +21,66 @@ export function check<Value>(
   fits?: CompiledCheck,
 ): Checked<Value> {
   if (fits?.(value)) return { ok: true, value: value as Value }
-  const result = safeParse(schema, value)
-  if (result.success) return { ok: true, value: result.data }
-  return { ok: false, issues: result.error.issues.map((issue) => toIssue(issue, value, at)) }
+  const parsed = run(schema, value)
+  if (parsed?.issues.length === 0) return { ok: true, value: parsed.value as Value }
+  const found = new FoundIssues()
+  collect(schema, value, at, found)
+  if (found.count === 0) found.add({ path: [...at], message: 'cannot be read' })
+  return { ok: false, issues: found.issues, moreIssues: found.count - found.issues.length }
+}
+
+/**
+ * What a schema makes of a value, before zod puts its issues into words. `undefined` where there are too many of them:
+ * zod runs out of stack above some 120 000.
+ */
+function run(schema: $ZodType, value: unknown): ParsePayload | undefined {
+  try {
+    return schema._zod.run({ value, issues: [] }, { async: false }) as ParsePayload
+  } catch {
+    return undefined
+  }
+}
+
+class FoundIssues {
+  readonly issues: Issue[] = []
+  count = 0
+
+  get isFull(): boolean {
+    return this.issues.length === MOST_ISSUES
+  }
+
+  add(issue: Issue): void {
+    this.count++
+    if (!this.isFull) this.issues.push(issue)
+  }
+}
+
+/** Asks for the issues of one field at a time, so that many wrong ones cost neither stack nor memory. */
+function collect(schema: $ZodType, value: unknown, at: readonly (string | number)[], found: FoundIssues): void {
+  const { def } = (schema as $ZodTypes)._zod
+  if (def.type === 'object' && isRecord(value) && def.checks === undefined) {
+    for (const [name, field] of Object.entries(def.shape)) collect(field, own(value, name), [...at, name], found)
+  } else if (def.type === 'array' && Array.isArray(value) && def.checks === undefined) {
+    for (const [index, element] of value.entries()) collect(def.element, element, [...at, index], found)
+  } else if (found.isFull) {
+    found.count += run(schema, value)?.issues.length ?? 1
+  } else {
+    for (const issue of safeParse(schema, value).error?.issues ?? []) found.add(toIssue(issue, value, at))
+  }
 }
 
 /** What zod found in a value, in our words. `at` is the path of the value in what it came from. */
 export function toIssue(issue: $ZodIssue, root: unknown, at: readonly (string | number)[] = []): Issue {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-  return { path: [...at, ...path], message: describe(issue, path.reduce(step, root)) }
+  return { path: [...at, ...path], message: describe(issue, path.reduce(own, root)) }
 }
 
 /** Says what was expected. zod's own messages come with a locale that every bundle would carry. */
 function describe(issue: $ZodIssue, value: unknown): string {
   if (issue.code === 'invalid_type') return `expected ${expected(issue.expected)}, received ${typeName(value)}`
   if (issue.code === 'invalid_union') {
+    if (typeof value === 'string' && DECIMAL.test(value))
+      return 'expected a finite number, received one beyond all numbers'
     const types = issue.errors.flatMap((branch) =>
       branch.flatMap((inner) => (inner.code === 'invalid_type' ? [expected(inner.expected)] : [])),
     )
@@ -55,6 +93,6 @@ function describe(issue: $ZodIssue, value: unknown): string {
 
 const expected = (type: string): string => (type === 'number' ? 'a finite number' : type)
 
-function step(value: unknown, key: string | number): unknown {
+function own(value: unknown, key: string | number): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }

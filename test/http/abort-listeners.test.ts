@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { runInNewContext } from 'node:vm'
 import { CampaignClient, type CampaignClientOptions, CampaignError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { onAbort } from '../../src/http/abort-listeners.ts'
@@ -193,6 +194,96 @@ describe('an abort from within', () => {
   })
 })
 
+describe("what a partner's fetch is aborted with", () => {
+  class Thrown {
+    toString(): never {
+      throw new Error('no text')
+    }
+  }
+  const strange: readonly [string, unknown][] = [
+    ['a symbol', Symbol('enough')],
+    ['a string', 'enough'],
+    ['null', null],
+    ['a number', 0],
+    ['a function', () => 'enough'],
+    ['an object that is no text', new Thrown()],
+    ['an object without a prototype', Object.create(null)],
+    ['an object that calls itself an error', { [Symbol.toStringTag]: 'MyError' }],
+    ['a proxy that throws', revokedProxy()],
+  ]
+
+  /** A `fetch` as partners write them: it logs why it was aborted. */
+  function loggingFetch() {
+    const logged: string[] = []
+    const reasons: unknown[] = []
+    const fetch: typeof globalThis.fetch = (_, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => {
+          const reason: unknown = init.signal?.reason
+          reasons.push(reason)
+          logged.push(`aborted: ${reason}`)
+          reject(reason)
+        })
+      })
+    return { fetch, logged, reasons }
+  }
+
+  test.each(strange)('is an error, whatever the caller gave: %s', async (_, reason) => {
+    vi.useFakeTimers()
+    const { fetch, logged, reasons } = loggingFetch()
+    const controller = new AbortController()
+    let isReason: boolean | undefined
+    // Compared here: some of these can be neither awaited nor shown.
+    const call = award.run(clientOf({ fetch }), { signal: controller.signal }).catch((error: unknown) => {
+      isReason = Object.is(error, reason)
+    })
+    await vi.advanceTimersByTimeAsync(5)
+    controller.abort(reason)
+    await call
+    expect(isReason).toBe(true)
+    expect(reasons).toEqual([expect.objectContaining({ name: 'AbortError' })])
+    expect(reasons[0]).toBeInstanceOf(Error)
+    expect(logged).toEqual(['aborted: AbortError: This operation was aborted'])
+  })
+
+  test("is the caller's own error, where it is one", async () => {
+    vi.useFakeTimers()
+    const { fetch, reasons } = loggingFetch()
+    const { Error: OtherError } = runInNewContext('({ Error })')
+    for (const reason of [new Error('mine'), new DOMException('mine', 'QuotaExceededError'), new OtherError('other')]) {
+      const controller = new AbortController()
+      const call = award.run(clientOf({ fetch }), { signal: controller.signal })
+      call.catch(() => undefined)
+      await vi.advanceTimersByTimeAsync(5)
+      controller.abort(reason)
+      expect(await immediateRejection(call)).toBe(reason)
+      expect(reasons.pop()).toBe(reason)
+    }
+  })
+
+  test.each([{ timeoutMs: 50, maxRetries: 0 }, { totalTimeoutMs: 50 }])(
+    'is a timeout, after one: %j',
+    async (limits) => {
+      vi.useFakeTimers()
+      const { fetch, reasons, logged } = loggingFetch()
+      expect(await rejection(award.run(clientOf({ fetch, ...limits })))).toHaveProperty('code', 'timeout')
+      expect(reasons).toEqual([expect.objectContaining({ name: 'TimeoutError' })])
+      expect(reasons[0]).toBeInstanceOf(Error)
+      expect(logged[0]).toMatch(/^aborted: TimeoutError/)
+    },
+  )
+
+  test('is an error also where the platform has no DOMException', async () => {
+    vi.useFakeTimers()
+    vi.stubGlobal('DOMException', undefined)
+    const { fetch, reasons } = loggingFetch()
+    await rejection(award.run(clientOf({ fetch, timeoutMs: 50, maxRetries: 0 })))
+    vi.unstubAllGlobals()
+    expect(reasons).toEqual([expect.objectContaining({ name: 'TimeoutError' })])
+    expect(reasons[0]).toBeInstanceOf(Error)
+  })
+})
+
 describe('a signal that outlives its calls', () => {
   beforeEach(() => {
     vi.useFakeTimers()
@@ -292,6 +383,49 @@ describe('signals of other makes', () => {
     expect(await rejection(read.run(client, { signal: asSignal(signal) }))).toBe('old')
   })
 
+  test('one that gives no reason rejects with the error that the platform would give', async () => {
+    vi.useFakeTimers()
+    const signal = new OldSignal()
+    const call = read.run(clientOf({ fetch: scriptedFetch(hanging).fetch }), { signal: asSignal(signal) })
+    call.catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(5)
+    signal.abort(undefined)
+    const platforms = AbortSignal.abort().reason
+    for (const reason of [
+      await immediateRejection(call),
+      await rejection(read.run(clientOf({ fetch: scriptedFetch(success).fetch }), { signal: asSignal(signal) })),
+    ]) {
+      expect(reason).toBeInstanceOf(DOMException)
+      expect(reason).toMatchObject({ name: platforms.name, message: platforms.message })
+    }
+  })
+
+  test('one in a wait, and one during the token, too', async () => {
+    vi.useFakeTimers()
+    for (const options of [
+      { fetch: scriptedFetch(refusal(429, { 'retry-after': '20' })).fetch },
+      { accessToken: () => new Promise<string>(() => undefined) },
+    ]) {
+      const signal = new OldSignal()
+      const call = read.run(clientOf(options), { signal: asSignal(signal) })
+      call.catch(() => undefined)
+      await vi.advanceTimersByTimeAsync(5)
+      signal.abort(undefined)
+      expect(await immediateRejection(call)).toHaveProperty('name', 'AbortError')
+    }
+  })
+
+  test.each(['addEventListener', 'removeEventListener'])(
+    'one without %s is refused before anything is sent',
+    async (name) => {
+      const { fetch, sent } = scriptedFetch(success)
+      const signal = Object.assign(new OldSignal(), { [name]: undefined })
+      const error = await read.run(clientOf({ fetch }), { signal: asSignal(signal) }).catch((reason: unknown) => reason)
+      expect(error).toHaveProperty('code', 'invalid_request')
+      expect(sent).toHaveLength(0)
+    },
+  )
+
   test('one of AbortSignal.any works, and AbortSignal.timeout gives its own reason', async () => {
     const controller = new AbortController()
     const client = clientOf({ fetch: scriptedFetch(hanging).fetch })
@@ -388,3 +522,9 @@ describe('onAbort', () => {
     expect(onOther).not.toHaveBeenCalled()
   })
 })
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}

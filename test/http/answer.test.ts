@@ -2,7 +2,9 @@ import {
   AccessDeniedError,
   ApiError,
   BadRequestError,
+  type CampaignClient,
   type CampaignError,
+  InvalidRequestError,
   type OperationName,
   RateLimitError,
   ReferralRejectedError,
@@ -10,7 +12,8 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from 'campaign-client'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { campaignInfo } from '../../src/endpoints/get-campaign-info.ts'
 import { clientWith, json, rejection, type StubAnswer, stubService } from '../client/stub-service.ts'
 import { contract, operation, operations } from '../contract/operations.ts'
 
@@ -67,7 +70,8 @@ const errorObjects: Row[] = [true, false].flatMap((success) => [
   ),
   ...[7, -1, 200, 600, 2 ** 31].map(
     (code): Row => ({
-      ...(success ? UNCLEAR : REFUSED),
+      // A code that is no status may mean anything.
+      ...UNCLEAR,
       name: `200, error object with the unknown code ${code}, success ${success}`,
       body: json({ success, error: { code, message: 'no luck' } }),
       tells: { status: 200, serviceCode: code },
@@ -93,6 +97,39 @@ const errorObjectsWithoutCode: Row[] = [
     name: `200, error object whose code is ${what}, success false`,
     body: json({ success: false, error }),
     silent: ['serviceCode'],
+  },
+])
+
+/** Whatever stands there is an error and never data; what it means for a write, only `success: false` can say. */
+const errorsOfOtherForms: Row[] = [
+  ['a number', 403],
+  ['a fraction', 0.5],
+  ['true', true],
+  ['a list of errors', [{ code: 403, message: 'no luck' }]],
+  ['a list of words', ['no luck']],
+  ['a list of nothing', [null]],
+  ['words', 'no luck'],
+  ['white space', ' '],
+  ['a status in words', '500'],
+  ['an object of other fields', { status: 403, detail: 'no luck' }],
+  ['an object in an object', { error: { code: 403 } }],
+].flatMap(([what, error]) => [
+  {
+    ...UNCLEAR,
+    name: `200, an error that is ${what}, success true, beside data`,
+    body: json({ success: true, error, data: {} }),
+    tells: { status: 200 },
+    silent: ['serviceCode'],
+  },
+  {
+    ...UNCLEAR,
+    name: `200, an error that is ${what}, without success`,
+    body: json({ error }),
+  },
+  {
+    ...REFUSED,
+    name: `200, an error that is ${what}, success false`,
+    body: json({ success: false, error }),
   },
 ])
 
@@ -174,12 +211,19 @@ const notUnderstood: Row[] = [
   { ...UNEXPECTED, name: '204 without a body', status: 204, tells: { status: 204 } },
 ]
 
-const redirects: Row[] = [300, 301, 302, 303, 304, 307, 308].map((status) => ({
+const notModified: Row = {
+  ...UNEXPECTED,
+  name: '304, which nobody asked for',
+  status: 304,
+  tells: { status: 304, issues: [{ path: [], message: expect.stringMatching(/^(?!.*redirect).*not modified/) }] },
+}
+
+const redirects: Row[] = [300, 301, 302, 303, 307, 308].map((status) => ({
   ...UNEXPECTED,
   name: `${status} to another host`,
   status,
-  // A null body where the protocol knows none; elsewhere one that would pass for an answer.
-  body: status === 304 ? null : json({ success: true, data: {} }),
+  // One that would pass for an answer.
+  body: json({ success: true, data: {} }),
   headers: { location: 'https://elsewhere.example/api/v1/user' },
   tells: { status, issues: [{ path: [], message: expect.stringContaining('redirects are never followed') }] },
 }))
@@ -221,9 +265,11 @@ const httpErrors: Row[] = byStatus.flatMap(([status, kind]): Row[] => [
 const rows = [
   ...errorObjects,
   ...errorObjectsWithoutCode,
+  ...errorsOfOtherForms,
   ...errorStrings,
   ...refusalsWithoutError,
   ...notUnderstood,
+  notModified,
   ...redirects,
   ...httpErrors,
 ]
@@ -237,7 +283,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     expect(service.received).toHaveLength(1)
   })
 
-  it.each([null, ''])('takes no offence at an error of %j beside its data', async (error) => {
+  it.each([null, '', 0, false, []])('takes no offence at an error of %j beside its data', async (error) => {
     service.answer(name, { body: json({ success: true, data, error }) })
     expect(await run(clientWith())).toEqual(result)
   })
@@ -425,5 +471,135 @@ describe('what an error tells of its answer', () => {
     expect((await refusalOf(jwt(1_600_000_000))).message).toMatch(/the token had expired at 2020-09-13T12:26:40\.000Z$/)
     expect((await refusalOf(jwt(1e300))).message).not.toContain('expired')
     expect((await refusalOf('opaque')).message).not.toContain('expired')
+  })
+})
+
+describe('a list of which every entry is wrong', () => {
+  const HUGE = 125_000
+  const points = { code: 'c', pid: 'd' }
+  const used_by = Array.from({ length: HUGE }, (_, index) => index)
+  const huge = () => ({ fetch: async () => Response.json({ success: true, data: { used_by } }) })
+
+  it('is an UnexpectedResponseError that fits a log line', async () => {
+    const error = await rejection(clientWith(huge()).getInviteCode(points))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ moreIssues: HUGE - 20, message: expect.stringMatching(/; and 124995 more\)$/) })
+    expect((error as UnexpectedResponseError).issues).toHaveLength(20)
+    expect(JSON.stringify(error).length).toBeLessThan(4_000)
+  })
+
+  it('is reported, and returned as it came', async () => {
+    const onInvalidResponse = vi.fn()
+    const client = clientWith({ ...huge(), responseValidation: 'report', hooks: { onInvalidResponse } })
+    expect((await client.getInviteCode(points)).used_by).toHaveLength(HUGE)
+    expect(onInvalidResponse).toHaveBeenCalledOnce()
+    const [event] = onInvalidResponse.mock.calls[0] as [{ issues: unknown[]; moreIssues: number }]
+    expect(event).toMatchObject({ operation: 'getInviteCode', status: 200, moreIssues: HUGE - 20 })
+    expect(event.issues).toHaveLength(20)
+  })
+
+  it('deep in the data, too', async () => {
+    const tasks = Array.from({ length: 30_000 }, () => ({}))
+    const data = { id: 'demo', name: 'Demo', actions: tasks, quests: [] }
+    const error = await rejection(
+      clientWith({ fetch: async () => Response.json({ success: true, data }) }).getCampaignInfo({ pid: 'demo' }),
+    )
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect((error as UnexpectedResponseError).moreIssues).toBe(30_000 * 9 - 20)
+  })
+
+  it('names what zod would name, in its order, where it is short', async () => {
+    const quest = { id: 1, name: 'q', actions: ['a', 2], xp: 'x', xp_mul: '1e400', meta: [], deps: null }
+    const data = { id: 'demo', actions: [{}], quests: [quest] }
+    const error = (await rejection(
+      clientWith({ fetch: async () => Response.json({ success: true, data }) }).getCampaignInfo({ pid: 'demo' }),
+    )) as UnexpectedResponseError
+    const zods = campaignInfo.safeParse(data).error?.issues ?? []
+    expect(error.issues.map(({ path }) => path)).toEqual(zods.map(({ path }) => ['data', ...path]))
+    expect(error).not.toHaveProperty('moreIssues')
+  })
+
+  it('has no say in what a partner is told of their own arguments', async () => {
+    const query = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`q${index}`, Number.NaN]))
+    const error = await rejection(clientWith().getInviteCode(points, { query }))
+    expect(error).toBeInstanceOf(InvalidRequestError)
+    expect((error as InvalidRequestError).issues).toHaveLength(20)
+    expect(error).toMatchObject({
+      moreIssues: 980,
+      message: expect.stringMatching(/; and 980 more\. Nothing was sent\.$/),
+    })
+  })
+})
+
+describe('a number beyond all numbers', () => {
+  const definition = {
+    id: 't',
+    name: 't',
+    type: 's',
+    recurrence: 'o',
+    xp: 1,
+    xp_mul: '1',
+    deps: [],
+    is_optional: false,
+  }
+  it.each([
+    ['"1e400"', 'expected a finite number, received one beyond all numbers'],
+    ['"-1e400"', 'expected a finite number, received one beyond all numbers'],
+    ['1e400', 'expected a finite number or string, received Infinity'],
+    ['"1,5"', 'expected a number or a numeric string'],
+    ['true', 'expected a finite number or string, received boolean'],
+  ])('%s: %s', async (ref_xp, message) => {
+    const task = JSON.stringify({ ...definition, ref_xp: 0 }).replace('"ref_xp":0', `"ref_xp":${ref_xp}`)
+    const text = `{"success":true,"data":{"id":"d","name":"d","quests":[],"actions":[${task}]}}`
+    const error = await rejection(
+      clientWith({ fetch: async () => new Response(text) }).getCampaignInfo({ pid: 'demo' }),
+    )
+    expect((error as UnexpectedResponseError).issues).toEqual([{ path: ['data', 'actions', 0, 'ref_xp'], message }])
+  })
+})
+
+describe('a forgotten /api/v1', () => {
+  const page = () => new Response('<h1>Not found</h1>', { status: 404 })
+  const HINT = /; baseUrl does not end with \/api\/v1/
+  const asked = (client: CampaignClient) =>
+    rejection(client.getInviteCode({ code: 'c', pid: 'd' })) as Promise<ApiError>
+  const from = (baseUrl: string, ...answers: (() => Response)[]) =>
+    clientWith({
+      baseUrl,
+      fetch: async () => (answers.length > 1 ? (answers.shift() ?? page) : (answers[0] ?? page))(),
+    })
+
+  it.each([
+    'https://service.example',
+    'https://service.example/',
+    'https://service.example/api',
+    'https://service.example/api/v2',
+  ])('of %s is pointed out, each time', async (baseUrl) => {
+    const client = from(baseUrl)
+    for (let call = 0; call < 3; call++) {
+      const error = await asked(client)
+      expect(error).toMatchObject({ code: 'api_error', status: 404 })
+      expect(error.message).toMatch(HINT)
+    }
+  })
+
+  it.each(['https://service.example/api/v1', 'https://service.example/api/v1/', 'https://gateway.example/x/api/v1'])(
+    'is not suspected of %s',
+    async (baseUrl) => {
+      expect((await asked(from(baseUrl))).message).not.toMatch(/baseUrl/)
+    },
+  )
+
+  it('is not suspected once the service itself says 404', async () => {
+    const own = () => Response.json({ success: true, error: { code: 404, message: 'not found' } }, { status: 404 })
+    const client = from('https://service.example', own, page)
+    expect((await asked(client)).message).not.toMatch(HINT)
+    expect((await asked(client)).message).not.toMatch(HINT)
+  })
+
+  it('is not suspected once anything but a 404 has come', async () => {
+    const client = from('https://service.example', () => Response.json({ success: true, data: { used_by: [] } }), page)
+    expect(await client.getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: [] })
+    expect((await asked(client)).message).not.toMatch(HINT)
   })
 })

@@ -3,8 +3,12 @@ import { gzipSync } from 'node:zlib'
 import {
   CampaignClient,
   type CampaignClientOptions,
+  ConfigurationError,
   NetworkError,
+  type Transport,
   TransportError,
+  type TransportRequest,
+  type TransportResponse,
   UnexpectedResponseError,
 } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -417,6 +421,8 @@ describe('a fetch that gives no Response', () => {
     ['an empty object', {}, 'object'],
     ['the data itself', envelope, 'object'],
     ['a stub without a status', { headers: new Headers(), text: async () => JSON.stringify(envelope) }, 'object'],
+    ['a stub whose status is no number', { status: '200', headers: new Headers(), text: async () => '{}' }, 'object'],
+    ['a stub whose status is NaN', { status: Number.NaN, headers: new Headers(), text: async () => '{}' }, 'object'],
     ['a stub without headers', { status: 500, text: async () => '{}' }, 'object'],
     ['a stub that reads JSON only', { status: 200, headers: new Headers(), json: async () => envelope }, 'object'],
   ]
@@ -443,10 +449,21 @@ describe('a fetch that gives no Response', () => {
   })
 
   test('but one of a browser that hides a redirect, with status 0: it is one', async () => {
-    const error = await errorOf(
-      read.run(clientOf('https://service.example/api/v1', { fetch: async () => Response.error() })),
-    )
+    const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' }
+    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch: giving(hidden) })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ status: 0, message: expect.stringContaining('redirects are never followed') })
+  })
+
+  test('but Response.error(): that is not taken for a redirect', async () => {
+    for (const of of [read, record]) {
+      const fetch = vi.fn(async () => Response.error())
+      const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
+      expect(error).toBeInstanceOf(UnexpectedResponseError)
+      expect(error).toMatchObject({ status: 0, message: expect.stringMatching(/^(?!.*redirect).*Response\.error\(\)/) })
+      expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+      expect(fetch).toHaveBeenCalledOnce()
+    }
   })
 
   test('but a redirect of another package, whose body is a stream of Node: it is one', async () => {
@@ -542,4 +559,258 @@ function circle(): Error {
   const error = new Error('around')
   error.cause = error
   return error
+}
+
+describe('a platform that lacks something', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  test.each([
+    ['fetch', undefined],
+    ['fetch', null],
+    ['Request', undefined],
+    ['Response', undefined],
+    ['Headers', undefined],
+  ])('%s (%s): the error names it, and nothing was sent', async (name, value) => {
+    const onRetry = vi.fn()
+    const client = clientOf('https://service.example/api/v1', { hooks: { onRetry } })
+    vi.stubGlobal(name, value)
+    const error = await errorOf(record.run(client))
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect(error).toMatchObject({ operation: 'recordActionValue', outcome: 'not_applied' })
+    expect(error.message).toContain(`no global ${name};`)
+    expect(onRetry).not.toHaveBeenCalled()
+  })
+
+  test('fetch, to one who brings their own: it works', async () => {
+    vi.stubGlobal('fetch', undefined)
+    const { fetch } = scriptedFetch(() => Response.json(envelope))
+    expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
+  })
+
+  test('fetch, when the client is made, and has it when it calls: it works', async () => {
+    const { fetch } = scriptedFetch(() => Response.json(envelope))
+    vi.stubGlobal('fetch', undefined)
+    const client = clientOf('https://service.example/api/v1')
+    vi.stubGlobal('fetch', fetch)
+    expect(await read.run(client)).toEqual(read.data)
+  })
+})
+
+describe('ports that fetch refuses', () => {
+  // From the standard's table, each end of it and some between.
+  test.each([1, 9, 22, 25, 110, 143, 587, 2049, 5060, 6000, 6665, 6669, 6697, 10080])('%i: at once', (port) => {
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(ConfigurationError)
+      expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(new RegExp(`port ${port},`))
+    }
+  })
+
+  test('agree with the platform: whatever it refuses as a bad port, the client refuses', async () => {
+    const refusedByFetch: number[] = []
+    for (const port of [1, 6, 7, 80, 443, 6000, 8080, 10080]) {
+      const cause = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(500) }).then(
+        () => undefined,
+        (error: Error) => error.cause,
+      )
+      if (cause instanceof Error && cause.message === 'bad port') refusedByFetch.push(port)
+    }
+    expect(refusedByFetch).toEqual([1, 7, 6000, 10080])
+    for (const port of [80, 443, 8080]) expect(() => clientOf(`http://127.0.0.1:${port}/api/v1`)).not.toThrow()
+  })
+
+  test("are a matter of the platform's fetch only", async () => {
+    const { fetch } = scriptedFetch(() => Response.json(envelope))
+    expect(await read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch }))).toEqual(read.data)
+  })
+
+  test("of a partner's fetch that refuses them: the error says so", async () => {
+    const error = await errorOf(
+      read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch: (url, init) => fetch(url, init), maxRetries: 0 })),
+    )
+    expect(error.message).toMatch(/fetch failed, bad port\)$/)
+  })
+})
+
+describe('the words of a network that failed', () => {
+  test.each<[string, unknown, RegExp]>([
+    [
+      'the deepest of them tells the story',
+      new Error('Proxy response (407) !== 200 when HTTP Tunneling'),
+      /\(fetch failed, Proxy response \(407\) !== 200 when HTTP Tunneling\)$/,
+    ],
+    ['one that is said twice is said once', new Error('fetch failed'), /\(fetch failed\)$/],
+    [
+      'a code comes first',
+      systemError('ECONNRESET', 'read ECONNRESET'),
+      /\(ECONNRESET, fetch failed, read ECONNRESET\)$/,
+    ],
+    ['a novel is cut', new Error('x'.repeat(10_000)), /^.{100,400}$/],
+  ])('%s', async (_, cause, message) => {
+    const { fetch } = scriptedFetch(failing(cause))
+    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch, maxRetries: 0 })))
+    expect(error.message).toMatch(message)
+  })
+})
+
+describe('where ky stands', () => {
+  test("the platform's fetch gets the request that ky made; any other gets an address and its init", async () => {
+    const seen: unknown[] = []
+    const spy: typeof globalThis.fetch = async (input) => {
+      seen.push(typeof input)
+      return Response.json(envelope)
+    }
+    await read.run(clientOf('https://service.example/api/v1', { fetch: spy }))
+    vi.stubGlobal('fetch', spy)
+    await read.run(clientOf('https://service.example/api/v1'))
+    vi.unstubAllGlobals()
+    expect(seen).toEqual(['string', 'string'])
+  })
+
+  test("handed over by name, the platform's fetch is still the platform's", async () => {
+    const baseUrl = await closedAddress()
+    const error = await errorOf(record.run(clientOf(baseUrl, { fetch: globalThis.fetch })))
+    expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
+  })
+})
+
+describe('a transport of the partner', () => {
+  const answer = { status: 200, header: () => null, text: JSON.stringify(envelope), complete: true }
+  const sending = (send: unknown) => clientOf('https://service.example/api/v1', { transport: { send } as Transport })
+
+  test('gets each request, and its answer is read', async () => {
+    const send = vi.fn(async (_request: TransportRequest, _signal: AbortSignal) => answer)
+    await read.run(sending(send))
+    await award.run(sending(send))
+    await record.run(sending(send))
+    expect(send.mock.calls.map(([request]) => request)).toMatchObject([
+      { method: 'GET', body: undefined, idempotent: true, maxResponseBytes: 32 * 1024 * 1024 },
+      { method: 'POST', idempotent: true, headers: { authorization: `Bearer ${TOKEN}` } },
+      { method: 'POST', idempotent: false, body: expect.stringContaining('"value":1') },
+    ])
+    expect(send.mock.calls[0]?.[1]).toBeInstanceOf(AbortSignal)
+  })
+
+  test('keeps its this', async () => {
+    class Mine implements Transport {
+      readonly #answer = answer
+      async send(): Promise<TransportResponse> {
+        return this.#answer
+      }
+    }
+    const client = clientOf('https://service.example/api/v1', { transport: new Mine() })
+    expect(await read.run(client)).toEqual(read.data)
+  })
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a Response', Response.json(envelope)],
+    ['no status', { ...answer, status: undefined }],
+    ['a text that is none', { ...answer, text: envelope }],
+    ['no headers', { ...answer, header: new Headers() }],
+    ['nothing about completeness', { ...answer, complete: undefined }],
+  ])('that gives %s: the error says so, and nothing is sent again', async (_, given) => {
+    for (const of of [read, award, record]) {
+      const send = vi.fn(async () => given)
+      const error = await errorOf(of.run(sending(send)))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error.message).toContain('the transport returned no')
+      expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+      expect(send).toHaveBeenCalledOnce()
+    }
+  })
+
+  test.each<[string, () => unknown]>([
+    [
+      'throws at once',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['rejects with an error of its own', () => Promise.reject(new Error('broken'))],
+    ['rejects with nothing', () => Promise.reject()],
+    ['rejects with a proxy that throws', () => Promise.reject(revokedProxy())],
+    ['rejects with a function', () => Promise.reject(() => 'broken')],
+    [
+      'rejects with a refused connection, and no word of its own',
+      () => Promise.reject(systemError('ECONNREFUSED', 'x')),
+    ],
+  ])('that %s may have sent it', async (_, send) => {
+    const error = await errorOf(record.run(sending(vi.fn(send))))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+  })
+
+  test('that says that it was not sent is called again', async () => {
+    const send = vi.fn(async () => {
+      throw new TransportError('no route', { kind: 'network', sent: false, systemCode: 'EHOSTUNREACH' })
+    })
+    const error = await errorOf(record.run(sending(send)))
+    expect(error).toMatchObject({ systemCode: 'EHOSTUNREACH', outcome: 'not_applied' })
+    expect(send).toHaveBeenCalledTimes(3)
+  })
+
+  test('whose error comes from another copy of the package is believed as well', async () => {
+    vi.resetModules()
+    const other = await import('campaign-client')
+    expect(other.TransportError).not.toBe(TransportError)
+    const send = vi.fn(async () => {
+      throw new other.TransportError('no route', { kind: 'network', sent: false })
+    })
+    expect(await errorOf(record.run(sending(send)))).toHaveProperty('outcome', 'not_applied')
+  })
+
+  test.each([
+    [200, 'network', 'unknown'],
+    [400, 'bad_request', 'not_applied'],
+    [503, 'service_error', 'unknown'],
+  ])('whose %i broke off: %s, %s', async (status, code, outcome) => {
+    const send = vi.fn(async () => ({ ...answer, status, complete: false, cause: new Error('cut') }))
+    const error = await errorOf(record.run(sending(send)))
+    expect(error).toMatchObject({ code, outcome })
+    expect(send).toHaveBeenCalledOnce()
+  })
+
+  test('whose answer broke off, whatever the cause says, was sent', async () => {
+    const cause = new TransportError('lies', { kind: 'network', sent: false })
+    const error = await errorOf(record.run(sending(async () => ({ ...answer, complete: false, cause }))))
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+  })
+
+  test('whose headers throw is read all the same', async () => {
+    const header = (): never => {
+      throw new Error('no headers')
+    }
+    expect(await read.run(sending(async () => ({ ...answer, header })))).toEqual(read.data)
+    const error = await errorOf(read.run(sending(async () => ({ ...answer, header, status: 400 }))))
+    expect(error).toMatchObject({ code: 'bad_request', headers: {} })
+  })
+})
+
+describe('an answer that is too large', () => {
+  test.each([
+    ['a read', read],
+    ['a write', award],
+  ])('ends %s with what to do about it, and is not asked for again', async (_, of) => {
+    const server = await started(httpServer((response) => response.end(' '.repeat(1001))))
+    const error = await errorOf(of.run(clientOf(server.baseUrl, { maxResponseBytes: 1000 })))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ status: 200, message: expect.stringMatching(/1000 bytes.*maxResponseBytes/) })
+    expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test("of a partner's fetch whose bodies are read at once is refused as well", async () => {
+    const foreign = { status: 200, headers: new Headers(), text: async () => '€'.repeat(1000) }
+    const fetch = (async () => foreign) as unknown as typeof globalThis.fetch
+    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch, maxResponseBytes: 2999 })))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+  })
+})
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
 }

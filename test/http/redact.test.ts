@@ -8,7 +8,9 @@ import {
   type ClientHooks,
   NetworkError,
 } from 'campaign-client'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { excerpt, redact } from '../../src/http/redact.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { answer, type Step, scriptedFetch } from './scripted-fetch.ts'
 
@@ -363,4 +365,132 @@ it('text that holds no secret is left as it is', async () => {
     'message',
     `registerWebhook: the service answered HTTP 400, ${message.replace('keyJoin.a.b', 'k[redacted]')}`,
   )
+})
+
+describe('a secret in other clothes', () => {
+  const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+  const units = (text: string): string =>
+    text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const clothes: readonly [string, (text: string) => string][] = [
+    ['as it is', (text) => text],
+    ['JSON', inJson],
+    ['JSON with escaped slashes', (text) => inJson(text).replaceAll('/', '\\/')],
+    ['JSON of units only', units],
+    ['JSON of units in capitals', (text) => units(text).replace(/[\da-f]{4}/g, (hex) => hex.toUpperCase())],
+    ['JSON without letters beyond ASCII', (text) => inJson(text).replace(/[^ -~]/g, units)],
+    ['a URL', encodeURIComponent],
+    ['a URL in lower case', (text) => encodeURIComponent(text).replace(/%../g, (byte) => byte.toLowerCase())],
+    ['a URL whose every byte is encoded', (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&')],
+    ['a form', (text) => new URLSearchParams({ '': text }).toString().slice(1)],
+  ]
+  const pairs = clothes.flatMap(([outer, wrap]) =>
+    clothes.map(([inner, put]) => [inner, outer, (text: string) => wrap(put(text))] as const),
+  )
+  const secrets = [SECRET, OPAQUE, 'a b+c%41', 'line\nbreak\ttab', 'zoë/🚀"\\x', 'C:\\new\\table', 'plain-and-simple']
+
+  it.each(pairs)('%s within %s', (_, __, spell) => {
+    for (const secret of secrets) {
+      expect(redact(`before ${spell(secret)} after`, [secret])).toBe('before [redacted] after')
+      expect(redact(`{"echo":"${spell(secret)}"}`, [secret])).toBe('{"echo":"[redacted]"}')
+      expect(redact(`${spell(secret)}${spell(secret)}`, [secret])).toBe('[redacted][redacted]')
+    }
+  })
+
+  it('three layers deep', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...secrets),
+        fc.array(fc.constantFrom(...clothes), { maxLength: 3 }),
+        (secret, layers) => {
+          const spelt = layers.reduce((text, [, wrap]) => wrap(text), secret)
+          expect(redact(`x ${spelt} y`, [secret])).toBe('x [redacted] y')
+        },
+      ),
+    )
+  })
+
+  it('whatever the secret and the text around it', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 20 })
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', minLength: 8, maxLength: 30 }).filter((secret) => /\w{3}/.test(secret)),
+        fc.constantFrom(...clothes),
+        text,
+        text,
+        (secret, [, wrap], before, after) => {
+          const clean = redact(`${before} ${wrap(secret)} ${after}`, [secret])
+          expect(clean).not.toContain(wrap(secret))
+        },
+      ),
+    )
+  })
+
+  it('leaves the text around it as it was spelt', () => {
+    expect(redact('50%25 of \\"C:\\\\" and a+b%2Fc: hook%2Fsecret', ['hook/secret'])).toBe(
+      '50%25 of \\"C:\\\\" and a+b%2Fc: [redacted]',
+    )
+    expect(redact('50%25 of \\"C:\\\\" and a+b%2Fc', ['hook/secret'])).toBe('50%25 of \\"C:\\\\" and a+b%2Fc')
+  })
+
+  it.each([200, 400, 503])('is not shown by the error of a service that answers %i', async (status) => {
+    for (const [, spell] of clothes) {
+      const message = `cannot use ${spell(SECRET)}`
+      const error = await register({
+        fetch: async () => Response.json({ success: false, error: { code: 400, message } }, { status }),
+        maxRetries: 0,
+      })
+      expect(error).toHaveProperty('message', expect.stringContaining('cannot use [redacted]'))
+      expect(everythingOf(error)).not.toContain(spell(SECRET))
+    }
+  })
+})
+
+describe('a long text from a stranger', () => {
+  const secret = 'a/secret"of\\some+length'
+
+  it.each(['\\', '%', '%25', '\\u', '+', 'bearer+', 'bearer%20', '\\u00', 'eyJ\\', '%2', '\\ud83d', '%5C', '%5Cu'])(
+    'of %j alone is read in a moment',
+    async (text) => {
+      const message = text.repeat(1_000_000)
+      const fetch = scriptedFetch(answer(400, { success: false, error: { code: 400, message } })).fetch
+      const error = (await register({ fetch })) as Error
+      expect(error.message.length).toBeLessThan(400)
+    },
+  )
+
+  it('does not end with the first half of a secret', () => {
+    const cuts = [65_536, 65_536 + 16 * secret.length].flatMap((at) => [at - 5, at - secret.length + 2])
+    for (const at of cuts) {
+      const text = `${secret.repeat(Math.ceil(at / secret.length)).slice(0, at)}${secret}${'x'.repeat(1000)}`
+      expect(excerpt(text, [secret], 300)).not.toMatch(/secret|length/)
+    }
+  })
+
+  it('is cut behind what is hidden', () => {
+    expect(excerpt(`${secret} ${'x'.repeat(1000)}`, [secret], 20)).toBe('[redacted] xxxxxxxxx')
+    expect(excerpt('short', [secret], 300)).toBe('short')
+    expect(excerpt('x'.repeat(100_000), [], 5)).toBe('xxxxx')
+  })
+})
+
+describe('the word bearer', () => {
+  it.each([
+    'missing bearer token',
+    'use Bearer authentication, please',
+    'Bearer realm="campaign"',
+    'bearer tokens expire after 300 s',
+    'the bearer',
+  ])('in words about it is left alone: %s', (text) => {
+    expect(redact(text, [])).toBe(text)
+  })
+
+  it.each([
+    ['Authorization: Bearer 8f2c41aa9', 'Authorization: Bearer [redacted]'],
+    ['authorization: bearer opaque+token/8f2c41==', 'authorization: bearer [redacted]'],
+    ['"Bearer abcdefghijklmnopqrstuvwxyz"', '"Bearer [redacted]"'],
+    ['Authorization%3A%20Bearer%208f2c41aa9', 'Authorization%3A%20Bearer%20[redacted]'],
+    ['BEARER   x-1234567, then', 'BEARER   [redacted], then'],
+  ])('before what looks like a token hides it: %s', (text, clean) => {
+    expect(redact(text, [])).toBe(clean)
+  })
 })

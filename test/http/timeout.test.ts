@@ -4,7 +4,7 @@ import { TIME_IS_UP, wait, within } from '../../src/http/timeout.ts'
 import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { type Answer, httpServer, type LoopbackServer, silence, tcpServer } from './loopback-server.ts'
-import { answer, hanging, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { answer, hanging, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
@@ -214,6 +214,57 @@ describe('with time in hand', () => {
     const { fetch } = scriptedFetch(refusal(503), success)
     await settle(read.run(clientOf({ fetch })))
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  describe('the message says what happened', () => {
+    const messageOf = async (options: Partial<CampaignClientOptions>): Promise<string> =>
+      ((await rejection(record.run(clientOf(options)))) as Error).message
+
+    test('where the service asks for a longer wait than there is time', async () => {
+      const { fetch, sent } = scriptedFetch(refusal(429, { 'retry-after': '20' }))
+      const startedAt = performance.now()
+      const error = await rejection(record.run(clientOf({ fetch, totalTimeoutMs: 10_000 })))
+      expect(performance.now()).toBe(startedAt)
+      expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 10_000, outcome: 'not_applied' })
+      expect(error).toHaveProperty('cause.code', 'rate_limited')
+      expect((error as Error).message).toBe(
+        'recordActionValue: given up: the service asks to wait 20000 ms, and the call has less than that left of its 10000 ms',
+      )
+      expect(sent).toHaveLength(1)
+    })
+
+    test('where the next wait of our own is longer than there is time', async () => {
+      vi.mocked(Math.random).mockReturnValue(0.999)
+      const message = await messageOf({ fetch: scriptedFetch(refused).fetch, totalTimeoutMs: 200 })
+      expect(message).toBe(
+        'recordActionValue: given up: a retry would wait 300 ms, and the call has less than that left of its 200 ms',
+      )
+    })
+
+    test('where the token source took it all', async () => {
+      const accessToken = (): Promise<string> => new Promise(() => undefined)
+      expect(await messageOf({ accessToken, totalTimeoutMs: 5_000 })).toBe(
+        'recordActionValue: the access token source gave no token within the 5000 ms of the call',
+      )
+    })
+
+    test('where the token source took it all after a 401', async () => {
+      const accessToken = vi
+        .fn<() => Promise<string>>()
+        .mockResolvedValueOnce('first')
+        .mockReturnValue(new Promise(() => undefined))
+      expect(await messageOf({ accessToken, fetch: scriptedFetch(refusal(401)).fetch })).toContain(
+        'access token source',
+      )
+    })
+
+    test('where an attempt took too long, and where the call did', async () => {
+      const { fetch } = scriptedFetch(hanging)
+      expect(await messageOf({ fetch, timeoutMs: 50 })).toBe('recordActionValue: an attempt took longer than 50 ms')
+      expect(await messageOf({ fetch, totalTimeoutMs: 50 })).toBe(
+        'recordActionValue: the call, with its retries and waits, took longer than 50 ms',
+      )
+    })
   })
 
   describe('nothing is sent once the time is up', () => {

@@ -53,6 +53,11 @@ const acceptsOnly =
   (request) =>
     request.authorization === `Bearer ${token()}` ? success(request) : refusal(401)(request)
 
+function abortable(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
 const unhandled = vi.fn()
 
 beforeEach(() => {
@@ -216,6 +221,18 @@ describe('a source', () => {
   })
 })
 
+describe('what a source gets hold of', () => {
+  test('is nothing: no this, no arguments', async () => {
+    const seen: unknown[] = []
+    function accessToken(this: unknown, ...given: unknown[]): string {
+      seen.push(this, ...given)
+      return 'token'
+    }
+    await settle(read.run(clientOf({ accessToken, fetch: scriptedFetch(success).fetch })))
+    expect(seen).toEqual([undefined])
+  })
+})
+
 describe('a source that fails', () => {
   const thrown = new Error('vault is sealed')
   const failures: [string, () => unknown, RegExp][] = [
@@ -298,6 +315,26 @@ describe('a source that fails', () => {
       { code: 'access_token', operation: 'recordActionValue', outcome: 'not_applied' },
     ])
     expect(accessToken).toHaveBeenCalledTimes(1)
+  })
+
+  test.each([
+    ['as it is', (token: string) => token],
+    ['in JSON', (token: string) => JSON.stringify({ token }).replaceAll('/', '\\/')],
+    ['in a URL', encodeURIComponent],
+  ])('and quotes the token that was refused (%s) shows nothing of it', async (_, spell) => {
+    const tokens = ['opaque/first+1', 'opaque/second+2']
+    const accessToken = vi
+      .fn<() => Promise<string>>()
+      .mockResolvedValueOnce(tokens[0] as string)
+      .mockResolvedValueOnce(tokens[1] as string)
+      .mockRejectedValue(new Error(`neither ${tokens.map(spell).join(' nor ')} may be renewed`))
+    const { fetch } = scriptedFetch(refusal(401))
+    const client = clientOf({ fetch, accessToken })
+    await rejection(read.run(client))
+    const error = await rejection(read.run(client))
+    expect(error).toBeInstanceOf(AccessTokenError)
+    expect(error).toHaveProperty('message', expect.stringContaining('may be renewed'))
+    expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/first|second/)
   })
 
   test('after a 401 leaves its own error', async () => {
@@ -394,38 +431,116 @@ describe('a source that does not come back', () => {
     expect(accessToken).toHaveBeenCalledTimes(1)
   })
 
-  test('a source call that was given up takes no later one with it', async () => {
+  /** A source whose calls answer when the test says so, in whatever order. */
+  function slowSource() {
     const finish: ((token: string) => void)[] = []
     const accessToken = vi.fn(() => new Promise<string>((resolve) => finish.push(resolve)))
-    // Expired tokens are sent, and kept for nobody: whether a call is shared shows in the number of calls.
-    const expired = await jwt(-60)
+    return { accessToken, finish }
+  }
+
+  test.each([
+    ['abort', (signal: AbortSignal) => ({ signal })],
+    ['run out of time', () => ({ totalTimeoutMs: 100 })],
+  ])('callers who %s start no second call while one waits', async (_, options) => {
+    const { accessToken, finish } = slowSource()
     const { fetch, sent } = scriptedFetch(success)
     const client = clientOf({ fetch, accessToken })
-    const hasty = new AbortController()
-    const calls = [
-      read.run(client, { signal: hasty.signal }).catch(() => undefined),
-      read.run(client, { totalTimeoutMs: 1000 }).catch(() => undefined),
-      read.run(client),
-    ]
-    await vi.advanceTimersByTimeAsync(5)
-    hasty.abort()
-    await vi.advanceTimersByTimeAsync(5)
-    calls.push(read.run(client))
-    await vi.advanceTimersByTimeAsync(5)
-    expect(accessToken).toHaveBeenCalledTimes(2)
+    const patient = read.run(client)
+    for (let caller = 0; caller < 40; caller++) {
+      const controller = new AbortController()
+      const hasty = read.run(client, options(controller.signal)).catch(() => undefined)
+      await vi.advanceTimersByTimeAsync(150)
+      controller.abort()
+      await hasty
+    }
+    expect(accessToken).toHaveBeenCalledTimes(1)
+    finish[0]?.('shared')
+    expect((await settle(patient)).status).toBe('fulfilled')
+    expect(sentTokens(sent)).toEqual(['shared'])
+  })
 
-    // One more gives the first source call up, then it answers: the second is still the one to share.
-    await vi.advanceTimersByTimeAsync(1000)
-    calls.push(read.run(client))
+  test('callers who all give up at once leave one call to the next', async () => {
+    const { accessToken, finish } = slowSource()
+    const { fetch, sent } = scriptedFetch(success)
+    const client = clientOf({ fetch, accessToken })
+    const { signal, abort } = abortable()
+    const hasty = Array.from({ length: 40 }, () => read.run(client, { signal }).catch(() => undefined))
     await vi.advanceTimersByTimeAsync(5)
-    finish[0]?.(expired)
-    await vi.advanceTimersByTimeAsync(5)
-    calls.push(read.run(client))
+    abort()
+    await Promise.all(hasty)
+    const next = Array.from({ length: 40 }, () => read.run(client))
     await vi.advanceTimersByTimeAsync(5)
     expect(accessToken).toHaveBeenCalledTimes(2)
     finish[1]?.('second')
-    await Promise.all(calls)
-    expect(sentTokens(sent)).toEqual([expired, 'second', 'second', 'second'])
+    for (const call of next) expect((await settle(call)).status).toBe('fulfilled')
+    expect(new Set(sentTokens(sent))).toEqual(new Set(['second']))
+  })
+
+  test('an older token that arrives late does not replace a newer one', async () => {
+    const { accessToken, finish } = slowSource()
+    const { fetch, sent } = scriptedFetch(success)
+    const client = clientOf({ fetch, accessToken })
+    await rejection(read.run(client, { totalTimeoutMs: 100 }))
+    const newer = read.run(client)
+    await vi.advanceTimersByTimeAsync(5)
+    finish[1]?.('newer')
+    await settle(newer)
+    finish[0]?.('older')
+    await vi.advanceTimersByTimeAsync(5)
+    await settle(read.run(client))
+    expect(sentTokens(sent)).toEqual(['newer', 'newer'])
+    expect(accessToken).toHaveBeenCalledTimes(2)
+  })
+
+  test('nor does it come back when the newer one has been refused', async () => {
+    const { accessToken, finish } = slowSource()
+    const { fetch, sent } = scriptedFetch(refusal(401), success)
+    const client = clientOf({ fetch, accessToken, maxRetries: 0 })
+    await rejection(read.run(client, { totalTimeoutMs: 100 }))
+    const newer = read.run(client).catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(5)
+    finish[1]?.('newer')
+    await newer
+    finish[0]?.('older')
+    await vi.advanceTimersByTimeAsync(5)
+    const next = read.run(client)
+    await vi.advanceTimersByTimeAsync(5)
+    finish[2]?.('newest')
+    await settle(next)
+    expect(sentTokens(sent)).toEqual(['newer', 'newest'])
+  })
+
+  test('an older token that arrives while a newer one is on its way serves those who come', async () => {
+    const { accessToken, finish } = slowSource()
+    const { fetch, sent } = scriptedFetch(success)
+    const client = clientOf({ fetch, accessToken })
+    await rejection(read.run(client, { totalTimeoutMs: 100 }))
+    const waits = read.run(client)
+    await vi.advanceTimersByTimeAsync(5)
+    finish[0]?.('older')
+    await vi.advanceTimersByTimeAsync(5)
+    await read.run(client)
+    finish[1]?.('newer')
+    await waits
+    await read.run(client)
+    expect(sentTokens(sent)).toEqual(['older', 'newer', 'newer'])
+    expect(accessToken).toHaveBeenCalledTimes(2)
+  })
+
+  test('a call of it that hangs is not joined for ever, though somebody always waits', async () => {
+    const accessToken = vi.fn<() => Promise<string>>().mockImplementationOnce(stuck).mockResolvedValue('token')
+    const { fetch } = scriptedFetch(success)
+    const client = clientOf({ fetch, accessToken })
+    const calls: Promise<unknown>[] = []
+    for (let second = 0; second <= 70; second += 10) {
+      calls.push(read.run(client).catch((error: unknown) => error))
+      await vi.advanceTimersByTimeAsync(10_000)
+    }
+    expect(accessToken).toHaveBeenCalledTimes(2)
+    await vi.advanceTimersByTimeAsync(60_000)
+    const results = await Promise.all(calls)
+    expect(results.slice(0, 6)).toMatchObject(Array.from({ length: 6 }, () => ({ code: 'timeout' })))
+    expect(results.slice(6)).toEqual([read.data, read.data])
   })
 
   test('one that fails when nobody waits any more is heard by nobody', async () => {
