@@ -6,6 +6,7 @@ import { bearerToken, TOKEN_RULE } from './shared/bearer-token.ts'
 import {
   describeProblems,
   dictionary,
+  hasMethods,
   isBoolean,
   isFunction,
   milliseconds,
@@ -100,9 +101,6 @@ const isSignal = (value: unknown): boolean =>
   typeof (value as AbortSignal).addEventListener === 'function' &&
   typeof (value as AbortSignal).removeEventListener === 'function'
 
-const transport: OptionRule = (value) =>
-  isRecord(value) && typeof value.send === 'function' ? undefined : 'must have a send method'
-
 const signal: OptionRule = (value) => (isSignal(value) ? undefined : 'must be an AbortSignal')
 
 const hook = optional(isFunction)
@@ -115,7 +113,7 @@ const CLIENT: OptionRules<CampaignClientOptions> = {
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),
   fetch: optional(isFunction),
-  transport: optional(transport),
+  transport: optional(hasMethods('send')),
   maxResponseBytes: optional(wholeNumber(1)),
   headers: optional(headers),
   allowInsecureHttp: optional(isBoolean),

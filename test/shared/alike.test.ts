@@ -1,0 +1,125 @@
+import { CampaignClient, ConfigurationError } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
+import { createCampaignService, createManualClock } from 'campaign-client/testing'
+import { createWebhookReceiver, memoryStore } from 'campaign-client/webhook'
+import { postgresStore } from 'campaign-client/webhook/postgres'
+import { redisStore } from 'campaign-client/webhook/redis'
+import { Pool } from 'pg'
+import { createClient } from 'redis'
+import { describe, expect, it } from 'vitest'
+
+type Maker = (options: object) => unknown
+
+const client: Maker = (options) =>
+  new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...options })
+const box: Maker = createCampaignService
+
+/** Whoever takes an option object, given what it cannot do without. */
+const makers: readonly (readonly [string, Maker])[] = [
+  ['the client', client],
+  [
+    'the receiver',
+    (options) =>
+      createWebhookReceiver({ endpoint: '/hook', secret: 'secret', handle: () => undefined, ...options } as never),
+  ],
+  ['the store in memory', memoryStore],
+  ['the store in Redis', (options) => redisStore(createClient(), options)],
+  ['the store in PostgreSQL', (options) => postgresStore(new Pool(), options)],
+  ['the transport over node:http', nodeTransport],
+  ['the service in a box', box],
+  ['its clock', createManualClock],
+  ['a webhook of it', (options) => createCampaignService().registerWebhook({ url: 'https://a.example', ...options })],
+  ['a fault of it', (options) => createCampaignService().fail({ kind: 'reset', ...options })],
+]
+
+/** What it refuses the options with; options that pass fail the test. */
+function refusal(make: Maker, options: object): Error {
+  try {
+    make(options)
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('the options were accepted')
+}
+
+/** What it says of the options, without its own name in front. */
+const complaint = (make: Maker, options: object): string =>
+  refusal(make, options).message.replace(/^(?:CampaignClient|createCampaignService): /, '')
+
+describe.each(makers)('%s', (_, make) => {
+  it('is made without the options that may be left out', () => {
+    expect(() => make({})).not.toThrow()
+  })
+
+  it('refuses a name that it does not know, though it be undefined', () => {
+    const { message } = refusal(make, { misspelt: undefined })
+    expect(message).toMatch(/: misspelt is not an option; there are \w+/)
+  })
+
+  it('never shows the value of one', () => {
+    expect(refusal(make, { misspelt: 's3cret' }).message).not.toContain('s3cret')
+  })
+})
+
+describe('queryNames', () => {
+  it.each<[unknown, RegExp]>([
+    ['pid', /^queryNames must be an object, got string$/],
+    [{ getUserProgress: undefined }, /^queryNames\.getUserProgress is not an option; there are getCampaignInfo, /],
+    [{ getCampaignInfo: 'id' }, /^queryNames\.getCampaignInfo must be an object, got string$/],
+    [{ getCampaignInfo: { pid: undefined } }, /^queryNames\.getCampaignInfo\.pid must be a non-empty string /],
+    [{ getCampaignInfo: { pid: '' } }, /^queryNames\.getCampaignInfo\.pid must be a non-empty string /],
+    [{ getCampaignInfo: { pid: 'a\ud800' } }, /^queryNames\.getCampaignInfo\.pid .* without half a surrogate pair$/],
+    [
+      { getCampaignInfo: { id: undefined } },
+      /^queryNames\.getCampaignInfo\.id is not an argument of it; there are pid$/,
+    ],
+    [
+      { getUserProfiles: { account: 'id', pid: 'id' } },
+      /^queryNames\.getUserProfiles gives two arguments the same name$/,
+    ],
+    [{ getInviteCode: { code: 'pid' } }, /^queryNames\.getInviteCode gives two arguments the same name$/],
+  ])('%j is refused by the client and by the service in a box alike', (queryNames, message) => {
+    expect(complaint(client, { queryNames })).toMatch(message)
+    expect(complaint(box, { queryNames })).toBe(complaint(client, { queryNames }))
+  })
+
+  it.each([undefined, {}, { getCampaignInfo: undefined }, { getInviteCode: { code: 'pid', pid: 'code' } }])(
+    '%j is accepted by both',
+    (queryNames) => {
+      expect(() => client({ queryNames })).not.toThrow()
+      expect(() => box({ queryNames })).not.toThrow()
+    },
+  )
+})
+
+describe('webhookRegistrationPath', () => {
+  it.each<[unknown, RegExp]>([
+    ...[5, '', '/', '//a', 'a/../b', '../a', 'a/%2E%2e/b', './a', 'a?b', 'a#b', 'a b', 'a\\b', 'https://a.example'].map(
+      (path): [unknown, RegExp] => [path, /^webhookRegistrationPath must be a path below baseUrl /],
+    ),
+    ['a\ud800', /^webhookRegistrationPath must be a path below baseUrl /],
+    ['wallet/reward', /^webhookRegistrationPath must not be the path of another operation$/],
+    ['/user', /^webhookRegistrationPath must not be the path of another operation$/],
+  ])('%j is refused by the client and by the service in a box alike', (webhookRegistrationPath, message) => {
+    expect(complaint(client, { webhookRegistrationPath })).toMatch(message)
+    expect(complaint(box, { webhookRegistrationPath })).toBe(complaint(client, { webhookRegistrationPath }))
+  })
+
+  it.each(['webhooks', '/webhooks', 'org/webhooks/', 'campaign/info'])(
+    '%j is one address for both',
+    async (webhookRegistrationPath) => {
+      const { fetch } = createCampaignService({ webhookRegistrationPath })
+      const options = { baseUrl: 'https://service.example/api/v1', accessToken: 'token' }
+      const caller = new CampaignClient({ ...options, fetch, webhookRegistrationPath })
+      await caller.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' })
+    },
+  )
+})
+
+it('tells all that is wrong with the options of a client at once, and none of it shows a value', () => {
+  const options = { misspelt: undefined, timeoutMs: 's3cret', queryNames: { getCampaignInfo: { pid: undefined } } }
+  const error = refusal(client, { ...options, webhookRegistrationPath: 's3cret/../x' })
+  expect(error).toBeInstanceOf(ConfigurationError)
+  expect(error.message).toMatch(/misspelt .*; timeoutMs .*; queryNames\..*; webhookRegistrationPath /)
+  expect(error.message).not.toContain('s3cret')
+})
