@@ -30,8 +30,7 @@ import { clientSettings } from './settings.ts'
  *
  * Arguments are checked before anything is sent. A call resolves to the `data` of the answer, or rejects: with a
  * {@link CampaignError}, or with the reason of your own `signal` when you abort. Errors of writes say in `outcome`
- * whether the service may have done it. Failures that a repeat can mend are repeated, as far as the method's repeat
- * rule allows.
+ * whether the service may have done it. Failures that may pass are retried, as far as the method's retry rule allows.
  *
  * A client holds no connection and needs no closing. Make one and share it: concurrent calls share one token.
  *
@@ -70,7 +69,7 @@ export class CampaignClient {
    * Reads a user's progress in a campaign: every task, quest and challenge with the user's status, the rewards
    * earned, XP totals, rank and team.
    *
-   * A repeat is safe: the client repeats after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
+   * A retry is safe: the client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
    * Interface: Endpoints, 1.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -93,7 +92,7 @@ export class CampaignClient {
    * Awards XP to a wallet address. A new address is registered, and the campaign entry created. The service then
    * pushes a webhook message; which kind, the interface does not show.
    *
-   * A repeat is guarded: the service accepts each `id` once, so the client repeats, and so may you after an error
+   * A retry is guarded: the service accepts each `id` once, so the client retries, and so may you after an error
    * with `outcome: 'unknown'`, with the same `id`. An award that was applied although its answer got lost ends in
    * the service's refusal of the second use, with `outcome: 'unknown'`: the XP are there. Interface: Endpoints, 2.
    *
@@ -123,7 +122,7 @@ export class CampaignClient {
    * Makes one user the referrer of another. Both are registered where they are new. The referred user must have no
    * referrer and no completed task; that the two differ is the service's rule, too, and left to it.
    *
-   * A repeat is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the repeat has
+   * A retry is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the retry has
    * `outcome: 'unknown'`. Interface: Endpoints, 3.
    *
    * @returns The `data` of the answer: an empty object today.
@@ -147,7 +146,7 @@ export class CampaignClient {
   /**
    * Updates a user's name, alias and team, and creates the campaign entry when needed. Fields left out are not sent.
    *
-   * A repeat is safe: it leads to the same final state. Interface: Endpoints, 4.
+   * A retry is safe: it leads to the same final state. Interface: Endpoints, 4.
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -170,7 +169,7 @@ export class CampaignClient {
    * Makes the owner of a referral link the referrer of a user, and creates the campaign entry when needed. The user
    * must have no referrer and no completed task; the link must exist and be somebody else's.
    *
-   * A repeat is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the repeat has
+   * A retry is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the retry has
    * `outcome: 'unknown'`. Interface: Endpoints, 4a.
    *
    * @returns The `data` of the answer: an empty object today.
@@ -191,8 +190,9 @@ export class CampaignClient {
   /**
    * Records a task with a numeric value for a user inside a quest.
    *
-   * A repeat is unsafe: it would count twice. The client repeats only what surely never arrived (a refused
-   * connection, an unknown host, 429); after an error with `outcome: 'unknown'` read the progress before you repeat.
+   * A retry is unsafe: it would count twice. The client retries only what cannot have arrived or was not accepted (a
+   * refused connection, an unknown host, 429); after an error with `outcome: 'unknown'` read the progress before you
+   * call again.
    * Interface: Endpoints, 5.
    *
    * @throws InvalidRequestError when an argument is wrong, such as a `value` that is not finite; nothing was sent.
@@ -223,7 +223,7 @@ export class CampaignClient {
    * are numbers here, though the service shows them as numeric strings.
    *
    * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. How the development environment
-   * is chosen is not shown; `options.query` can send a selector. A repeat is safe. Interface: Endpoints, 6.
+   * is chosen is not shown; `options.query` can send a selector. A retry is safe. Interface: Endpoints, 6.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
@@ -244,7 +244,7 @@ export class CampaignClient {
   /**
    * Reads a campaign's point totals and its current season.
    *
-   * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. A repeat is safe.
+   * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. A retry is safe.
    * Interface: Endpoints, 7.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -266,7 +266,7 @@ export class CampaignClient {
    * Reads the accounts linked to a user, with the user's totals.
    *
    * The names of the query parameters are assumed to be `account`, `platform` and `pid`; `queryNames` changes them.
-   * A repeat is safe. Interface: Endpoints, 8.
+   * A retry is safe. Interface: Endpoints, 8.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
@@ -286,7 +286,7 @@ export class CampaignClient {
   /**
    * Reads who has used an invite code.
    *
-   * The names of the query parameters are assumed to be `code` and `pid`; `queryNames` changes them. A repeat is
+   * The names of the query parameters are assumed to be `code` and `pid`; `queryNames` changes them. A retry is
    * safe. Interface: Endpoints, 9.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -308,7 +308,7 @@ export class CampaignClient {
    * Registers a webhook. The interface shows the record but not the path, so the client sends it to
    * `webhookRegistrationPath`; without that option the call is refused before anything is sent.
    *
-   * A repeat is unsafe: it might register twice. The client repeats only what surely never arrived.
+   * A retry is unsafe: it might register twice. The client retries only what cannot have arrived or was not accepted.
    * Interface: Endpoints, 10.
    *
    * @returns The `data` of the answer, whose shape is not shown.

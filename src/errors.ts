@@ -52,7 +52,7 @@ export class ApiError extends CampaignError {
   }
 }
 
-/** 400: the service could not use the request. Mend the arguments; a repeat will fail the same way. */
+/** 400: the service could not use the request. Correct the arguments; a retry will fail the same way. */
 export class BadRequestError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'BadRequestError'
@@ -79,7 +79,7 @@ export class AccessDeniedError extends ApiError {
   }
 }
 
-/** 429: too many requests. Thrown when the repeats are used up, or the asked wait is longer than 30 s. */
+/** 429: too many requests. Thrown when the retries are used up, or the asked wait is longer than 30 s. */
 export class RateLimitError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'RateLimitError'

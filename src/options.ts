@@ -26,9 +26,9 @@ export interface ResponseEvent extends RequestEvent {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** An attempt has failed and will be repeated. */
+/** An attempt has failed and another will follow. */
 export interface RetryEvent extends RequestEvent {
-  /** How long the client waits before it repeats, in milliseconds. */
+  /** How long the client waits before the next attempt, in milliseconds. */
   readonly delayMs: number
   /** What the failed attempt would have thrown. */
   readonly error: CampaignError
@@ -50,7 +50,7 @@ export interface ClientHooks {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
   /** Called after each answer, error answers included. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined
-  /** Called before the wait that precedes a repeat. */
+  /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with `responseValidation: 'report'` when data does not fit its schema. */
   readonly onInvalidResponse?: ((event: InvalidResponseEvent) => void) | undefined

@@ -39,8 +39,8 @@ export class CampaignError extends Error {
   /** The method of `CampaignClient` that failed, for instance `'rewardWallet'`. */
   declare readonly operation?: string
   /**
-   * On errors of writes: `'not_applied'` when the service surely did not do it, `'unknown'` when it may have.
-   * After `'unknown'`, reconcile, or repeat where a repeat is guarded by the service.
+   * On errors of writes: `'not_applied'` when the service did not do it, `'unknown'` when it may have.
+   * After `'unknown'`, reconcile, or retry where a retry is guarded by the service.
    */
   declare readonly outcome?: WriteOutcome
 
