@@ -1,4 +1,5 @@
 import {
+  isBoolean,
   isFiniteNumber,
   nonNegativeMilliseconds,
   type OptionRules,
@@ -6,9 +7,10 @@ import {
   requireOptions,
   within,
 } from '../shared/options.ts'
+import { Alarm } from './alarm.ts'
 import type { ServiceClock } from './clock.ts'
 
-/** A clock that stands still until it is told to move. Made by {@link createManualClock}. */
+/** A clock that is moved by hand, and stands still until then unless it is `running`. Made by {@link createManualClock}. */
 export interface ManualClock extends ServiceClock {
   /**
    * Moves time forward by `ms` and runs every timer that falls due on the way, in order, each at its own time. Before
@@ -30,8 +32,15 @@ export interface ManualClock extends ServiceClock {
 
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
-  /** Where time starts, in milliseconds since the epoch. Default: 2026-01-01T00:00:00Z. */
+  /**
+   * Where time starts, in milliseconds since the epoch. Default: 2026-01-01T00:00:00Z, or now for one that is running.
+   */
   startMs?: number | undefined
+  /**
+   * Whether time also passes by itself, as fast as the system's: for a service that people try things out with.
+   * Default: false.
+   */
+  running?: boolean | undefined
   /**
    * How long `advance` waits, in real milliseconds, for deliveries on their way before it moves on without them.
    * Default: 1000. Only a receiver that never answers makes it wait that long; set it low where you test one.
@@ -41,6 +50,7 @@ export interface ManualClockOptions {
 
 const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
   startMs: optional(isFiniteNumber),
+  running: optional(isBoolean),
   patienceMs: optional(nonNegativeMilliseconds),
 }
 
@@ -48,6 +58,9 @@ interface Timer {
   readonly at: number
   readonly order: number
   readonly callback: () => void
+  holdsProcess: boolean
+  /** As the timers of Node have it. */
+  unref(): void
 }
 
 // Answers from memory need a few turns of the event loop (streams, digests), not only microtasks.
@@ -55,7 +68,7 @@ const IDLE_TURNS = 4
 const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTimeout(resolve, 0))
 
 /**
- * Makes a clock that moves only when told to.
+ * Makes a clock that moves when told to.
  *
  * @example
  * ```ts
@@ -69,19 +82,19 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
   requireOptions('createManualClock', options, MANUAL_CLOCK)
-  const { startMs = Date.UTC(2026, 0, 1), patienceMs = 1000 } = options
+  const { running = false, patienceMs = 1000 } = options
+  const { startMs = running ? Date.now() : Date.UTC(2026, 0, 1) } = options
 
-  let now = startMs
+  // Not the system's time of day, which may be set back.
+  const startedAt = performance.now()
+  let movedMs = 0
+  const now = (): number => startMs + movedMs + (running ? Math.floor(performance.now() - startedAt) : 0)
+
   let order = 0
+  let holding = 0
   const timers = new Set<Timer>()
   const work = new Set<Promise<unknown>>()
   const listeners = new Set<{ readonly moved: () => void }>()
-
-  const moveTo = (time: number): void => {
-    if (time <= now) return
-    now = time
-    for (const { moved } of [...listeners]) moved()
-  }
 
   const next = (until: number): Timer | undefined => {
     let first: Timer | undefined
@@ -90,6 +103,34 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order)) first = timer
     }
     return first
+  }
+
+  const release = (timer: Timer): void => {
+    if (timer.holdsProcess) holding--
+    timer.holdsProcess = false
+    alarm.holdProcess(holding > 0)
+  }
+  const remove = (timer: Timer): void => {
+    if (timers.delete(timer)) release(timer)
+  }
+  const run = (timer: Timer): void => {
+    remove(timer)
+    timer.callback()
+  }
+
+  const alarm = new Alarm(() => {
+    for (let due = next(now()); due; due = next(now())) run(due)
+    setAlarm(next(Infinity))
+  })
+  const setAlarm = (timer: Timer | undefined): void => {
+    if (running && timer) alarm.set(timer.at, now())
+  }
+
+  const moveTo = (time: number): void => {
+    const ms = time - now()
+    if (ms <= 0) return
+    movedMs += ms
+    for (const { moved } of [...listeners]) moved()
   }
 
   const settle = async (): Promise<void> => {
@@ -114,22 +155,33 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       await settle()
       const timer = next(until)
       if (!timer) break
-      timers.delete(timer)
       moveTo(timer.at)
-      timer.callback()
+      run(timer)
     }
     moveTo(until)
+    // What is left has come nearer.
+    alarm.clear()
+    setAlarm(next(Infinity))
   }
 
   return {
-    now: () => now,
+    now,
     setTimeout(callback, delayMs) {
-      const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, callback }
+      const timer: Timer = {
+        at: now() + Math.max(0, delayMs),
+        order: order++,
+        callback,
+        holdsProcess: true,
+        unref: () => release(timer),
+      }
       timers.add(timer)
+      holding++
+      setAlarm(timer)
+      alarm.holdProcess(true)
       return timer
     },
     clearTimeout(handle) {
-      timers.delete(handle as Timer)
+      remove(handle as Timer)
     },
     track(promise) {
       const tracked: Promise<unknown> = promise.then(
@@ -148,7 +200,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     },
     async advance(ms) {
       requireOptions('advance', { ms }, { ms: within('milliseconds', 0, Number.MAX_SAFE_INTEGER) })
-      await advanceTo(now + ms)
+      await advanceTo(now() + ms)
     },
     async advanceTo(timeMs) {
       requireOptions('advanceTo', { timeMs }, { timeMs: isFiniteNumber })

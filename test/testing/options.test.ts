@@ -29,7 +29,7 @@ const misspelt: readonly Misspelt[] = [
     what: 'the clock',
     call: createManualClock,
     options: { startMS: 0 },
-    message: /^createManualClock: startMS is not an option; there are startMs, patienceMs$/,
+    message: /^createManualClock: startMS is not an option; there are startMs, running, patienceMs$/,
   },
   {
     what: 'a token, which is not named',

@@ -1,4 +1,5 @@
 import { RETRY_DELAYS_MS } from '../../shared/retry-schedule.ts'
+import { holdProcess } from '../../shared/timer-hold.ts'
 import { type PostResult, type PostSettings, post } from './post.ts'
 import { signatureOf, type Webhook } from './webhook-registry.ts'
 
@@ -184,10 +185,7 @@ export class DeliveryQueue {
     delivery.nextAttemptAt = clock.now() + delayMs
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
     // A retry five minutes from now must not keep a finished process alive.
-    if (typeof delivery.timer === 'object' && delivery.timer !== null) {
-      const unref: unknown = Reflect.get(delivery.timer, 'unref')
-      if (typeof unref === 'function') unref.call(delivery.timer)
-    }
+    holdProcess(delivery.timer, false)
     this.#changed(delivery)
   }
 

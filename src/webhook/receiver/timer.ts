@@ -1,3 +1,5 @@
+import { holdProcess } from '../../shared/timer-hold.ts'
+
 /** Milliseconds that never jump: a lease measured by the wall clock would end when somebody sets the clock. */
 export function monotonicNow(): number {
   return performance.now()
@@ -10,9 +12,7 @@ export function monotonicNow(): number {
  */
 export function startTimer(delayMs: number, callback: () => void): () => void {
   const timer: unknown = setTimeout(callback, Math.max(0, delayMs))
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') {
-    timer.unref()
-  }
+  holdProcess(timer, false)
   return () => clearTimeout(timer as number)
 }
 

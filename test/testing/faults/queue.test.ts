@@ -33,6 +33,35 @@ describe('the line of faults', () => {
     expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
   })
 
+  test('pendingFaults shows what no request has met, so that a test can see that nothing happened', async () => {
+    const service = createCampaignService()
+    expect(service.pendingFaults()).toEqual([])
+    const options = { on: 'getCampaignInfo', kind: 'status', times: 2 } as const
+    const twice = service.fail(options)
+    const always = service.fail({ on: 'getCampaignPoints', kind: 'status', times: Infinity })
+    expect(service.pendingFaults()).toEqual([twice, always])
+    expect(twice).toMatchObject({ options, used: 0, remaining: 2 })
+
+    await statusOf(service, '/campaign/points?pid=demo')
+    await statusOf(service, '/campaign/info?pid=demo')
+    expect(service.pendingFaults().map(({ id, used, remaining }) => [id, used, remaining])).toEqual([[twice.id, 1, 1]])
+    expect(service.faults.map(({ id }) => id)).toEqual([twice.id, always.id])
+    await statusOf(service, '/campaign/info?pid=demo')
+    expect([twice.used, twice.remaining]).toEqual([2, 0])
+    expect(service.pendingFaults()).toEqual([])
+    expect(service.faults, 'the one without an end goes on').toEqual([always])
+    always.cancel()
+    expect(service.faults).toEqual([])
+  })
+
+  test('what was ordered does not change with the object it was ordered by', () => {
+    const service = createCampaignService()
+    const options = { kind: 'status', status: 503 } as const
+    const fault = service.fail(options)
+    Object.assign(options, { status: 200 })
+    expect(fault.options).toEqual({ kind: 'status', status: 503 })
+  })
+
   test('reset of the service takes all faults back', async () => {
     const service = createCampaignService()
     const fault = service.fail({ kind: 'status', times: 5 })

@@ -91,5 +91,5 @@ describe('as a fetch', () => {
       }),
       { numRuns: 150 },
     )
-  })
+  }, 60_000)
 })

@@ -29,6 +29,53 @@ describe('the log', () => {
     for (const secret of ['the-token-itself', 'the-secret-itself', 'the-cookie']) expect(printed).not.toContain(secret)
   })
 
+  test('holds what it takes to send a request again, but for the token', async () => {
+    const service = createCampaignService()
+    const { post } = caller(service.fetch, { token: 'the-token-itself' })
+    await post('/user', { ...progressOfAda, name: 'Ada “the” Countess' })
+    const { method, url, headers, bodyText } = service.requests[0] ?? {}
+    expect([method, url, bodyText]).toEqual([
+      'POST',
+      'https://campaign.example/api/v1/user',
+      JSON.stringify({ ...progressOfAda, name: 'Ada “the” Countess' }),
+    ])
+    expect(headers).toEqual({ 'content-type': 'application/json' })
+    const again = { ...headers, authorization: 'Bearer other' }
+    const body = bodyText ?? null
+    expect((await service.fetch(url ?? '', { method: method ?? '', headers: again, body })).status).toBe(200)
+  })
+
+  test('shows the address that the client used, over a connection too', async () => {
+    const service = createCampaignService()
+    const server = await service.listen()
+    const { raw } = caller(globalThis.fetch, { baseUrl: server.url })
+    await raw('/code?code=a%20b&pid=demo')
+    expect(service.requests[0]?.url).toBe(`${server.url}/code?code=a%20b&pid=demo`)
+    await server.close()
+  })
+
+  test.each([
+    ['cut off', '{"secret":"the-secret-itself'],
+    ['cut off within', '{"scope":"x","secret" : "the-secret-itself","url'],
+    ['with quotes in it', '{"secret":"the-\\"secret-itself","url'],
+    ['whole', '{"secret":"the-secret-itself","a":[{"secret":"the-secret-itself"}]}'],
+  ])('a secret in a body that is %s is not in it', async (_, body) => {
+    const service = createCampaignService()
+    await caller(service.fetch).raw('/webhook', { method: 'POST', body })
+    const printed = JSON.stringify(service.requests)
+    expect(printed).not.toContain('secret-itself')
+    expect(printed).toContain('[redacted]')
+  })
+
+  test('numbers its requests, and reset does not begin again', async () => {
+    const service = createCampaignService()
+    const { raw } = caller(service.fetch)
+    for (let times = 0; times < 2; times++) await raw('/x')
+    service.reset()
+    await raw('/x')
+    expect(service.requests.map(({ id }) => id)).toEqual([3])
+  })
+
   test('keeps the last 10 000', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)

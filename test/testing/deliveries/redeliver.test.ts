@@ -1,0 +1,72 @@
+import { verifyWebhook } from 'campaign-client/webhook'
+import { describe, expect, test } from 'vitest'
+import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
+
+describe('redeliver', () => {
+  test('sends the same message once more, as a delivery of its own', async () => {
+    const { service, clock, received } = start()
+    service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`], secret: SECRET })
+    const message = service.emit(emitFollow)
+    await service.settle()
+    await clock.advance(60_000)
+    const first = service.deliveries[1]
+    const again = service.redeliver(first?.deliveryId ?? '')
+    expect(again).toMatchObject({ id: message.id, state: 'pending', redeliveryOf: first?.deliveryId, at: 60_000 })
+    await service.settle()
+    expect(received).toHaveLength(3)
+    expect(received[2]).toMatchObject({ url: `${HOOK}/2`, body: message.body, signature: received[1]?.signature })
+    expect(service.deliveries).toHaveLength(3)
+    expect(service.deliveries[1], 'the first one is what it was').toEqual(first)
+    expect(service.deliveries[2]).toMatchObject({ deliveryId: again.deliveryId, state: 'delivered' })
+    expect(new Set(service.deliveries.map(({ deliveryId }) => deliveryId)).size).toBe(3)
+  })
+
+  test('what failed five times is tried five times more', async () => {
+    const { service, clock, received } = start((_, index) => new Response(null, { status: index < 9 ? 503 : 200 }))
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await clock.advance(395_000)
+    const { deliveryId, state } = only(service.deliveries)
+    expect(state).toBe('undelivered')
+    service.redeliver(deliveryId)
+    await clock.advance(395_000)
+    expect(received).toHaveLength(10)
+    expect(service.deliveries.map((delivery) => delivery.state)).toEqual(['undelivered', 'delivered'])
+  })
+
+  test('a message under way can be sent a second time, for a receiver that must tell', async () => {
+    const { service, received } = start()
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    service.redeliver(only(service.deliveries).deliveryId)
+    await service.settle()
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1)
+    expect(received).toHaveLength(2)
+  })
+
+  test('it is signed with the secret the webhook has by then', async () => {
+    const { service, received } = start()
+    service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'h' })
+    const { body } = service.emit(emitFollow)
+    await service.settle()
+    service.registerWebhook({ url: HOOK, secret: 'the next secret', hook_id: 'h' })
+    service.redeliver(only(service.deliveries).deliveryId)
+    await service.settle()
+    expect(verifyWebhook('the next secret', body, received[1]?.signature)).toBe(true)
+  })
+
+  test('what is not there, or has nowhere to go, is refused', async () => {
+    const { service } = start()
+    expect(() => service.redeliver('nothing')).toThrow(new TypeError('redeliver: there is no delivery "nothing"'))
+    service.registerWebhook({ url: HOOK, hook_id: 'h' })
+    service.emit(emitFollow)
+    await service.settle()
+    const { deliveryId } = only(service.deliveries)
+    const refused = new TypeError(`redeliver: the webhook "h" no longer has ${HOOK}`)
+    service.registerWebhook({ url: `${HOOK}/new`, hook_id: 'h' })
+    expect(() => service.redeliver(deliveryId)).toThrow(refused)
+    service.unregisterWebhook('h')
+    expect(() => service.redeliver(deliveryId)).toThrow(refused)
+    expect(service.deliveries).toHaveLength(1)
+  })
+})

@@ -1,0 +1,209 @@
+import { createCampaignService, createManualClock } from 'campaign-client/testing'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+describe('createManualClock', () => {
+  test('stands still until it is moved', async () => {
+    const clock = createManualClock({ startMs: 1000 })
+    expect(clock.now()).toBe(1000)
+    await clock.advance(0)
+    expect(clock.now()).toBe(1000)
+    await clock.advance(250)
+    expect(clock.now()).toBe(1250)
+  })
+
+  test('runs timers in order, each at its own time, those set on the way included', async () => {
+    const clock = createManualClock({ startMs: 0 })
+    const seen: string[] = []
+    const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
+    clock.setTimeout(note('c'), 30)
+    clock.setTimeout(note('a'), 10)
+    clock.setTimeout(note('b'), 10)
+    clock.setTimeout(() => {
+      note('d')()
+      clock.setTimeout(note('e'), 5)
+      clock.setTimeout(note('late'), 6)
+    }, 35)
+    await clock.advance(40)
+    expect(seen).toEqual(['a@10', 'b@10', 'c@30', 'd@35', 'e@40'])
+    expect(clock.now()).toBe(40)
+    expect(clock.pending).toBe(1)
+  })
+
+  test('a forgotten timer does not run; forgetting twice, or something else, does nothing', async () => {
+    const clock = createManualClock()
+    let ran = false
+    const timer = clock.setTimeout(() => {
+      ran = true
+    }, 1)
+    clock.clearTimeout(timer)
+    clock.clearTimeout(timer)
+    clock.clearTimeout(undefined)
+    await clock.advance(10)
+    expect(ran).toBe(false)
+  })
+
+  test('waits for tracked work before it moves on, and goes on without work that hangs', async () => {
+    const clock = createManualClock({ startMs: 0, patienceMs: 20 })
+    const order: string[] = []
+    clock.track?.(
+      new Promise((resolve) => setTimeout(resolve, 5)).then(() => {
+        order.push('work')
+      }),
+    )
+    clock.setTimeout(() => order.push('timer'), 10)
+    await clock.advance(10)
+    expect(order).toEqual(['work', 'timer'])
+
+    clock.track?.(Promise.reject(new Error('failed work is done, too')))
+    clock.track?.(new Promise(() => {}))
+    clock.setTimeout(() => order.push('later'), 10)
+    await clock.advance(10)
+    expect(order).toEqual(['work', 'timer', 'later'])
+  })
+
+  test('advances to a time; one that has passed moves nothing', async () => {
+    const clock = createManualClock({ startMs: 1000 })
+    let ranAt = 0
+    clock.setTimeout(() => {
+      ranAt = clock.now()
+    }, 500)
+    await clock.advanceTo(1499)
+    expect([clock.now(), ranAt]).toEqual([1499, 0])
+    await clock.advanceTo(1500)
+    expect([clock.now(), ranAt]).toEqual([1500, 1500])
+    await clock.advanceTo(3)
+    expect(clock.now()).toBe(1500)
+    await expect(clock.advanceTo(Number.NaN)).rejects.toThrow(RangeError)
+    await expect(clock.advanceTo('soon' as never)).rejects.toThrow(TypeError)
+  })
+
+  test('with nextRetryAt it goes from retry to retry', async () => {
+    const clock = createManualClock({ startMs: 0 })
+    const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
+    service.registerWebhook({ url: 'https://partner.example/hook' })
+    service.emit({ kind: 'custom', payload: {} })
+    await service.settle()
+    const times: (number | undefined)[] = []
+    for (let next = service.nextRetryAt; next !== undefined; next = service.nextRetryAt) {
+      times.push(next)
+      await clock.advanceTo(next)
+    }
+    expect(times).toEqual([5_000, 35_000, 95_000, 395_000])
+    expect(service.deliveries).toMatchObject([{ state: 'undelivered', attempts: { length: 5 } }])
+  })
+
+  test('of several deliveries the next retry is the first', async () => {
+    const clock = createManualClock({ startMs: 0 })
+    const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
+    service.registerWebhook({ url: 'https://partner.example/hook' })
+    service.emit({ kind: 'custom', payload: {} })
+    await clock.advance(7_000)
+    service.emit({ kind: 'custom', payload: {} })
+    await service.settle()
+    expect(service.deliveries.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([35_000, 12_000])
+    expect(service.nextRetryAt).toBe(12_000)
+  })
+
+  test.each([{ startMs: Number.NaN }, { patienceMs: -1 }, { patienceMs: Infinity }])('%j is refused', (options) => {
+    expect(() => createManualClock(options)).toThrow(RangeError)
+  })
+
+  test.each([-1, Number.NaN, Infinity])('advance(%d) is refused', async (ms) => {
+    await expect(createManualClock().advance(ms)).rejects.toThrow(RangeError)
+  })
+})
+
+describe('a running clock', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'], now: 1_000_000 })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  /** Moves the clock, whose waits take turns of the event loop, which stands still here. */
+  const moved = async (moving: Promise<void>): Promise<void> => {
+    let done = false
+    const ended = moving.then(() => {
+      done = true
+    })
+    while (!done) await vi.advanceTimersByTimeAsync(1)
+    await ended
+  }
+
+  test('begins now, and goes with the system', () => {
+    const clock = createManualClock({ running: true })
+    expect(clock.now()).toBe(1_000_000)
+    vi.advanceTimersByTime(250)
+    expect(clock.now()).toBe(1_000_250)
+    expect(createManualClock({ running: true, startMs: 5 }).now()).toBe(5)
+  })
+
+  test('is not moved by those who set the time of day', () => {
+    const clock = createManualClock({ running: true })
+    vi.setSystemTime(5)
+    expect(clock.now()).toBe(1_000_000)
+  })
+
+  test('runs timers as they fall due, in order, and forgets those it is told to', () => {
+    const clock = createManualClock({ running: true, startMs: 0 })
+    const seen: string[] = []
+    const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
+    clock.setTimeout(note('c'), 30)
+    clock.setTimeout(() => {
+      note('a')()
+      clock.setTimeout(note('b'), 5)
+    }, 10)
+    clock.clearTimeout(clock.setTimeout(note('never'), 1))
+    vi.advanceTimersByTime(29)
+    expect(seen).toEqual(['a@10', 'b@15'])
+    vi.advanceTimersByTime(1)
+    expect(seen).toEqual(['a@10', 'b@15', 'c@30'])
+    expect([clock.pending, vi.getTimerCount()]).toEqual([0, 0])
+  })
+
+  test('can be moved on; what is left comes so much sooner', async () => {
+    const clock = createManualClock({ running: true, startMs: 0 })
+    const seen: number[] = []
+    for (const delayMs of [1_000, 5_000]) clock.setTimeout(() => seen.push(clock.now()), delayMs)
+    await moved(clock.advance(4_000))
+    expect(seen).toEqual([1_000])
+    expect(clock.now()).toBeGreaterThanOrEqual(4_000)
+    vi.advanceTimersByTime(4_999 - clock.now())
+    expect(seen).toEqual([1_000])
+    vi.advanceTimersByTime(1)
+    expect(seen).toEqual([1_000, 5_000])
+  })
+
+  test('holds the process only while a timer does', () => {
+    const clock = createManualClock({ running: true })
+    const isHeld = () => held.at(-1)
+    const held: boolean[] = []
+    const real = globalThis.setTimeout
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, delayMs?: number) => {
+      const handle = real(callback, delayMs)
+      return Object.assign(handle, { ref: () => held.push(true), unref: () => held.push(false) })
+    }) as never)
+    const retry = clock.setTimeout(() => {}, 300_000) as { unref(): void }
+    expect(isHeld()).toBe(true)
+    retry.unref()
+    expect(isHeld()).toBe(false)
+    const attempt = clock.setTimeout(() => {}, 10_000)
+    expect(isHeld()).toBe(true)
+    clock.clearTimeout(attempt)
+    clock.clearTimeout(attempt)
+    expect(isHeld()).toBe(false)
+  })
+
+  test('a timer that is further away than a timer of the system can be does not fire before its time', () => {
+    const clock = createManualClock({ running: true, startMs: 0 })
+    let ran = false
+    clock.setTimeout(() => {
+      ran = true
+    }, 3_000_000_000)
+    vi.advanceTimersByTime(2_999_999_999)
+    expect(ran).toBe(false)
+    vi.advanceTimersByTime(1)
+    expect(ran).toBe(true)
+  })
+})

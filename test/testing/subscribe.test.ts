@@ -1,0 +1,251 @@
+import {
+  createCampaignService,
+  createManualClock,
+  type EntrySnapshot,
+  type ServiceEvent,
+  type StateSnapshot,
+} from 'campaign-client/testing'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { campaigns, steps, use } from './random-use.ts'
+import { caller, ok } from './rest.ts'
+
+const HOOK = 'https://partner.example/hook'
+const SECRET = 'the secret of the hook'
+const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
+
+const watched = (status = 200) => {
+  const clock = createManualClock({ startMs: 1000 })
+  const service = createCampaignService({ clock, seed: 7, deliver: () => new Response(null, { status }) })
+  const events: ServiceEvent[] = []
+  const stop = service.subscribe((event) => events.push(event))
+  return { clock, service, events, stop, kinds: () => events.map(({ kind }) => kind), ...caller(service.fetch) }
+}
+
+describe('what subscribers are told', () => {
+  test('a request with its answer, after what it changed', async () => {
+    const { post, events, service } = watched()
+    await post('/wallet/reward', reward)
+    expect(events).toEqual([
+      {
+        kind: 'state_changed',
+        at: 1000,
+        changed: { entries: [service.state.entries.at(-1)], awards: service.state.awards, values: [] },
+      },
+      {
+        kind: 'request_answered',
+        at: 1000,
+        request: service.requests[0],
+        answer: {
+          status: 200,
+          headers: { 'content-type': 'application/json; charset=utf-8' },
+          body: '{"success":true}',
+        },
+      },
+    ])
+  })
+
+  test('the reason of a refusal, and nothing of a state that has not changed', async () => {
+    const { get, post, events } = watched()
+    await post('/wallet/reward', { ...reward, id: 'reward-ada-1' })
+    await get('/campaign/info', { pid: 'demo' })
+    expect(events).toMatchObject([
+      {
+        kind: 'request_answered',
+        request: { id: 1, status: 400, reason: 'the reward id "reward-ada-1" has been used before' },
+        answer: { status: 400 },
+      },
+      { kind: 'request_answered', request: { id: 2, operation: 'getCampaignInfo', status: 200 } },
+    ])
+    expect(events).toHaveLength(2)
+  })
+
+  test('a fault: ordered, used, taken back; the answer is missing where the client gets none', async () => {
+    const { service, post, events } = watched()
+    const fault = service.fail({ on: 'rewardWallet', kind: 'reset', times: 2 })
+    await post('/wallet/reward', reward).catch(() => {})
+    fault.cancel()
+    fault.cancel()
+    const options = { on: 'rewardWallet', kind: 'reset', times: 2 }
+    expect(events).toMatchObject([
+      { kind: 'fault_changed', change: 'ordered', fault: { id: fault.id, options, used: 0, remaining: 2 } },
+      { kind: 'fault_changed', change: 'used', fault: { used: 1, remaining: 1 } },
+      { kind: 'request_answered', request: { fault: 'reset', handled: false } },
+      { kind: 'fault_changed', change: 'cancelled', fault: { used: 1, remaining: 0 } },
+    ])
+    expect(events[2]).not.toHaveProperty('answer')
+    expect(events).toHaveLength(4)
+  })
+
+  test('a delivery: made, tried, tried again, at each turn as it is by then', async () => {
+    const { service, clock, events } = watched(503)
+    service.registerWebhook({ url: HOOK, hook_id: 'h', secret: SECRET })
+    service.emit({ kind: 'custom', payload: {} })
+    await clock.advance(5_000)
+    const deliveries = events.flatMap((event) => (event.kind === 'delivery_changed' ? [event] : []))
+    expect(deliveries.map(({ at, delivery }) => [at, delivery.attempts.length, delivery.nextAttemptAt])).toEqual([
+      [1000, 0, undefined],
+      [1000, 1, 6000],
+      [6000, 2, 36_000],
+    ])
+    expect(deliveries.at(-1)?.delivery).toEqual(service.deliveries[0])
+    expect(JSON.stringify(events)).not.toContain(SECRET)
+  })
+
+  test('a webhook: registered, replaced, unregistered, over the API and by hand', async () => {
+    const { service, post, events } = watched()
+    await post('/webhook', { scope: 'user_activity', url: HOOK, hook_id: 'h', secret: SECRET })
+    service.registerWebhook({ url: `${HOOK}/2`, hook_id: 'h' })
+    service.unregisterWebhook('h')
+    service.unregisterWebhook('h')
+    expect(events.filter(({ kind }) => kind === 'webhook_changed')).toMatchObject([
+      { change: 'registered', webhook: { hook_id: 'h', urls: [HOOK], signed: true } },
+      { change: 'replaced', webhook: { urls: [`${HOOK}/2`], signed: false } },
+      { change: 'unregistered', webhook: { urls: [`${HOOK}/2`] } },
+    ])
+    expect(JSON.stringify(events)).not.toContain(SECRET)
+  })
+
+  test('the clock, each time that it moves', async () => {
+    const { clock, events } = watched()
+    clock.setTimeout(() => {}, 10)
+    await clock.advance(30)
+    await clock.advance(0)
+    expect(events).toEqual([
+      { kind: 'clock_moved', at: 1010 },
+      { kind: 'clock_moved', at: 1030 },
+    ])
+  })
+
+  test('a reset, and nothing of the things that it takes away or puts there', () => {
+    const { service, events } = watched()
+    service.registerWebhook({ url: HOOK })
+    service.fail({ kind: 'reset' })
+    events.length = 0
+    service.reset({ webhooks: [{ url: HOOK }] })
+    expect(events).toEqual([{ kind: 'reset', at: 1000 }])
+  })
+
+  test('everything that changes: the changes make the state, whatever is done', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (done) => {
+        const service = createCampaignService({ campaigns, seed: 's', deliver: () => new Response() })
+        const told = replay(service.state)
+        service.subscribe((event) => {
+          if (event.kind === 'state_changed') told.add(event.changed)
+        })
+        await use(service, done)
+        expect(told.state()).toEqual({ ...service.state, entries: byId(service.state.entries) })
+      }),
+      { numRuns: 60 },
+    )
+  }, 60_000)
+})
+
+const byId = (entries: readonly EntrySnapshot[]) => new Map(entries.map((entry) => [entry.id, entry]))
+
+/** A state that learns of its changes from events alone. */
+function replay({ entries, awards, values }: StateSnapshot) {
+  const known = byId(entries)
+  return {
+    add(changed: StateSnapshot) {
+      for (const entry of changed.entries) known.set(entry.id, entry)
+      awards.push(...changed.awards)
+      values.push(...changed.values)
+    },
+    state: () => ({ entries: known, awards, values }),
+  }
+}
+
+describe('subscriptions', () => {
+  test('end when asked to, and may end twice; another one of the same listener goes on', async () => {
+    const { service, get } = watched()
+    let heard = 0
+    const listener = () => void heard++
+    const first = service.subscribe(listener)
+    service.subscribe(listener)
+    await get('/campaign/info', { pid: 'demo' })
+    first()
+    first()
+    await get('/campaign/info', { pid: 'demo' })
+    expect(heard).toBe(2 + 1)
+  })
+
+  test('nobody hears the clock of a service that nobody listens to', async () => {
+    const clock = createManualClock()
+    let watching = 0
+    const counted = {
+      ...clock,
+      onMove(listener: () => void) {
+        watching++
+        const stop = clock.onMove?.(listener)
+        return () => {
+          watching--
+          stop?.()
+        }
+      },
+    }
+    const service = createCampaignService({ clock: counted })
+    expect(watching).toBe(0)
+    const stops = [service.subscribe(() => {}), service.subscribe(() => {})]
+    expect(watching).toBe(1)
+    for (const stop of stops) stop()
+    expect(watching).toBe(0)
+  })
+
+  test('a listener that makes things happen, and one that ends another, see them in order', () => {
+    const { service, kinds } = watched()
+    const late: string[] = []
+    const stop = service.subscribe((event) => {
+      if (event.kind === 'fault_changed' && event.change === 'ordered') service.registerWebhook({ url: HOOK })
+      if (event.kind === 'webhook_changed') stopLast()
+    })
+    const stopLast = service.subscribe(({ kind }) => late.push(kind))
+    service.fail({ kind: 'reset' })
+    expect(kinds()).toEqual(['fault_changed', 'webhook_changed'])
+    expect(late).toEqual(['fault_changed'])
+    stop()
+  })
+
+  test('what a listener throws, or rejects with, breaks no call, and is thrown where the test sees it', async () => {
+    const uncaught: unknown[] = []
+    const listeners = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', (error) => uncaught.push(error))
+    try {
+      const { service, get, events } = watched()
+      service.subscribe(() => {
+        throw new Error('an assertion')
+      })
+      service.subscribe(async () => {
+        throw new Error('a later one')
+      })
+      expect(await get('/code', { code: 'UNUSED-2026', pid: 'demo' })).toMatchObject(ok({ used_by: [] }))
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      expect(events).toHaveLength(1)
+      expect(uncaught).toMatchObject([{ message: 'an assertion' }, { message: 'a later one' }])
+    } finally {
+      process.removeAllListeners('uncaughtException')
+      for (const listener of listeners) process.on('uncaughtException', listener)
+    }
+  })
+
+  test('only a function can be told', () => {
+    expect(() => createCampaignService().subscribe('me' as never)).toThrow(
+      new TypeError('subscribe: listener must be a function, got string'),
+    )
+  })
+
+  test('without listeners nothing is kept for them', async () => {
+    const { service, post, events, stop } = watched()
+    stop()
+    await post('/wallet/reward', reward)
+    service.subscribe((event) => events.push(event))
+    await post('/user', { ...ada, team: 'red' })
+    expect(events).toMatchObject([
+      { kind: 'state_changed', changed: { entries: [{ account: 'ada' }], awards: [] } },
+      { kind: 'request_answered' },
+    ])
+  })
+})

@@ -1,0 +1,62 @@
+import { type CampaignSeed, createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+
+const linus = { account: 'linus', platform: 'discord', pid: 'demo' }
+const HOOK = 'https://partner.example/hook'
+
+describe('completeTask', () => {
+  test('gives the XP of the task and of what follows from it, and returns the entry', () => {
+    const service = createCampaignService()
+    expect(service.completeTask({ ...linus, aid: 'connect-wallet' })).toMatchObject({
+      account: 'linus',
+      xp: 50,
+      completed: ['connect-wallet'],
+    })
+    const after = service.completeTask({ ...linus, aid: 'follow' })
+    expect(after).toMatchObject({ xp: 50 + 20 + 100, completed: ['connect-wallet', 'follow', 'welcome'] })
+    expect(service.state.entries[2]).toEqual(after)
+    expect(service.state.values, 'no value was recorded').toEqual([])
+  })
+
+  test('needs no quest, unlike the API', () => {
+    const campaign: CampaignSeed = {
+      id: 'c',
+      actions: [{ id: 'alone', xp: 4 }],
+      users: [{ account: 'ada', platform: 'discord' }],
+    }
+    const service = createCampaignService({ campaigns: [campaign] })
+    expect(service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'alone' }).xp).toBe(4)
+  })
+
+  test('tells the webhooks of the task and of the quest', async () => {
+    const service = createCampaignService({ deliver: () => new Response() })
+    service.registerWebhook({ url: HOOK })
+    service.completeTask({ account: 'grace', platform: 'discord', pid: 'demo', aid: 'follow' })
+    const types = service.deliveries.map(({ body }) => JSON.parse(body).event.type)
+    expect(types).toEqual(['action_completed', 'quest_completed'])
+    await service.settle()
+  })
+
+  test('a task that counts once and is done changes nothing; any other counts again', () => {
+    const service = createCampaignService()
+    const ada = { ...linus, account: 'ada' }
+    const { xp } = service.completeTask({ ...ada, aid: 'follow' })
+    expect(xp).toBe(1170)
+    service.completeTask({ ...ada, aid: 'daily-visit' })
+    expect(service.completeTask({ ...ada, aid: 'daily-visit' }).xp).toBe(1170 + 5 + 5 + 25)
+  })
+
+  test.each([
+    [{ ...linus, aid: 'follow' }, 'aid: "follow" needs what is not completed yet: connect-wallet'],
+    [{ ...linus, aid: 'nothing' }, 'aid: there is no task "nothing" in "demo"'],
+    [{ ...linus, pid: 'x', aid: 'follow' }, 'pid: there is no campaign "x"'],
+    [{ ...linus, account: 'nobody', aid: 'follow' }, 'there is no user "nobody" on "discord" in "demo"'],
+    [{ ...linus }, 'aid expected string, received undefined'],
+    [{ ...linus, aid: 'follow', cid: 'welcome' }, 'cid is not an option; there are account, platform, pid, aid'],
+  ])('refuses %j', (options, message) => {
+    const service = createCampaignService()
+    const { state } = service
+    expect(() => service.completeTask(options as never)).toThrow(new TypeError(`completeTask: ${message}`))
+    expect(service.state).toEqual(state)
+  })
+})

@@ -1,0 +1,176 @@
+import {
+  type CampaignService,
+  createCampaignService,
+  createManualClock,
+  type ServiceSeed,
+} from 'campaign-client/testing'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { campaigns, steps, use } from '../random-use.ts'
+import { caller, refused } from '../rest.ts'
+
+const HOOK = 'https://partner.example/hook'
+const SECRET = 'the secret of the hook'
+
+const start = (seed: ServiceSeed) =>
+  createCampaignService({ ...seed, seed: 's', clock: createManualClock(), deliver: () => new Response() })
+const kept = (seed: ServiceSeed): ServiceSeed => JSON.parse(JSON.stringify(seed))
+
+/** What identifiers are made up for new entries is not part of it. */
+const progressOf = ({ state, requests }: CampaignService, last: number) => ({
+  entries: state.entries.map(({ id: _, ref_id: __, ...entry }) => entry),
+  awards: state.awards,
+  values: state.values,
+  answers: requests.slice(requests.length - last).map(({ status, reason }) => [status, reason]),
+})
+
+describe('exportSeed', () => {
+  test('whoever starts with what was exported holds the same, and goes on in the same way', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, steps, async (before, after) => {
+        const original = start({ campaigns })
+        await use(original, before)
+        const seed = original.exportSeed({ secrets: true })
+        const copy = start(kept(seed))
+        expect(copy.state).toEqual(original.state)
+        expect(copy.webhooks).toEqual(original.webhooks)
+        expect(copy.exportSeed({ secrets: true })).toEqual(seed)
+
+        const earlier = original.requests.length
+        await use(original, after)
+        await use(copy, after)
+        expect(progressOf(copy, copy.requests.length)).toEqual(progressOf(original, original.requests.length - earlier))
+      }),
+      { numRuns: 60 },
+    )
+  }, 60_000)
+
+  test('a service can be reset to it, and later back to its own start', async () => {
+    const service = start({ campaigns })
+    const began = service.state
+    service.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
+    const { state } = service
+    const seed = service.exportSeed()
+    service.reset()
+    expect(service.state).toEqual(began)
+    service.reset(kept(seed))
+    expect(service.state).toEqual(state)
+    service.reset()
+    expect(service.state).toEqual(began)
+  })
+
+  test('what was exported does not change with the service, nor the service with it', () => {
+    const service = start({ campaigns })
+    const seed = service.exportSeed()
+    const before = kept(seed)
+    service.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
+    expect(seed).toEqual(before)
+    Object.assign(seed.campaigns?.[0]?.actions?.[0]?.meta ?? {}, { icon: 'changed' })
+    expect(service.exportSeed().campaigns?.[0]?.actions?.[0]?.meta).toMatchObject({ icon: 'star' })
+  })
+
+  test('identifiers of a seed are never made up again', async () => {
+    const service = start({ campaigns })
+    service.registerWebhook({ url: HOOK })
+    const copy = start(service.exportSeed())
+    copy.registerWebhook({ url: HOOK })
+    await caller(copy.fetch).post('/user', { account: 'eve', platform: 'discord', pid: 'one' })
+    const hooks = copy.webhooks.map(({ hook_id }) => hook_id)
+    const links = copy.state.entries.flatMap(({ id, ref_id }) => [id, ref_id])
+    for (const ids of [hooks, links]) expect(new Set(ids).size).toBe(ids.length)
+    expect(hooks).toHaveLength(2)
+  })
+
+  test('a used reward ID stays used', async () => {
+    const reward = { address: `0x${'1'.repeat(40)}`, pid: 'one', id: 'r', xp: 1 }
+    const service = start({ campaigns })
+    await caller(service.fetch).post('/wallet/reward', reward)
+    const copy = start(service.exportSeed())
+    expect(await caller(copy.fetch).post('/wallet/reward', reward)).toMatchObject(refused(400))
+  })
+
+  test('secrets are in it only when asked for; without them the seed says what is missing', async () => {
+    const signatures: (string | null)[] = []
+    const service = start({ campaigns })
+    service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed', campaigns: ['one'], organization: 'demo' })
+    service.registerWebhook({ url: [HOOK, `${HOOK}/2`], hook_id: 'open' })
+    const seed = service.exportSeed()
+    expect(JSON.stringify(seed)).not.toContain(SECRET)
+    expect(seed.webhooks).toEqual([
+      {
+        hook_id: 'signed',
+        scope: 'user_activity',
+        url: [HOOK],
+        signed: true,
+        campaigns: ['one'],
+        organization: 'demo',
+      },
+      { hook_id: 'open', scope: 'user_activity', url: [HOOK, `${HOOK}/2`], campaigns: [] },
+    ])
+    expect(() => start(seed)).toThrow(
+      new TypeError(
+        'createCampaignService: webhooks.0.secret must be given: the webhook is signed, and was exported without its secret',
+      ),
+    )
+    const complete = service.exportSeed({ secrets: true })
+    const copy = createCampaignService({
+      ...complete,
+      deliver(request) {
+        signatures.push(request.headers.get('x-service-signature'))
+        return new Response()
+      },
+    })
+    copy.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
+    await copy.settle()
+    expect(signatures.filter((signature) => signature !== null)).toHaveLength(1)
+  })
+
+  test('a misspelt option is refused', () => {
+    expect(() => start({}).exportSeed({ secret: true } as never)).toThrow(
+      new TypeError('exportSeed: secret is not an option; there are secrets'),
+    )
+  })
+})
+
+describe('reset to a seed', () => {
+  test.each([
+    [{ campaign: [] }, /^reset: campaign is not an option; there are campaigns, webhooks, awards, values$/],
+    [{ campaigns: [{ id: '' }] }, /^reset: campaigns\.0\.id must not be empty$/],
+    [{ webhooks: [{ url: 'x' }] }, /^reset: webhooks\.0\.url must be an absolute http or https URL$/],
+    [
+      {
+        webhooks: [
+          { url: HOOK, hook_id: 'a' },
+          { url: HOOK, hook_id: 'a' },
+        ],
+      },
+      /^reset: webhooks\.1\.hook_id is there twice$/,
+    ],
+    [{ awards: [{ id: 'r', pid: 'one', address: '0x', xp: 1, at: 0 }] }, /^reset: awards\.0\.address must be 0x/],
+    [{ values: [{}] }, /^reset: values\.0\.account expected string/],
+    [
+      {
+        campaigns: [
+          {
+            id: 'one',
+            users: [
+              { account: 'a', platform: 'p' },
+              { account: 'a', platform: 'p' },
+            ],
+          },
+        ],
+      },
+      /^reset: campaigns\.0\.users\.1 is there twice$/,
+    ],
+    [null, /^reset: must be an object, got null$/],
+  ])('that is wrong changes nothing: %j', (seed, message) => {
+    const service = start({ campaigns })
+    service.registerWebhook({ url: HOOK })
+    service.fail({ kind: 'reset' })
+    const { state } = service
+    expect(() => service.reset(seed as never)).toThrow(TypeError)
+    expect(() => service.reset(seed as never)).toThrow(message)
+    expect(service.state).toEqual(state)
+    expect([service.webhooks.length, service.faults.length]).toEqual([1, 1])
+  })
+})
