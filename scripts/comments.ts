@@ -82,6 +82,13 @@ export function sectionOf(name: string, { description }: Member): string {
   return section
 }
 
+/** What a method does, in a few words: the first clause of its comment. */
+export function summaryOf({ description }: Member): string {
+  const [paragraph = ''] = description.split('\n\n')
+  const [summary = ''] = paragraph.split(/(?<=\.)\s|:\s/)
+  return plain(summary).replace(/\.$/, '')
+}
+
 /** The comment as plain Markdown in one line: `{@link X}` becomes its name. */
 export const plain = (text: string): string =>
   text

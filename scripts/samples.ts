@@ -1,43 +1,12 @@
 import { CampaignClient } from '../src/client.ts'
-import type { OperationName, RequestOf } from '../src/endpoints/index.ts'
+import { endpoints, type OperationName } from '../src/endpoints/index.ts'
 import { createCampaignService } from '../src/testing/index.ts'
+import { contract } from '../test/contract/operations.ts'
 
-/** What each operation is asked in the examples: requests that the campaign `demo` accepts. */
-export const sampleRequests: { readonly [Name in OperationName]: RequestOf<Name> } = {
-  getUserProgress: { account: 'ada', platform: 'discord', pid: 'demo' },
-  rewardWallet: {
-    address: '0x52908400098527886E0F7030069857D2E4169EE7',
-    pid: 'demo',
-    id: 'launch-party-2026',
-    xp: 250,
-  },
-  setReferrer: { referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' },
-  updateUser: { account: 'linus', platform: 'discord', pid: 'demo', name: 'Linus', alias: 'penguin', team: 'kernel' },
-  setReferrerByRefId: { account: 'mary', platform: 'discord', pid: 'demo', ref_id: 'ref-ada' },
-  recordActionValue: {
-    account: 'linus',
-    platform: 'discord',
-    pid: 'demo',
-    cid: 'welcome',
-    aid: 'connect-wallet',
-    value: 1,
-  },
-  getCampaignInfo: { pid: 'demo' },
-  getCampaignPoints: { pid: 'demo' },
-  getUserProfiles: { account: 'ada', platform: 'discord', pid: 'demo' },
-  getInviteCode: { code: 'WELCOME-2026', pid: 'demo' },
-  registerWebhook: {
-    scope: 'user_activity',
-    url: 'https://partner.example/webhooks/campaign',
-    secret: 'a-long-random-secret',
-    hook_id: 'campaign-events',
-  },
-}
-
-/** Calls any operation by its name with its sample request. */
-export async function callWithSample(client: CampaignClient, operation: OperationName): Promise<unknown> {
+/** Calls any operation by its name with the request of the contract's example. */
+export function callWithSample(client: CampaignClient, operation: OperationName): Promise<unknown> {
   const method = client[operation] as (request: unknown) => Promise<unknown>
-  return method.call(client, sampleRequests[operation])
+  return method.call(client, contract[operation].request)
 }
 
 export interface Samples {
@@ -47,11 +16,11 @@ export interface Samples {
   readonly messages: Readonly<Record<'action_completed' | 'quest_completed', unknown>>
 }
 
-/** Has the service in a box answer every sample request, always alike. */
+/** Has the service in a box answer the request of every operation's example, always alike. */
 export async function recordSamples(): Promise<Samples> {
   const service = createCampaignService({ seed: 'openapi', deliver: () => new Response(null) })
   const answers = new Map<OperationName, unknown>()
-  for (const operation of Object.keys(sampleRequests) as OperationName[]) {
+  for (const operation of Object.keys(endpoints) as OperationName[]) {
     const client = new CampaignClient({
       baseUrl: 'https://service.example/api/v1',
       accessToken: 'any',

@@ -144,7 +144,7 @@ export class CampaignClient {
   }
 
   /**
-   * Updates a user's name, alias and team, and creates the campaign entry when needed. Fields left out are not sent.
+   * Updates a user's name, alias and team. The campaign entry is created when needed. Fields left out are not sent.
    *
    * A retry is safe: it leads to the same final state. Interface: Endpoints, 4.
    *
@@ -166,7 +166,7 @@ export class CampaignClient {
   }
 
   /**
-   * Makes the owner of a referral link the referrer of a user, and creates the campaign entry when needed. The user
+   * Makes the owner of a referral link the referrer of a user. The campaign entry is created when needed. The user
    * must have no referrer and no completed task; the link must exist and be somebody else's.
    *
    * A retry is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the retry has
@@ -219,7 +219,7 @@ export class CampaignClient {
   }
 
   /**
-   * Reads a campaign's structure: its tasks and quests with their rewards and dependencies. `xp_mul` and `ref_xp`
+   * Reads the tasks and quests of a campaign, with their rewards and dependencies. `xp_mul` and `ref_xp`
    * are numbers here, though the service shows them as numeric strings.
    *
    * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. How the development environment

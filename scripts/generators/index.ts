@@ -3,6 +3,7 @@ import { endpointExports } from './endpoint-exports.ts'
 import { entryPointFiles } from './entry-points.ts'
 import type { Generator } from './generator.ts'
 import { pagesOfMethods } from './method-pages.ts'
+import { methodTables } from './method-tables.ts'
 import { openApi } from './openapi.ts'
 import { pictures } from './pictures.ts'
 
@@ -13,5 +14,6 @@ export const generators: readonly Generator[] = [
   entryPointFiles,
   openApi,
   pagesOfMethods,
+  methodTables,
   pictures,
 ]

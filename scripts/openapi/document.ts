@@ -3,20 +3,11 @@ import { registry } from 'zod/v4/core'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import * as resources from '../../src/endpoints/schemas.ts'
 import { numericString, presentMetadata } from '../../src/schemas/fields.ts'
-import { type Member, Project, plain, sectionOf } from '../comments.ts'
-import { recordSamples, type Samples, sampleRequests } from '../samples.ts'
+import { contract, type OperationContract } from '../../test/contract/operations.ts'
+import { type Member, Project, plain, sectionOf, summaryOf } from '../comments.ts'
+import { recordSamples, type Samples } from '../samples.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
 
-/** Operations whose error answers the interface shows. Those of the others are assumed to be the same. */
-const SHOWN_ERRORS: ReadonlySet<OperationName> = new Set([
-  'getUserProgress',
-  'rewardWallet',
-  'setReferrer',
-  'updateUser',
-  'setReferrerByRefId',
-  'getUserProfiles',
-  'getInviteCode',
-])
 /** Where the box registers webhooks. The interface shows no path. */
 const ASSUMED_REGISTRATION_PATH = 'webhook'
 
@@ -147,17 +138,16 @@ function describeOperation(
   const endpoint: AnyEndpoint = endpoints[operation]
   const method = project.members('CampaignClient').get(operation) as Member
   const [paragraph = ''] = method.description.split('\n\n')
-  const [summary = ''] = paragraph.split(/(?<=\.)\s|:\s/)
   const request = requestName(operation)
   const isRead = endpoint.method === 'GET'
   const assumed = [
     ...(endpoint.path === undefined ? ['The path is not shown.'] : []),
-    ...(SHOWN_ERRORS.has(operation) ? [] : ['The error answers are not shown.']),
+    ...(contract[operation].errors === 'not shown' ? ['The error answers are not shown.'] : []),
   ]
   return {
     operationId: operation,
     tags: [tagOf(path)],
-    summary: plain(summary).replace(/\.$/, ''),
+    summary: summaryOf(method),
     description: `${plain(paragraph)}\n\n${RETRIES[endpoint.retry]}`,
     'x-interface': sectionOf(operation, method),
     'x-retry': endpoint.retry,
@@ -167,7 +157,7 @@ function describeOperation(
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: ref('schemas', request), example: sampleRequests[operation] } },
+            content: { 'application/json': { schema: ref('schemas', request), example: contract[operation].request } },
           },
         }),
     responses: {
@@ -182,15 +172,13 @@ function describeOperation(
   }
 }
 
-const requestName = (operation: OperationName): string =>
-  operation === 'registerWebhook'
-    ? 'WebhookRegistration'
-    : `${operation.charAt(0).toUpperCase()}${operation.slice(1)}Request`
+/** The name of the type of what an operation takes. */
+export const requestName = (operation: OperationName): string => typeNames.get(endpoints[operation].request) as string
 
 function queryParameters(operation: OperationName, request: Schema): Schema[] {
   const endpoint: AnyEndpoint = endpoints[operation]
   const assumed: readonly string[] = 'assumedQueryNames' in endpoint ? (endpoint.assumedQueryNames ?? []) : []
-  const sample = sampleRequests[operation] as unknown as Record<string, unknown>
+  const sample = contract[operation].request as unknown as Record<string, unknown>
   return Object.entries(request.properties as Record<string, Schema>).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -209,7 +197,7 @@ function envelope(operation: OperationName): Schema {
       ? undefined
       : response === 'any'
         ? { description: 'Its shape is not shown.', 'x-assumed': 'Anything.' }
-        : ref('schemas', responseNames.get(response) as string)
+        : ref('schemas', typeNames.get(response) as string)
   return {
     type: 'object',
     properties: {
@@ -220,7 +208,7 @@ function envelope(operation: OperationName): Schema {
   }
 }
 
-const responseNames = new Map<unknown, string>(
+const typeNames = new Map<unknown, string>(
   Object.entries(resources).map(([name, schema]) => [schema, name.charAt(0).toUpperCase() + name.slice(1)]),
 )
 
@@ -228,12 +216,14 @@ const ERRORS = { 400: 'BadRequest', 401: 'Unauthorized', 403: 'AccessDenied', 50
 const MESSAGES = { 400: 'bad request', 401: 'unauthorized', 403: 'access denied', 500: 'internal error' } as const
 
 function errorAnswers(operation: OperationName): Schema {
-  const answers: Record<string, Schema> = {}
-  for (const [status, name] of Object.entries(ERRORS)) {
-    const isReferral = operation === 'setReferrer' && name === 'BadRequest'
-    answers[status] = ref('responses', isReferral ? 'ReferralRejected' : name)
-  }
-  return answers
+  const { errors }: OperationContract = contract[operation]
+  const hasStrings = errors !== 'not shown' && errors.strings !== undefined
+  return Object.fromEntries(
+    Object.entries(ERRORS).map(([status, name]) => [
+      status,
+      ref('responses', hasStrings && name === 'BadRequest' ? 'ReferralRejected' : name),
+    ]),
+  )
 }
 
 function errorResponses(): Schema {

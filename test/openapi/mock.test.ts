@@ -7,13 +7,13 @@ import {
   UnauthorizedError,
 } from 'campaign-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { callWithSample, sampleRequests } from '../../scripts/samples.ts'
-import type { OperationName } from '../../src/endpoints/index.ts'
+import { callWithSample } from '../../scripts/samples.ts'
+import { endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import { freePort, type ServerProcess, startServer } from '../machine/server-process.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import { documentPath, missingTools, prism } from './tools.ts'
 
-const operations = Object.keys(sampleRequests) as OperationName[]
+const operations = Object.keys(endpoints) as OperationName[]
 
 /** Prism knows the service from docs/openapi.json alone, and refuses requests that don't follow it. */
 describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client against a mock made by others', () => {

@@ -16,6 +16,12 @@ export function matches(actual: unknown, expected: unknown, what = 'value'): voi
   for (const [key, value] of Object.entries(expected)) matches(Reflect.get(actual, key), value, `${what}.${key}`)
 }
 
+/** Fails unless both have the same content, in whatever order of fields. */
+export function same(actual: unknown, expected: unknown): void {
+  matches(actual, expected)
+  matches(expected, actual)
+}
+
 /** Fails unless `value` is an instance; what it really is goes into the failure. */
 export function instance<Instance>(
   value: unknown,

@@ -12,7 +12,8 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from 'campaign-client'
-import { equal, instance, matches, rejection, thrown } from './assertions.ts'
+import { operations } from '../../contract/operations.ts'
+import { equal, instance, matches, rejection, same, thrown } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
 import { ADA, boxed, WALLET } from './boxed-client.ts'
 import { TOKEN } from './secrets.ts'
@@ -21,6 +22,36 @@ const AWARD = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
 
 /** What the service answers, and what becomes of it. */
 export const calls: readonly Behaviour[] = [
+  ...operations.map(
+    ({ name, method, path, sent, writes, answer, result, run }): Behaviour => ({
+      name: `${name}: sends the request and reads the answer of the contract`,
+      async run() {
+        const seen: unknown[] = []
+        const client = new CampaignClient({
+          baseUrl: 'https://campaign.example/api/v1',
+          accessToken: TOKEN,
+          webhookRegistrationPath: 'webhook',
+          fetch: async (url, init) => {
+            seen.push([init?.method, url, await new Response(init?.body).text()])
+            return new Response(JSON.stringify(answer))
+          },
+        })
+        same(await run(client), result)
+        const address = `https://campaign.example/api/v1${path === 'not shown' ? '/webhook' : path}`
+        matches(seen, [writes ? [method, address, sent] : [method, address + sent, '']])
+      },
+    }),
+  ),
+  ...operations.map(
+    ({ name, run }): Behaviour => ({
+      name: `${name}: the service in a box accepts the request of the contract`,
+      async run() {
+        const { client, service } = boxed({ webhookRegistrationPath: 'webhook' })
+        await run(client)
+        matches(service.requests, [{ operation: name, status: 200 }])
+      },
+    }),
+  ),
   {
     name: 'reads every resource',
     async run() {

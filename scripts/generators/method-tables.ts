@@ -1,0 +1,67 @@
+import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
+import { type Member, Project, summaryOf } from '../comments.ts'
+import { read } from '../repository.ts'
+import type { Generator } from './generator.ts'
+
+/** What a retry of each kind does, in a few words. */
+const RETRIES = {
+  safe: 'safe',
+  guarded: 'guarded: the service refuses a second time',
+  unsafe: 'unsafe: it would count twice',
+}
+const KINDS = Object.keys(RETRIES)
+
+interface Method {
+  readonly name: OperationName
+  readonly endpoint: AnyEndpoint
+  readonly does: string
+}
+
+/** The tables of methods on the pages that show them all. */
+export const methodTables: Generator = {
+  name: 'method-tables',
+  generate() {
+    const methods = methodsInOrder()
+    const short = methods.map(({ name, does, endpoint }) => [`\`${name}\``, does, RETRIES[endpoint.retry]])
+    const long = methods.map(({ name, does, endpoint: { method, path, retry } }) => [
+      `[${name}](methods/${name}.md)`,
+      path === undefined ? `${method}, path not shown` : `${method} /${path}`,
+      does,
+      retry,
+    ])
+    const page = withTable('docs/methods.md', ['method', 'endpoint', 'does', 'a retry is'], long)
+    return new Map([
+      ['README.md', withTable('README.md', ['method', 'does', 'a retry is'], short)],
+      ['docs/methods.md', withChildren(page, methods)],
+    ])
+  },
+}
+
+/** Reads first, then writes, each from the safe ones to the unsafe. */
+function methodsInOrder(): Method[] {
+  const members = new Project().members('CampaignClient')
+  const rank = ({ endpoint }: Method): number =>
+    (endpoint.method === 'GET' ? 0 : KINDS.length) + KINDS.indexOf(endpoint.retry)
+  return (Object.keys(endpoints) as OperationName[])
+    .map((name) => ({ name, endpoint: endpoints[name], does: lowerFirst(summaryOf(members.get(name) as Member)) }))
+    .sort((one, other) => rank(one) - rank(other))
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
+
+/** The page with its one table whose head is that. @throws Error when it has none. */
+function withTable(file: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
+  const [title, ruler] = [line(head), `|${head.map(() => '---').join('|')}|\n`]
+  const text = read(file)
+  const start = text.indexOf(title + ruler)
+  if (start < 0) throw new Error(`${file} has no table with the head ${title}`)
+  const [old = ''] = /^(?:\|.*\n)+/.exec(text.slice(start)) ?? []
+  return text.slice(0, start) + title + ruler + rows.map(line).join('') + text.slice(start + old.length)
+}
+
+/** The page with the pages of all methods below it. */
+function withChildren(text: string, methods: readonly Method[]): string {
+  const children = methods.map(({ name }) => `  - methods/${name}.md\n`).join('')
+  return text.replace(/^children:\n(?: {2}- methods\/.*\n)+/m, `children:\n${children}`)
+}
