@@ -175,6 +175,8 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
       },
     })
   let world = start('createCampaignService', options)
+  const { campaigns, webhooks, awards, values } = options
+  const beginning: ServiceSeed = { campaigns, webhooks, awards, values }
 
   const tellChanges = (): void => {
     const changes = world.state.takeChanges()
@@ -238,9 +240,9 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     },
     subscribe: (listener) => subscribers.add(listener),
     exportSeed: (exportOptions) => exportSeed(world, exportOptions),
-    reset(seed) {
-      if (seed !== undefined) requireOptions('reset', seed, SEED_RULES)
-      world = start('reset', seed ?? options)
+    reset(seed = beginning) {
+      requireOptions('reset', seed, SEED_RULES)
+      world = start('reset', seed)
       faults.clear()
       log.clear()
       deliveries.clear()
