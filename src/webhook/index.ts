@@ -37,6 +37,8 @@ export { LeaseError, type LeaseErrorCode } from './receiver/lease.ts'
 export type {
   WebhookErrorContext,
   WebhookErrorStage,
+  WebhookHandled,
+  WebhookHandledOutcome,
   WebhookHandler,
   WebhookHandlerContext,
   WebhookReceiverOptions,

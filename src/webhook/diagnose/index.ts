@@ -40,6 +40,9 @@ export function diagnoseWebhook(secret: WebhookSecret, rawBody: RawBody, header:
   return [...codes].map(finding)
 }
 
+/** What is wrong with the header alone, where there is no body to look at. */
+export const diagnoseHeader = (header: unknown): Finding[] => readHeader(header).codes.map(finding)
+
 /** What is wrong with the body whatever its signature says. */
 function bodyCodes(body: string | Uint8Array | undefined, given: unknown): FindingCode[] {
   if (given === undefined || given === null || body?.length === 0) return ['missing_body']

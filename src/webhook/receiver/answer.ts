@@ -1,8 +1,8 @@
 /** What is sent back, before an adapter puts it into the form its runtime wants. */
 export interface Answer {
-  status: number
-  headers: Readonly<Record<string, string>>
-  body: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 /** How a delivery that needs no other attempt ended. */
@@ -67,9 +67,19 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
-export function acceptance(result: AcceptedResult): Answer {
-  return { status: 200, headers: HEADERS, body: JSON.stringify({ ok: true, result }) }
+const accepted = (result: AcceptedResult): Answer => ({
+  status: 200,
+  headers: HEADERS,
+  body: JSON.stringify({ ok: true, result }),
+})
+
+const ACCEPTED: Readonly<Record<AcceptedResult, Answer>> = {
+  handled: accepted('handled'),
+  discarded: accepted('discarded'),
+  duplicate: accepted('duplicate'),
 }
+
+export const acceptance = (result: AcceptedResult): Answer => ACCEPTED[result]
 
 /** @param retryMs - for status 503: when another attempt may fare better */
 export function refusal(reason: WebhookRejectionReason, retryMs?: number): Answer {

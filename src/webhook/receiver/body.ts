@@ -1,4 +1,5 @@
 import { isUint8Array } from '../verify/raw-body.ts'
+import type { Deadline } from './deadline.ts'
 
 /** The outcome of reading a body. `detail` says to the partner what consumed it. */
 export type BodyRead = { ok: true; bytes: Uint8Array } | BodyFailure
@@ -9,16 +10,16 @@ export type BodyFailure =
 
 export interface BodyLimits {
   maxBytes: number
-  /** Fires when nobody waits for the body any longer. */
-  signal: AbortSignal
+  /** When nobody waits for the body any longer. */
+  deadline: Deadline
 }
 
 const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something in front of the receiver replaced it.'
 
 /** Puts a body together from its chunks, and notices when it gets too long before it is all there. */
 export class BodyCollector {
-  readonly #chunks: Uint8Array[] = []
   readonly #maxBytes: number
+  #bytes: Uint8Array = new Uint8Array()
   #length = 0
 
   constructor(maxBytes: number) {
@@ -29,22 +30,32 @@ export class BodyCollector {
   add(chunk: unknown): BodyFailure | undefined {
     const bytes = rawBytes(chunk)
     if (bytes === undefined) return { ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM }
-    this.#length += bytes.byteLength
-    if (this.#length > this.#maxBytes) return { ok: false, reason: 'too_large' }
-    this.#chunks.push(bytes)
+    const length = this.#length + bytes.byteLength
+    if (length > this.#maxBytes) return { ok: false, reason: 'too_large' }
+    if (this.#length === 0) {
+      // Most bodies are one chunk, which needs no copy.
+      this.#bytes = bytes
+    } else if (bytes.byteLength > 0) {
+      this.#reserve(length)
+      this.#bytes.set(bytes, this.#length)
+    }
+    this.#length = length
     return undefined
   }
 
   bytes(): Uint8Array {
-    const [only] = this.#chunks
-    if (this.#chunks.length === 1 && only !== undefined) return only
-    const all = new Uint8Array(this.#length)
-    let offset = 0
-    for (const chunk of this.#chunks) {
-      all.set(chunk, offset)
-      offset += chunk.byteLength
-    }
-    return all
+    return this.#bytes.byteLength === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
+  }
+
+  /**
+   * One buffer that grows, in place of the chunks: a sender that sends byte by byte would have each of them kept, with
+   * some hundred bytes around it.
+   */
+  #reserve(length: number): void {
+    if (this.#bytes.byteLength >= length) return
+    const grown = new Uint8Array(Math.min(this.#maxBytes, length * 2))
+    grown.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = grown
   }
 }
 

@@ -1,31 +1,27 @@
-import type { WebhookEvent } from '../event/types.ts'
-import type { DeliveryStore } from '../stores/store.ts'
+import { insist } from './bookkeeping.ts'
+import { type HeldClaim, releaseClaim } from './claim.ts'
 import { DiscardEvent } from './discard-event.ts'
+import type { Message } from './intake.ts'
 import { Lease, LeaseError } from './lease.ts'
-import type { WebhookErrorStage, WebhookHandler } from './options.ts'
+import type { WebhookHandledOutcome, WebhookHandler } from './options.ts'
 import { requireBoolean } from './store-answers.ts'
-import { atMost, sleep } from './timer.ts'
+import { monotonicNow } from './timer.ts'
 
-/** How a run ended: `interrupted` means that the handler gave up because its signal had fired. */
-export type RunOutcome = 'handled' | 'discarded' | 'failed' | 'interrupted'
+/** How a delivery ended: `interrupted` means that the handler gave up because its signal had fired. */
+export type DeliveryOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
 
-export interface RunTerms {
-  store: DeliveryStore
-  key: string
-  token: string
-  leaseMs: number
+/** What is to be done under a claim. */
+export interface DeliveryTerms {
+  message: Message
   retainMs: number
-  claimedAt: number
+  /** When the handler has to stop, on the monotonic clock. */
   runUntil: number
-  event: WebhookEvent
-  rawBody: Uint8Array
-  secretIndex: number
   handle: WebhookHandler
-  onError(error: unknown, stage: WebhookErrorStage): void
+  /** Whether the outcome is told only when it is recorded for good. */
+  untilRecorded: boolean
+  /** The handler came to an end. `startedAt` is on the monotonic clock. */
+  onEnd(outcome: DeliveryOutcome, startedAt: number): void
 }
-
-/** The waits between attempts to record a handled delivery: together well under the default lease. */
-const RECORD_RETRY_MS = [100, 300, 1000, 3000] as const
 
 /**
  * One claimed delivery, from the call of the handler until it is recorded or released.
@@ -34,23 +30,28 @@ const RECORD_RETRY_MS = [100, 300, 1000, 3000] as const
  * it: asking the service to try again would make the handler run a second time for certain, while an unrecorded
  * message runs twice only if somebody sends it again.
  */
-export class DeliveryRun {
-  /** Never rejects. Pending for as long as the handler runs, even after it was aborted. */
-  readonly outcome: Promise<RunOutcome>
-  /** Resolves when the run was cut off by `cutOff()` before its handler came to an end. */
-  readonly interrupted: Promise<'interrupted'>
-  readonly #terms: RunTerms
+export class Delivery {
+  /**
+   * The outcome, as soon as the sender may hear of it: when the first attempt to record or release it has ended, or was
+   * waited for long enough. Never rejects.
+   */
+  readonly outcome: Promise<DeliveryOutcome>
+  /** Resolves when nothing of it is left to do. Never rejects. */
+  readonly settled: Promise<DeliveryOutcome>
+  readonly #claim: HeldClaim
+  readonly #terms: DeliveryTerms
   readonly #lease: Lease
-  #interrupt: (outcome: 'interrupted') => void = () => {}
+  #tell: (outcome: DeliveryOutcome) => void = () => {}
   #success: 'handled' | 'discarded' | undefined
 
-  constructor(terms: RunTerms) {
+  constructor(claim: HeldClaim, terms: DeliveryTerms) {
+    this.#claim = claim
     this.#terms = terms
-    this.#lease = new Lease({ ...terms, onExtendError: (error) => terms.onError(error, 'extend') })
-    this.interrupted = new Promise((resolve) => {
-      this.#interrupt = resolve
+    this.#lease = new Lease(claim, terms.runUntil)
+    this.outcome = new Promise((resolve) => {
+      this.#tell = resolve
     })
-    this.outcome = this.#run()
+    this.settled = this.#run()
   }
 
   /** How the handler succeeded, as soon as it has: the record of it may still be missing. */
@@ -65,69 +66,73 @@ export class DeliveryRun {
 
   /**
    * Releases the claim although the handler has not come to an end: the process is about to. What was handled and only
-   * waits for its record stays claimed, so that no other attempt repeats it before the lease lapses.
+   * waits for its record stays claimed, so that no other attempt handles it again before the lease lapses.
    */
   async cutOff(): Promise<void> {
-    if (this.#success === undefined) await this.#release()
-    this.#interrupt('interrupted')
+    if (this.#success === undefined) await releaseClaim(this.#claim, () => this.#tell('interrupted'))
+    this.#tell('interrupted')
   }
 
-  async #run(): Promise<RunOutcome> {
-    const { event, rawBody, key, secretIndex, handle, onError } = this.#terms
-    const { signal } = this.#lease
-    try {
-      await handle(event, { signal, rawBody, key, secretIndex })
-      this.#success = 'handled'
-    } catch (error) {
-      if (!(error instanceof DiscardEvent)) {
-        this.#lease.end()
-        onError(error, 'handle')
-        await this.#release()
-        return signal.aborted ? 'interrupted' : 'failed'
-      }
-      this.#success = 'discarded'
-    }
+  async #run(): Promise<DeliveryOutcome> {
+    const startedAt = monotonicNow()
+    const outcome = await this.#handle()
     this.#lease.end()
-    await this.#record()
-    return this.#success
+    this.#terms.onEnd(outcome, startedAt)
+    const onFirstAttempt = this.#terms.untilRecorded ? () => {} : () => this.#tell(outcome)
+    if (outcome === 'handled' || outcome === 'discarded') {
+      this.#success = outcome
+      await this.#record(onFirstAttempt)
+    } else {
+      await releaseClaim(this.#claim, onFirstAttempt)
+    }
+    this.#tell(outcome)
+    return outcome
   }
 
-  async #record(): Promise<void> {
-    const { onError } = this.#terms
+  async #handle(): Promise<DeliveryOutcome> {
+    const { handle, message } = this.#terms
+    const { key, onError } = this.#claim
+    const lease = this.#lease
     try {
-      const reply = await this.#complete()
-      if (reply === undefined) {
-        onError(new Error('The delivery store did not answer before the lease ran out.'), 'complete')
-      } else if (!requireBoolean('complete', reply.answer)) {
-        const message = 'The handler succeeded, but its delivery had been taken over: it may have been handled twice.'
-        onError(new LeaseError('lease_lost', message), 'complete')
-      }
+      const running = handle(message.event, {
+        get signal() {
+          return lease.signal
+        },
+        rawBody: message.rawBody,
+        key,
+        secretIndex: message.secretIndex,
+      })
+      // What is no promise is through.
+      if (typeof running === 'object' && running !== null) lease.hold()
+      await running
+      return 'handled'
+    } catch (error) {
+      if (isDiscard(error)) return 'discarded'
+      // The reason of the signal was told when it fired.
+      if (lease.lost === undefined || error !== lease.lost) onError(error, 'handle')
+      return lease.lost === undefined ? 'failed' : 'interrupted'
+    }
+  }
+
+  async #record(onFirstAttempt: () => void): Promise<void> {
+    const { store, key, token, leaseMs, onError } = this.#claim
+    const { retainMs } = this.#terms
+    try {
+      const answer = await insist('complete', leaseMs, () => store.complete(key, token, retainMs), onFirstAttempt)
+      if (requireBoolean('complete', answer)) return
+      const message = 'The handler succeeded, but its delivery had been taken over: it may have been handled twice.'
+      onError(new LeaseError('lease_lost', message), 'complete')
     } catch (error) {
       onError(error, 'complete')
     }
   }
+}
 
-  /** @returns what the store answered, `undefined` when it did not; rejects when the last attempt did */
-  async #complete(): Promise<{ answer: unknown } | undefined> {
-    const { store, key, token, retainMs, leaseMs } = this.#terms
-    const attempt = async () => ({ answer: await store.complete(key, token, retainMs) })
-    for (const waitMs of RECORD_RETRY_MS) {
-      try {
-        return await atMost(leaseMs, attempt())
-      } catch {
-        await sleep(waitMs)
-      }
-    }
-    return atMost(leaseMs, attempt())
-  }
-
-  async #release(): Promise<void> {
-    const { store, key, token, leaseMs, onError } = this.#terms
-    try {
-      // Past leaseMs the claim has lapsed by itself.
-      await atMost(leaseMs, store.release(key, token))
-    } catch (error) {
-      onError(error, 'release')
-    }
+/** A Proxy that was revoked throws when it is asked what it is. */
+function isDiscard(error: unknown): boolean {
+  try {
+    return error instanceof DiscardEvent
+  } catch {
+    return false
   }
 }

@@ -1,7 +1,10 @@
-import { safeParseWebhook } from '../event/parse.ts'
+import type { Finding } from '../diagnose/finding.ts'
+import { diagnoseHeader, diagnoseWebhook } from '../diagnose/index.ts'
+import { decodeMessage } from '../event/parse.ts'
 import type { WebhookEvent } from '../event/types.ts'
 import { WebhookError } from '../event/webhook-error.ts'
-import type { WebhookSecret } from '../verify/secret.ts'
+import { toKeys, type WebhookSecret } from '../verify/secret.ts'
+import { indexOfSigner, readSignature, type SignatureHeader } from '../verify/signature.ts'
 import type { WebhookRejectionReason } from './answer.ts'
 import type { BodyLimits, BodyRead } from './body.ts'
 import { type Deadline, LATE } from './deadline.ts'
@@ -12,9 +15,10 @@ import type { ReceiverSettings } from './settings.ts'
 export interface InboundRequest {
   method: string
   /** The value, or values, of the signature header. */
-  signature: string | readonly string[] | null | undefined
+  signature: SignatureHeader
   /** The declared length of the body, if the runtime still has the bytes to read. */
   contentLength?: string | null | undefined
+  /** Resolves when the body is there, and at the deadline at the latest. */
   readBody(limits: BodyLimits): Promise<BodyRead>
   /** Keeps the runtime alive until the promise settles, where an answer would otherwise end it. */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined
@@ -27,12 +31,14 @@ export interface Message {
   secretIndex: number
 }
 
-export type Intake = { ok: true; message: Message } | { ok: false; reason: WebhookRejectionReason }
+export type Intake =
+  | { ok: true; message: Message }
+  | { ok: false; reason: WebhookRejectionReason; diagnose?: () => Finding[] }
 
 /** The header the service signs in. Interface: Events, Signature. */
 export const SIGNATURE_HEADER = 'x-service-signature'
 
-/** From a request to a message that surely comes from the service, or the reason why not. */
+/** From a request to a message that surely comes from the service, or the reason why not: the cheapest checks first. */
 export async function takeIn(
   request: InboundRequest,
   settings: ReceiverSettings,
@@ -40,31 +46,43 @@ export async function takeIn(
   deadline: Deadline,
 ): Promise<Intake> {
   if (request.method !== 'POST') return { ok: false, reason: 'method_not_allowed' }
+  const header = request.signature
+  const signature = readSignature(header)
+  if (!signature.ok) return { ...signature, diagnose: () => diagnoseHeader(header) }
   // A length that lies is caught while reading; an honest one spares it.
   if (Number(request.contentLength ?? 0) > settings.maxBodyBytes) return { ok: false, reason: 'too_large' }
 
-  const body = await deadline.meet(request.readBody({ maxBytes: settings.maxBodyBytes, signal: deadline.signal }))
-  if (body === LATE) return { ok: false, reason: 'body_timeout' }
+  const body = await request.readBody({ maxBytes: settings.maxBodyBytes, deadline })
   if (!body.ok) {
     if (body.reason === 'body_not_raw') reports.error(new WebhookError('body_not_raw', body.detail), 'body')
     return { ok: false, reason: body.reason }
   }
 
-  let parsed: ReturnType<typeof safeParseWebhook>
+  let secret: WebhookSecret
+  let secretIndex: number
   try {
-    parsed = safeParseWebhook(await currentSecret(settings, deadline), body.bytes, request.signature)
+    secret = typeof settings.secret === 'function' ? await askFor(settings.secret, deadline) : settings.secret
+    secretIndex = indexOfSigner(toKeys(secret), body.bytes, signature.digits)
   } catch (error) {
     reports.error(error, 'secret')
     return { ok: false, reason: 'secret_unavailable' }
   }
-  if (!parsed.ok) return { ok: false, reason: parsed.reason }
-  return { ok: true, message: { event: parsed.event, rawBody: body.bytes, secretIndex: parsed.secretIndex } }
+  if (secretIndex < 0) {
+    return { ok: false, reason: 'signature_mismatch', diagnose: () => diagnoseWebhook(secret, body.bytes, header) }
+  }
+
+  const decoded = decodeMessage(body.bytes)
+  if (!decoded.ok) return decoded
+  return { ok: true, message: { event: decoded.event, rawBody: body.bytes, secretIndex } }
 }
 
-async function currentSecret({ secret }: ReceiverSettings, deadline: Deadline): Promise<WebhookSecret> {
-  if (typeof secret !== 'function') return secret
-  const given = await deadline.meet((async () => secret())())
-  if (given === LATE)
+async function askFor(
+  source: Extract<ReceiverSettings['secret'], () => unknown>,
+  deadline: Deadline,
+): Promise<WebhookSecret> {
+  const given = await deadline.meet((async () => source())())
+  if (given === LATE) {
     throw new Error(`The source of the secret gave none within ${deadline.delayMs} ms of the request.`)
+  }
   return given
 }

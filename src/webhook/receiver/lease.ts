@@ -1,6 +1,6 @@
 import { CampaignError } from '../../shared/campaign-error.ts'
-import type { DeliveryStore } from '../stores/store.ts'
-import { requireBoolean } from './store-answers.ts'
+import type { HeldClaim } from './claim.ts'
+import { noAnswer, requireBoolean } from './store-answers.ts'
 import { monotonicNow, startTimer } from './timer.ts'
 
 /**
@@ -13,8 +13,8 @@ import { monotonicNow, startTimer } from './timer.ts'
 export type LeaseErrorCode = 'lease_lost' | 'run_time_exceeded' | 'receiver_closed'
 
 /**
- * The `reason` of the signal a webhook handler gets, and what `onError` is told when a delivery was taken over. From
- * then on the same message may be handled elsewhere: stop, and write nothing more.
+ * The `reason` of the signal a webhook handler gets, and what `onError` is told when it fires, or when a delivery was
+ * taken over. From then on the same message may be handled elsewhere: stop, and write nothing more.
  */
 export class LeaseError extends CampaignError {
   /** @internal */
@@ -28,20 +28,6 @@ export class LeaseError extends CampaignError {
   }
 }
 
-/** One claim that was made, and how long it may be held. */
-export interface LeaseTerms {
-  store: DeliveryStore
-  key: string
-  token: string
-  leaseMs: number
-  /** When the claim was sent, on the monotonic clock: the store's lease cannot have begun earlier. */
-  claimedAt: number
-  /** When the handler has to stop, on the monotonic clock. No extension is sent from then on. */
-  runUntil: number
-  /** Told of every extension the store refused to answer. */
-  onExtendError(error: unknown): void
-}
-
 /**
  * Holds a claim for as long as the handler runs: extends it three times per lease, and aborts `signal` when it is lost.
  *
@@ -49,83 +35,115 @@ export interface LeaseTerms {
  * store's own: the signal fires before somebody else can take the delivery over.
  */
 export class Lease {
-  readonly #terms: LeaseTerms
-  readonly #controller = new AbortController()
-  readonly #cancelRunLimit: () => void
-  #cancelExtension: () => void
-  #cancelExpiry: () => void
+  readonly #claim: HeldClaim
+  /** When the handler has to stop, on the monotonic clock. No extension is sent from then on. */
+  readonly #runUntil: number
+  /** All on the monotonic clock. */
+  #expiresAt: number
+  #extendAt: number
+  /** When the last attempt was sent, as long as it has no answer. */
+  #unanswered: number | undefined
+  #cancelTimer: () => void = () => {}
+  #controller: AbortController | undefined
+  #lost: LeaseError | undefined
   #over = false
 
-  constructor(terms: LeaseTerms) {
-    this.#terms = terms
-    this.#cancelRunLimit = startTimer(terms.runUntil - monotonicNow(), () => this.#runTimeExceeded())
-    this.#cancelExpiry = this.#startExpiry(terms.claimedAt)
-    this.#cancelExtension = this.#startExtension(terms.claimedAt + terms.leaseMs / 3)
+  constructor(claim: HeldClaim, runUntil: number) {
+    this.#claim = claim
+    this.#runUntil = runUntil
+    this.#expiresAt = claim.claimedAt + claim.leaseMs
+    this.#extendAt = claim.claimedAt + claim.leaseMs / 3
+  }
+
+  /** Begins to extend. Until then nothing happens: a handler that is through at once needs no timer. */
+  hold(): void {
+    if (this.#over) return
+    const next = Math.min(this.#runUntil, this.#expiresAt, this.#extendAt)
+    this.#cancelTimer()
+    this.#cancelTimer = startTimer(next - monotonicNow(), () => this.#wake())
   }
 
   /** Fires when the claim is no longer held. Never fires after `end()`. */
   get signal(): AbortSignal {
+    // Few handlers ask for it, and making one takes as long as verifying a message.
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#lost !== undefined) this.#controller.abort(this.#lost)
+    }
     return this.#controller.signal
+  }
+
+  /** Why the handler had to stop, if it had. */
+  get lost(): LeaseError | undefined {
+    return this.#lost
   }
 
   /** Stops extending, without aborting: the handler is through. */
   end(): void {
     this.#over = true
-    this.#cancelRunLimit()
-    this.#cancelExtension()
-    this.#cancelExpiry()
+    this.#cancelTimer()
   }
 
   /** Stops extending and aborts the signal. Does nothing once the lease is over. */
   abort(reason: LeaseError): void {
     if (this.#over) return
     this.end()
-    this.#controller.abort(reason)
+    this.#lost = reason
+    this.#claim.onError(reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
+    this.#controller?.abort(reason)
   }
 
-  #startExpiry(from: number): () => void {
-    return startTimer(from + this.#terms.leaseMs - monotonicNow(), () => {
+  #wake(): void {
+    const now = monotonicNow()
+    // In this order: where the event loop was blocked, more than one of them is past.
+    if (now >= this.#runUntil) {
+      this.abort(
+        new LeaseError(
+          'run_time_exceeded',
+          'The webhook handler ran for maxRunMs. The lease is left to lapse, so that a later attempt can be handled.',
+        ),
+      )
+    } else if (now >= this.#expiresAt) {
       this.abort(
         new LeaseError('lease_lost', 'The delivery store did not extend the lease of this delivery before it ran out.'),
       )
-    })
+    } else {
+      if (now >= this.#extendAt) void this.#extend(now)
+      this.hold()
+    }
   }
 
-  #startExtension(at: number): () => void {
-    return startTimer(at - monotonicNow(), () => void this.#extend())
-  }
-
-  #runTimeExceeded(): void {
-    this.abort(
-      new LeaseError(
-        'run_time_exceeded',
-        'The webhook handler ran for maxRunMs. The lease is left to lapse, so that a later attempt can be handled.',
-      ),
-    )
-  }
-
-  async #extend(): Promise<void> {
-    const { store, key, token, leaseMs, runUntil, onExtendError } = this.#terms
-    const sentAt = monotonicNow()
-    // A blocked event loop fires this timer late, and before the one of the run limit.
-    if (sentAt >= runUntil) return this.#runTimeExceeded()
+  /**
+   * Asks the store once. An attempt that hangs must not cost the lease, so another one follows; its own answer counts
+   * all the same, whenever it comes.
+   */
+  async #extend(sentAt: number): Promise<void> {
+    const { store, key, token, leaseMs, onError } = this.#claim
+    const patienceMs = leaseMs / 6
+    if (this.#unanswered !== undefined) onError(noAnswer('extend', patienceMs), 'extend')
+    this.#unanswered = sentAt
+    this.#extendAt = sentAt + patienceMs
     let held: boolean
     try {
       held = requireBoolean('extend', await store.extend(key, token, leaseMs))
     } catch (error) {
-      if (this.#over) return
-      onExtendError(error)
-      this.#cancelExtension = this.#startExtension(monotonicNow() + leaseMs / 10)
-      return
+      if (this.#over || this.#unanswered !== sentAt) return
+      onError(error, 'extend')
+      this.#unanswered = undefined
+      this.#extendAt = monotonicNow() + leaseMs / 10
+      return this.hold()
     }
     if (this.#over) return
     if (!held) {
       this.abort(new LeaseError('lease_lost', 'The lease of this delivery was lost: another receiver may hold it now.'))
       return
     }
-    this.#cancelExpiry()
-    this.#cancelExpiry = this.#startExpiry(sentAt)
-    // From the sending as well: a slow store would else be asked again after the lease is over.
-    this.#cancelExtension = this.#startExtension(sentAt + leaseMs / 3)
+    this.#expiresAt = Math.max(this.#expiresAt, sentAt + leaseMs)
+    if (this.#unanswered === sentAt) {
+      this.#unanswered = undefined
+      // From the sending as well: a slow store would else be asked again after the lease is over.
+      this.#extendAt = sentAt + leaseMs / 3
+    }
+    this.hold()
   }
 }

@@ -1,3 +1,4 @@
+import type { Finding } from '../diagnose/finding.ts'
 import type { WebhookEvent } from '../event/types.ts'
 import type { DeliveryStore } from '../stores/store.ts'
 import type { WebhookSecret } from '../verify/secret.ts'
@@ -34,6 +35,39 @@ export interface WebhookRejection {
   endpoint: string
   /** The id of the message. Absent until its signature and its form were found right. */
   id?: string
+  /**
+   * Finds out why a signature was refused, as `diagnoseWebhook` does. Empty for every other reason. For development: it
+   * hashes the body some hundred times, and as long as you hold the rejection, it holds the body. Where the header
+   * alone was reason enough, the body was not read, and only the header is looked at. Not enumerable: it takes no part in logging,
+   * comparing or cloning the rejection.
+   */
+  diagnose(): Finding[]
+}
+
+/**
+ * How a message ended, for those who watch their receivers: `handled` and `discarded` are done, and so was a
+ * `duplicate`; after `failed` (the handler threw) and `interrupted` (it gave up when its signal fired) it is asked for again.
+ */
+export type WebhookHandledOutcome = 'handled' | 'discarded' | 'duplicate' | 'failed' | 'interrupted'
+
+/** What {@link WebhookReceiverOptions.onHandled} is told. Holds nothing secret. */
+export interface WebhookHandled {
+  /** The id of the message. */
+  id: string
+  /** The kind of the event. */
+  kind: WebhookEvent['kind']
+  /** The `endpoint` of the receiver. */
+  endpoint: string
+  outcome: WebhookHandledOutcome
+  /**
+   * Which attempt this was of those that reached this receiver since it was created. The service may have made more,
+   * at other processes. Absent when more than 10 000 messages wait to be handled.
+   */
+  attempts?: number
+  /** From the arrival of the request to the start of the handler, in milliseconds: the body, the secret and the store. */
+  waitedMs: number
+  /** How long the handler ran, in milliseconds; 0 for a duplicate. */
+  ranMs: number
 }
 
 /**
@@ -41,10 +75,11 @@ export interface WebhookRejection {
  *
  * - `body`: something in front of the receiver parsed or consumed the body (a `WebhookError` that names it);
  * - `secret`: the source of the secret failed, or what it gave is unusable;
- * - `claim`, `extend`, `complete`, `release`: that call of the store failed. `complete` also when the delivery had been
- *   taken over (a `LeaseError`);
- * - `handle`: the handler threw;
- * - `hook`: `onReject` threw;
+ * - `claim`, `extend`, `complete`, `release`: that call of the store failed, or had no answer in time. `extend` also
+ *   when the lease was lost under a running handler, and `complete` when the delivery had been taken over (a
+ *   `LeaseError` each);
+ * - `handle`: the handler threw, or its signal fired because it ran for `maxRunMs` or the receiver closed (a `LeaseError`);
+ * - `hook`: `onReject` or `onHandled` threw;
  * - `receiver`: a fault of this package, or of a runtime whose `waitUntil` threw.
  */
 export type WebhookErrorStage =
@@ -108,11 +143,19 @@ export interface WebhookReceiverOptions {
    * come. The only defence against replays.
    */
   retainMs?: number
-  /** Told of every request that is not answered with 200. What it throws goes to `onError`. */
+  /**
+   * Told of every request that is not answered with 200. What it throws goes to `onError`. Default: `console.warn`, at
+   * most once a minute for each reason.
+   */
   onReject?: (rejection: WebhookRejection) => unknown
   /**
-   * Told of everything that went wrong on this side; an error of your handler or store arrives as it was thrown.
-   * Default: `console.error`. What it throws is dropped.
+   * Told of everything that went wrong on this side; an error of your handler or store arrives as it was thrown. What it
+   * throws is dropped. Default: `console.warn` with the error, at most once a minute for each stage.
    */
   onError?: (error: unknown, context: WebhookErrorContext) => unknown
+  /**
+   * Told when a handler came to an end, and of every duplicate: how long it took, and how it ended. For metrics; what it
+   * throws goes to `onError`.
+   */
+  onHandled?: (handled: WebhookHandled) => unknown
 }

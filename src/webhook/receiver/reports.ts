@@ -1,27 +1,48 @@
 import { callHook } from '../../shared/hook.ts'
-import type { Answer, WebhookRejectionReason } from './answer.ts'
-import { refusal } from './answer.ts'
-import type { WebhookErrorContext, WebhookErrorStage } from './options.ts'
+import { OccasionalWarnings } from '../../shared/occasional-warnings.ts'
+import type { Finding } from '../diagnose/finding.ts'
+import type { WebhookEvent } from '../event/types.ts'
+import { type Answer, acceptance, refusal, type WebhookRejectionReason } from './answer.ts'
+import type { WebhookErrorContext, WebhookErrorStage, WebhookHandledOutcome, WebhookRejection } from './options.ts'
 import type { ReceiverSettings } from './settings.ts'
+import { monotonicNow } from './timer.ts'
+
+/** What is known of a request that is turned away. */
+interface RejectionDetails {
+  id?: string
+  /** When another attempt may fare better. */
+  retryMs?: number
+  diagnose?: () => Finding[]
+}
+
+/** How many messages that were not handled yet are counted. */
+const MAX_COUNTED = 10_000
 
 /** Tells the partner's hooks what happened, and keeps what they throw away from the answers. */
 export class ReceiverReports {
   readonly #endpoint: string
-  readonly #onReject: ReceiverSettings['onReject']
+  readonly #onReject: NonNullable<ReceiverSettings['onReject']>
   readonly #onError: NonNullable<ReceiverSettings['onError']>
+  readonly #onHandled: ReceiverSettings['onHandled']
+  /** How often each message came that is not done yet; the one that came longest ago first. */
+  readonly #attempts = new Map<string, number>()
 
-  constructor(settings: ReceiverSettings) {
-    this.#endpoint = settings.endpoint
-    this.#onReject = settings.onReject
-    this.#onError = settings.onError ?? logError
+  constructor({ endpoint, onReject, onError, onHandled }: ReceiverSettings) {
+    const warnings = new OccasionalWarnings()
+    this.#endpoint = endpoint
+    this.#onReject = onReject ?? ((rejection) => warnings.tell(rejection.reason, () => [describeRejection(rejection)]))
+    this.#onError = onError ?? ((error, context) => warnings.tell(context.stage, () => [describeError(context), error]))
+    this.#onHandled = onHandled
   }
 
   /** The answer for a request that is turned away, after telling `onReject`. */
-  rejected(reason: WebhookRejectionReason, id?: string, retryMs?: number): Answer {
+  rejected(reason: WebhookRejectionReason, { id, retryMs, diagnose = () => [] }: RejectionDetails = {}): Answer {
     const answer = refusal(reason, retryMs)
-    const rejection = { reason, status: answer.status, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
+    const told = { reason, status: answer.status, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
+    // Not enumerable, so that a rejection can be logged, compared and cloned as the data it is.
+    const rejection = Object.defineProperty(told, 'diagnose', { value: diagnose }) as WebhookRejection
     callHook(
-      () => this.#onReject?.(rejection),
+      () => this.#onReject(rejection),
       (error) => this.error(error, 'hook', id),
     )
     return answer
@@ -31,9 +52,54 @@ export class ReceiverReports {
     const context = { stage, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
     callHook(() => this.#onError(error, context))
   }
+
+  /** A message whose signature is right, before anything is done about it. */
+  arrived({ id }: WebhookEvent): void {
+    if (this.#onHandled === undefined) return
+    const attempts = this.#attempts.get(id) ?? 0
+    this.#attempts.delete(id)
+    this.#attempts.set(id, attempts + 1)
+    if (this.#attempts.size <= MAX_COUNTED) return
+    for (const oldest of this.#attempts.keys()) {
+      this.#attempts.delete(oldest)
+      return
+    }
+  }
+
+  /** The answer for a message that was done before. */
+  duplicate(event: WebhookEvent, arrivedAt: number): Answer {
+    this.ended(event, 'duplicate', arrivedAt, monotonicNow())
+    return acceptance('duplicate')
+  }
+
+  /** The times are on the monotonic clock. */
+  ended({ id, kind }: WebhookEvent, outcome: WebhookHandledOutcome, arrivedAt: number, startedAt: number): void {
+    const onHandled = this.#onHandled
+    if (onHandled === undefined) return
+    const attempts = this.#attempts.get(id)
+    if (outcome !== 'failed' && outcome !== 'interrupted') this.#attempts.delete(id)
+    const handled = {
+      id,
+      kind,
+      endpoint: this.#endpoint,
+      outcome,
+      ...(attempts !== undefined && { attempts }),
+      waitedMs: startedAt - arrivedAt,
+      ranMs: outcome === 'duplicate' ? 0 : monotonicNow() - startedAt,
+    }
+    callHook(
+      () => onHandled(handled),
+      (error) => this.error(error, 'hook', id),
+    )
+  }
 }
 
-function logError(error: unknown, { stage, endpoint, id }: WebhookErrorContext): void {
-  const message = id === undefined ? '' : `, message ${JSON.stringify(id)}`
-  console.error(`campaign-client webhook receiver ${JSON.stringify(endpoint)}${message}: ${stage} failed.`, error)
-}
+const describe = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
+  `campaign-client webhook receiver ${JSON.stringify(endpoint)}${id === undefined ? '' : `, message ${JSON.stringify(id)}`}`
+
+const describeRejection = (rejection: WebhookRejection): string =>
+  `${describe(rejection)}: a request was answered ${rejection.status} (${rejection.reason}). ` +
+  'Give the receiver an onReject to be told of each one; diagnose() of what it is given says why a signature is wrong.'
+
+const describeError = (context: WebhookErrorContext): string =>
+  `${describe(context)}: ${context.stage} failed. Give the receiver an onError to be told of each failure.`

@@ -16,7 +16,7 @@ import type { DeliveryStore } from '../stores/store.ts'
 import { secretProblem } from '../verify/secret.ts'
 import type { WebhookReceiverOptions } from './options.ts'
 
-type Hooks = 'onReject' | 'onError'
+type Hooks = 'onReject' | 'onError' | 'onHandled'
 
 /** The options with every default filled in. */
 export interface ReceiverSettings
@@ -67,6 +67,7 @@ const rules = (): OptionRules<WebhookReceiverOptions> => ({
   retainMs: optional(within('milliseconds', RETRY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
   onReject: optional(isFunction),
   onError: optional(isFunction),
+  onHandled: optional(isFunction),
 })
 
 /**
@@ -87,6 +88,7 @@ export function receiverSettings(options: WebhookReceiverOptions): ReceiverSetti
     retainMs: options.retainMs ?? WEEK_MS,
     ...(options.onReject && { onReject: options.onReject }),
     ...(options.onError && { onError: options.onError }),
+    ...(options.onHandled && { onHandled: options.onHandled }),
   }
   const { leaseMs, maxRunMs } = settings
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {

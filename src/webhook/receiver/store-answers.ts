@@ -1,5 +1,5 @@
 import { typeName } from '../../shared/type-name.ts'
-import type { ClaimResult } from '../stores/store.ts'
+import type { ClaimResult, DeliveryStore } from '../stores/store.ts'
 
 /*
  * A store of a partner's own may answer anything, one without types above all. What is no answer must be taken for
@@ -21,3 +21,7 @@ export function requireBoolean(method: 'extend' | 'complete', answer: unknown): 
     `The delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(answer)}.`,
   )
 }
+
+/** What `onError` is told of a store that is asked and stays silent. */
+export const noAnswer = (method: keyof DeliveryStore, delayMs: number): Error =>
+  new Error(`The delivery store's ${method}() did not answer within ${delayMs} ms.`)

@@ -20,18 +20,22 @@ export function startTimer(delayMs: number, callback: () => void): () => void {
  * Waits until `promise` settles, `delayMs` at most. The timer keeps a Node process alive: it bounds work that must not
  * be cut off by an empty event loop, such as recording a handled delivery while the process shuts down.
  *
- * @returns what the promise resolved to, or `undefined` when the time was up first; rejects when the promise does
+ * @returns whether it was fulfilled in time; rejects when the promise does
  */
-export async function atMost<T>(delayMs: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeUp = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), Math.max(0, delayMs))
+export function settles(delayMs: number, promise: PromiseLike<unknown>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(false), Math.max(0, delayMs))
+    promise.then(
+      () => {
+        clearTimeout(timer)
+        resolve(true)
+      },
+      (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
-  try {
-    return await Promise.race([promise, timeUp])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** Waits, keeping a Node process alive for the same reason. */

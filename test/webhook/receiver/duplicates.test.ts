@@ -1,6 +1,6 @@
 import { type ClaimResult, LeaseError, memoryStore } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { activity, deliveryOf } from '../signed-message.ts'
+import { activity, deliveryOf, signedHeaders } from '../signed-message.ts'
 import { deferred, never, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 beforeEach(() => {
@@ -331,17 +331,90 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim', 'complete'])
   })
 
-  test('complete never answers: 200 at the deadline, and given up after a lease', async () => {
+  test('complete hangs once: it is tried again after two seconds, and the message ends up done', async () => {
+    const inner = memoryStore()
+    let asked = 0
+    const { store, calls } = recordingStore(inner, {
+      complete: (key, token, retainMs) => (asked++ === 0 ? never : inner.complete(key, token, retainMs)),
+    })
+    const { receiver, handled, errors } = observedReceiver({ store })
+    const message = activity()
+    const answer = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(1999)
+    expect(calls).toEqual(['claim', 'complete'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await answer).status).toBe(200)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(calls).toEqual(['claim', 'complete', 'complete'])
+    expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(handled).toHaveLength(1)
+    expect(errors).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('complete never answers: 200 after two seconds, five attempts, and onError is told once', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => never })
-    const { receiver, errors } = observedReceiver({ store, deadlineMs: 3000, leaseMs: 20_000 })
+    const { receiver, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity()))
-    await vi.advanceTimersByTimeAsync(3000)
+    await vi.advanceTimersByTimeAsync(2000)
     expect((await answer).status).toBe(200)
     expect(errors).toEqual([])
-    await vi.advanceTimersByTimeAsync(17_000)
-    expect(errors).toMatchObject([{ context: { stage: 'complete' } }])
-    expect(calls).toEqual(['claim', 'complete'])
+    await vi.advanceTimersByTimeAsync(12_400)
+    expect(calls.filter((call) => call === 'complete')).toHaveLength(5)
+    expect(errors).toMatchObject([
+      {
+        error: { message: "The delivery store's complete() did not answer within 2000 ms." },
+        context: { stage: 'complete' },
+      },
+    ])
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('the answer of an attempt that was given up counts, and nothing is told', async () => {
+    const replies: ((recorded: boolean) => void)[] = []
+    const { store, calls } = recordingStore(memoryStore(), {
+      complete: () => new Promise((resolve) => replies.push(resolve)),
+    })
+    const { receiver, errors } = observedReceiver({ store })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(2050)
+    expect((await answer).status).toBe(200)
+    replies[0]?.(true)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(calls).toEqual(['claim', 'complete'])
+    expect(errors).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('all five attempts to record are made while the lease holds, however short it is', async () => {
+    const attempts: number[] = []
+    const { store } = recordingStore(memoryStore(), {
+      complete() {
+        attempts.push(performance.now())
+        return never
+      },
+    })
+    const { receiver } = observedReceiver({ store, leaseMs: 900 })
+    const sentAt = performance.now()
+    void receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(900)
+    expect(attempts).toHaveLength(5)
+    expect(Math.max(...attempts) - sentAt).toBeLessThan(600)
+  })
+
+  test('a function of Lambda answers when it is recorded for good: the answer would freeze it', async () => {
+    const inner = memoryStore()
+    let asked = 0
+    const { store } = recordingStore(inner, {
+      complete: (key, token, retainMs) => (asked++ === 0 ? never : inner.complete(key, token, retainMs)),
+    })
+    const { receiver } = observedReceiver({ store })
+    const body = JSON.stringify(activity({ id: 'm-1' }))
+    const event = { httpMethod: 'POST', headers: signedHeaders(body), body }
+    const answer = receiver.lambda(event)
+    await vi.advanceTimersByTimeAsync(2100)
+    expect((await answer).statusCode).toBe(200)
+    expect(await inner.claim(JSON.stringify(['campaign', 'm-1']), 1)).toEqual({ state: 'done' })
   })
 
   test('release fails after the handler threw: still 500, both are reported', async () => {
@@ -349,23 +422,40 @@ describe('the store is down', () => {
     const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
     const message = activity()
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
-    expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'release'])
     // The lease lapses by itself, and the attempt after it is handled.
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(503)
     await vi.advanceTimersByTimeAsync(30_000)
+    expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'release'])
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
   })
 
-  test('release never answers: the sender is answered at the deadline', async () => {
-    const { store } = recordingStore(memoryStore(), { release: () => never })
-    const { receiver } = observedReceiver({
+  test('release fails once: it is tried again, and the next attempt is handled', async () => {
+    const inner = memoryStore()
+    let asked = 0
+    const { store } = recordingStore(inner, {
+      release: (key, token) => (asked++ === 0 ? Promise.reject(down) : inner.release(key, token)),
+    })
+    const { receiver, handled, errors } = observedReceiver({
       store,
-      deadlineMs: 3000,
       handle: () => Promise.reject(new Error('handler')),
     })
+    const message = activity()
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
+    await vi.advanceTimersByTimeAsync(100)
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
+    expect(handled).toHaveLength(2)
+    expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'handle'])
+  })
+
+  test('release never answers: the sender is answered after two seconds', async () => {
+    const { store } = recordingStore(memoryStore(), { release: () => never })
+    const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
     const answer = receiver.fetch(deliveryOf(activity()))
-    await vi.advanceTimersByTimeAsync(3000)
-    expect((await answer).status).toBe(503)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect((await answer).status).toBe(500)
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'release'])
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   test('taken over meanwhile: the sender gets 200, onError is told that it may have run twice', async () => {

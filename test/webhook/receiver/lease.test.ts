@@ -65,18 +65,63 @@ describe('heartbeat', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('extensions do not overlap when the store is slow', async () => {
-    const replies: ((held: boolean) => void)[] = []
-    const { store, calls } = recordingStore(memoryStore(), {
-      extend: () => new Promise((resolve) => replies.push(resolve)),
+  test('an extension that hangs is sent again after a sixth of the lease, and told of', async () => {
+    const inner = memoryStore()
+    let sent = 0
+    const { store, calls } = recordingStore(inner, {
+      extend: (key, token, leaseMs) => (sent++ === 0 ? never : inner.extend(key, token, leaseMs)),
     })
+    const { signal, errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(14_999)
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(calls.filter((call) => call === 'extend')).toHaveLength(2)
+    expect(errors).toMatchObject([
+      {
+        error: { message: "The delivery store's extend() did not answer within 5000 ms." },
+        context: { stage: 'extend' },
+      },
+    ])
+    await vi.advanceTimersByTimeAsync(RUN - 15_001)
+    expect(signal.aborted).toBe(false)
+    expect(errors).toHaveLength(1)
+  })
+
+  test('the late answer of an extension counts: also when those after it hang', async () => {
+    const replies: ((held: boolean) => void)[] = []
+    const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(29_000)
-    expect(calls.filter((call) => call === 'extend')).toHaveLength(1)
-    replies[0]?.(true)
-    await vi.advanceTimersByTimeAsync(10_000)
-    expect(calls.filter((call) => call === 'extend')).toHaveLength(2)
+    expect(replies).toHaveLength(4)
+    replies[1]?.(true)
+    // Sent at 15 s.
+    await vi.advanceTimersByTimeAsync(15_999)
     expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('lease_lost')
+  })
+
+  test('a late no is a no, whatever is asked meanwhile', async () => {
+    const replies: ((held: boolean) => void)[] = []
+    const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(16_000)
+    replies[0]?.(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('lease_lost')
+  })
+
+  test('an extension that fails after it was given up is not told of twice, and sends nothing more', async () => {
+    const failures: ((error: unknown) => void)[] = []
+    const { store } = recordingStore(memoryStore(), {
+      extend: () => new Promise((_resolve, reject) => failures.push(reject)),
+    })
+    const { errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(16_000)
+    failures[0]?.(new Error('too late'))
+    await vi.advanceTimersByTimeAsync(3_999)
+    expect(errors).toHaveLength(1)
+    expect(failures).toHaveLength(2)
   })
 
   test('an extension counts from when it was sent, not from when it was answered', async () => {
@@ -166,7 +211,7 @@ describe('the lease is lost', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
     await vi.advanceTimersByTimeAsync(RUN)
     expect(calls).toEqual(['claim', 'extend'])
-    expect(errors).toEqual([])
+    expect(errors).toMatchObject([{ error: { code: 'lease_lost' }, context: { stage: 'extend' } }])
   })
 
   test('the store is gone until the lease ran out: the signal fires when it does', async () => {
@@ -178,7 +223,10 @@ describe('the lease is lost', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
     // At 10 s, and then every 3 s.
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
-    expect(errors).toMatchObject(Array(7).fill({ context: { stage: 'extend' } }))
+    expect(errors).toMatchObject([
+      ...Array(7).fill({ error: { message: 'gone' }, context: { stage: 'extend' } }),
+      { error: { code: 'lease_lost' }, context: { stage: 'extend' } },
+    ])
     await vi.advanceTimersByTimeAsync(RUN)
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
   })
@@ -307,7 +355,42 @@ describe('maxRunMs', () => {
     await vi.advanceTimersByTimeAsync(1)
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
     expect(handled).toHaveLength(1)
-    expect(errors).toEqual([])
+    expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' }, context: { stage: 'handle' } }])
+  })
+
+  test('a handler that hangs past it is told of, once', async () => {
+    const { signal, running, errors } = await heldDelivery(memoryStore())
+    await vi.advanceTimersByTimeAsync(RUN)
+    expect(errors).toMatchObject([
+      { error: { code: 'run_time_exceeded' }, context: { stage: 'handle', endpoint: 'campaign' } },
+    ])
+    expect(errors[0]?.error).toBe(signal.reason)
+    running.reject(signal.reason)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(errors).toHaveLength(1)
+  })
+
+  test('what a handler throws of its own after its signal fired is told as well', async () => {
+    const { running, errors } = await heldDelivery(memoryStore())
+    await vi.advanceTimersByTimeAsync(RUN)
+    running.reject(new Error('half done'))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' } }, { error: { message: 'half done' } }])
+  })
+
+  test('an extension that a blocked event loop kept from being sent is not sent after it', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner)
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(RUN - 5000)
+    const before = calls.length
+    // The clock goes on, and no timer fires.
+    const blockedFrom = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => blockedFrom + 6000)
+    await vi.advanceTimersByTimeAsync(5000)
+    vi.restoreAllMocks()
+    expect(reasonOf(signal)).toBe('run_time_exceeded')
+    expect(calls).toHaveLength(before)
   })
 
   test('it counts from the arrival of the request, so that no claim outlives the pause before the last retry', async () => {

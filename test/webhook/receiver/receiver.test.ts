@@ -1,7 +1,14 @@
-import { DiscardEvent, memoryStore, WebhookError } from 'campaign-client/webhook'
+import {
+  createWebhookReceiver,
+  DiscardEvent,
+  memoryStore,
+  WebhookError,
+  type WebhookReceiver,
+  type WebhookReceiverOptions,
+} from 'campaign-client/webhook'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { activity, deliveryOf, HEADER, SECRET, sign, signedHeaders } from '../signed-message.ts'
+import { activity, deliveryOf, HEADER, PLAUSIBLE, SECRET, sign, signedHeaders } from '../signed-message.ts'
 import { deferred, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
@@ -228,7 +235,12 @@ describe('refused by form', () => {
   }
 
   function streamed(body: ReadableStream<Uint8Array>, headers: Record<string, string> = {}): Request {
-    return new Request(ADDRESS, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    return new Request(ADDRESS, {
+      method: 'POST',
+      headers: { ...PLAUSIBLE, ...headers },
+      body,
+      duplex: 'half',
+    } as RequestInit)
   }
 
   test('a body without end is cut off at the limit: 413', async () => {
@@ -456,19 +468,53 @@ describe('hooks', () => {
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
   })
 
-  test('without onError, errors go to the console', async () => {
-    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const failure = new Error('handler')
-    const { receiver } = observedReceiver({
-      onError: undefined as never,
-      handle: () => {
-        throw failure
-      },
+  describe('without them', () => {
+    const silent = (options: Partial<WebhookReceiverOptions> = {}): WebhookReceiver =>
+      createWebhookReceiver({ endpoint: 'campaign', secret: SECRET, handle: () => {}, ...options })
+
+    test('a failure goes to the console, with its error', async () => {
+      const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+      const failure = new Error('handler')
+      const receiver = silent({ handle: () => Promise.reject(failure) })
+      expect((await receiver.fetch(deliveryOf(activity({ id: 'm\n1' })))).status).toBe(500)
+      expect(warn).toHaveBeenCalledWith(
+        expect.stringMatching(/^campaign-client webhook receiver "campaign", message "m\\n1": handle failed\./),
+        failure,
+      )
     })
-    expect((await receiver.fetch(deliveryOf(activity({ id: 'm\n1' })))).status).toBe(500)
-    expect(log.mock.calls).toEqual([
-      ['campaign-client webhook receiver "campaign", message "m\\n1": handle failed.', failure],
-    ])
+
+    test('a wrong secret is no secret: the console says what is refused, and how to find out why', async () => {
+      const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+      const receiver = silent()
+      expect((await receiver.fetch(deliveryOf(activity(), { secret: 'another' }))).status).toBe(401)
+      expect(warn.mock.calls).toEqual([
+        [expect.stringMatching(/"campaign".* 401 \(signature_mismatch\).*diagnose\(\)/)],
+      ])
+      expect(JSON.stringify(warn.mock.calls)).not.toContain(SECRET)
+    })
+
+    test('of each kind a minute has one warning, and the next says how many there were', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+      const receiver = silent({ handle: () => Promise.reject(new Error('handler')) })
+      const forged = () => receiver.fetch(deliveryOf(activity(), { secret: 'another' }))
+      for (let i = 0; i < 40; i++) await forged()
+      expect(warn).toHaveBeenCalledTimes(1)
+      await receiver.fetch(new Request(ADDRESS))
+      expect(warn).toHaveBeenCalledTimes(2)
+      await vi.advanceTimersByTimeAsync(59_999)
+      await forged()
+      expect(warn).toHaveBeenCalledTimes(2)
+      await vi.advanceTimersByTimeAsync(1)
+      await forged()
+      expect(warn.mock.calls.at(-1)).toEqual([
+        expect.stringContaining('signature_mismatch'),
+        '(and 40 more since the last warning of this kind)',
+      ])
+      const others = silent()
+      await others.fetch(deliveryOf(activity(), { secret: 'another' }))
+      expect(warn).toHaveBeenCalledTimes(4)
+    })
   })
 
   test('no answer, hook or print-out of the receiver shows the secret', async () => {

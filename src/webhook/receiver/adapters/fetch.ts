@@ -1,6 +1,7 @@
 import { typeName } from '../../../shared/type-name.ts'
 import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body.ts'
 import type { ReceiverCore } from '../core.ts'
+import { LATE } from '../deadline.ts'
 import { SIGNATURE_HEADER } from '../intake.ts'
 
 /** The part of a runtime's context that keeps it alive after the answer: `ctx` of Workers, for instance. */
@@ -45,7 +46,7 @@ function waitUntil(context: unknown, work: Promise<unknown>): void {
   if (typeof context.waitUntil === 'function') context.waitUntil(work)
 }
 
-async function readRequestBody(request: Request, { maxBytes, signal }: BodyLimits): Promise<BodyRead> {
+async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
   if (request.bodyUsed || request.body?.locked) {
     return {
       ok: false,
@@ -58,19 +59,20 @@ async function readRequestBody(request: Request, { maxBytes, signal }: BodyLimit
   if (!request.body) {
     try {
       // There is no body, or a runtime without streams.
-      return wholeBody(new Uint8Array(await request.arrayBuffer()), maxBytes)
+      const whole = await deadline.meet(request.arrayBuffer())
+      return whole === LATE ? { ok: false, reason: 'body_timeout' } : wholeBody(new Uint8Array(whole), maxBytes)
     } catch {
       return { ok: false, reason: 'body_aborted' }
     }
   }
   const reader = request.body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
-  signal.addEventListener('abort', cancel, { once: true })
+  const forget = deadline.onPassed(cancel)
   const collector = new BodyCollector(maxBytes)
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (signal.aborted) return { ok: false, reason: 'body_timeout' }
+      if (deadline.passed) return { ok: false, reason: 'body_timeout' }
       if (done) return { ok: true, bytes: collector.bytes() }
       const failure = collector.add(value)
       if (failure) {
@@ -81,6 +83,6 @@ async function readRequestBody(request: Request, { maxBytes, signal }: BodyLimit
   } catch {
     return { ok: false, reason: 'body_aborted' }
   } finally {
-    signal.removeEventListener('abort', cancel)
+    forget()
   }
 }

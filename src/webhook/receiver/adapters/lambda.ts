@@ -68,10 +68,11 @@ function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; 
 
 function patience(context: LambdaContext | undefined, maxRunMs: number): Patience {
   const remainingMs = context?.getRemainingTimeInMillis?.()
-  if (remainingMs === undefined) return { answerMs: maxRunMs + STOP_MS - ANSWER_MS, runMs: maxRunMs }
+  if (remainingMs === undefined)
+    return { answerMs: maxRunMs + STOP_MS - ANSWER_MS, runMs: maxRunMs, untilRecorded: true }
   // A function with the default limit of 3 s has no 2 s to spare.
   const runMs = Math.min(maxRunMs, remainingMs - Math.min(STOP_MS, remainingMs * 0.4))
-  return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3) }
+  return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3), untilRecorded: true }
 }
 
 /** Every value of a header, whatever case its name has; REST APIs and load balancers pass names on as sent. */

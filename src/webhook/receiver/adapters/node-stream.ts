@@ -1,4 +1,5 @@
-import { BodyCollector, type BodyLimits, type BodyRead, rawBytes } from '../body.ts'
+import { BodyCollector, type BodyFailure, type BodyLimits, type BodyRead, rawBytes } from '../body.ts'
+import type { Deadline } from '../deadline.ts'
 import { startTimer } from '../timer.ts'
 
 /** What is used of a Node readable stream, by structure: a type of node: would bind edge projects to Node's types. */
@@ -6,6 +7,7 @@ export interface NodeReadable {
   readonly destroyed?: boolean
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean
+  readonly readableFlowing?: boolean | null
   on(event: string, listener: (...values: unknown[]) => void): unknown
   removeListener(event: string, listener: (...values: unknown[]) => void): unknown
   listenerCount?(event: string): number
@@ -17,6 +19,36 @@ export interface NodeReadable {
 /** Whether somebody read from the stream before: what is left of it, if anything, is not the body. */
 export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
+}
+
+/** Whether the stream itself knows that nothing was read from it. Those that only look like a stream don't know. */
+export function isUnread(stream: NodeReadable): boolean {
+  return stream.readableDidRead === false && stream.readableEnded !== true && stream.destroyed !== true
+}
+
+/** Whether somebody is reading the stream at the moment. */
+export function isBeingRead(stream: NodeReadable): boolean {
+  return stream.readableFlowing === true && stream.readableEnded === false && stream.destroyed !== true
+}
+
+/** Waits until whoever is reading the stream has come to its end. */
+export function readByOthers(stream: NodeReadable, deadline: Deadline): Promise<BodyFailure | undefined> {
+  return new Promise((resolve) => {
+    const onAborted = (): void => settle({ ok: false, reason: 'body_aborted' })
+    const listeners: [event: string, listener: () => void][] = [
+      ['end', () => settle(undefined)],
+      ['error', onAborted],
+      ['aborted', onAborted],
+      ['close', onAborted],
+    ]
+    const forget = deadline.onPassed(() => settle({ ok: false, reason: 'body_timeout' }))
+    function settle(failure: BodyFailure | undefined): void {
+      forget()
+      for (const [event, listener] of listeners) stream.removeListener(event, listener)
+      resolve(failure)
+    }
+    for (const [event, listener] of listeners) stream.on(event, listener)
+  })
 }
 
 /**
@@ -34,7 +66,7 @@ function drain(stream: NodeReadable): void {
  * Reads a stream to its end. Listens instead of iterating: leaving a loop destroys the stream, and the connection
  * with it, before an answer could be sent.
  */
-export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimits): Promise<BodyRead> {
+export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
   return new Promise((resolve) => {
     const collector = new BodyCollector(maxBytes)
     const listeners: [event: string, listener: (...values: unknown[]) => void][] = [
@@ -46,8 +78,10 @@ export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimit
     const held = isHeld(stream)
     if (held) listeners.push(['readable', () => drain(stream)])
 
+    let forget = (): void => {}
+
     function settle(result: BodyRead): void {
-      signal.removeEventListener('abort', onTimeout)
+      forget()
       for (const [event, listener] of listeners) stream.removeListener(event, listener)
       resolve(result)
     }
@@ -66,8 +100,8 @@ export function readStream(stream: NodeReadable, { maxBytes, signal }: BodyLimit
     stream.on('error', onAborted)
     // A stream that is gone already says nothing any more.
     if (stream.destroyed) return onAborted()
-    if (signal.aborted) return onTimeout()
-    signal.addEventListener('abort', onTimeout, { once: true })
+    if (deadline.passed) return onTimeout()
+    forget = deadline.onPassed(onTimeout)
     for (const [event, listener] of listeners) stream.on(event, listener)
     if (held) drain(stream)
     else stream.resume()

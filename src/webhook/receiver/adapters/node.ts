@@ -3,7 +3,15 @@ import type { Answer } from '../answer.ts'
 import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body.ts'
 import type { ReceiverCore } from '../core.ts'
 import { SIGNATURE_HEADER } from '../intake.ts'
-import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
+import {
+  discardRest,
+  isBeingRead,
+  isUnread,
+  type NodeReadable,
+  readByOthers,
+  readStream,
+  wasRead,
+} from './node-stream.ts'
 
 /** The part of an `IncomingMessage` that is used. Requests of Express, Nest and http2 fit as well. */
 export interface NodeRequest extends NodeReadable {
@@ -63,14 +71,26 @@ function send(response: NodeResponse, answer: Answer): void {
 }
 
 /**
- * A body somebody else read is taken only if they kept its bytes. Whether the stream was read decides, not whether
- * `req.body` is there: body-parser of Express 4 sets an empty object also for bodies it left alone.
+ * A stream that nobody has read is the body, whatever stands in `req.rawBody` or `req.body`: an empty text, say, for
+ * somebody's listener to add to. A body somebody else read is taken only if they kept its bytes. Whether the stream was
+ * read decides, not whether `req.body` is there: body-parser of Express 4 sets an empty object also for bodies it left
+ * alone.
  */
 async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<BodyRead> {
-  const parsed = property(request, 'body')
-  const kept = rawBytes(property(request, 'rawBody')) ?? rawBytes(parsed)
+  if (isUnread(request)) {
+    const read = await readStream(request, limits)
+    // Adapters of some platforms leave an empty stream beside the body.
+    const kept = read.ok && read.bytes.byteLength === 0 ? keptBytes(request) : undefined
+    return kept === undefined ? read : wholeBody(kept, limits.maxBytes)
+  }
+  if (isBeingRead(request)) {
+    const failure = await readByOthers(request, limits.deadline)
+    if (failure) return failure
+  }
+  const kept = keptBytes(request)
   if (kept !== undefined) return wholeBody(kept, limits.maxBytes)
   if (!wasRead(request)) return readStream(request, limits)
+  const parsed = property(request, 'body')
   return {
     ok: false,
     reason: 'body_not_raw',
@@ -83,6 +103,9 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
           '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } }).',
   }
 }
+
+const keptBytes = (request: NodeRequest): Uint8Array | undefined =>
+  rawBytes(property(request, 'rawBody')) ?? rawBytes(property(request, 'body'))
 
 /** Some platforms parse when the property is read, and throw. */
 function property(request: NodeRequest, name: 'body' | 'rawBody'): unknown {

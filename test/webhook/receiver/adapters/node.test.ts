@@ -2,7 +2,7 @@ import { Agent, request as httpRequest, type IncomingMessage, type ServerRespons
 import { connect, type Socket } from 'node:net'
 import { WebhookError, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { activity, deliveryOf, HEADER, sign, signedHeaders } from '../../signed-message.ts'
+import { activity, deliveryOf, HEADER, PLAUSIBLE, sign, signedHeaders } from '../../signed-message.ts'
 import { deferred, observedReceiver } from '../observed-receiver.ts'
 import { serve } from './loopback-server.ts'
 
@@ -50,6 +50,7 @@ async function rawConnection(port: number): Promise<{ socket: Socket; received: 
 }
 
 const HEAD = 'POST /webhooks/campaign HTTP/1.1\r\nhost: receiver.test\r\n'
+const SIGNED_HEAD = `${HEAD}${HEADER}: ${'a'.repeat(64)}\r\n`
 
 describe('answers', () => {
   test('a signed message is handled, a forged one refused, a repeated one done', async () => {
@@ -121,7 +122,7 @@ describe('size', () => {
         controller.close()
       },
     })
-    const response = await fetch(url, { method: 'POST', body, duplex: 'half' } as RequestInit)
+    const response = await fetch(url, { method: 'POST', headers: PLAUSIBLE, body, duplex: 'half' } as RequestInit)
     expect(response.status).toBe(413)
     expect(rejections).toMatchObject([{ reason: 'too_large' }])
   })
@@ -150,7 +151,7 @@ describe('size', () => {
     const { port } = await serveReceiver(observedReceiver().receiver)
     const { socket, received, closed } = await rawConnection(port)
     const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`
-    socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`)
+    socket.write(`${SIGNED_HEAD}transfer-encoding: chunked\r\n\r\n`)
     let sent = 0
     const pump = (): void => {
       while (!socket.destroyed && socket.write(chunk)) sent += chunk.length
@@ -166,7 +167,7 @@ describe('size', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { port, dealtWith } = await serveReceiver(observedReceiver().receiver)
     const { socket, closed } = await rawConnection(port)
-    socket.write(`${HEAD}content-length: 900000\r\n\r\n${'a'.repeat(1000)}`)
+    socket.write(`${SIGNED_HEAD}content-length: 900000\r\n\r\n${'a'.repeat(1000)}`)
     await dealtWith
     await vi.advanceTimersByTimeAsync(5000)
     await closed
@@ -178,7 +179,7 @@ describe('senders that go away', () => {
     const { receiver, rejections } = observedReceiver()
     const { port, arrived, dealtWith } = await serveReceiver(receiver)
     const { socket } = await rawConnection(port)
-    socket.write(`${HEAD}content-length: 1000\r\n\r\n{"id":`)
+    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n{"id":`)
     await arrived
     socket.destroy()
     await dealtWith
@@ -192,7 +193,7 @@ describe('senders that go away', () => {
       (request) => new Promise<void>((resolve) => request.on('close', () => resolve())),
     )
     const { socket } = await rawConnection(port)
-    socket.write(`${HEAD}content-length: 1000\r\n\r\n{"id":`)
+    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n{"id":`)
     await arrived
     socket.destroy()
     await dealtWith
@@ -204,7 +205,7 @@ describe('senders that go away', () => {
     const { receiver } = observedReceiver({ deadlineMs: 3000 })
     const { port, arrived, dealtWith } = await serveReceiver(receiver)
     const { socket, received, closed } = await rawConnection(port)
-    socket.write(`${HEAD}content-length: 1000\r\n\r\n{"id":`)
+    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n{"id":`)
     await arrived
     await vi.advanceTimersByTimeAsync(3000)
     await dealtWith
@@ -277,7 +278,12 @@ describe('a body that somebody read before', () => {
         controller.close()
       },
     })
-    const response = await fetch(url, { method: 'POST', body: chunked, duplex: 'half' } as RequestInit)
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: PLAUSIBLE,
+      body: chunked,
+      duplex: 'half',
+    } as RequestInit)
     expect(response.status).toBe(413)
   })
 
