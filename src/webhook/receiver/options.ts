@@ -145,7 +145,7 @@ export interface WebhookReceiverOptions {
   retainMs?: number
   /**
    * Told of every request that is not answered with 200. What it throws goes to `onError`. Default: `console.warn`, at
-   * most once a minute for each reason.
+   * most once a minute for each reason, unless `onError` was told of the cause.
    */
   onReject?: (rejection: WebhookRejection) => unknown
   /**

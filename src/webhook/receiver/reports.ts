@@ -30,7 +30,7 @@ export class ReceiverReports {
   constructor({ endpoint, onReject, onError, onHandled }: ReceiverSettings) {
     const warnings = new OccasionalWarnings()
     this.#endpoint = endpoint
-    this.#onReject = onReject ?? ((rejection) => warnings.tell(rejection.reason, () => [describeRejection(rejection)]))
+    this.#onReject = onReject ?? ((rejection) => warnOfRejection(warnings, rejection))
     this.#onError = onError ?? ((error, context) => warnings.tell(context.stage, () => [describeError(context), error]))
     this.#onHandled = onHandled
   }
@@ -96,6 +96,20 @@ export class ReceiverReports {
 
 const describe = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
   `campaign-client webhook receiver ${JSON.stringify(endpoint)}${id === undefined ? '' : `, message ${JSON.stringify(id)}`}`
+
+/** What `onError` was told of before, so that one fault makes one warning. */
+const TOLD_AS_ERRORS: ReadonlySet<WebhookRejectionReason> = new Set([
+  'body_not_raw',
+  'secret_unavailable',
+  'store_unavailable',
+  'handler_failed',
+  'internal_error',
+])
+
+function warnOfRejection(warnings: OccasionalWarnings, rejection: WebhookRejection): void {
+  if (TOLD_AS_ERRORS.has(rejection.reason)) return
+  warnings.tell(rejection.reason, () => [describeRejection(rejection)])
+}
 
 const describeRejection = (rejection: WebhookRejection): string =>
   `${describe(rejection)}: a request was answered ${rejection.status} (${rejection.reason}). ` +
