@@ -145,7 +145,7 @@ export const within =
 export const milliseconds: OptionRule = /* @__PURE__ */ positive('milliseconds', LONGEST_TIMER_MS)
 
 /** A delay that a timer can hold, or none. */
-export const nonNegativeMilliseconds: OptionRule = within('milliseconds', 0, LONGEST_TIMER_MS)
+export const nonNegativeMilliseconds: OptionRule = (value) => within('milliseconds', 0, LONGEST_TIMER_MS)(value)
 
 export const wholeNumber =
   (min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule =>
