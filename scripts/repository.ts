@@ -8,9 +8,9 @@ export const pathTo = (file: string): string => fileURLToPath(new URL(`../${file
 /** The text of a file of the repository. */
 export const read = (file: string): string => readFileSync(pathTo(file), 'utf8')
 
-/** The text as the formatter of the project would leave it in that file. */
+/** The text as formatter and import order of the project would leave it in that file. */
 export function formatted(file: string, text: string): string {
-  return execFileSync(pathTo('node_modules/.bin/biome'), ['format', `--stdin-file-path=${file}`], {
+  return execFileSync(pathTo('node_modules/.bin/biome'), ['check', '--write', `--stdin-file-path=${file}`], {
     cwd: pathTo('.'),
     input: text,
     encoding: 'utf8',

@@ -1,3 +1,4 @@
+// Written by `npm run generate`, from the files of the operations.
 import type { OperationName } from '../../endpoints/index.ts'
 import { getCampaignInfo } from './get-campaign-info.ts'
 import { getCampaignPoints } from './get-campaign-points.ts'
@@ -12,7 +13,7 @@ import { setReferrer } from './set-referrer.ts'
 import { setReferrerByRefId } from './set-referrer-by-ref-id.ts'
 import { updateUser } from './update-user.ts'
 
-/** What each operation does. Interface: Endpoints, 1 to 10. */
+/** What each operation does. Interface: Endpoints. */
 export const rules: { readonly [Name in OperationName]: Rule<Name> } = {
   getUserProgress,
   rewardWallet,

@@ -1,0 +1,27 @@
+// Written by `npm run generate`, from the files of the operations.
+import getCampaignInfo from './get-campaign-info.ts'
+import getCampaignPoints from './get-campaign-points.ts'
+import getInviteCode from './get-invite-code.ts'
+import getUserProfiles from './get-user-profiles.ts'
+import getUserProgress from './get-user-progress.ts'
+import recordActionValue from './record-action-value.ts'
+import registerWebhook from './register-webhook.ts'
+import rewardWallet from './reward-wallet.ts'
+import setReferrer from './set-referrer.ts'
+import setReferrerByRefId from './set-referrer-by-ref-id.ts'
+import updateUser from './update-user.ts'
+
+/** The catalogue: every operation of the service, once, in the order of the interface. */
+export const endpoints = {
+  getUserProgress,
+  rewardWallet,
+  setReferrer,
+  updateUser,
+  setReferrerByRefId,
+  recordActionValue,
+  getCampaignInfo,
+  getCampaignPoints,
+  getUserProfiles,
+  getInviteCode,
+  registerWebhook,
+} as const
