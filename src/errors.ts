@@ -3,7 +3,12 @@ import { capped, type Issue } from './schemas/issue.ts'
 import { CampaignError, type WriteOutcome } from './shared/campaign-error.ts'
 
 export type { Issue } from './schemas/issue.ts'
-export { CampaignError, type CampaignErrorInit, type WriteOutcome } from './shared/campaign-error.ts'
+export {
+  CampaignError,
+  type CampaignErrorCode,
+  type CampaignErrorInit,
+  type WriteOutcome,
+} from './shared/campaign-error.ts'
 
 /** The call an error belongs to. */
 export interface ErrorContext {
@@ -27,10 +32,21 @@ export interface ApiErrorInit extends ErrorContext {
   retryAfterMs?: number | undefined
 }
 
+/** The `code` of an {@link ApiError}, one for each of its classes. */
+export type ApiErrorCode =
+  | 'api_error'
+  | 'bad_request'
+  | 'unauthorized'
+  | 'access_denied'
+  | 'rate_limited'
+  | 'service_error'
+  | 'referral_rejected'
+
 /** The service answered, and the answer is an error. Interface: Errors. */
 export class ApiError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ApiError'
+  declare readonly code: ApiErrorCode
   /** The HTTP status of the answer. It may be 2xx: the service reports some errors that way. */
   readonly status: number
   /** The `error.code` of the standard envelope, where there was one. */
@@ -42,7 +58,7 @@ export class ApiError extends CampaignError {
   /** How long the service asks to wait, in milliseconds, from a well-formed `Retry-After`. */
   declare readonly retryAfterMs?: number
 
-  constructor(message: string, init: ApiErrorInit, code = 'api_error') {
+  constructor(message: string, init: ApiErrorInit, code: ApiErrorCode = 'api_error') {
     super(message, { ...init, code })
     this.status = init.status
     if (init.serviceCode !== undefined) this.serviceCode = init.serviceCode
@@ -56,6 +72,7 @@ export class ApiError extends CampaignError {
 export class BadRequestError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'BadRequestError'
+  declare readonly code: 'bad_request'
   constructor(message: string, init: ApiErrorInit) {
     super(message, init, 'bad_request')
   }
@@ -65,6 +82,7 @@ export class BadRequestError extends ApiError {
 export class UnauthorizedError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'UnauthorizedError'
+  declare readonly code: 'unauthorized'
   constructor(message: string, init: ApiErrorInit) {
     super(message, init, 'unauthorized')
   }
@@ -74,6 +92,7 @@ export class UnauthorizedError extends ApiError {
 export class AccessDeniedError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'AccessDeniedError'
+  declare readonly code: 'access_denied'
   constructor(message: string, init: ApiErrorInit) {
     super(message, init, 'access_denied')
   }
@@ -83,6 +102,7 @@ export class AccessDeniedError extends ApiError {
 export class RateLimitError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'RateLimitError'
+  declare readonly code: 'rate_limited'
   constructor(message: string, init: ApiErrorInit) {
     super(message, init, 'rate_limited')
   }
@@ -92,6 +112,7 @@ export class RateLimitError extends ApiError {
 export class ServiceError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'ServiceError'
+  declare readonly code: 'service_error'
   constructor(message: string, init: ApiErrorInit) {
     super(message, init, 'service_error')
   }
@@ -104,6 +125,7 @@ export type ReferralRejection = 'missing_user' | 'self_referral_not_allowed'
 export class ReferralRejectedError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'ReferralRejectedError'
+  declare readonly code: 'referral_rejected'
   /** Why: a required user does not exist, or the user would refer themselves. */
   declare readonly reason: OpenString<ReferralRejection>
   constructor(message: string, init: ApiErrorInit & { reason: string }) {
@@ -115,6 +137,7 @@ export class ReferralRejectedError extends ApiError {
 export class NetworkError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'NetworkError'
+  declare readonly code: 'network'
   /** The system's own code, where it gave one: `ECONNRESET`, `ECONNREFUSED`, `ENOTFOUND`, … */
   declare readonly systemCode?: string
   constructor(message: string, init: ErrorContext & { systemCode?: string | undefined }) {
@@ -127,6 +150,7 @@ export class NetworkError extends CampaignError {
 export class TimeoutError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'TimeoutError'
+  declare readonly code: 'timeout'
   /** `'attempt'`: the last attempt ran into `timeoutMs`. `'total'`: the call ran into `totalTimeoutMs`. */
   readonly scope: 'attempt' | 'total'
   /** The limit that was reached, in milliseconds. */
@@ -142,6 +166,7 @@ export class TimeoutError extends CampaignError {
 export class UnexpectedResponseError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'UnexpectedResponseError'
+  declare readonly code: 'unexpected_response'
   /** The HTTP status of the answer; 0 where a browser hides that of a redirect. */
   readonly status: number
   /** What did not fit, with paths from the root of the body. Never values. The first 20. */
@@ -161,6 +186,7 @@ export class UnexpectedResponseError extends CampaignError {
 export class InvalidRequestError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'InvalidRequestError'
+  declare readonly code: 'invalid_request'
   /** What is wrong, with paths from the root of the argument; call options start with `'options'`. The first 20. */
   readonly issues: readonly Issue[]
   /** How many issues there are besides those in `issues`. Absent where there are no more. */
@@ -177,6 +203,7 @@ export class InvalidRequestError extends CampaignError {
 export class AccessTokenError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AccessTokenError'
+  declare readonly code: 'access_token'
   constructor(message: string, init: ErrorContext = {}) {
     super(message, { ...init, code: 'access_token' })
   }
@@ -186,6 +213,7 @@ export class AccessTokenError extends CampaignError {
 export class ConfigurationError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ConfigurationError'
+  declare readonly code: 'configuration'
   constructor(message: string, init: ErrorContext = {}) {
     super(message, { ...init, code: 'configuration' })
   }

@@ -12,7 +12,7 @@ export interface GetCampaignInfoRequest {
 export const getCampaignInfoRequest = z.object({ pid: identifier })
 
 /** A task as the campaign defines it. Interface: Resources, Campaign info. */
-export interface TaskDefinition {
+export type TaskDefinition = {
   /** Task ID: the `aid` of `recordActionValue`. */
   id: string
   /** Display name of the task. */
@@ -36,7 +36,7 @@ export interface TaskDefinition {
 }
 
 /** A quest as the campaign defines it. Interface: Resources, Campaign info. */
-export interface QuestDefinition {
+export type QuestDefinition = {
   /** Quest ID: the `cid` of `recordActionValue`. */
   id: string
   /** Display name of the quest. */
@@ -54,7 +54,7 @@ export interface QuestDefinition {
 }
 
 /** A campaign's structure. Interface: Resources, Campaign info. */
-export interface CampaignInfo {
+export type CampaignInfo = {
   /** Campaign ID, the `pid` of every other call. */
   id: string
   /** Display name of the campaign. */

@@ -12,7 +12,7 @@ export interface GetCampaignPointsRequest {
 export const getCampaignPointsRequest = z.object({ pid: identifier })
 
 /** A season of a campaign. Interface: Resources, Campaign points. */
-export interface CampaignSeason {
+export type CampaignSeason = {
   /** Display name of the season. */
   name: string
   /** XP at which the season ends. */
@@ -20,7 +20,7 @@ export interface CampaignSeason {
 }
 
 /** The point totals of a campaign. Interface: Resources, Campaign points. */
-export interface CampaignPoints {
+export type CampaignPoints = {
   /** Campaign ID. */
   id: string
   /** Display name of the campaign. */

@@ -14,7 +14,7 @@ export interface GetInviteCodeRequest {
 export const getInviteCodeRequest = z.object({ code: identifier, pid: identifier })
 
 /** The use of an invite code. Interface: Resources, Invite code status. */
-export interface InviteCode {
+export type InviteCode = {
   /** Accounts that used the code. */
   used_by: string[]
 }

@@ -16,7 +16,7 @@ export interface GetUserProfilesRequest {
 export const getUserProfilesRequest = z.object(user)
 
 /** One linked profile of a user. Interface: Resources, User profiles. */
-export interface LinkedProfile {
+export type LinkedProfile = {
   /** Account identifier on the platform. */
   account: string
   /** The platform the account belongs to. */
@@ -24,7 +24,7 @@ export interface LinkedProfile {
 }
 
 /** The linked profiles of a user and the user's totals. Interface: Resources, User profiles. */
-export interface UserProfiles {
+export type UserProfiles = {
   /** The user's account identifier. */
   user_id: string
   /** Base XP from tasks and activities. */

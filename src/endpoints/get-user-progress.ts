@@ -20,7 +20,7 @@ export const getUserProgressRequest = z.object(user)
 export type CompletionStatus = OpenString<'none' | 'completed'>
 
 /** A task of the campaign with the user's status. Interface: Resources, User progress. */
-export interface TaskEntry {
+export type TaskEntry = {
   /** Task ID: the `aid` of `recordActionValue`. */
   id: string
   /** Display name of the task. */
@@ -36,7 +36,7 @@ export interface TaskEntry {
 }
 
 /** A quest (a group of tasks) with the user's status. Interface: Resources, User progress. */
-export interface QuestEntry {
+export type QuestEntry = {
   /** Quest ID: the `cid` of `recordActionValue`. */
   id: string
   /** Display name of the quest. */
@@ -54,7 +54,7 @@ export interface QuestEntry {
 }
 
 /** A challenge with the user's status. Interface: Resources, User progress. */
-export interface ChallengeEntry {
+export type ChallengeEntry = {
   /** Challenge ID. */
   id: string
   /** Display name of the challenge. */
@@ -70,7 +70,7 @@ export interface ChallengeEntry {
 }
 
 /** A reward the user has earned. Interface: Resources, User progress. */
-export interface RewardEntry {
+export type RewardEntry = {
   /** Reward ID. */
   id: string
   /** Identifier or value of the reward. */
@@ -80,7 +80,7 @@ export interface RewardEntry {
 }
 
 /** A user's progress in one campaign. Interface: Resources, User progress. */
-export interface UserProgress {
+export type UserProgress = {
   /** ID of the user's entry in the campaign. */
   id: string
   /** The user's account identifier, equal to the `account` asked for. */

@@ -42,8 +42,10 @@ const REFERRAL_REJECTIONS: ReadonlySet<string> = new Set<ReferralRejection>([
 const LONGEST_MESSAGE = 300
 const ISSUES_IN_MESSAGE = 5
 
+type ApiErrorClass = new (message: string, init: ApiErrorInit) => ApiError
+
 /** Error class by status. */
-const CLASSES = new Map([
+const CLASSES: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErrorClass>([
   [400, BadRequestError],
   [401, UnauthorizedError],
   [403, AccessDeniedError],
@@ -165,7 +167,7 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   )
 }
 
-function errorClass(status: number | undefined): new (message: string, init: ApiErrorInit) => ApiError {
+function errorClass(status: number | undefined): ApiErrorClass {
   if (status === undefined) return ApiError
   return CLASSES.get(status) ?? (status >= 500 && status < 600 ? ServiceError : ApiError)
 }

@@ -4,10 +4,45 @@ const KINDS: keyof CampaignError = '@@campaign-client/error-kinds'
 /** Whether a write took effect, as far as the client can know. */
 export type WriteOutcome = 'not_applied' | 'unknown'
 
+/**
+ * What went wrong, by name: the `code` of every error of this package. What each means and what to do is on the page
+ * "Error codes". A later version may add codes, so a `switch` wants a `default`.
+ */
+export type CampaignErrorCode =
+  // The service answered with an error.
+  | 'api_error'
+  | 'bad_request'
+  | 'unauthorized'
+  | 'access_denied'
+  | 'rate_limited'
+  | 'service_error'
+  | 'referral_rejected'
+  // There is no answer that could be used.
+  | 'network'
+  | 'timeout'
+  | 'unexpected_response'
+  // Nothing was sent.
+  | 'invalid_request'
+  | 'access_token'
+  | 'configuration'
+  // A webhook message is refused.
+  | 'missing_signature'
+  | 'malformed_signature'
+  | 'signature_mismatch'
+  | 'body_not_raw'
+  | 'invalid_utf8'
+  | 'invalid_json'
+  | 'missing_id'
+  // A webhook handler ends.
+  | 'discard_event'
+  | 'lease_lost'
+  | 'run_time_exceeded'
+  | 'receiver_closed'
+
 /** What every error of this package is made from. */
 export interface CampaignErrorInit {
   /** The stable code of the error class, or of the reason within it. */
-  code: string
+  code: CampaignErrorCode
   /** The method of `CampaignClient` that failed. Absent on errors that belong to no call. */
   operation?: string | undefined
   /** Set on errors of writes only. */
@@ -35,7 +70,7 @@ export class CampaignError extends Error {
   }
 
   /** A stable, machine-readable name of what went wrong. Safe to branch on and to log. */
-  readonly code: string
+  readonly code: CampaignErrorCode
   /** The method of `CampaignClient` that failed, for instance `'rewardWallet'`. */
   declare readonly operation?: string
   /**

@@ -4,7 +4,12 @@
  * @module campaign-client/webhook
  */
 
-export { CampaignError, type CampaignErrorInit, type WriteOutcome } from '../shared/campaign-error.ts'
+export {
+  CampaignError,
+  type CampaignErrorCode,
+  type CampaignErrorInit,
+  type WriteOutcome,
+} from '../shared/campaign-error.ts'
 export type { Finding, FindingCode } from './diagnose/finding.ts'
 export { diagnoseWebhook } from './diagnose/index.ts'
 export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse.ts'

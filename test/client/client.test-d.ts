@@ -2,10 +2,12 @@ import {
   type AcceptedData,
   type AccessTokenSource,
   type ApiError,
+  type ApiErrorCode,
   type CallOptions,
   CampaignClient,
   type CampaignClientOptions,
   CampaignError,
+  type CampaignErrorCode,
   type CampaignInfo,
   type CampaignPoints,
   type ChallengeEntry,
@@ -15,6 +17,7 @@ import {
   type InvalidResponseEvent,
   type InviteCode,
   type Issue,
+  type LeaseErrorCode,
   type Metadata,
   type NetworkError,
   type OpenQueryOperation,
@@ -22,6 +25,7 @@ import {
   type QueryNames,
   type QuestDefinition,
   type QuestEntry,
+  type RateLimitError,
   ReferralRejectedError,
   type RequestEvent,
   type ResponseEvent,
@@ -33,6 +37,7 @@ import {
   type UnexpectedResponseError,
   type UserProfiles,
   type UserProgress,
+  type WebhookErrorCode,
   type WebhookRegistration,
   type WriteOutcome,
 } from 'campaign-client'
@@ -297,12 +302,39 @@ describe('errors', () => {
       expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'total'>()
       expectTypeOf(error.timeoutMs).toEqualTypeOf<number>()
     } else if (error instanceof CampaignError) {
-      expectTypeOf(error.code).toEqualTypeOf<string>()
+      expectTypeOf(error.code).toEqualTypeOf<CampaignErrorCode>()
       expectTypeOf(error.operation).toEqualTypeOf<string | undefined>()
       expectTypeOf(error.outcome).toEqualTypeOf<WriteOutcome | undefined>()
       // @ts-expect-error only answers have a status
       error.status
     }
+  })
+
+  test('have codes that a switch can go through', () => {
+    const done = (error: CampaignError): boolean => {
+      switch (error.code) {
+        case 'rate_limited':
+        case 'network':
+          return false
+        // @ts-expect-error a misspelt code
+        case 'rate_limitted':
+          return false
+        default:
+          expectTypeOf(error.code).toEqualTypeOf<Exclude<CampaignErrorCode, 'rate_limited' | 'network'>>()
+          return true
+      }
+    }
+    expectTypeOf(done).toBeFunction()
+  })
+
+  test('have the codes of their class', () => {
+    expectTypeOf<ApiError['code']>().toEqualTypeOf<ApiErrorCode>()
+    expectTypeOf<RateLimitError['code']>().toEqualTypeOf<'rate_limited'>()
+    expectTypeOf<ReferralRejectedError['code']>().toEqualTypeOf<'referral_rejected'>()
+    expectTypeOf<NetworkError['code']>().toEqualTypeOf<'network'>()
+    expectTypeOf<TimeoutError['code']>().toEqualTypeOf<'timeout'>()
+    expectTypeOf<UnexpectedResponseError['code']>().toEqualTypeOf<'unexpected_response'>()
+    expectTypeOf<ApiErrorCode | WebhookErrorCode | LeaseErrorCode>().toExtend<CampaignErrorCode>()
   })
 
   test('have their fields', () => {

@@ -20,6 +20,9 @@ test('there is a type for every schema', () => {
 test('what a schema reads is its type', () => {
   type Assignable = { [Name in keyof Types]: Output<Name> extends Types[Name] ? true : Name }
   expectTypeOf<Assignable[keyof Types]>().toEqualTypeOf<true>()
+  // And the other way: what the client gives fits what `z.infer` makes of the schema, index signature included.
+  type Inferable = { [Name in keyof Types]: Types[Name] extends Output<Name> ? true : Name }
+  expectTypeOf<Inferable[keyof Types]>().toEqualTypeOf<true>()
   // Not by being `any`, which would pass for everything.
   type NotAny = { [Name in keyof Types]: 0 extends 1 & Output<Name> ? Name : true }
   expectTypeOf<NotAny[keyof Types]>().toEqualTypeOf<true>()
@@ -37,6 +40,10 @@ test('the fields of a type are those its schema declares', () => {
       : Name
   }
   expectTypeOf<SameKeys[keyof Types]>().toEqualTypeOf<true>()
+})
+
+test('a verified webhook payload fits what is inferred of its schema', () => {
+  expectTypeOf<campaign.UserActivity>().toExtend<Output<'userActivity'>>()
 })
 
 test('a request as typed is what its schema takes', () => {

@@ -1,7 +1,9 @@
+import type { CallOptions, CampaignClientOptions } from 'campaign-client'
 import {
   type ActionCompletedEvent,
   diagnoseWebhook,
   type Finding,
+  type MemoryStoreOptions,
   parseWebhook,
   safeParseWebhook,
   signWebhook,
@@ -9,6 +11,7 @@ import {
   verifyWebhook,
   type WebhookErrorCode,
   type WebhookEvent,
+  type WebhookReceiverOptions,
 } from 'campaign-client/webhook'
 import { describe, expectTypeOf, test } from 'vitest'
 
@@ -93,4 +96,18 @@ test('safeParseWebhook narrows on ok', () => {
   } else {
     expectTypeOf(result.reason).toEqualTypeOf<WebhookErrorCode>()
   }
+})
+
+test('every option may be undefined, as a value from an environment may, where it may be left out', () => {
+  type LeftOut<Options> = {
+    [Name in keyof Options]-?: object extends Pick<Options, Name> ? Name : never
+  }[keyof Options]
+  type Wrong<Options> = {
+    [Name in LeftOut<Options>]: Record<Name, undefined> extends Pick<Options, Name> ? never : Name
+  }[LeftOut<Options>]
+  expectTypeOf<Wrong<{ a?: string }>>().toEqualTypeOf<'a'>()
+  expectTypeOf<Wrong<WebhookReceiverOptions>>().toEqualTypeOf<never>()
+  expectTypeOf<Wrong<MemoryStoreOptions>>().toEqualTypeOf<never>()
+  expectTypeOf<Wrong<CampaignClientOptions>>().toEqualTypeOf<never>()
+  expectTypeOf<Wrong<CallOptions>>().toEqualTypeOf<never>()
 })

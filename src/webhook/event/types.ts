@@ -1,5 +1,5 @@
 /** A campaign as messages name it. */
-export interface EventCampaign {
+export type EventCampaign = {
   /** Campaign ID. */
   id: string
   /** Display name of the campaign. */
@@ -7,7 +7,7 @@ export interface EventCampaign {
 }
 
 /** The task a message is about. Interface: Events, Message shape, `event.data.action`. */
-export interface EventAction {
+export type EventAction = {
   /** Task ID. */
   id: string
   /** Display name of the task. */
@@ -19,7 +19,7 @@ export interface EventAction {
 }
 
 /** The `event` of a message about a completed task. */
-export interface ActionCompletedActivity {
+export type ActionCompletedActivity = {
   /** What happened. */
   type: 'action_completed'
   /** The task, and what it brought. */
@@ -37,7 +37,7 @@ export interface ActionCompletedActivity {
  * The `event` of a message about a completed quest. The interface shows no `data` of its own for it, so every field is
  * optional (assumed: those of a completed task, where they are there), and other fields are open.
  */
-export interface QuestCompletedActivity {
+export type QuestCompletedActivity = {
   /** What happened. */
   type: 'quest_completed'
   /** What the quest brought, as far as it is told. */
@@ -56,9 +56,9 @@ export interface QuestCompletedActivity {
  * The payload of a `user_activity` message. Interface: Events, Message shape. Fields the interface does not list are
  * kept in the object, untyped.
  */
-export interface UserActivity<
+export type UserActivity<
   Activity extends ActionCompletedActivity | QuestCompletedActivity = ActionCompletedActivity | QuestCompletedActivity,
-> {
+> = {
   /** Unique ID of this message. */
   id: string
   /** Kind of event that triggered the message. */

@@ -11,7 +11,7 @@ import { receiverSettings } from './settings.ts'
 /** Options of {@link WebhookReceiver.close}. */
 export interface WebhookCloseOptions {
   /** How long running handlers may go on, in milliseconds. Default 10 000; 0 aborts them at once. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
 }
 
 const closeRules = (): OptionRules<WebhookCloseOptions> => ({

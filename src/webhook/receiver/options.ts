@@ -121,41 +121,41 @@ export interface WebhookReceiverOptions {
    */
   handle: WebhookHandler
   /** Where deliveries are remembered. Default `memoryStore()`, which is enough for one process. */
-  store?: DeliveryStore
+  store?: DeliveryStore | undefined
   /** The longest body that is accepted. Default 262 144 (256 KiB). The service's own limit is not known. */
-  maxBodyBytes?: number
+  maxBodyBytes?: number | undefined
   /**
    * How long a sender waits at most. Default 10 000, at most 395 000: the last retry comes that long after the first
    * attempt. A handler still running then goes on; the sender gets 503 and finds the message done at a later attempt.
    * How long the service itself waits is not known.
    */
-  deadlineMs?: number
+  deadlineMs?: number | undefined
   /** How long a claim outlives a process that died, and how long the store may be unreachable. Default 30 000. */
-  leaseMs?: number
+  leaseMs?: number | undefined
   /**
    * How long a handler may run at most, counted from the arrival of the request. Default 240 000. Then its signal fires
    * and the lease is left to lapse. With `leaseMs` at most 295 000 together: the last retry comes 300 s after the one
    * before, and must not meet the claim of a handler that died.
    */
-  maxRunMs?: number
+  maxRunMs?: number | undefined
   /**
    * How long a handled message is remembered. Default 604 800 000 (7 days), at least 395 000, in which the retries
    * come. The only defence against replays.
    */
-  retainMs?: number
+  retainMs?: number | undefined
   /**
    * Told of every request that is not answered with 200. What it throws goes to `onError`. Default: `console.warn`, at
    * most once a minute for each reason, unless `onError` was told of the cause.
    */
-  onReject?: (rejection: WebhookRejection) => unknown
+  onReject?: ((rejection: WebhookRejection) => unknown) | undefined
   /**
    * Told of everything that went wrong on this side; an error of your handler or store arrives as it was thrown. What it
    * throws is dropped. Default: `console.warn` with the error, at most once a minute for each stage.
    */
-  onError?: (error: unknown, context: WebhookErrorContext) => unknown
+  onError?: ((error: unknown, context: WebhookErrorContext) => unknown) | undefined
   /**
    * Told when a handler came to an end, and of every duplicate: how long it took, and how it ended. For metrics; what it
    * throws goes to `onError`.
    */
-  onHandled?: (handled: WebhookHandled) => unknown
+  onHandled?: ((handled: WebhookHandled) => unknown) | undefined
 }

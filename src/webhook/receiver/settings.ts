@@ -18,10 +18,13 @@ import type { WebhookReceiverOptions } from './options.ts'
 
 type Hooks = 'onReject' | 'onError' | 'onHandled'
 
+type Defaulted = Exclude<keyof WebhookReceiverOptions, Hooks>
+
 /** The options with every default filled in. */
-export interface ReceiverSettings
-  extends Required<Omit<WebhookReceiverOptions, Hooks>>,
-    Pick<WebhookReceiverOptions, Hooks> {}
+export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverOptions[Name], undefined> } & Pick<
+  WebhookReceiverOptions,
+  Hooks
+>
 
 /** From the first attempt to the last, at the least. */
 const RETRY_SPAN_MS = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs)
@@ -86,9 +89,9 @@ export function receiverSettings(options: WebhookReceiverOptions): ReceiverSetti
     leaseMs: options.leaseMs ?? 30_000,
     maxRunMs: options.maxRunMs ?? 240_000,
     retainMs: options.retainMs ?? WEEK_MS,
-    ...(options.onReject && { onReject: options.onReject }),
-    ...(options.onError && { onError: options.onError }),
-    ...(options.onHandled && { onHandled: options.onHandled }),
+    onReject: options.onReject,
+    onError: options.onError,
+    onHandled: options.onHandled,
   }
   const { leaseMs, maxRunMs } = settings
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {

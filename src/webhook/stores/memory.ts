@@ -5,9 +5,9 @@ import type { ClaimResult, DeliveryStore } from './store.ts'
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /** How many deliveries are remembered at most, held and finished together. Default 100 000 (some 25 MB). */
-  maxEntries?: number
+  maxEntries?: number | undefined
   /** The clock, in milliseconds from any origin; it must not run backwards. Default `performance.now()`. */
-  now?: () => number
+  now?: (() => number) | undefined
 }
 
 const rules = (): OptionRules<MemoryStoreOptions> => ({

@@ -33,7 +33,7 @@ export interface RedisStoreOptions {
    *
    * @defaultValue `'campaign:delivery:'`
    */
-  prefix?: string
+  prefix?: string | undefined
 }
 
 const rules = (): OptionRules<RedisStoreOptions> => ({

@@ -14,14 +14,14 @@ export interface PostgresStoreOptions {
    *
    * @defaultValue `'campaign_deliveries'`
    */
-  table?: string
+  table?: string | undefined
   /**
    * How long {@link PostgresStore.runOnce} remembers a key, in milliseconds, or `Infinity`. It must be at least as
    * long as the receiver's `retainMs`; once a key is forgotten, a replayed message with it would be applied again.
    *
    * @defaultValue 31 536 000 000, which is 365 days
    */
-  runOnceRetainMs?: number
+  runOnceRetainMs?: number | undefined
 }
 
 const isTime = positive('milliseconds', Number.MAX_SAFE_INTEGER)
