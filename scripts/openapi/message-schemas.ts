@@ -32,9 +32,8 @@ export class TypeSchemas {
     if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' }
     if (type.flags & ts.TypeFlags.Null) return { type: 'null' }
     if (type.flags & ts.TypeFlags.Unknown) return {}
-    const name = type.symbol?.name
-    const isNamed = type.isClassOrInterface() && !type.typeParameters?.length && name !== '__type'
-    if (!isNamed) return this.#ofObject(type)
+    const name = nameOf(type)
+    if (name === undefined) return this.#ofObject(type)
     if (!this.named.has(name)) {
       this.named.set(name, {})
       this.named.set(name, this.#ofObject(type))
@@ -71,4 +70,12 @@ export class TypeSchemas {
       additionalProperties: {},
     }
   }
+}
+
+/** The name of an object type without parameters that is declared field by field. */
+function nameOf(type: ts.Type): string | undefined {
+  const declaration = type.aliasSymbol?.declarations?.[0]
+  if (declaration === undefined || !ts.isTypeAliasDeclaration(declaration)) return undefined
+  const isLiteral = ts.isTypeLiteralNode(declaration.type) && !declaration.typeParameters?.length
+  return isLiteral ? declaration.name.text : undefined
 }

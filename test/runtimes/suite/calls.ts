@@ -100,9 +100,9 @@ export const calls: readonly Behaviour[] = [
       async run() {
         const { client, service } = boxed({ maxRetries: 0 })
         service.fail({ kind: 'status', status, times: 2 })
-        const read = instance(await rejection(client.getUserProgress(ADA)), type)
+        const read = instance<ApiError>(await rejection(client.getUserProgress(ADA)), type)
         matches(read, { name: type.brand, code, status, serviceCode: status, operation: 'getUserProgress' })
-        const write = instance(await rejection(client.rewardWallet(AWARD)), type)
+        const write = instance<ApiError>(await rejection(client.rewardWallet(AWARD)), type)
         matches(write, { operation: 'rewardWallet', outcome: status === 500 ? 'unknown' : 'not_applied' })
         for (const error of [read, write]) {
           instance(error, ApiError)
