@@ -12,6 +12,5 @@ export default {
   ],
   project: ['src/**/*.ts', 'scripts/**/*.ts', 'test/**/*.ts', '!test/consumers/**', 'examples/**/*.ts'],
   ignoreExportsUsedInFile: true,
-  ignoreIssues: { 'src/shared/options.ts': ['exports'] },
   ignoreDependencies: ['@arethetypeswrong/cli', 'playwright-core', 'publint'],
 } satisfies KnipConfig

@@ -56,8 +56,6 @@ export function requireOptions(where: string, options: unknown, rules: Readonly<
   throw onlyRanges ? new RangeError(message) : new TypeError(message)
 }
 
-export const anything: OptionRule = () => undefined
-
 /** The rule, for an option that may be left out or undefined. */
 export const optional =
   (rule: OptionRule): OptionRule =>
@@ -108,7 +106,7 @@ export const hasMethods =
   (value) => {
     if (typeof value !== 'object' || value === null) return `must be an object, got ${typeName(value)}`
     const missing = names.filter((name) => typeof Reflect.get(value, name) !== 'function')
-    return missing.length > 0 ? `lacks the methods ${missing.join(', ')}` : undefined
+    return missing.length > 0 ? `lacks the method${missing.length > 1 ? 's' : ''} ${missing.join(', ')}` : undefined
   }
 
 export const isBoolean: OptionRule = (value) =>
