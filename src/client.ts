@@ -17,13 +17,15 @@ import type {
   WebhookRegistration,
 } from './endpoints/types.ts'
 import { AddressHint } from './http/address-hint.ts'
-import { type CallContext, call } from './http/call.ts'
+import type { CallContext } from './http/attempt.ts'
+import { call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
 import { refuseForbiddenPort } from './http/forbidden-ports.ts'
+import { Throttle } from './http/throttle.ts'
 import { AccessTokens } from './http/token.ts'
-import type { CallOptions, CampaignClientOptions } from './options.ts'
+import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
-import { clientSettings } from './settings.ts'
+import { clientSettings, derivedOptions } from './settings.ts'
 
 /**
  * The campaign engagement service, one method per endpoint.
@@ -48,7 +50,8 @@ import { clientSettings } from './settings.ts'
  */
 export class CampaignClient {
   // Private to the language, not only to the compiler: nothing that prints the client reaches the token.
-  readonly #context: CallContext
+  #context: CallContext
+  readonly #options: CampaignClientOptions
 
   /**
    * @param options - Address, token and how calls behave. Environment variables are never read.
@@ -61,8 +64,36 @@ export class CampaignClient {
       settings,
       tokens: new AccessTokens(settings.accessToken),
       transport: settings.transport ?? fetchTransport(settings.fetch),
+      throttle: new Throttle(settings.limits),
       addressHint: new AddressHint(settings.baseUrl),
     }
+    // An address that is changed afterwards changes nothing.
+    this.#options = { ...options, baseUrl: settings.baseUrl }
+  }
+
+  /**
+   * A client that differs in what is given: one for each tenant, token or team. It shares the transport of this one and the
+   * limit of requests under way; pauses and rates belong to a token. What is given replaces what this client has, but a
+   * guard only narrows, and a new address needs a token of its own. Nothing of this client changes.
+   *
+   * @throws ConfigurationError when an option is wrong, or can't differ: `transport`, `fetch` and `limits` are shared.
+   *
+   * @example
+   * ```ts
+   * const cautious = client.with({ guard: { campaigns: ['demo'], maxXpPerAward: 500 }, maxRetries: 5 })
+   * const { name } = await cautious.getCampaignInfo({ pid: 'demo' })
+   * ```
+   */
+  with(options: DerivedClientOptions): CampaignClient {
+    const derived = new CampaignClient(derivedOptions(this.#options, options))
+    const { transport, throttle, tokens } = this.#context
+    derived.#context = {
+      ...derived.#context,
+      transport,
+      throttle,
+      ...(options.accessToken === undefined && { tokens }),
+    }
+    return derived
   }
 
   /**

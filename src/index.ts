@@ -17,13 +17,19 @@ export {
 } from './http/transport.ts'
 export type {
   AccessTokenSource,
+  CallEvent,
   CallOptions,
   CampaignClientOptions,
   ClientHooks,
+  DerivedClientOptions,
+  EndEvent,
   InvalidResponseEvent,
   RequestEvent,
+  RequestLimits,
   ResponseEvent,
+  RetryDelay,
   RetryEvent,
+  WriteGuard,
 } from './options.ts'
 export type {
   CompletionChange,

@@ -1,15 +1,21 @@
 import type { OperationName } from './endpoints/index.ts'
 import type { QueryNames } from './endpoints/query-names.ts'
-import type { CampaignError, Issue } from './errors.ts'
+import type { CampaignError, Issue, WriteOutcome } from './errors.ts'
 import type { Transport } from './http/transport.ts'
 
 /** Gives a bearer token (a JWT) each time one is needed. */
 export type AccessTokenSource = () => string | Promise<string>
 
-/** An attempt is about to be sent. */
-export interface RequestEvent {
+/** The call that an event belongs to. */
+export interface CallEvent {
+  /** Tells concurrent calls apart: the same in all events of one call, and in no other call of this process. */
+  readonly callId: string
   /** The method of `CampaignClient`. */
   readonly operation: OperationName
+}
+
+/** An attempt is about to be sent. */
+export interface RequestEvent extends CallEvent {
   readonly method: 'GET' | 'POST'
   /** Path below the base URL, without the query. */
   readonly path: string
@@ -35,13 +41,24 @@ export interface RetryEvent extends RequestEvent {
 }
 
 /** The data of an answer does not fit its schema and is handed over as it came. */
-export interface InvalidResponseEvent {
-  readonly operation: OperationName
+export interface InvalidResponseEvent extends CallEvent {
   readonly status: number
   /** What did not fit, with paths from the root of the body. Never values. The first 20. */
   readonly issues: readonly Issue[]
   /** How many issues there are besides those in `issues`. Absent where there are no more. */
   readonly moreIssues?: number
+}
+
+/** A call has ended, whatever ended it. */
+export interface EndEvent extends CallEvent {
+  /** How many attempts were sent: 0 when an argument was refused, or the call was given up before its turn. */
+  readonly attempts: number
+  /** From the call of the method to its end, in milliseconds. */
+  readonly durationMs: number
+  /** What the call rejects with; the reason of your own signal when you aborted it. Absent on success. */
+  readonly error?: unknown
+  /** On writes that failed or were aborted: whether the service may have done it. */
+  readonly outcome?: WriteOutcome
 }
 
 /** What a logger or a tracer needs. No hook ever gets a secret, and one that throws or rejects breaks no call. */
@@ -54,7 +71,31 @@ export interface ClientHooks {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with `responseValidation: 'report'` when data does not fit its schema. */
   readonly onInvalidResponse?: ((event: InvalidResponseEvent) => void) | undefined
+  /** Called exactly once for each call, when it has ended, also when it was refused or aborted. */
+  readonly onEnd?: ((event: EndEvent) => void) | undefined
 }
+
+/** How many requests a client makes. What goes beyond waits in order, within `totalTimeoutMs`. */
+export interface RequestLimits {
+  /** How many requests may be under way at once, of all clients derived by `with` together. Default: no limit. */
+  readonly maxConcurrency?: number | undefined
+  /** How many requests with the same token may begin within a second, evenly spread. Default: no limit. */
+  readonly requestsPerSecond?: number | undefined
+}
+
+/** The seat belt of a script with a production token: a write outside of it is refused before anything is sent. */
+export interface WriteGuard {
+  /** The campaigns that may be written to. With it, a write that names no campaign is refused as well. */
+  readonly campaigns?: readonly string[] | undefined
+  /** The most XP that one award may give. Negative XP is then refused as well. */
+  readonly maxXpPerAward?: number | undefined
+}
+
+/**
+ * The wait before a retry, in milliseconds, after attempt number `attempt` (1 for the first) failed with `error`. Not asked
+ * where the service names the wait itself. Anything but a number from 0 up counts as the default.
+ */
+export type RetryDelay = (attempt: number, error: CampaignError) => number
 
 /** How a client is set up. */
 export interface CampaignClientOptions {
@@ -95,7 +136,33 @@ export interface CampaignClientOptions {
   readonly responseValidation?: 'throw' | 'report' | undefined
   /** Called around every attempt. */
   readonly hooks?: ClientHooks | undefined
+  /** Your own backoff. Default: full-jitter exponential from 300 ms, at most 8 s. */
+  readonly retryDelayMs?: RetryDelay | undefined
+  /** How many requests may be made. Default: as many as there are calls. */
+  readonly limits?: RequestLimits | undefined
+  /** What may be written. Default: anything. */
+  readonly guard?: WriteGuard | undefined
 }
+
+/** What a derived client may differ in. */
+interface Differences
+  extends Pick<
+    CampaignClientOptions,
+    'headers' | 'timeoutMs' | 'totalTimeoutMs' | 'maxRetries' | 'retryDelayMs' | 'hooks'
+  > {
+  /** Narrows the guard there is: campaigns that both name, and the lower maximum. */
+  readonly guard?: WriteGuard | undefined
+}
+
+/**
+ * How a derived client differs from the one it comes from. What is given replaces, but for the guard. The address changes
+ * only together with the token: one token must not go to two addresses by mistake.
+ */
+export type DerivedClientOptions = Differences &
+  (
+    | { readonly baseUrl: string | URL; readonly accessToken: string | AccessTokenSource }
+    | { readonly baseUrl?: undefined; readonly accessToken?: string | AccessTokenSource | undefined }
+  )
 
 /** How one call differs from the client's setup. */
 export interface CallOptions {

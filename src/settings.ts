@@ -1,7 +1,16 @@
 import { queryNamesRule, readQueryNames } from './endpoints/query-names.ts'
 import { readRegistrationPath, registrationPathRule } from './endpoints/registration-path.ts'
 import { ConfigurationError, type Issue } from './errors.ts'
-import type { AccessTokenSource, CallOptions, CampaignClientOptions, ClientHooks } from './options.ts'
+import type {
+  AccessTokenSource,
+  CallOptions,
+  CampaignClientOptions,
+  ClientHooks,
+  DerivedClientOptions,
+  RequestLimits,
+  RetryDelay,
+  WriteGuard,
+} from './options.ts'
 import { bearerToken, TOKEN_RULE } from './shared/bearer-token.ts'
 import {
   describeProblems,
@@ -17,7 +26,9 @@ import {
   oneOf,
   optional,
   optionProblems,
+  positive,
   wholeNumber,
+  within,
 } from './shared/options.ts'
 import { isRecord } from './shared/record.ts'
 import { isWellFormed } from './shared/well-formed.ts'
@@ -40,6 +51,9 @@ export interface ClientSettings {
   readonly webhookRegistrationPath: string | undefined
   readonly responseValidation: 'throw' | 'report'
   readonly hooks: ClientHooks
+  readonly retryDelayMs: RetryDelay | undefined
+  readonly limits: RequestLimits | undefined
+  readonly guard: WriteGuard
 }
 
 /** One call's options, checked, with the client's in the place of what they leave out. */
@@ -104,23 +118,57 @@ const isSignal = (value: unknown): boolean =>
 const signal: OptionRule = (value) => (isSignal(value) ? undefined : 'must be an AbortSignal')
 
 const hook = optional(isFunction)
-const HOOKS: OptionRules<ClientHooks> = { onRequest: hook, onResponse: hook, onRetry: hook, onInvalidResponse: hook }
+const HOOKS: OptionRules<ClientHooks> = {
+  onRequest: hook,
+  onResponse: hook,
+  onRetry: hook,
+  onInvalidResponse: hook,
+  onEnd: hook,
+}
+
+const LIMITS: OptionRules<RequestLimits> = {
+  maxConcurrency: optional(wholeNumber(1)),
+  requestsPerSecond: optional(positive('requests', 1_000_000)),
+}
+
+const campaigns: OptionRule = (value) =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string' && each !== '')
+    ? undefined
+    : 'must be a list of campaign IDs'
+
+const GUARD: OptionRules<WriteGuard> = {
+  campaigns: optional(campaigns),
+  maxXpPerAward: optional(within('XP', 0, Number.MAX_VALUE)),
+}
+
+const DIFFERENCES = {
+  timeoutMs: optional(milliseconds),
+  totalTimeoutMs: optional(milliseconds),
+  maxRetries: optional(wholeNumber(0)),
+  headers: optional(headers),
+  hooks: optional(nested(HOOKS)),
+  retryDelayMs: optional(isFunction),
+  guard: optional(nested(GUARD)),
+}
 
 const CLIENT: OptionRules<CampaignClientOptions> = {
   baseUrl,
   accessToken,
-  timeoutMs: optional(milliseconds),
-  totalTimeoutMs: optional(milliseconds),
-  maxRetries: optional(wholeNumber(0)),
+  ...DIFFERENCES,
   fetch: optional(isFunction),
   transport: optional(hasMethods('send')),
   maxResponseBytes: optional(wholeNumber(1)),
-  headers: optional(headers),
   allowInsecureHttp: optional(isBoolean),
   queryNames: optional(queryNamesRule),
   webhookRegistrationPath: optional(registrationPathRule),
   responseValidation: optional(oneOf('throw', 'report')),
-  hooks: optional(nested(HOOKS)),
+  limits: optional(nested(LIMITS)),
+}
+
+const DERIVED: OptionRules<DerivedClientOptions> = {
+  baseUrl: optional(baseUrl),
+  accessToken: optional(accessToken),
+  ...DIFFERENCES,
 }
 
 const CALL: OptionRules<CallOptions> = {
@@ -168,7 +216,27 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     webhookRegistrationPath: webhookRegistrationPath && readRegistrationPath(webhookRegistrationPath),
     responseValidation: options.responseValidation ?? 'throw',
     hooks: options.hooks ?? {},
+    retryDelayMs: options.retryDelayMs,
+    limits: options.limits,
+    guard: { ...options.guard, ...(options.guard?.campaigns && { campaigns: [...options.guard.campaigns] }) },
   }
+}
+
+/** The options of a derived client. @throws ConfigurationError when a difference is wrong, or none that it may have. */
+export function derivedOptions(
+  parent: CampaignClientOptions,
+  differences: DerivedClientOptions,
+): CampaignClientOptions {
+  const problems = [...optionProblems(differences, DERIVED)]
+  if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
+    problems.push({
+      path: ['baseUrl'],
+      message: 'takes accessToken with it: no token goes to two addresses by mistake',
+    })
+  }
+  if (problems.length > 0) throw new ConfigurationError(`CampaignClient.with: ${describeProblems(problems)}`)
+  const given = Object.fromEntries(Object.entries(differences).filter(([, value]) => value !== undefined))
+  return { ...parent, ...given, guard: narrowed(parent.guard, differences.guard) }
 }
 
 /** Checks one call's options. Gives what is wrong with them to `issues`, to be thrown with the arguments' own. */
@@ -204,3 +272,13 @@ const textsOf = (query: NonNullable<CallOptions['query']>): Record<string, strin
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   )
+
+/** The guard that allows what both allow. */
+function narrowed(guard: WriteGuard = {}, further: WriteGuard = {}): WriteGuard {
+  const campaigns = further.campaigns ?? guard.campaigns
+  const maximum = Math.min(...[guard.maxXpPerAward, further.maxXpPerAward].filter((each) => each !== undefined))
+  return {
+    ...(campaigns && { campaigns: campaigns.filter((each) => guard.campaigns?.includes(each) ?? true) }),
+    ...(maximum < Number.POSITIVE_INFINITY && { maxXpPerAward: maximum }),
+  }
+}

@@ -4,6 +4,7 @@ import type { CallOptions } from '../options.ts'
 import { check } from '../schemas/check.ts'
 import { capped, describeIssues, MOST_ISSUES } from '../schemas/issue.ts'
 import { type CallSettings, type ClientSettings, callSettings } from '../settings.ts'
+import { guardIssues } from './guard.ts'
 
 /** A call whose arguments have been checked: all of the request but the token. */
 export interface PreparedCall {
@@ -42,6 +43,7 @@ export function prepare(
       issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
     }
   }
+  if (checked.ok) issues.push(...guardIssues(client.guard, endpoint, Object.fromEntries(fields)))
   if (issues.length > 0) throw invalidRequest(operation, issues, endpoint.method === 'POST')
 
   const path = endpoint.path ?? client.webhookRegistrationPath

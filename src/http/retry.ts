@@ -1,12 +1,14 @@
 import type { RetryRule } from '../endpoints/endpoint.ts'
+import { callHook } from '../shared/hook.ts'
+import { LONGEST_TIMER_MS } from '../shared/timer-limit.ts'
 import type { Failure } from './failure.ts'
 
 const FIRST_WAIT_MS = 300
 const LONGEST_WAIT_MS = 8_000
 /** A longer `Retry-After` is handed to the caller at once instead of being waited for. */
-const LONGEST_RETRY_AFTER_MS = 30_000
+export const LONGEST_RETRY_AFTER_MS = 30_000
 
-const TOO_MANY_REQUESTS = 429
+export const TOO_MANY_REQUESTS = 429
 /** Answers of a service, or of something in front of it, that may well succeed a moment later. */
 const TRANSIENT = new Set([408, 500, 502, 503, 504])
 
@@ -25,8 +27,39 @@ export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: R
   return kind === 'no_answer' || (kind === 'refused' && status !== undefined && TRANSIENT.has(status))
 }
 
-/** The wait before the next attempt, in milliseconds: what the service asks for, or a full-jitter exponential. */
-export function delayBefore(nextAttempt: number, { retryAfterMs }: Failure): number {
+/**
+ * The wait before another attempt, in milliseconds: what the service asks for, or the partner's own backoff, or a full-jitter
+ * exponential.
+ *
+ * @param nth - 1 after the first attempt
+ */
+export function retryDelay(
+  nth: number,
+  { retryAfterMs }: Pick<Failure, 'retryAfterMs'>,
+  ownBackoff?: () => unknown,
+): number {
   if (retryAfterMs !== undefined) return retryAfterMs
-  return Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (nextAttempt - 2))
+  return (ownBackoff && ownDelay(ownBackoff)) ?? Math.random() * longestWait(nth)
+}
+
+/**
+ * The pause of everyone after a 429 that names none, in milliseconds: at least half of the exponential, since whoever tries
+ * too early uses up a retry.
+ *
+ * @param nth - 1 after the first that was too short
+ */
+export function pauseDelay(nth: number, ownBackoff?: () => unknown): number {
+  return (ownBackoff && ownDelay(ownBackoff)) ?? (0.5 + Math.random() / 2) * longestWait(nth)
+}
+
+const longestWait = (nth: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (nth - 1))
+
+/** Code of the partner's: whatever it throws or gives, the failure that is retried is the one to be told of. */
+function ownDelay(backoff: () => unknown): number | undefined {
+  let ms: unknown
+  callHook(() => {
+    ms = backoff()
+    return ms
+  })
+  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, LONGEST_TIMER_MS) : undefined
 }

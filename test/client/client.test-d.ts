@@ -13,6 +13,7 @@ import {
   type ChallengeEntry,
   type ClientHooks,
   type CompletionStatus,
+  type DerivedClientOptions,
   type InvalidRequestError,
   type InvalidResponseEvent,
   type InviteCode,
@@ -52,7 +53,7 @@ test('there is a method for every operation, which takes its request and gives i
   type Methods = {
     [Name in OperationName]: (request: RequestOf<Name>, options?: CallOptions) => Promise<DataOf<Name>>
   }
-  expectTypeOf<keyof CampaignClient>().toEqualTypeOf<OperationName>()
+  expectTypeOf<keyof CampaignClient>().toEqualTypeOf<OperationName | 'with'>()
   expectTypeOf<Pick<CampaignClient, OperationName>>().toEqualTypeOf<Methods>()
 })
 
@@ -228,6 +229,9 @@ describe('client options', () => {
     expectTypeOf<keyof CampaignClientOptions>().toEqualTypeOf<
       | 'baseUrl'
       | 'accessToken'
+      | 'retryDelayMs'
+      | 'limits'
+      | 'guard'
       | 'timeoutMs'
       | 'totalTimeoutMs'
       | 'maxRetries'
@@ -346,5 +350,22 @@ describe('errors', () => {
     expectTypeOf<InvalidRequestError['issues']>().toEqualTypeOf<readonly Issue[]>()
     expectTypeOf<UnexpectedResponseError['issues']>().toEqualTypeOf<readonly Issue[]>()
     expectTypeOf<Issue['path']>().toEqualTypeOf<readonly (string | number)[]>()
+  })
+})
+
+describe('a derived client', () => {
+  test('takes another address only together with a token for it', () => {
+    expectTypeOf({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' }).toExtend<DerivedClientOptions>()
+    expectTypeOf({ accessToken: 'other' }).toExtend<DerivedClientOptions>()
+    expectTypeOf({ baseUrl: 'https://other.example/api/v1' }).not.toExtend<DerivedClientOptions>()
+  })
+
+  test('has no transport, fetch or limits of its own', () => {
+    // @ts-expect-error shared with the client it comes from
+    client.with({ limits: { maxConcurrency: 1 } })
+    // @ts-expect-error shared with the client it comes from
+    client.with({ fetch: globalThis.fetch })
+    // @ts-expect-error shared with the client it comes from
+    client.with({ transport: { send: () => Promise.reject(new Error()) } })
   })
 })

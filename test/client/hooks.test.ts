@@ -1,9 +1,17 @@
 import { runInNewContext } from 'node:vm'
-import type { ClientHooks, InvalidResponseEvent, RequestEvent, ResponseEvent, RetryEvent } from 'campaign-client'
+import type {
+  CampaignClient,
+  ClientHooks,
+  EndEvent,
+  InvalidResponseEvent,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+} from 'campaign-client'
 import { ServiceError, UnexpectedResponseError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
-import { answer, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
+import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]
@@ -34,7 +42,8 @@ async function eventsOf(steps: readonly [Step, ...Step[]], run = operation('getI
 }
 
 describe('the hooks are told', () => {
-  const first: RequestEvent = { operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
+  const callId: string = expect.any(String)
+  const first: RequestEvent = { callId, operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
   const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
 
   it('of a request and its answer', async () => {
@@ -52,7 +61,7 @@ describe('the hooks are told', () => {
     const { events } = await eventsOf([answer(200, { success: true })], operation('registerWebhook').run)
     expect(events[0]).toEqual([
       'onRequest',
-      { operation: 'registerWebhook', method: 'POST', path: 'webhooks', attempt: 1 },
+      { callId, operation: 'registerWebhook', method: 'POST', path: 'webhooks', attempt: 1 },
     ])
   })
 
@@ -63,7 +72,7 @@ describe('the hooks are told', () => {
     expect(result).toHaveProperty('status', 404)
   })
 
-  it('of every repeat, its wait and its reason', async () => {
+  it('of every retry, its wait and its reason', async () => {
     const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, fitting])
     expect(result).toEqual({ used_by: ['ada'] })
     const second = { ...first, attempt: 2 }
@@ -99,12 +108,93 @@ describe('the hooks are told', () => {
     const { events, result } = await eventsOf([misshapen])
     expect(result).toEqual({ used_by: 'ada' })
     const event: InvalidResponseEvent = {
+      callId,
       operation: 'getInviteCode',
       status: 200,
       issues: [{ path: ['data', 'used_by'], message: 'expected array, received string' }],
     }
     expect(events.at(-1)).toEqual(['onInvalidResponse', event])
     expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse', 'onInvalidResponse'])
+  })
+})
+
+describe('callId', () => {
+  it('is the same in all events of one call, and another in the next', async () => {
+    const ids: string[] = []
+    const take = ({ callId }: { callId: string }) => ids.push(callId)
+    const hooks = { onRequest: take, onResponse: take, onRetry: take, onInvalidResponse: take, onEnd: take }
+    const client = clientWith({
+      fetch: scriptedFetch(refusal(503), misshapen).fetch,
+      hooks,
+      maxRetries: 1,
+      responseValidation: 'report',
+    })
+    await client.getInviteCode(ask)
+    expect(ids).toHaveLength(7)
+    expect(new Set(ids).size).toBe(1)
+    await client.getInviteCode(ask)
+    expect(new Set(ids).size).toBe(2)
+  })
+})
+
+describe('onEnd comes exactly once', () => {
+  const reason = new Error('enough')
+  const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 1 }
+
+  async function endOf(steps: readonly [Step, ...Step[]], run: (client: CampaignClient) => Promise<unknown>) {
+    const onEnd = vi.fn()
+    const client = clientWith({ fetch: scriptedFetch(...steps).fetch, hooks: { onEnd }, maxRetries: 1 })
+    const result = await run(client).catch((error: unknown) => error)
+    expect(onEnd).toHaveBeenCalledTimes(1)
+    const [event] = onEnd.mock.calls[0] as [EndEvent]
+    expect(event.durationMs).toBeGreaterThanOrEqual(0)
+    expect(event.callId).toEqual(expect.any(String))
+    return { event, result }
+  }
+
+  it('after success, with the attempts it took', async () => {
+    const { event } = await endOf([refusal(503), fitting], (client) => client.getInviteCode(ask))
+    expect(event).toMatchObject({ operation: 'getInviteCode', attempts: 2 })
+    expect(event).not.toHaveProperty('error')
+    expect(event).not.toHaveProperty('outcome')
+  })
+
+  it('after a failure, with what the call rejects with', async () => {
+    const { event, result } = await endOf([lost], (client) => client.rewardWallet(award))
+    expect(event).toMatchObject({ operation: 'rewardWallet', attempts: 2, outcome: 'unknown' })
+    expect(event.error).toBe(result)
+  })
+
+  it('after a refused argument, of which nothing was sent', async () => {
+    const { event, result } = await endOf([lost], (client) => client.rewardWallet({ ...award, xp: Number.NaN }))
+    expect(event).toMatchObject({ attempts: 0, outcome: 'not_applied' })
+    expect(event.error).toBe(result)
+  })
+
+  it.each([
+    ['before anything was sent', () => AbortSignal.abort(reason), 0, 'not_applied'],
+    [
+      'while an answer is awaited',
+      () => {
+        const aborter = new AbortController()
+        setImmediate(() => setImmediate(() => aborter.abort(reason)))
+        return aborter.signal
+      },
+      1,
+      'unknown',
+    ],
+  ] as const)('after an abort %s', async (_, signal, attempts, outcome) => {
+    const { event, result } = await endOf([hanging], (client) => client.rewardWallet(award, { signal: signal() }))
+    expect(result).toBe(reason)
+    expect(event).toMatchObject({ error: reason, attempts, outcome })
+  })
+
+  it('and breaks no call when it throws', async () => {
+    const onEnd = () => {
+      throw new Error('the meter is broken')
+    }
+    const client = clientWith({ fetch: scriptedFetch(fitting).fetch, hooks: { onEnd } })
+    expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
   })
 })
 

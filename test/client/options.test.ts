@@ -135,7 +135,7 @@ describe('a wrong option', () => {
     [
       'hooks',
       { onResponses: () => undefined },
-      'hooks.onResponses is not an option; there are onRequest, onResponse, onRetry, onInvalidResponse',
+      'hooks.onResponses is not an option; there are onRequest, onResponse, onRetry, onInvalidResponse, onEnd',
     ],
   ])('%s: %o is named, with what to do', (name, value, complaint) => {
     expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${complaint}`)
@@ -144,7 +144,8 @@ describe('a wrong option', () => {
   it('of an unknown name is told the known ones', () => {
     expect(refusalOf({ apiKey: 'x' })).toBe(
       'CampaignClient: apiKey is not an option; there are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
-        'fetch, transport, maxResponseBytes, headers, allowInsecureHttp, queryNames, webhookRegistrationPath, responseValidation, hooks',
+        'headers, hooks, retryDelayMs, guard, fetch, transport, maxResponseBytes, allowInsecureHttp, queryNames, ' +
+        'webhookRegistrationPath, responseValidation, limits',
     )
   })
 

@@ -1,0 +1,153 @@
+import { CampaignClient, ConfigurationError, type DerivedClientOptions, InvalidRequestError } from 'campaign-client'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { settle } from '../http/fake-time.ts'
+import { answer, refusal, scriptedFetch } from '../http/scripted-fetch.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const BASE_URL = 'https://service.example/api/v1'
+const done = answer(200, { success: true })
+const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
+
+function parentWith(steps: Parameters<typeof scriptedFetch> = [done], options = {}) {
+  const { fetch, sent } = scriptedFetch(...steps)
+  return { sent, parent: new CampaignClient({ baseUrl: BASE_URL, accessToken: 'parent', fetch, ...options }) }
+}
+
+describe('a derived client', () => {
+  test('has its own token and headers, and leaves its parent as it was', async () => {
+    const { parent, sent } = parentWith([done], { headers: { 'x-team': 'parent', 'x-other': 'kept?' } })
+    const child = parent.with({ accessToken: 'child', headers: { 'x-team': 'child' } })
+    await child.rewardWallet(award)
+    await parent.rewardWallet(award)
+    expect(sent.map(({ authorization }) => authorization)).toEqual(['Bearer child', 'Bearer parent'])
+  })
+
+  test('sends a token of its own to an address of its own, and the token of its parent nowhere else', async () => {
+    const { parent, sent } = parentWith()
+    const child = parent.with({ baseUrl: 'https://tenant.example/api/v1', accessToken: 'child' })
+    await child.rewardWallet(award)
+    expect(sent).toMatchObject([{ url: 'https://tenant.example/api/v1/wallet/reward', authorization: 'Bearer child' }])
+    const withoutToken = { baseUrl: 'https://tenant.example/api/v1' } as DerivedClientOptions
+    expect(() => parent.with(withoutToken)).toThrow(ConfigurationError)
+    expect(() => parent.with(withoutToken)).toThrow('CampaignClient.with: baseUrl takes accessToken with it')
+  })
+
+  test('asks the same source of tokens, once for both', async () => {
+    const accessToken = vi.fn(async () => 'from-the-source')
+    const { parent } = parentWith([done], { accessToken })
+    await Promise.all([parent.rewardWallet(award), parent.with({ maxRetries: 0 }).rewardWallet(award)])
+    expect(accessToken).toHaveBeenCalledTimes(1)
+  })
+
+  test('keeps what it was not given, also where it was given undefined', async () => {
+    const { parent, sent } = parentWith([refusal(503)], { maxRetries: 0 })
+    await expect(parent.with({ maxRetries: undefined }).rewardWallet(award)).rejects.toThrow()
+    expect(sent).toHaveLength(1)
+  })
+
+  test.each([
+    [{ fetch: globalThis.fetch }, 'fetch is not an option'],
+    [{ transport: { send: () => undefined } }, 'transport is not an option'],
+    [{ limits: { maxConcurrency: 1 } }, 'limits is not an option'],
+    [{ maxRetries: -1 }, 'maxRetries must be a whole number, 0 or more, got -1'],
+    [{ guard: { campaign: 'demo' } }, 'guard.campaign is not an option; there are campaigns, maxXpPerAward'],
+    [{ baseUrl: 'http://plain.example/api', accessToken: 'x' }, 'baseUrl must be https'],
+    [null, 'must be an object'],
+  ])('refuses %j', (options, message) => {
+    const { parent } = parentWith()
+    expect(() => parent.with(options as never)).toThrow(ConfigurationError)
+    expect(() => parent.with(options as never)).toThrow(message)
+  })
+
+  test('shares the limit of requests under way', async () => {
+    let underWay = 0
+    let most = 0
+    const fetch = async (): Promise<Response> => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setImmediate(resolve))
+      underWay--
+      return Response.json({ success: true })
+    }
+    const parent = new CampaignClient({ baseUrl: BASE_URL, accessToken: 'a', fetch, limits: { maxConcurrency: 3 } })
+    const clients = [parent, parent.with({ accessToken: 'b' }), parent.with({ accessToken: 'c' })]
+    await Promise.all(clients.flatMap((client) => Array.from({ length: 10 }, () => client.rewardWallet(award))))
+    expect(most).toBe(3)
+  })
+
+  test('of another tenant is not held up by the 429 of this one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { parent, sent } = parentWith([refusal(429, { 'retry-after': '20' }), done])
+    const limited = parent.rewardWallet(award)
+    await vi.advanceTimersByTimeAsync(0)
+    const sameToken = parent.with({ maxRetries: 5 }).rewardWallet(award)
+    await parent.with({ accessToken: 'another tenant'.replace(' ', '-').replace(' ', '-') }).rewardWallet(award)
+    await vi.advanceTimersByTimeAsync(19_000)
+    expect(sent).toHaveLength(2)
+    await Promise.all([settle(limited), settle(sameToken)])
+    expect(sent).toHaveLength(4)
+  })
+})
+
+describe('a guard', () => {
+  const user = { account: 'ada', platform: 'web' }
+  const guarded = { guard: { campaigns: ['demo', 'spring'], maxXpPerAward: 100 } }
+
+  test('lets through what it allows, and every read', async () => {
+    const { parent, sent } = parentWith([done], guarded)
+    await parent.rewardWallet({ ...award, xp: 0 })
+    await parent.rewardWallet({ ...award, pid: 'spring', xp: 100 })
+    const elsewhere = parentWith([answer(200, { success: true, data: { used_by: [] } })], guarded)
+    await elsewhere.parent.getInviteCode({ code: 'c', pid: 'elsewhere' })
+    expect(sent).toHaveLength(2)
+  })
+
+  test.each<[string, (client: CampaignClient) => Promise<unknown>, object]>([
+    ['another campaign', (client) => client.rewardWallet({ ...award, pid: 'other' }), { path: ['pid'] }],
+    ['more XP', (client) => client.rewardWallet({ ...award, xp: 100.5 }), { path: ['xp'] }],
+    ['less than no XP', (client) => client.rewardWallet({ ...award, xp: -1 }), { path: ['xp'] }],
+    ['a user of another campaign', (client) => client.updateUser({ ...user, pid: 'other' }), { path: ['pid'] }],
+    [
+      'a value in another campaign',
+      (client) => client.recordActionValue({ ...user, pid: 'other', cid: 'q', aid: 't', value: 1 }),
+      { path: ['pid'] },
+    ],
+    [
+      'a referral in another campaign',
+      (client) => client.setReferrer({ referrer: 'a', referral: 'b', platform: 'web', pid: 'other' }),
+      { path: ['pid'] },
+    ],
+    [
+      'what names no campaign',
+      (client) => client.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' }),
+      { path: [] },
+    ],
+  ])('refuses %s: nothing is sent', async (_, run, issue) => {
+    const { parent, sent } = parentWith([done], { ...guarded, webhookRegistrationPath: 'webhooks' })
+    const error = await run(parent).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(InvalidRequestError)
+    expect(error).toMatchObject({ outcome: 'not_applied', issues: [issue] })
+    expect(sent).toHaveLength(0)
+  })
+
+  test('is narrowed by a derived client, never loosened', async () => {
+    const { parent, sent } = parentWith([done], guarded)
+    const wider = parent.with({ guard: { campaigns: ['demo', 'other'], maxXpPerAward: 1_000 } })
+    await wider.rewardWallet(award)
+    await expect(wider.rewardWallet({ ...award, pid: 'spring' })).rejects.toThrow(InvalidRequestError)
+    await expect(wider.rewardWallet({ ...award, pid: 'other' })).rejects.toThrow(InvalidRequestError)
+    await expect(wider.rewardWallet({ ...award, xp: 101 })).rejects.toThrow(InvalidRequestError)
+    const narrower = wider.with({ guard: { maxXpPerAward: 5 } }).with({ guard: { maxXpPerAward: 50 } })
+    await expect(narrower.rewardWallet({ ...award, xp: 6 })).rejects.toThrow(InvalidRequestError)
+    expect(sent).toHaveLength(1)
+  })
+
+  test('is what it was when it was given', async () => {
+    const campaigns = ['demo']
+    const { parent } = parentWith([done], { guard: { campaigns } })
+    campaigns.push('other')
+    await expect(parent.rewardWallet({ ...award, pid: 'other' })).rejects.toThrow(InvalidRequestError)
+  })
+})
