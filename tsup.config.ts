@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
-import { choiceOutputOf, type EntryPoint, entryPoints, outputOf, runtimeChoices } from './scripts/entry-points.ts'
+import {
+  choiceOutputOf,
+  commands,
+  type EntryPoint,
+  entryPoints,
+  outputOf,
+  runtimeChoices,
+} from './scripts/entry-points.ts'
 
 const sources = (entries: readonly EntryPoint[]): Record<string, string> =>
   Object.fromEntries(entries.map((entry) => [outputOf(entry), entry.source]))
@@ -33,11 +40,9 @@ const kyStartsWithoutFetch: NonNullable<Options['esbuildPlugins']>[number] = {
 }
 
 const common: Options = {
-  format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',
   outDir: 'dist',
-  sourcemap: true,
   // One copy of every module for all entries, so that an error class is one, whichever entry it came from.
   splitting: true,
   // Rollup writes the CommonJS chunks: tsup's own way, sucrase, turns `?.` into function calls and breaks on es2022.
@@ -47,19 +52,30 @@ const common: Options = {
   removeNodeProtocol: false,
 }
 
+const bundled: Options = {
+  ...common,
+  // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files. The part of zod that reads
+  // answers does so for the sake of the start: importing zod's own files takes longer than all the rest.
+  noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],
+  esbuildPlugins: [kyStartsWithoutFetch],
+}
+
 export default defineConfig([
   {
+    ...bundled,
+    format: 'esm',
+    entry: { ...sources(others), ...choices, ...Object.fromEntries(commands.map(({ source }) => ['cli', source])) },
+  },
+  { ...bundled, format: 'cjs', entry: { ...sources(others), ...choices } },
+  { ...common, format: ['esm', 'cjs'], entry: sources(withInstalledZod) },
+  {
     ...common,
-    entry: { ...sources(others), ...choices },
-    // ESM-only packages can't be required by Jest in CommonJS, so they travel inside our files. The part of zod that
-    // reads answers does so for the sake of the start: importing zod's own files takes longer than all the rest.
-    noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],
-    esbuildPlugins: [kyStartsWithoutFetch],
+    format: ['esm', 'cjs'],
+    entry: sources(entryPoints),
     dts: {
-      entry: sources(entryPoints),
+      only: true,
       // TypeScript 6 refuses the baseUrl that tsup's declaration build passes on unless told so.
       compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true },
     },
   },
-  { ...common, entry: sources(withInstalledZod) },
 ])

@@ -2,9 +2,10 @@ import { checkApiReport } from './checks/api-report.ts'
 import { checkEntryPoints } from './checks/entry-points.ts'
 import type { PackageCheck } from './checks/finding.ts'
 import { measureImportTime } from './checks/import-time.ts'
+import { checkLinks } from './checks/links.ts'
 import { checkNotices } from './checks/notices.ts'
 import { checkSizes } from './checks/sizes.ts'
-import { checkSourceMaps } from './checks/source-maps.ts'
+import { checkStacks } from './checks/stacks.ts'
 import { attw, publint } from './checks/tools.ts'
 import { packPackage } from './packed-package.ts'
 
@@ -16,7 +17,8 @@ const checks: readonly PackageCheck[] = [
   publint,
   attw,
   checkEntryPoints,
-  checkSourceMaps,
+  checkLinks,
+  checkStacks,
   checkNotices,
   checkApiReport,
   checkSizes,

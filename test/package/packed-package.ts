@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mustRun } from './command.ts'
@@ -10,6 +10,8 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Everything that decides what is in the tarball. */
 const INPUTS = [
   'src',
+  'docs',
+  'examples',
   'package.json',
   'package-lock.json',
   'tsconfig.base.json',
@@ -80,7 +82,7 @@ function inputsHash(): string {
   const hash = createHash('sha256')
   for (const input of INPUTS) {
     const path = join(ROOT, input)
-    const files = !existsSync(path) ? [] : input === 'src' ? filesBelow(path) : [path]
+    const files = !existsSync(path) ? [] : statSync(path).isDirectory() ? filesBelow(path) : [path]
     for (const file of files)
       hash
         .update(`${relative(ROOT, file)}\0`)

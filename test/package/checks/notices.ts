@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
-import { sourceMapsOf } from './source-maps.ts'
+import { modulesOf } from './stacks.ts'
 
 const FILE = 'THIRD-PARTY-NOTICES.md'
 
-/** The licences of what we bundle go with it: exactly the packages whose sources are in the maps of the build. */
+/** The licences of what we bundle go with it: exactly the packages whose modules are in the build. */
 export const checkNotices: PackageCheck = {
   title: `${FILE} has the licence of every bundled package`,
   async run(packed, { update }) {
@@ -25,8 +25,8 @@ export const checkNotices: PackageCheck = {
 
 function bundledPackages(packed: PackedPackage): string[] {
   const names = new Set<string>()
-  for (const { map } of sourceMapsOf(packed)) {
-    for (const source of map.sources) {
+  for (const file of packed.files.filter((path) => /\.c?js$/.test(path))) {
+    for (const source of modulesOf(packed, file)) {
       const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1]
       if (name !== undefined) names.add(name)
     }
