@@ -85,7 +85,7 @@ export class CampaignClient {
    * ```
    */
   with(options: DerivedClientOptions): CampaignClient {
-    const derived = new CampaignClient(derivedOptions(this.#options, options))
+    const derived = newClient(derivedOptions(this.#options, options))
     const { transport, throttle, tokens } = this.#context
     derived.#context = {
       ...derived.#context,
@@ -369,3 +369,6 @@ export class CampaignClient {
     return call(this.#context, 'registerWebhook', request, options)
   }
 }
+
+// A class that names itself is renamed by bundlers, and then stacks show the other name.
+const newClient = (options: CampaignClientOptions): CampaignClient => new CampaignClient(options)

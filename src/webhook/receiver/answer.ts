@@ -67,19 +67,11 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
-const accepted = (result: AcceptedResult): Answer => ({
+export const acceptance = (result: AcceptedResult): Answer => ({
   status: 200,
   headers: HEADERS,
   body: JSON.stringify({ ok: true, result }),
 })
-
-const ACCEPTED: Readonly<Record<AcceptedResult, Answer>> = {
-  handled: accepted('handled'),
-  discarded: accepted('discarded'),
-  duplicate: accepted('duplicate'),
-}
-
-export const acceptance = (result: AcceptedResult): Answer => ACCEPTED[result]
 
 /** @param retryMs - for status 503: when another attempt may fare better */
 export function refusal(reason: WebhookRejectionReason, retryMs?: number): Answer {

@@ -9,7 +9,7 @@ import {
   wholeNumber,
   within,
 } from '../../shared/options.ts'
-import { RETRY_DELAYS_MS } from '../../shared/retry-schedule.ts'
+import { LAST_RETRY_DELAY_MS, RETRY_SPAN_MS } from '../../shared/retry-schedule.ts'
 import { typeName } from '../../shared/type-name.ts'
 import { memoryStore } from '../stores/memory.ts'
 import type { DeliveryStore } from '../stores/store.ts'
@@ -26,11 +26,8 @@ export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverO
   Hooks
 >
 
-/** From the first attempt to the last, at the least. */
-const RETRY_SPAN_MS = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs)
-const LAST_PAUSE_MS = Math.max(...RETRY_DELAYS_MS)
 /** A claim has to be gone when the last retry comes; 5 s are left for clocks and networks. */
-const MAX_CLAIM_MS = LAST_PAUSE_MS - 5000
+const MAX_CLAIM_MS = LAST_RETRY_DELAY_MS - 5000
 const WEEK_MS = 604_800_000
 
 const isEndpoint: OptionRule = (value) => {
@@ -97,7 +94,7 @@ export function receiverSettings(options: WebhookReceiverOptions): ReceiverSetti
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
     throw new RangeError(
       `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
-        `The last retry of the service comes ${LAST_PAUSE_MS / 1000} s after the one before it: a claim that lives longer would make it fail.`,
+        `The last retry of the service comes ${LAST_RETRY_DELAY_MS / 1000} s after the one before it: a claim that lives longer would make it fail.`,
     )
   }
   return settings

@@ -18,8 +18,7 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    // 25 for what it does, 2 for its options: transports, the size of answers, rates, guards.
-    limit: 27,
+    limit: 31,
   },
   {
     name: 'verifyWebhook, node',

@@ -8,7 +8,7 @@ import type { PackageCheck } from './finding.ts'
 /** The heading that the bundler puts above each module it took in. */
 const HEADING = /^\/\/ ((?:src|node_modules)\/\S+)$/
 /** Code that people wrote has lines of this length at most, on average; minified code is one line. */
-const AVERAGE_LINE = 60
+const AVERAGE_LINE = 80
 
 /**
  * The package has no source maps: with the sources in them, twice, they would be three quarters of it. Instead, what is
@@ -60,7 +60,7 @@ async function traceProblems(packed: PackedPackage, format: 'import' | 'require'
   const statement = lines[thrower.line - 1] ?? ''
   const heading = lines.slice(0, thrower.line).findLast((line) => HEADING.test(line)) ?? ''
   const problems: string[] = []
-  if (!statement.includes('new ConfigurationError(')) {
+  if (!/new [\w$.]*ConfigurationError\(/.test(statement)) {
     problems.push(
       `${format}: a stack leads to line ${thrower.line} of ${thrower.file}, which throws nothing: ${statement}`,
     )
