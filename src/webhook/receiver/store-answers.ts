@@ -24,4 +24,4 @@ export function requireBoolean(method: 'extend' | 'complete', answer: unknown): 
 
 /** What `onError` is told of a store that is asked and stays silent. */
 export const noAnswer = (method: keyof DeliveryStore, delayMs: number): Error =>
-  new Error(`The delivery store's ${method}() did not answer within ${delayMs} ms.`)
+  new Error(`The delivery store's ${method}() did not answer within ${Math.round(delayMs)} ms.`)

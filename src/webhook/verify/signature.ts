@@ -1,5 +1,5 @@
 import { equalDigests, hmacSha256Hex } from '#hmac'
-import { warnOfParsedBody } from './parsed-body-warning.ts'
+import { warnOnce } from '../../shared/warn-once.ts'
 import { type RawBody, toRawBody } from './raw-body.ts'
 import { toKeys, type WebhookKey, type WebhookSecret } from './secret.ts'
 
@@ -37,9 +37,12 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
 export function verifyWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): boolean {
   const checked = checkSignature(secret, rawBody, header)
   if (checked.ok) return true
-  if (checked.reason === 'body_not_raw' && rawBody && typeof rawBody === 'object') warnOfParsedBody()
+  if (checked.reason === 'body_not_raw' && rawBody && typeof rawBody === 'object') warnOnce('parsed-body', PARSED_BODY)
   return false
 }
+
+const PARSED_BODY =
+  'verifyWebhook: pass the raw body (string, Uint8Array or ArrayBuffer), not a parsed one. In Express: express.raw()'
 
 /**
  * The signature the service would send for this body, for tests and for sending messages of one's own.

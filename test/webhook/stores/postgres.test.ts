@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { EventEmitter } from 'node:events'
 import {
   type PgClient,
   type PgPool,
@@ -51,8 +52,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     describe('runOnce', () => {
       runOnceContract<PoolClient>(() => ({
         open: (options) => postgresStore(pool, { table, ...options }),
-        openApart() {
-          const own = new Pool({ connectionString: service.url, max: 2 })
+        openApart(connections = 2) {
+          const own = new Pool({ connectionString: service.url, max: connections })
           own.on('error', () => undefined)
           return { store: postgresStore(own, { table }), close: () => own.end() }
         },
@@ -65,22 +66,66 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         const key = freshKey()
         const lossy: PgPool = {
           query: (text, values) => pool.query(text, values),
-          async connect() {
-            const client = await pool.connect()
-            return {
-              async query(text: string, values?: unknown[]) {
-                const result = await client.query(text, values)
+          connect(callback) {
+            pool.connect((error, client, release) => {
+              const query = async (text: string, values?: unknown[]) => {
+                const result = await (client as PoolClient).query(text, values)
                 if (text !== 'COMMIT') return result
                 throw new Error('Connection terminated unexpectedly')
-              },
-              release: (destroy?: boolean) => client.release(destroy),
-            } satisfies PgClient
+              }
+              callback(error, { query }, release)
+            })
           },
         }
         const apply = (tx: PgClient) => tx.query(`INSERT INTO ${applied} (key) VALUES ($1)`, [key])
         await expect(postgresStore(lossy, { table }).runOnce(key, apply)).rejects.toThrow('Connection terminated')
         expect(await postgresStore(pool, { table }).runOnce(key, () => expect.unreachable())).toEqual({ ran: false })
         expect(await observe(`SELECT FROM ${applied} WHERE key = $1`, key)).toHaveLength(1)
+      })
+
+      test('sessions that the server ends again and again never end the process', async () => {
+        const own = new Pool({ connectionString: service.url, max: 4, application_name: schema })
+        own.on('error', () => undefined)
+        const store = postgresStore(own, { table })
+        const uncaught: unknown[] = []
+        const listener = (error: unknown) => uncaught.push(error)
+        process.on('uncaughtException', listener)
+        try {
+          for (let round = 0; round < 40; round++) {
+            const runs = Array.from({ length: 8 }, () => store.runOnce(freshKey(), (tx) => tx.query('SELECT 1')))
+            const settled = Promise.allSettled(runs)
+            for (let i = 0; i < 3; i++) {
+              await observe(
+                'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+                schema,
+              )
+            }
+            await settled
+          }
+        } finally {
+          process.off('uncaughtException', listener)
+          await own.end()
+        }
+        expect(uncaught).toEqual([])
+      }, 60_000)
+
+      test('tx can not be given back to the pool, where the next one would get into the transaction', async () => {
+        const key = freshKey()
+        const store = postgresStore(pool, { table })
+        await expect(store.runOnce(key, (tx) => tx.release())).rejects.toThrow(/do not release tx/)
+        expect((await store.runOnce(key, (tx) => tx.query('SELECT 1').then(({ rows }) => rows.length))).ran).toBe(true)
+      })
+
+      test('tx is a client as ever: with callbacks, settings and queries of its own', async () => {
+        const rows = await postgresStore(pool, { table }).runOnce(freshKey(), async (tx) => {
+          expect(tx).toBeInstanceOf(Client)
+          const called = await new Promise((resolve, reject) => {
+            tx.query('SELECT 1 AS n', (error, result) => (error ? reject(error) : resolve(result.rows)))
+          })
+          const typed = await tx.query({ text: 'SELECT $1::int AS n', values: [2], rowMode: 'array' })
+          return [called, typed.rows]
+        })
+        expect(rows).toEqual({ ran: true, result: [[{ n: 1 }], [[2]]] })
       })
 
       test('every connection goes back to the pool, a broken one excepted', async () => {
@@ -128,8 +173,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     describe('runOnce', () => {
       runOnceContract<TransactionSql>(() => ({
         open: (options) => postgresStore(sql, { table, ...options }),
-        openApart() {
-          const own = connect(service.url, { max: 2, backoff: () => 0 })
+        openApart(connections = 2) {
+          const own = connect(service.url, { max: connections, backoff: () => 0, onnotice: () => undefined })
           return { store: postgresStore(own, { table }), close: () => own.end({ timeout: 0 }) }
         },
         query: async (tx, text, ...values) => tx.unsafe(text, values),
@@ -416,6 +461,30 @@ describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
 )
 
 describe('a connection of pg', () => {
+  test('that fails in the turn in which the pool lends it does not end the process', async () => {
+    const client = Object.assign(new EventEmitter(), { query: async () => ({ rows: [{}] }) })
+    const released: unknown[] = []
+    const pool: PgPool = {
+      query: client.query,
+      connect(callback) {
+        // As pg-pool: until here it listened itself.
+        callback(undefined, client, () => released.push(client.listenerCount('error')))
+        client.emit('error', new Error('terminating connection due to administrator command'))
+      },
+    }
+    expect(await postgresStore(pool).runOnce('key', () => 'applied')).toEqual({ ran: true, result: 'applied' })
+    expect(released).toEqual([0])
+  })
+
+  test('that can not be had is what runOnce rejects with', async () => {
+    const reason = new Error('timeout exceeded when trying to connect')
+    const pool: PgPool = {
+      query: () => Promise.reject(reason),
+      connect: (callback) => callback(reason, undefined, () => expect.unreachable()),
+    }
+    await expect(postgresStore(pool).runOnce('key', () => expect.unreachable())).rejects.toBe(reason)
+  })
+
   test.each([
     ['whose ROLLBACK failed is given back to be destroyed', true],
     ['that was rolled back is given back to be used', false],
@@ -424,11 +493,14 @@ describe('a connection of pg', () => {
     const client: PgClient = {
       query: async (text) => {
         if (text === 'ROLLBACK' && rollbackFails) throw new Error('timed out')
-        return { rows: [{}], command: '' }
+        return { rows: [{}] }
       },
-      release: (destroy) => released.push(destroy),
     }
-    const store = postgresStore({ query: client.query, connect: async () => client } satisfies PgPool)
+    const pool: PgPool = {
+      query: client.query,
+      connect: (callback) => callback(undefined, client, (destroy) => released.push(destroy)),
+    }
+    const store = postgresStore(pool)
     const reason = new Error('the work failed')
     await expect(store.runOnce('key', () => Promise.reject(reason))).rejects.toBe(reason)
     expect(released).toEqual([rollbackFails])

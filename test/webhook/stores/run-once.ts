@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { createWebhookReceiver, LeaseError, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
 import type { PostgresStore, PostgresStoreOptions } from 'campaign-client/webhook/postgres'
 import { describe, expect, test } from 'vitest'
 import { claimed, freshKey } from './store-clock.ts'
@@ -7,7 +9,7 @@ import { claimed, freshKey } from './store-clock.ts'
 export interface RunOnceDatabase<Tx> {
   open(options?: PostgresStoreOptions): PostgresStore<Tx>
   /** A store on connections of its own, for tests that break them: `postgres` reports a loss once more, later. */
-  openApart(): { store: PostgresStore<Tx>; close(): Promise<void> }
+  openApart(connections?: number): { store: PostgresStore<Tx>; close(): Promise<void> }
   /** Runs a statement in the transaction; the parameters are text. */
   query(tx: Tx, text: string, ...values: string[]): Promise<readonly Record<string, unknown>[]>
   /** Runs a statement outside of every transaction of the tests. */
@@ -91,6 +93,127 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     ).rejects.toThrow(/committed nothing|division by zero/)
     expect(await timesApplied(key)).toBe(0)
     expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
+  })
+
+  describe('what the transaction is used for beyond its function', () => {
+    test('tx that was kept is refused once runOnce is over: nothing is written outside of the transaction', async () => {
+      const store = database().open()
+      const key = freshKey()
+      let kept: Tx | undefined
+      await store.runOnce(key, (tx) => {
+        kept = tx
+      })
+      const late = async () => apply(kept as Tx, key)
+      await expect(late()).rejects.toThrow(/runOnce is over/)
+      // Nor does it reach the transaction of somebody who has the same connection now.
+      await store.runOnce(freshKey(), async () => {
+        await expect(late()).rejects.toThrow(/runOnce is over/)
+      })
+      expect(await timesApplied(key)).toBe(0)
+    })
+
+    test('a write that the function did not wait for is refused when it comes too late', async () => {
+      const store = database().open()
+      const key = freshKey()
+      let late: Promise<unknown> | undefined
+      await store.runOnce(key, (tx) => {
+        late = wait(20).then(() => apply(tx, key))
+        late.catch(() => undefined)
+      })
+      await expect(late).rejects.toThrow(/runOnce is over/)
+      expect(await timesApplied(key)).toBe(0)
+    })
+
+    test('a tx of a function that threw is refused as well', async () => {
+      const key = freshKey()
+      let kept: Tx | undefined
+      await database()
+        .open()
+        .runOnce(key, (tx) => {
+          kept = tx
+          throw new Error('the partner changed its mind')
+        })
+        .catch(() => undefined)
+      await expect((async () => apply(kept as Tx, key))()).rejects.toThrow(/runOnce is over/)
+    })
+
+    test.each([
+      ['ROLLBACK', ['ROLLBACK'], true],
+      ['COMMIT', ['COMMIT'], false],
+      ['a ROLLBACK and a BEGIN', ['ROLLBACK', 'BEGIN'], true],
+      ['a COMMIT and a BEGIN', ['COMMIT', 'BEGIN'], false],
+      ['ROLLBACK AND CHAIN', ['ROLLBACK AND CHAIN'], true],
+    ])('a function that sends %s is told that it ended the transaction', async (_, statements, isFree) => {
+      const { store, close } = database().openApart()
+      const key = freshKey()
+      try {
+        await expect(
+          store.runOnce(key, async (tx) => {
+            await apply(tx, key)
+            for (const statement of statements) await database().query(tx, statement)
+          }),
+          // `postgres` refuses BEGIN itself.
+        ).rejects.toThrow(/ended the transaction itself|UNSAFE_TRANSACTION/)
+        expect(await timesApplied(key)).toBe(isFree ? 0 : 1)
+        expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(isFree)
+        expect(await timesApplied(key)).toBe(1)
+      } finally {
+        await close()
+      }
+    })
+
+    test('ROLLBACK TO a savepoint is no end', async () => {
+      const key = freshKey()
+      const outcome = await database()
+        .open()
+        .runOnce(key, async (tx) => {
+          await apply(tx, key)
+          await database().query(tx, 'SAVEPOINT before')
+          await apply(tx, key)
+          await database().query(tx, 'ROLLBACK TO SAVEPOINT before')
+        })
+      expect(outcome.ran).toBe(true)
+      expect(await timesApplied(key)).toBe(1)
+    })
+  })
+
+  describe('a pool that the receiver and runOnce share', () => {
+    const SECRET = randomUUID()
+    const deliver = async (receiver: WebhookReceiver): Promise<number> => {
+      const body = JSON.stringify({ id: randomUUID() })
+      const headers = { 'x-service-signature': signWebhook(SECRET, body) }
+      return (await receiver.fetch(new Request('http://localhost/', { method: 'POST', body, headers }))).status
+    }
+
+    test('40 messages at once, four connections, all of them for two leases: none is lost', async () => {
+      const { store, close } = database().openApart(4)
+      const errors: unknown[] = []
+      const applied: string[] = []
+      const receiver = createWebhookReceiver({
+        endpoint: randomUUID(),
+        secret: SECRET,
+        store,
+        leaseMs: 1500,
+        deadlineMs: 60_000,
+        onError: (error) => errors.push(error),
+        handle: async (_event, { key }) => {
+          await store.runOnce(key, async (tx) => {
+            await database().query(tx, 'SELECT 1 AS n FROM pg_sleep(0.2)')
+            await apply(tx, key)
+          })
+          applied.push(key)
+        },
+      })
+      try {
+        const statuses = await Promise.all(Array.from({ length: 40 }, () => deliver(receiver)))
+        expect(errors.filter((error) => error instanceof LeaseError)).toEqual([])
+        expect(new Set(statuses)).toEqual(new Set([200]))
+        for (const key of applied) expect(await timesApplied(key)).toBe(1)
+      } finally {
+        await receiver.close()
+        await close()
+      }
+    }, 30_000)
   })
 
   test('of 20 concurrent calls one applies, and the others find it done', async () => {

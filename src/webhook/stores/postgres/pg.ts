@@ -1,9 +1,10 @@
-import type { Database } from './database.ts'
+import { warnOnce } from '../../../shared/warn-once.ts'
+import { type Database, ENDED } from './database.ts'
+import { transactionGate } from './gate.ts'
 
 /** What `postgresStore` needs of a client that a `pg` pool lends. */
 export interface PgClient {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[]; command: string }>
-  release(destroy?: boolean): void
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   on?(event: 'error', listener: (error: Error) => void): unknown
   off?(event: 'error', listener: (error: Error) => void): unknown
 }
@@ -11,7 +12,13 @@ export interface PgClient {
 /** What `postgresStore` needs of a pool: the `Pool` of the `pg` package has it. */
 export interface PgPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
-  connect(): Promise<PgClient>
+  /** Lends a client in the turn in which the callback is called, so that it is never without a listener of errors. */
+  connect(
+    callback: (error: Error | undefined, client: PgClient | undefined, release: (destroy?: boolean) => void) => void,
+  ): void
+  /** `max` is how many connections the pool has. */
+  readonly options?: { readonly max?: number | undefined }
+  listenerCount?(event: 'error'): number
 }
 
 /** The client that a pool of `pg` lends: its `PoolClient`. */
@@ -19,39 +26,87 @@ export type ClientOf<Pool extends PgPool> = Pool extends {
   connect: { (): Promise<infer Client>; (callback: never): void }
 }
   ? Client
-  : Awaited<ReturnType<Pool['connect']>>
+  : PgClient
 
 export function pgDatabase(pool: PgPool): Database {
+  const gate = transactionGate(pool, pool.options?.max)
   return {
-    query: async (text, ...values) => (await pool.query(text, values)).rows,
-    async transaction(work) {
-      const client = await pool.connect()
-      // While it is lent, the pool does not listen: a connection lost in the middle would end the process.
-      client.on?.('error', ignore)
-      let usable = true
-      try {
-        await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-        await work(async (text, ...values) => (await client.query(text, values)).rows, client)
-        const { command } = await client.query('COMMIT')
-        // COMMIT of a transaction in which a statement failed succeeds as a ROLLBACK.
-        if (command === 'ROLLBACK') {
-          throw new Error(
-            'runOnce committed nothing: a query in its function failed, and the function went on regardless',
-          )
-        }
-      } catch (error) {
-        usable = await client.query('ROLLBACK').then(
-          () => true,
-          () => false,
-        )
-        throw error
-      } finally {
-        client.off?.('error', ignore)
-        client.release(!usable)
-      }
+    async query(text, ...values) {
+      // Not earlier: the program may listen after it has made the store.
+      if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', NO_LISTENER)
+      return (await pool.query(text, values)).rows
     },
+    transaction: (work) =>
+      gate.pass(async () => {
+        const { client, release } = await borrow(pool)
+        let usable = true
+        try {
+          await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+          await work({
+            query: async (text, ...values) => (await client.query(text, values)).rows,
+            lend: (apply) => lend(client, apply),
+          })
+          await client.query('COMMIT')
+        } catch (error) {
+          usable = await client.query('ROLLBACK').then(
+            () => true,
+            () => false,
+          )
+          throw error
+        } finally {
+          client.off?.('error', ignore)
+          release(!usable)
+        }
+      }),
   }
+}
+
+const NO_LISTENER =
+  'postgresStore: listen for errors of the pg pool (pool.on("error", …)). Otherwise Node ends the process when an idle ' +
+  'connection is lost.'
+
+interface Borrowed {
+  client: PgClient
+  release: (destroy?: boolean) => void
+}
+
+/**
+ * While a client is lent, the pool does not listen for its errors: a connection lost in the middle would end the process.
+ * The pool stops listening when it calls back, and a promise would be kept one turn later; so this listens in the callback.
+ */
+function borrow(pool: PgPool): Promise<Borrowed> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client, release) => {
+      if (client === undefined) {
+        reject(error)
+        return
+      }
+      client.on?.('error', ignore)
+      resolve({ client, release })
+    })
+  })
 }
 
 /** What is wrong with the connection is what the next query on it rejects with. */
 function ignore(): void {}
+
+async function lend<Result>(client: PgClient, apply: (tx: unknown) => Result): Promise<Awaited<Result>> {
+  let isOver = false
+  const tx = new Proxy(client, {
+    get(target, name) {
+      if (name === 'release') throw new Error('runOnce gives the connection back by itself: do not release tx')
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        if (!isOver) return Reflect.apply(member, target, args)
+        if (name === 'query' && typeof args.at(-1) !== 'function') return Promise.reject(new Error(ENDED))
+        throw new Error(ENDED)
+      }
+    },
+  })
+  try {
+    return await apply(tx)
+  } finally {
+    isOver = true
+  }
+}

@@ -1,49 +1,82 @@
-import type { Database } from './database.ts'
+import { warnOnce } from '../../../shared/warn-once.ts'
+import { type Database, ENDED } from './database.ts'
+import { transactionGate } from './gate.ts'
 
 /** What `postgresStore` needs of the `sql` that the `postgres` package makes. */
 export interface PostgresSql<Transaction> {
   unsafe(query: string, parameters?: (string | number)[]): PromiseLike<readonly unknown[]>
   begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
+  /** `max` is how many connections there are. */
+  readonly options?: { readonly max?: number | undefined; readonly fetch_types?: boolean | undefined }
 }
 
 export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
+  const gate = transactionGate(sql, sql.options?.max)
+  if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', FETCH_TYPES)
   return {
     query: async (text, ...values) => sql.unsafe(text, values),
-    async transaction(work) {
-      let connection: Connection = 'held'
-      let running: Promise<void> | undefined
-      const ended = sql.begin('isolation level read committed', (given) => {
-        const tx = whileHeld(given as PostgresSql<unknown>, () => connection)
-        running = work(async (text, ...values) => tx.unsafe(text, values), tx)
-        return unlessLost(running, () => connection)
-      })
-      ended.catch(() => {
-        connection = 'lost'
-      })
-      try {
-        await ended
-      } catch (error) {
-        // A lost connection ends the transaction at once. The function must not go on behind the caller's back.
-        await running?.catch(ignore)
-        throw error
-      }
-    },
+    transaction: (work) =>
+      gate.pass(async () => {
+        let isLost = false
+        const connection: Connection = { refusal: () => (isLost ? LOST : undefined) }
+        let running: Promise<void> | undefined
+        const ended = sql.begin('isolation level read committed', (given) => {
+          const raw = whileHeld(given as PostgresSql<unknown>, connection)
+          running = work({
+            query: async (text, ...values) => raw.unsafe(text, values),
+            lend: (apply) => lend(given as PostgresSql<unknown>, connection, apply),
+          })
+          return unlessLost(running, connection)
+        })
+        ended.catch(() => {
+          isLost = true
+        })
+        try {
+          await ended
+        } catch (error) {
+          // A lost connection ends the transaction at once. The function must not go on behind the caller's back.
+          await running?.catch(ignore)
+          throw error
+        }
+      }),
   }
 }
 
-type Connection = 'held' | 'lost'
+/** Seen with postgres 3.4: what it asks of a new connection by itself is awaited by nobody. */
+const FETCH_TYPES =
+  'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a database that ' +
+  'ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends the process.'
+
+/** Why nothing may be sent on the connection any more, if so. */
+interface Connection {
+  refusal(): string | undefined
+}
+
+async function lend<Result>(
+  sql: PostgresSql<unknown>,
+  connection: Connection,
+  apply: (tx: unknown) => Result,
+): Promise<Awaited<Result>> {
+  let isOver = false
+  try {
+    return await apply(whileHeld(sql, { refusal: () => (isOver ? ENDED : connection.refusal()) }))
+  } finally {
+    isOver = true
+  }
+}
 
 /**
  * The `sql` of a transaction of `postgres` 3.4 goes on writing to its connection when that was lost in between: to a
  * missing socket, which ends the process, or, when the connection was made again for somebody else, into another session
- * and outside of the transaction. This one throws instead.
+ * and outside of the transaction. So it does when the transaction is over. This one throws instead.
  */
-function whileHeld<Sql extends object>(sql: Sql, connection: () => Connection): Sql {
+function whileHeld<Sql extends object>(sql: Sql, connection: Connection): Sql {
   const guarded = (callee: unknown, self: unknown) =>
     typeof callee !== 'function'
       ? callee
       : (...args: unknown[]) => {
-          if (connection() === 'lost') throw new Error(LOST)
+          const refusal = connection.refusal()
+          if (refusal !== undefined) throw new Error(refusal)
           return Reflect.apply(callee, self, args)
         }
   return new Proxy(sql, {
@@ -69,14 +102,14 @@ function whileHeld<Sql extends object>(sql: Sql, connection: () => Connection): 
  */
 async function unlessLost<Result>(
   work: Promise<Result>,
-  connection: () => Connection,
+  connection: Connection,
   reject: (reason: unknown) => void = ignore,
 ): Promise<Result> {
   try {
     return await work
   } finally {
     await new Promise((resolve) => setTimeout(resolve, 0))
-    if (connection() === 'lost') {
+    if (connection.refusal() === LOST) {
       reject(new Error(LOST))
       await new Promise(() => {})
     }

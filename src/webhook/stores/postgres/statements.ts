@@ -92,6 +92,9 @@ export function statements(tableName: string, runOnceRetainMs: number) {
       ON CONFLICT (purpose, key_hash) DO UPDATE SET expires_at = ${runOnceExpiry}
         WHERE held.expires_at <= clock_timestamp()
       RETURNING 1 AS made`,
+    // A row that this very transaction wrote: none where it was ended, or another one begun in its place.
+    stillOpen: `SELECT 1 AS made FROM ${table}
+      WHERE purpose = 'run_once' AND key_hash = ${hash} AND xmin::text::bigint = txid_current() % 4294967296`,
     prune: `WITH expired AS (
         SELECT purpose, key_hash FROM ${table} WHERE expires_at <= clock_timestamp()
         ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED

@@ -1,7 +1,7 @@
 import { type OptionRules, optional, positive, requireOptions } from '../../../shared/options.ts'
 import { hasMethod, requireKey, requireMilliseconds } from '../arguments.ts'
 import type { ClaimResult, DeliveryStore } from '../store.ts'
-import type { Database } from './database.ts'
+import type { Database, Query } from './database.ts'
 import { type ClientOf, type PgPool, pgDatabase } from './pg.ts'
 import { type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
 import { DEFAULT_TABLE, isTable, statements } from './statements.ts'
@@ -58,18 +58,23 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    *
    * A second call with the key: resolves to `{ ran: false }` without calling `apply`, for `runOnceRetainMs` after the
    * first was committed. While the first is still running it waits for its end, and then runs `apply` if the first
-   * was rolled back. So `{ ran: false }` means that the work is done: let the handler end normally. Within `apply` a
-   * second call with the same key would wait for itself: don't nest.
+   * was rolled back. So `{ ran: false }` means that the work is done: let the handler end normally. Don't call it within
+   * `apply`: with the same key it would wait for itself, with others it may wait for connections that wait for it.
    *
    * Only what goes through `tx` is exactly once: a mail sent from `apply` is not taken back when the transaction is.
-   * Don't commit or roll back in `apply`; throw, and everything is rolled back. The transaction is READ COMMITTED.
-   * Each call holds one connection of the pool for its duration, a waiting one too: give the database
-   * `idle_in_transaction_session_timeout` so that a process that hangs in `apply` can't block the key for ever.
+   * Don't commit or roll back in `apply`; throw, and everything is rolled back. `tx` refuses to be used after `apply`
+   * has ended. The transaction is READ COMMITTED.
+   *
+   * Each call holds one connection of the pool for its duration, a waiting one too. One connection is left to the
+   * receiver's claims, extensions and records, where the pool has three or more (`max`); calls beyond that wait in order.
+   * Give the database `idle_in_transaction_session_timeout` so that a process that hangs in `apply` can't block the
+   * key for ever.
    *
    * @param key - what is to be applied once: a non-empty string without NUL and lone surrogates
    * @param apply - gets the transaction's client: the `PoolClient` of `pg`, the transaction's `sql` of `postgres`
    * @throws what `apply` threw, after everything was rolled back
    * @throws Error when a query of `apply` failed and `apply` went on regardless: PostgreSQL then refuses to commit
+   * @throws Error when `apply` committed or rolled back by itself
    * @throws the client's error when the connection failed; if it was lost during the commit, the next call with the
    *   key tells whether it was made
    */
@@ -171,9 +176,11 @@ export function postgresStore(
     ): Promise<RunOnceResult<Awaited<Result>>> {
       requireKey(key)
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
-      await transaction(async (within, tx) => {
-        const recorded = await within(sql.runOnce, key)
-        if (recorded.length > 0) outcome = { ran: true, result: await apply(tx) }
+      await transaction(async ({ query: within, lend }) => {
+        if ((await within(sql.runOnce, key)).length === 0) return
+        const result = await lend(apply)
+        if ((await openRows(within, sql.stillOpen, key)).length === 0) throw new Error(ENDED_WITHIN)
+        outcome = { ran: true, result }
       })
       return outcome
     },
@@ -186,6 +193,25 @@ export function postgresStore(
     },
   }
 }
+
+const ENDED_WITHIN =
+  'The function of runOnce ended the transaction itself (COMMIT or ROLLBACK), so that what it wrote was committed apart ' +
+  'from the key, or not at all. Let it throw to roll back, and return to commit.'
+
+/** @throws Error when a query failed before: PostgreSQL then refuses all others, and would answer COMMIT with a rollback */
+async function openRows(query: Query, stillOpen: string, key: string): Promise<readonly unknown[]> {
+  try {
+    return await query(stillOpen, key)
+  } catch (error) {
+    if (field(error, 'code') !== IN_FAILED_TRANSACTION) throw error
+    throw new Error('runOnce committed nothing: a query in its function failed, and the function went on regardless', {
+      cause: error,
+    })
+  }
+}
+
+/** The SQLSTATE in_failed_sql_transaction. */
+const IN_FAILED_TRANSACTION = '25P02'
 
 function databaseOf(database: PgPool | PostgresSql<unknown>): Database {
   if (typeof database === 'function' && hasMethod(database, 'unsafe') && hasMethod(database, 'begin')) {
