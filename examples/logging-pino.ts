@@ -1,17 +1,11 @@
 /**
  * One line of log per attempt, through the client's hooks: `npx tsx examples/logging-pino.ts`.
  *
- * `Logger` is what pino has, so `loggingHooks(pino())` works as it is; so do bunyan and most others. The small logger
- * below stands in for it, and prints what pino would. No hook ever gets a token: there is nothing to redact.
+ * No hook ever gets a token: there is nothing to redact.
  */
 import { CampaignClient, type ClientHooks } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
-
-interface Logger {
-  debug(fields: object, message: string): void
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
+import { type Logger, pino } from 'pino'
 
 export function loggingHooks(logger: Logger): ClientHooks {
   return {
@@ -30,8 +24,8 @@ export function loggingHooks(logger: Logger): ClientHooks {
       else logger.info(fields, 'the campaign service answered')
     },
     onRetry: ({ operation, attempt, delayMs, error }) => {
-      // Errors of the client are made for logs: `toJSON` gives their fields, and none of them holds a secret.
-      logger.warn({ operation, attempt, delayMs: Math.round(delayMs), err: error.toJSON() }, 'asking again')
+      // No error of the client holds a secret, in no field and no cause.
+      logger.warn({ operation, attempt, delayMs: Math.round(delayMs), err: error }, 'asking again')
     },
     onInvalidResponse: ({ operation, issues }) => {
       logger.warn({ operation, issues }, 'the campaign service answered in another shape')
@@ -39,17 +33,12 @@ export function loggingHooks(logger: Logger): ClientHooks {
   }
 }
 
-const LEVELS = { debug: 20, info: 30, warn: 40 }
-const write = (level: keyof typeof LEVELS) => (fields: object, msg: string) =>
-  console.log(JSON.stringify({ level: LEVELS[level], ...fields, msg }))
-const logger: Logger = { debug: write('debug'), info: write('info'), warn: write('warn') }
-
 const service = createCampaignService({ seed: 'logging' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'a-token-that-no-line-shows',
-  fetch: service.fetch,
-  hooks: loggingHooks(logger),
+  fetch: service.fetch, // leave it out to reach the real one
+  hooks: loggingHooks(pino({ level: 'debug' })),
 })
 
 service.fail({ on: 'getUserProgress', kind: 'status', status: 503 })

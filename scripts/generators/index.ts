@@ -6,6 +6,7 @@ import { pagesOfMethods } from './method-pages.ts'
 import { methodTables } from './method-tables.ts'
 import { openApi } from './openapi.ts'
 import { pictures } from './pictures.ts'
+import { recipes } from './recipes.ts'
 
 /** Every generator whose files follow from the source alone. */
 export const generators: readonly Generator[] = [
@@ -16,4 +17,5 @@ export const generators: readonly Generator[] = [
   pagesOfMethods,
   methodTables,
   pictures,
+  recipes,
 ]

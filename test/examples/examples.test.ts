@@ -59,6 +59,32 @@ test('logging-pino: a line per attempt, and no token in any', async () => {
   expect(output).not.toContain('a-token-that-no-line-shows')
 })
 
+test('rotate-webhook-secret: no message is refused or lost on the way', async () => {
+  expect((await run('rotate-webhook-secret')).trim().split('\n')).toEqual([
+    'Before',
+    '  action_completed, signed with the current secret',
+    '1. Every receiver accepts the new secret and the old one',
+    '  action_completed, signed with the secret before',
+    '2. The panel gets the new secret, and its Test button says 200',
+    '  action_completed, signed with the current secret',
+    '  Status 200',
+    '  action_completed, signed with the current secret',
+    '3. Ten minutes later, when no retry of an old message can come any more, the old secret goes',
+    '  action_completed, signed with the current secret',
+    '4 messages, 0 lost',
+  ])
+})
+
+test('testing-in-ci: every test of it passes', async () => {
+  const { stdout } = await promisify(execFile)(
+    rootPath('node_modules/.bin/tsx'),
+    ['--test', 'examples/testing-in-ci.test.ts'],
+    { cwd: rootPath('.') },
+  )
+  expect(stdout).toMatch(/^# pass 3$/m)
+  expect(stdout).toMatch(/^# fail 0$/m)
+})
+
 test('tracing-opentelemetry: a span per answer within the span of its call', async () => {
   const spans = (await run('tracing-opentelemetry')).split('\n').map((line) => line.replace(/ \{.*/, ''))
   expect(spans).toEqual([

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createCampaignService } from 'campaign-client/testing'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { activity, deliveryOf, HEADER, SECRET, sign } from '../signed-message.ts'
 
 let printed: string[]
@@ -42,6 +43,35 @@ test('examples/webhook-hono.ts', async () => {
   expect((await app.fetch(deliveryOf(message, { secret: 'forged' }))).status).toBe(401)
   expect((await app.request('/webhooks/campaign')).status).toBe(405)
   expect(printed.filter((text) => text === line)).toHaveLength(1)
+})
+
+test('examples/webhook-worker.ts awards once, whichever isolate a message reaches', async () => {
+  const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
+  const service = createCampaignService()
+  vi.stubGlobal('fetch', service.fetch)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  const env = {
+    CAMPAIGN_BASE_URL: 'https://service.example/api/v1',
+    CAMPAIGN_ACCESS_TOKEN: 'a-token',
+    CAMPAIGN_WEBHOOK_SECRET: SECRET,
+  }
+  const work: Promise<unknown>[] = []
+  const context = { waitUntil: (promise: Promise<unknown>) => void work.push(promise) }
+  const quest = activity({ id: 'm-2', wallet, event: { type: 'quest_completed', data: {} } })
+  const isolate = async () => {
+    vi.resetModules()
+    return (await import('../../../examples/webhook-worker.ts')).default
+  }
+  const [first, second] = [await isolate(), await isolate()]
+  for (const each of [first, first, second]) {
+    expect((await each.fetch(deliveryOf(quest), env, context)).status).toBe(200)
+  }
+  expect((await first.fetch(deliveryOf(quest, { secret: 'forged' }), env, context)).status).toBe(401)
+  expect((await first.fetch(new Request('https://partner.example/'), env, context)).status).toBe(404)
+  await Promise.all(work)
+  expect(service.state.awards.map(({ id, xp }) => `${id} ${xp}`)).toEqual(['quest-bonus:m-2 50'])
+  expect(warnings).toHaveBeenCalledTimes(1)
 })
 
 test('examples/webhook-next.ts', async () => {

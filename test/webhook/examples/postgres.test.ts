@@ -11,21 +11,23 @@ import { postgres } from '../../databases/postgres.ts'
 import { skipsWithout } from '../../machine/skips-without.ts'
 import { exampleActivity } from '../activity.ts'
 
-const example = fileURLToPath(new URL('../../../examples/webhook-postgres.ts', import.meta.url))
 const secret = randomUUID()
 
-/** The example, listening, and what it prints. */
-async function start(databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
+/** An example, listening, and what it prints. */
+async function start(name: string, databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
+  const example = fileURLToPath(new URL(`../../../examples/${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', example], {
     env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^listening on (.+)$/.exec(line)?.[1]
-    if (url !== undefined) return { process: child, url }
-  }
-  throw new Error('the example ended before it listened')
+  return new Promise((resolve, reject) => {
+    child.once('exit', () => reject(new Error('the example ended before it listened')))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const url = /^listening on (.+)$/.exec(line)?.[1]
+      if (url !== undefined) resolve({ process: child, url })
+    })
+  })
 }
 
 async function deliver(url: string, user: string, id: string): Promise<number> {
@@ -34,12 +36,14 @@ async function deliver(url: string, user: string, id: string): Promise<number> {
   return (await fetch(url, { method: 'POST', body, headers })).status
 }
 
-describe.skipIf(skipsWithout(postgres.name, postgres.missing))('examples/webhook-postgres.ts', () => {
-  test('books each message once in two processes, and ends on SIGTERM', { timeout: 30_000 }, async () => {
+const skipped = skipsWithout(postgres.name, postgres.missing)
+
+describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
+  test('books each message once in two processes, and ends on SIGTERM', { timeout: 60_000 }, async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const url = await ownDatabase(service)
-    const [first, second] = await Promise.all([start(url), start(url)])
+    const [first, second] = await Promise.all([start(name, url), start(name, url)])
 
     const user = randomUUID()
     const ids = Array.from({ length: 10 }, () => randomUUID())
@@ -48,16 +52,17 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('examples/webhook
     for (const id of ids) expect(await deliver(first.url, user, id)).toBe(200)
 
     const own = new Pool({ connectionString: url, max: 1 })
-    try {
-      const balances = await own.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])
-      expect(balances.rows).toEqual([{ xp: 100 }])
-    } finally {
-      await own.end()
-    }
+    onTestFinished(() => own.end())
+    const balances = async () =>
+      (await own.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
+    await expect.poll(balances, { timeout: 30_000 }).toEqual([{ xp: 100 }])
+    const repeated = await Promise.all(ids.map((id) => deliver(second.url, user, id)))
+    expect(new Set(repeated)).toEqual(new Set([200]))
     for (const { process } of [first, second]) {
       const exited = once(process, 'exit')
       process.kill('SIGTERM')
       expect(await exited).toEqual([0, null])
     }
+    expect(await balances()).toEqual([{ xp: 100 }])
   })
 })

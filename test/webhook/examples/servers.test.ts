@@ -30,7 +30,7 @@ async function start(name: string): Promise<Example> {
   })
 }
 
-describe.each(['node', 'express', 'fastify'])('examples/webhook-%s.ts', (name) => {
+describe.each(['node', 'express', 'fastify', 'nest'])('examples/webhook-%s.ts', (name) => {
   test('handles a message once, refuses a forged one, and ends on SIGTERM', { timeout: 30_000 }, async () => {
     const example = await start(name)
     const body = JSON.stringify(activity({ id: 'm-1', user: 'ada' }))

@@ -1,0 +1,44 @@
+/**
+ * A webhook endpoint in a Nest application: one controller.
+ *
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-nest.ts
+ */
+import 'reflect-metadata'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { All, Controller, Module, type OnApplicationShutdown, Req, Res } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { createWebhookReceiver } from 'campaign-client/webhook'
+
+const { PORT = '3000' } = process.env
+
+const receiver = createWebhookReceiver({
+  endpoint: 'campaign',
+  secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
+  async handle(event) {
+    if (event.kind !== 'action_completed') return
+    const { user, event: activity } = event.payload
+    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+  },
+})
+
+@Controller('webhooks')
+class CampaignWebhooks implements OnApplicationShutdown {
+  @All('campaign')
+  receive(@Req() request: IncomingMessage, @Res() response: ServerResponse): void | Promise<void> {
+    return receiver.node(request, response)
+  }
+
+  /** Running handlers finish, and their deliveries are recorded. */
+  onApplicationShutdown(): Promise<void> {
+    return receiver.close()
+  }
+}
+
+@Module({ controllers: [CampaignWebhooks] })
+class App {}
+
+// `rawBody` lets Nest's JSON parser keep the bytes that were signed.
+const app = await NestFactory.create(App, { rawBody: true, forceCloseConnections: true, logger: ['error', 'warn'] })
+app.enableShutdownHooks([], { useProcessExit: true })
+await app.listen(Number(PORT), '127.0.0.1')
+console.log(`listening on ${await app.getUrl()}/webhooks/campaign`)

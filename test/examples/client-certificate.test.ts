@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
+import { createCampaignService } from 'campaign-client/testing'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { rootPath } from '../docs/snippet.ts'
+import { TestAuthority } from '../node/certificates.ts'
+
+let authority: TestAuthority
+beforeAll(async () => {
+  authority = await TestAuthority.create()
+})
+
+async function listening(server: net.Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** The service in a box behind TLS, for those alone who show a certificate of the authority. */
+async function service(): Promise<{ port: number; peers: string[] }> {
+  const box = createCampaignService()
+  const peers: string[] = []
+  const identity = await authority.issue('localhost')
+  const server = https.createServer(
+    { ...identity, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
+    async (request, response) => {
+      peers.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN))
+      const { method = 'GET', url = '/', headers } = request
+      const answer = await box.fetch(`https://localhost${url}`, { method, headers: headers as Record<string, string> })
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    },
+  )
+  onTestFinished(() => server.closeAllConnections())
+  return { port: await listening(server), peers }
+}
+
+/** A proxy that opens tunnels, and the hosts it was asked for. */
+async function proxy(): Promise<{ port: number; asked: string[] }> {
+  const asked: string[] = []
+  const server = createServer()
+  server.on('connect', (request, socket: net.Socket) => {
+    asked.push(request.url ?? '')
+    const onward = net.connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      onward.pipe(socket).pipe(onward)
+    })
+    for (const end of [onward, socket]) end.on('error', () => onward.destroy(socket.destroy() && undefined))
+  })
+  return { port: await listening(server), asked }
+}
+
+/** Runs the example with these settings, and a certificate of the authority's. */
+async function run(port: number, settings: Record<string, string> = {}): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'campaign-client-certificate-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const { cert, key } = await authority.issue('a-partner')
+  const files = { CLIENT_CERT: cert, CLIENT_KEY: key, PRIVATE_CA: authority.cert }
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH }
+  for (const [name, text] of Object.entries(files)) {
+    env[name] = join(folder, name)
+    writeFileSync(env[name], text)
+  }
+  const { stdout } = await promisify(execFile)(
+    rootPath('node_modules/.bin/tsx'),
+    [rootPath('examples/client-certificate.ts')],
+    {
+      env: {
+        ...env,
+        CAMPAIGN_BASE_URL: `https://localhost:${port}/api/v1`,
+        CAMPAIGN_ACCESS_TOKEN: 'a-token',
+        CAMPAIGN_PID: 'demo',
+        ...settings,
+      },
+    },
+  )
+  return stdout
+}
+
+test('shows its certificate, and ends', { timeout: 60_000 }, async () => {
+  const { port, peers } = await service()
+  expect(await run(port)).toBe('Demo campaign has 1265 points\n')
+  expect(peers).toEqual(['a-partner'])
+})
+
+test('shows it through the tunnel of a proxy as well', { timeout: 60_000 }, async () => {
+  const { port, peers } = await service()
+  const tunnel = await proxy()
+  const HTTPS_PROXY = `http://127.0.0.1:${tunnel.port}`
+  expect(await run(port, { HTTPS_PROXY })).toBe('Demo campaign has 1265 points\n')
+  expect(tunnel.asked).toEqual([`localhost:${port}`])
+  expect(peers).toEqual(['a-partner'])
+})
+
+test('is refused without one', { timeout: 60_000 }, async () => {
+  const { port, peers } = await service()
+  await expect(run(port, { CLIENT_CERT: '', CLIENT_KEY: '' })).rejects.toThrow(/NetworkError/)
+  expect(peers).toEqual([])
+})
