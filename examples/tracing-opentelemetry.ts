@@ -1,55 +1,41 @@
 /**
  * A span for each call and one for each attempt, through the client's hooks: `npx tsx examples/tracing-opentelemetry.ts`.
  *
- * `Tracer` and `Span` are what `@opentelemetry/api` has: pass `trace.getTracer('campaign-client')` and, as `current`,
- * `trace.getActiveSpan`. The tracer below stands in for it, and prints each span when it ends.
+ * `tracingHooks` and `traced` need `@opentelemetry/api` alone. The lines below them set up an SDK that prints each span
+ * when it ends; a program that has one already leaves them out.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { context, SpanStatusCode, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { BasicTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { CampaignClient, CampaignError, type ClientHooks } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 
-type Attributes = Record<string, string | number>
-
-interface Span {
-  setAttribute(name: string, value: string | number): unknown
-  addEvent(name: string, attributes?: Attributes): unknown
-  setStatus(status: { code: number; message?: string }): unknown
-  end(): void
-}
-
-interface Tracer {
-  startSpan(name: string, options: { startTime: number; attributes: Attributes }): Span
-  startActiveSpan<Result>(name: string, run: (span: Span) => Result): Result
-}
-
-/** `SpanStatusCode.ERROR` of OpenTelemetry. */
-const ERROR = 2
+const tracer = trace.getTracer('campaign-client')
 
 /** Attempts become spans of their own; retries become events of the call's span. */
-export function tracingHooks(tracer: Tracer, current: () => Span | undefined): ClientHooks {
-  return {
-    // An answer tells how long it took, so its span is made afterwards, and none is left open when there is no answer.
-    onResponse: ({ operation, method, path, attempt, status, durationMs }) => {
-      const span = tracer.startSpan(`${method} /${path}`, {
-        startTime: Date.now() - durationMs,
-        attributes: {
-          'http.request.method': method,
-          'http.response.status_code': status,
-          'http.request.resend_count': attempt - 1,
-          'campaign.operation': operation,
-        },
-      })
-      if (status >= 400) span.setStatus({ code: ERROR })
-      span.end()
-    },
-    onRetry: ({ attempt, delayMs, error }) => {
-      current()?.addEvent('retry', { attempt, delay_ms: Math.round(delayMs), 'error.type': error.code })
-    },
-  }
+export const tracingHooks: ClientHooks = {
+  // An answer tells how long it took, so its span is made afterwards, and none is left open when there is no answer.
+  onResponse: ({ operation, method, path, attempt, status, durationMs }) => {
+    const span = tracer.startSpan(`${method} /${path}`, {
+      startTime: Date.now() - durationMs,
+      attributes: {
+        'http.request.method': method,
+        'http.response.status_code': status,
+        'http.request.resend_count': attempt - 1,
+        'campaign.operation': operation,
+      },
+    })
+    if (status >= 400) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end()
+  },
+  onRetry: ({ attempt, delayMs, error }) => {
+    const attributes = { attempt, delay_ms: Math.round(delayMs), 'error.type': error.code }
+    trace.getActiveSpan()?.addEvent('retry', attributes)
+  },
 }
 
 /** Runs a call in a span of its own, which tells how it ended. */
-export function traced<Result>(tracer: Tracer, name: string, run: () => Promise<Result>): Promise<Result> {
+export function traced<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
   return tracer.startActiveSpan(name, async (span) => {
     try {
       return await run()
@@ -58,7 +44,7 @@ export function traced<Result>(tracer: Tracer, name: string, run: () => Promise<
         span.setAttribute('error.type', error.code)
         if (error.outcome !== undefined) span.setAttribute('campaign.outcome', error.outcome)
       }
-      span.setStatus({ code: ERROR, message: error instanceof Error ? error.message : String(error) })
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) })
       throw error
     } finally {
       span.end()
@@ -66,42 +52,32 @@ export function traced<Result>(tracer: Tracer, name: string, run: () => Promise<
   })
 }
 
-const active = new AsyncLocalStorage<Span>()
-function printedSpan(name: string, attributes: Attributes = {}): Span {
-  const events: string[] = []
-  let status = 'ok'
-  const depth = active.getStore() === undefined ? '' : '  '
-  return {
-    setAttribute: (key, value) => Object.assign(attributes, { [key]: value }),
-    addEvent: (event, details) => events.push(`${event} ${JSON.stringify(details)}`),
-    setStatus: ({ code }) => {
-      if (code === ERROR) status = 'error'
-    },
-    end: () => {
-      console.log(`${depth}${name} [${status}] ${JSON.stringify(attributes)}`)
-      for (const event of events) console.log(`${depth}  · ${event}`)
-    },
-  }
-}
-const tracer: Tracer = {
-  startSpan: (name, { attributes }) => printedSpan(name, attributes),
-  startActiveSpan: (name, run) => {
-    const span = printedSpan(name)
-    return active.run(span, () => run(span))
+const exporter = {
+  export(spans: ReadableSpan[], done: (result: { code: number }) => void): void {
+    for (const { name, status, attributes, events, parentSpanContext } of spans) {
+      const depth = parentSpanContext ? '  ' : ''
+      const end = status.code === SpanStatusCode.ERROR ? 'error' : 'ok'
+      console.log(`${depth}${name} [${end}] ${JSON.stringify(attributes)}`)
+      for (const event of events) console.log(`${depth}  · ${event.name} ${JSON.stringify(event.attributes)}`)
+    }
+    done({ code: 0 })
   },
+  shutdown: async () => undefined,
 }
+context.setGlobalContextManager(new AsyncLocalStorageContextManager())
+trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
 
 const service = createCampaignService({ seed: 'tracing' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'any',
   fetch: service.fetch,
-  hooks: tracingHooks(tracer, () => active.getStore()),
+  hooks: tracingHooks,
 })
 
 service.fail({ on: 'getCampaignPoints', kind: 'status', status: 503 })
-await traced(tracer, 'show the leaderboard', () => client.getCampaignPoints({ pid: 'demo' }))
+await traced('show the leaderboard', () => client.getCampaignPoints({ pid: 'demo' }))
 
 service.fail({ on: 'recordActionValue', kind: 'reset' })
 const value = { account: 'ada', platform: 'discord', pid: 'demo', cid: 'welcome', aid: 'feedback', value: 1 }
-await traced(tracer, 'record feedback', () => client.recordActionValue(value)).catch(() => undefined)
+await traced('record feedback', () => client.recordActionValue(value)).catch(() => undefined)

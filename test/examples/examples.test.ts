@@ -59,6 +59,18 @@ test('logging-pino: a line per attempt, and no token in any', async () => {
   expect(output).not.toContain('a-token-that-no-line-shows')
 })
 
+test('metrics-prometheus: answers, handlers and refusals, by labels of few values', async () => {
+  const lines = (await run('metrics-prometheus'))
+    .split('\n')
+    .filter((line) => /^campaign_\w+_(count|total)\{/.test(line))
+  expect(lines.sort()).toEqual([
+    'campaign_answer_seconds_count{operation="getUserProgress",status="200"} 1',
+    'campaign_answer_seconds_count{operation="getUserProgress",status="403"} 1',
+    'campaign_webhook_handler_seconds_count{endpoint="campaign",kind="action_completed",outcome="handled"} 1',
+    'campaign_webhook_rejected_total{endpoint="campaign",reason="signature_mismatch"} 1',
+  ])
+})
+
 test('rotate-webhook-secret: no message is refused or lost on the way', async () => {
   expect((await run('rotate-webhook-secret')).trim().split('\n')).toEqual([
     'Before',

@@ -71,7 +71,8 @@ test('examples/webhook-worker.ts awards once, whichever isolate a message reache
   expect((await first.fetch(new Request('https://partner.example/'), env, context)).status).toBe(404)
   await Promise.all(work)
   expect(service.state.awards.map(({ id, xp }) => `${id} ${xp}`)).toEqual(['quest-bonus:m-2 50'])
-  expect(warnings).toHaveBeenCalledTimes(1)
+  const refused = warnings.mock.calls.filter(([text]) => String(text).startsWith('quest-bonus:m-2 was refused'))
+  expect(refused).toHaveLength(1)
 })
 
 test('examples/webhook-next.ts', async () => {

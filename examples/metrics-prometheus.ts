@@ -1,0 +1,80 @@
+/**
+ * Metrics of client and receiver for Prometheus, through their hooks: `npx tsx examples/metrics-prometheus.ts`.
+ *
+ * Every label has few values, so that no user and no message makes a time series of its own.
+ */
+import { CampaignClient, type ClientHooks } from 'campaign-client'
+import { createCampaignService, createManualClock } from 'campaign-client/testing'
+import { createWebhookReceiver, type WebhookReceiverOptions } from 'campaign-client/webhook'
+import { Counter, Histogram, Registry } from 'prom-client'
+
+export function clientMetrics(registry: Registry): ClientHooks {
+  const registers = [registry]
+  const answers = new Histogram({
+    name: 'campaign_answer_seconds',
+    help: 'How long the campaign service took to answer, by attempt.',
+    labelNames: ['operation', 'status'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  const retries = new Counter({
+    name: 'campaign_retries_total',
+    help: 'Attempts that were made again, by what had failed.',
+    labelNames: ['operation', 'code'],
+    registers,
+  })
+  return {
+    onResponse: ({ operation, status, durationMs }) => answers.observe({ operation, status }, durationMs / 1000),
+    onRetry: ({ operation, error }) => retries.inc({ operation, code: error.code }),
+  }
+}
+
+export function webhookMetrics(registry: Registry): Pick<WebhookReceiverOptions, 'onHandled' | 'onReject'> {
+  const registers = [registry]
+  const handled = new Histogram({
+    name: 'campaign_webhook_handler_seconds',
+    help: 'How long handlers ran, by how they ended.',
+    labelNames: ['endpoint', 'kind', 'outcome'],
+    registers,
+  })
+  const rejected = new Counter({
+    name: 'campaign_webhook_rejected_total',
+    help: 'Requests that were not answered with 200, by their reason.',
+    labelNames: ['endpoint', 'reason'],
+    registers,
+  })
+  return {
+    onHandled: ({ endpoint, kind, outcome, ranMs }) => handled.observe({ endpoint, kind, outcome }, ranMs / 1000),
+    onReject: ({ endpoint, reason }) => rejected.inc({ endpoint, reason }),
+  }
+}
+
+const registry = new Registry()
+const receiver = createWebhookReceiver({
+  endpoint: 'campaign',
+  secret: 'a-webhook-secret',
+  handle: () => undefined,
+  ...webhookMetrics(registry),
+})
+
+const clock = createManualClock()
+const service = createCampaignService({ seed: 'metrics', clock, deliver: receiver.fetch })
+const hook = { scope: 'user_activity', url: 'https://partner.example/hook' }
+service.registerWebhook({ ...hook, secret: 'a-webhook-secret' })
+service.registerWebhook({ ...hook, secret: 'another-secret' })
+const client = new CampaignClient({
+  baseUrl: 'https://service.example/api/v1',
+  accessToken: 'any',
+  fetch: service.fetch,
+  maxRetries: 0,
+  hooks: clientMetrics(registry),
+})
+
+const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+await client.getUserProgress(ada)
+await client.getUserProgress({ ...ada, pid: 'no-such-campaign' }).catch(() => undefined)
+service.emit({ kind: 'action_completed', ...ada, aid: 'follow' })
+await clock.advance(0)
+
+// What the route `/metrics` of your program answers.
+console.log(await registry.metrics())
