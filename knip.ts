@@ -3,6 +3,7 @@ import { commands, entryPoints, runtimeChoices } from './scripts/entry-points.ts
 
 export default {
   entry: [
+    'src/console/page/main.tsx',
     ...[...entryPoints, ...commands].map(({ source }) => source),
     ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),
     'test/**/*.test-d.ts',
@@ -10,7 +11,9 @@ export default {
     'test/runtimes/suite/index.ts',
     'examples/*.ts',
   ],
-  project: ['src/**/*.ts', 'scripts/**/*.ts', 'test/**/*.ts', '!test/consumers/**', 'examples/**/*.ts'],
+  project: ['src/**/*.{ts,tsx}', 'scripts/**/*.ts', 'test/**/*.ts', '!test/consumers/**', 'examples/**/*.ts'],
   ignoreExportsUsedInFile: true,
+  // Built with the command.
+  ignoreUnresolved: ['#console-page'],
   ignoreDependencies: ['@arethetypeswrong/cli', 'playwright-core', 'publint'],
 } satisfies KnipConfig

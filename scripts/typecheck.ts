@@ -1,7 +1,7 @@
 /**
  * Compiles each kind of room with the types it may use: `npm run typecheck`. Portable code is compiled twice, once for Node
  * and once for workers, so that what it uses has to be in both: no `Buffer`, no `document`. It may load a module of Node's,
- * which is judged among its own kind only. Tests, examples and scripts know Node and the page.
+ * which is judged among its own kind only. The page of the console knows the browser alone. Tests, examples and scripts know Node and the page.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +12,7 @@ import { pathTo } from './repository.ts'
 const PROJECTS: Readonly<Record<string, RegExp>> = {
   'src/tsconfig.json': /\/(?:@types\/node\/|lib\.dom\.)/,
   'src/tsconfig.node.json': /\/lib\.(?:dom|webworker)\./,
+  'src/tsconfig.page.json': /\/(?:@types\/node\/|lib\.webworker\.)/,
   'tsconfig.json': /\/lib\.webworker\./,
 }
 

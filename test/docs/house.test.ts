@@ -16,12 +16,12 @@ const operationFiles = Object.keys(endpoints).map(
 function filesOfMap(map: string): string[] {
   const folders: string[] = []
   return map.split('\n').flatMap((line) => {
-    const [, indent = '', names] = /^( *)((?:[\w.<>-]+(?:\.ts|\/),? ?)+)(?: |$)/.exec(line) ?? []
+    const [, indent = '', names] = /^( *)((?:[\w.<>-]+(?:\.tsx?|\/),? ?)+)(?: |$)/.exec(line) ?? []
     if (names === undefined) throw new Error(`the map of docs/design.md has a line without a file: ${line}`)
     const above = folders.slice(0, indent.length / 2).join('')
     return names.split(/[, ]+/).flatMap((name) => {
       if (name.endsWith('/')) folders.splice(indent.length / 2, folders.length, name)
-      return name.endsWith('.ts') ? (name === OPERATION ? operationFiles : [name]).map((file) => above + file) : []
+      return /\.tsx?$/.test(name) ? (name === OPERATION ? operationFiles : [name]).map((file) => above + file) : []
     })
   })
 }
@@ -36,7 +36,7 @@ const arrows = new Map(
 
 const files = readdirSync(rootPath('src'), { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/'))
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
 const roomOf = (file: string): string =>
   dirname(file) === '.' ? basename(file, '.ts') : (file.split('/')[0] as string)
 
@@ -76,7 +76,7 @@ test('every room has an arrow', () => {
 })
 
 test('no room imports what its arrow does not point to', () => {
-  const isFree = (target: string): boolean => target.startsWith('node:') || target.startsWith('#')
+  const isFree = (target: string): boolean => target.startsWith('node:') || target.startsWith('#') || target === '..'
   const wrong = imports.filter(({ file, target }) => {
     const room = roomOf(file)
     if (room === 'index' || target === room || isFree(target)) return false

@@ -1,4 +1,5 @@
 import { checkApiReport } from './checks/api-report.ts'
+import { checkCommand } from './checks/command.ts'
 import { checkEntryPoints } from './checks/entry-points.ts'
 import type { PackageCheck } from './checks/finding.ts'
 import { measureImportTime } from './checks/import-time.ts'
@@ -17,6 +18,7 @@ const checks: readonly PackageCheck[] = [
   publint,
   attw,
   checkEntryPoints,
+  checkCommand,
   checkLinks,
   checkStacks,
   checkNotices,

@@ -17,6 +17,7 @@ const INPUTS = [
   'tsconfig.base.json',
   'scripts/entry-points.ts',
   'tsup.config.ts',
+  'scripts/build-command.ts',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
@@ -27,6 +28,7 @@ const INPUTS = [
 export interface Manifest {
   readonly name: string
   readonly version: string
+  readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | ByFormat<ExportTarget>>>
   /** What our own files import by a name, for the runtime to choose. */
   readonly imports: Readonly<Record<string, ByFormat<Readonly<Record<'node' | 'default', string>>>>>

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isText, type OptionRules, optional, requireOptions, wholeNumber } from '../../shared/options.ts'
+import { isFunction, isText, type OptionRules, optional, requireOptions, wholeNumber } from '../../shared/options.ts'
 import { isBodyless } from '../answer.ts'
 import type { ServiceClock } from '../clock.ts'
 import type { FaultOutcome } from '../faults/plan.ts'
@@ -15,6 +15,12 @@ export interface ListenOptions {
   port?: number | undefined
   /** The address to listen on. Default: `127.0.0.1`, which nobody else reaches. */
   host?: string | undefined
+  /**
+   * Looks at each request before the service does, with node:http's own `IncomingMessage` and `ServerResponse`. Where it
+   * returns true it answers in the service's place, and the service never hears of the request: for pages and probes
+   * on the same port. Default: none.
+   */
+  intercept?: ((request: object, response: object) => boolean) | undefined
 }
 
 /** A service that listens. */
@@ -27,7 +33,11 @@ export interface ListeningService {
   close(): Promise<void>
 }
 
-const LISTEN: OptionRules<ListenOptions> = { port: optional(wholeNumber(0, 65_535)), host: optional(isText) }
+const LISTEN: OptionRules<ListenOptions> = {
+  port: optional(wholeNumber(0, 65_535)),
+  host: optional(isText),
+  intercept: optional(isFunction),
+}
 
 /**
  * Serves the service with node:http.
@@ -42,9 +52,10 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<ListeningService> {
   requireOptions('listen', options, LISTEN)
-  const { port = 0, host = '127.0.0.1' } = options
+  const { port = 0, host = '127.0.0.1', intercept } = options
   const { createServer } = await loadHttp()
   const server = createServer((request, response) => {
+    if (intercept?.(request, response)) return
     respond(request, response, answer, clock).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { runCommand } from '../command.ts'
 import type { PackedPackage } from '../packed-package.ts'
+import { isOfCommand } from './command.ts'
 import type { PackageCheck } from './finding.ts'
 
 /** What an installed package may load besides itself: the runtime, its one dependency, its optional peer. */
@@ -57,7 +58,7 @@ function missingTargets({ manifest, directory }: PackedPackage): string[] {
 
 function badImports({ files, directory, manifest }: PackedPackage): string[] {
   const problems: string[] = []
-  for (const file of files.filter((name) => isCode(name) || isDeclaration(name))) {
+  for (const file of files.filter((name) => !isOfCommand(name) && (isCode(name) || isDeclaration(name)))) {
     const text = readFileSync(join(directory, file), 'utf8')
     if (MACHINE_PATH.test(text)) problems.push(`${file} names a path of the machine it was built on`)
     for (const [, , specifier = ''] of withoutComments(text).matchAll(SPECIFIER)) {

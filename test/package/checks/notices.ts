@@ -1,16 +1,18 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildCommand } from '../../../scripts/build-command.ts'
 import { type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 import { modulesOf } from './stacks.ts'
 
 const FILE = 'THIRD-PARTY-NOTICES.md'
 
-/** The licences of what we bundle go with it: exactly the packages whose modules are in the build. */
+/** The licences of what we bundle go with it: exactly the packages whose modules are in the build, or in the command. */
 export const checkNotices: PackageCheck = {
   title: `${FILE} has the licence of every bundled package`,
   async run(packed, { update }) {
-    const names = bundledPackages(packed)
+    const names = [...new Set([...bundledPackages(packed), ...(await packagesOfCommand())])].sort()
     const notices = renderNotices(names)
     const path = join(ROOT, FILE)
     if (update) writeFileSync(path, notices)
@@ -27,12 +29,25 @@ function bundledPackages(packed: PackedPackage): string[] {
   const names = new Set<string>()
   for (const file of packed.files.filter((path) => /\.c?js$/.test(path))) {
     for (const source of modulesOf(packed, file)) {
-      const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1]
+      const name = packageOf(source)
       if (name !== undefined) names.add(name)
     }
   }
   return [...names].sort()
 }
+
+/** The command is minified, so it is built once more, for its list of inputs. */
+async function packagesOfCommand(): Promise<string[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'campaign-client-'))
+  try {
+    const files = await buildCommand(directory, 'installed')
+    return files.flatMap((file) => packageOf(file) ?? [])
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+const packageOf = (file: string): string | undefined => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
 
 function renderNotices(names: readonly string[]): string {
   const sections = names.map((name) => {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
@@ -40,6 +41,22 @@ describe('listen', () => {
     )
     const server = await service.listen()
     await expect(service.listen({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await server.close()
+  })
+
+  test('intercept answers in the place of the service, which hears of the others only', async () => {
+    const service = createCampaignService()
+    const server = await service.listen({
+      intercept(request, response) {
+        if ((request as IncomingMessage).url !== '/health') return false
+        ;(response as ServerResponse).end('well')
+        return true
+      },
+    })
+    const { raw } = caller(globalThis.fetch, { baseUrl: `http://127.0.0.1:${server.port}` })
+    expect(await (await raw('/health')).text()).toBe('well')
+    expect((await raw('/healthy')).status).toBe(404)
+    expect(service.requests.map(({ path }) => path)).toEqual(['/healthy'])
     await server.close()
   })
 

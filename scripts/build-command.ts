@@ -1,0 +1,84 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build, type Metafile, type Plugin } from 'esbuild'
+import { commands } from './entry-points.ts'
+import { pathTo } from './repository.ts'
+
+/** Where the command takes the rest of the package from. */
+type Library =
+  /** By the names a partner uses, from the files beside it: they are loaded only when a command needs them. */
+  | 'installed'
+  /** From the source, for tests that run before anything is built. */
+  | 'source'
+
+/**
+ * Builds the command: `cli.js`, which loads one chunk of the folder `cli` for each command. Everything that it is made of
+ * and the package does not have itself goes inside, so that partners install nothing for it.
+ *
+ * @returns the files that went into it
+ */
+export async function buildCommand(directory: string, library: Library): Promise<readonly string[]> {
+  await rm(join(directory, 'cli'), { recursive: true, force: true })
+  await mkdir(directory, { recursive: true })
+  const [command] = commands
+  if (command === undefined) throw new Error('scripts/entry-points.ts names no command')
+  const page = await buildPage()
+  const { metafile } = await build({
+    absWorkingDir: pathTo('.'),
+    entryPoints: { cli: command.source },
+    outdir: directory,
+    chunkNames: 'cli/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: library === 'installed',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    legalComments: 'none',
+    // commander is CommonJS, whose `require` of Node's own modules does not exist in a module.
+    banner: {
+      js: "import{createRequire as createRequireHere}from'node:module';const require=createRequireHere(import.meta.url);",
+    },
+    external: library === 'installed' ? ['campaign-client', 'campaign-client/*'] : ['msw'],
+    plugins: [
+      provide('#console-page', `export default ${JSON.stringify(page.texts)}`),
+      // Kerberos at a proxy, which nobody can ask the command for.
+      provide('proxy-agent-negotiate', 'export const createNegotiateAuth = undefined'),
+    ],
+    logLevel: 'warning',
+    metafile: true,
+  })
+  return [...Object.keys(metafile.inputs), ...page.inputs]
+}
+
+/** The page of the console as two texts, which travel inside the command: nothing on a disk is served. */
+async function buildPage(): Promise<{ texts: Readonly<Record<string, string>>; inputs: readonly string[] }> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: pathTo('.'),
+    entryPoints: { script: 'src/console/page/main.tsx', style: 'src/console/page/style.css' },
+    outdir: 'page',
+    bundle: true,
+    minify: true,
+    write: false,
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    format: 'esm',
+    target: 'es2022',
+    metafile: true,
+  })
+  const textOf = (ending: string): string => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? ''
+  return { texts: { script: textOf('.js'), style: textOf('.css') }, inputs: Object.keys((metafile as Metafile).inputs) }
+}
+
+/** Gives a module of this text for a name. */
+const provide = (name: string, contents: string): Plugin => ({
+  name,
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^${name}$`) }, ({ path }) => ({ path, namespace: name }))
+    onLoad({ filter: /.*/, namespace: name }, () => ({ contents }))
+  },
+})
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildCommand(pathTo('dist'), 'installed')

@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CampaignService, ServiceEvent } from 'campaign-client/testing'
+import type { Command } from 'commander'
+import assets from '#console-page'
+import { createConsole, withSecret } from '../../console/server/index.ts'
+import { endpoints } from '../../endpoints/index.ts'
+import { webhookSecretOf } from '../environment.ts'
+import { EXIT, type ExitCode, usageFailure } from '../exit.ts'
+import { inputName, readJsonObject } from '../files.ts'
+import { collect, hostName, httpUrl, port } from '../flags.ts'
+import { examples, type Frame } from '../frame.ts'
+import { listenFailure } from '../http-server.ts'
+import { bold, dim, green, type Output, red, yellow } from '../output.ts'
+import { destinations } from './destinations.ts'
+
+interface DevFlags {
+  readonly port: number
+  readonly seed?: string
+  readonly webhook?: readonly string[]
+  readonly endpointHost?: readonly string[]
+  readonly host: string
+  readonly allowedHost?: readonly string[]
+  readonly quiet?: boolean
+}
+
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
+
+/** `campaign-client dev` */
+export function define(command: Command, frame: Frame): void {
+  command
+    .description(
+      'Runs the whole service on this machine, at /api/v1, with a console at / that shows what happens. Any token will ' +
+        'do. The first line printed is the URL.',
+    )
+    .option('--port <port>', 'port to listen on; 0 takes a free one', port, 4600)
+    .option('--seed <file>', 'start from a seed, as the console saves it')
+    .option('--webhook <url>', 'register an endpoint; may be repeated', collect(httpUrl))
+    .option(
+      '--endpoint-host <name>',
+      'a host that messages may go to besides this machine; may be repeated',
+      collect(hostName),
+    )
+    .option('--host <address>', 'address to listen on, for containers', '127.0.0.1')
+    .option('--allowed-host <name>', 'a name this machine may be called by; may be repeated', collect(hostName))
+    .option('--quiet', 'print no line for each request')
+    .addHelpText(
+      'after',
+      examples(
+        'dev',
+        'dev --webhook http://127.0.0.1:3000/webhooks/campaign',
+        'dev --seed campaign-seed.json --port 0',
+        'dev --host 0.0.0.0 --allowed-host campaign --endpoint-host app',
+      ),
+    )
+    .action(frame.action((flags: DevFlags) => dev(flags, frame)))
+}
+
+async function dev(flags: DevFlags, { version, output, env, interrupts }: Frame): Promise<ExitCode> {
+  const { webhook: urls = [], endpointHost = [], allowedHost: allowedHosts = [], host } = flags
+  if (!LOOPBACK_HOSTS.has(host) && allowedHosts.length === 0) {
+    throw usageFailure(
+      `--host ${host} lets other machines in, so the names they may use must be given`,
+      'add --allowed-host NAME, with the name under which it is called there',
+    )
+  }
+  // From now on a signal is an orderly end, also one that comes as soon as the URL is printed.
+  const { signal } = interrupts
+  const secret = webhookSecretOf(env)
+  const { createCampaignService, createManualClock } = await import('campaign-client/testing')
+  const clock = createManualClock({ running: true })
+  const { deliver, requireReachable } = destinations([...endpointHost, ...urls.map((url) => new URL(url).hostname)])
+  const seed = flags.seed === undefined ? {} : withSecret(await readJsonObject(flags.seed), secret)
+  const service = withSeed(flags.seed, () => createCampaignService({ ...seed, clock, deliver }))
+  for (const url of urls) service.registerWebhook({ url, ...(secret !== undefined && { secret }) })
+
+  const page = createConsole({
+    service,
+    page: assets,
+    setup: { version, operations: Object.keys(endpoints), hasSecret: secret !== undefined },
+    allowedHosts,
+    clock,
+    secret,
+    requireReachable,
+  })
+  if (!flags.quiet) service.subscribe((event) => tellRequest(event, output))
+  const listening = await service
+    .listen({
+      port: flags.port,
+      host,
+      intercept: (request, response) => page.intercept(request as IncomingMessage, response as ServerResponse),
+    })
+    .catch((error: NodeJS.ErrnoException) => {
+      throw listenFailure(error, flags.port, host)
+    })
+  greet(
+    `http://${LOOPBACK_HOSTS.has(host) ? new URL(listening.url).hostname : allowedHosts[0]}:${listening.port}/`,
+    service,
+    output,
+  )
+  await ended(signal)
+  page.close()
+  await listening.close()
+  return EXIT.done
+}
+
+/** Makes the service, and says of a seed that it can't be used in the words of the command. */
+function withSeed(file: string | undefined, make: () => CampaignService): CampaignService {
+  try {
+    return make()
+  } catch (error) {
+    if (file === undefined || !(error instanceof TypeError || error instanceof RangeError)) throw error
+    const problem = error.message.replace(/^createCampaignService: /, '')
+    throw usageFailure(`the seed of ${inputName(file)} is wrong: ${problem}`)
+  }
+}
+
+function greet(url: string, { webhooks }: CampaignService, output: Output): void {
+  output.result({ url, baseUrl: `${url}api/v1` }, (out) => out.line(url))
+  const { err } = output
+  err.line(dim('  console  '), bold(url))
+  err.line(dim('  service  '), `${url}api/v1`, dim('  any token will do'))
+  for (const { urls, signed } of webhooks) {
+    for (const endpoint of urls)
+      err.line(
+        dim('  webhook  '),
+        endpoint,
+        dim(signed ? '  signed' : '  not signed: CAMPAIGN_WEBHOOK_SECRET is not set'),
+      )
+  }
+  err.line(dim('  Ctrl-C ends it'))
+}
+
+function tellRequest(event: ServiceEvent, { err }: Output): void {
+  if (event.kind !== 'request_answered') return
+  const { at, status, operation, method, path, reason, fault } = event.request
+  const paint = status === undefined || status >= 500 ? red : status >= 400 ? yellow : green
+  err.line(
+    dim(new Date(at).toISOString().slice(11, 19)),
+    '  ',
+    paint(status ?? '---'),
+    `  ${operation ?? `${method} ${path}`}`,
+    dim(reason ? `  ${reason}` : ''),
+    dim(fault ? `  fault: ${fault}` : ''),
+  )
+}
+
+const ended = (signal: AbortSignal): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, 'abort'))

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import { type CommandFailure, usageFailure } from './exit.ts'
+
+/** A file, or what comes by standard input where its name is `-`. */
+export async function readInput(name: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (name === '-') return readStandardInput()
+  try {
+    return new Uint8Array(await readFile(name))
+  } catch (error) {
+    throw fileFailure(`"${name}" cannot be read`, error)
+  }
+}
+
+async function readStandardInput(): Promise<Uint8Array<ArrayBuffer>> {
+  if (process.stdin.isTTY) process.stderr.write('reading from standard input; end it with Ctrl-D\n')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk)
+  return new Uint8Array(Buffer.concat(chunks))
+}
+
+/** The object of a JSON file. */
+export async function readJsonObject(name: string): Promise<Record<string, unknown>> {
+  const value = parseInput(name, await readInput(name))
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw usageFailure(`${inputName(name)} must hold a JSON object`)
+}
+
+function parseInput(name: string, bytes: Uint8Array): unknown {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw usageFailure(`${inputName(name)} is not text in UTF-8`)
+  }
+  try {
+    return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value))
+  } catch {
+    // What JSON.parse says quotes the text, and the text may hold a secret.
+    throw usageFailure(`${inputName(name)} is not JSON`)
+  }
+}
+
+export const inputName = (name: string): string => (name === '-' ? 'standard input' : `"${name}"`)
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'no permission',
+  EPERM: 'no permission',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  ENOSPC: 'the disk is full',
+  EROFS: 'the disk is read-only',
+  ERR_FS_FILE_TOO_LARGE: 'it is too large',
+}
+
+/** What the system says about a file, in words. */
+export function fileFailure(what: string, error: unknown): CommandFailure {
+  const code = error instanceof Error ? String(Reflect.get(error, 'code')) : ''
+  return usageFailure(`${what}: ${REASONS[code] ?? (code || 'unknown reason')}`)
+}

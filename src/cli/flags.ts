@@ -1,0 +1,52 @@
+import { InvalidArgumentError } from 'commander'
+
+/** Digits, and a point where there is one: neither the scientific form nor separators, which people read differently. */
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
+
+/** A number as people write it. @throws InvalidArgumentError, which names the flag */
+export function decimal(text: string): number {
+  if (DECIMAL.test(text)) return Number(text)
+  throw new InvalidArgumentError('Write it in digits, such as 250 or 12.5.')
+}
+
+/** A whole number from `min` to `max`. */
+export const wholeNumber =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+  }
+
+export const port = wholeNumber(0, 65_535)
+
+/** An http or https URL without a password in it: URLs end up in logs. */
+export function httpUrl(text: string): string {
+  if (!URL.canParse(text)) throw new InvalidArgumentError('It must be a URL, http:// or https:// included.')
+  const { protocol, username, password } = new URL(text)
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new InvalidArgumentError('It must be a URL, http:// or https:// included.')
+  }
+  if (username || password) throw new InvalidArgumentError('It must not hold a user name or a password.')
+  return text
+}
+
+/** Collects a flag that may be given more than once. */
+export const collect =
+  <Value>(read: (text: string) => Value) =>
+  (text: string, before: readonly Value[] | undefined): readonly Value[] => [...(before ?? []), read(text)]
+
+/** `NAME=VALUE` as a pair. */
+export function pair(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=')
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
+  throw new InvalidArgumentError('Write it as NAME=VALUE.')
+}
+
+/** The name of a host, without scheme and port. */
+export function hostName(text: string): string {
+  if (URL.canParse(`http://${text}`) && new URL(`http://${text}`).host === text.toLowerCase()) {
+    if (!/:\d+$/.test(text)) return text
+  }
+  throw new InvalidArgumentError('It must be a name or an address, without scheme and port.')
+}

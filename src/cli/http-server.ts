@@ -1,0 +1,64 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { usageFailure } from './exit.ts'
+
+/** Starts to listen, and gives the URL, with a slash at its end. @throws CommandFailure when the port can't be had */
+export async function listenOn(server: Server, port: number, host: string): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, port, host)))
+    server.listen(port, host, resolve)
+  })
+  const { address, family, port: actual } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/`
+}
+
+/** Why a port could not be had, in words. */
+export function listenFailure({ code, message }: NodeJS.ErrnoException, port: number, host: string): Error {
+  switch (code) {
+    case 'EADDRINUSE':
+      return usageFailure(
+        `port ${port} is taken`,
+        'end what uses it, or choose another with --port (0 takes a free one)',
+      )
+    case 'EACCES':
+      return usageFailure(`port ${port} needs more rights`, 'choose one above 1023 with --port')
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return usageFailure(`"${host}" is not an address of this machine`, 'leave --host out to listen on 127.0.0.1')
+    default:
+      return usageFailure(`cannot listen on ${host}:${port}: ${code ?? message}`)
+  }
+}
+
+/** Ends a server with its connections. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
+
+/** The whole body, or `undefined` when it is larger than allowed. */
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size <= maxBytes) chunks.push(chunk)
+  }
+  return size <= maxBytes ? new Uint8Array(Buffer.concat(chunks)) : undefined
+}
+
+/** Answers with a text. */
+export function answer(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...headers }).end(text)
+}

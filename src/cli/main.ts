@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { version } from '../../package.json'
+
+// Asked for by scripts and bug reports: it need not load what the commands need.
+const [first, ...others] = process.argv.slice(2)
+if ((first === '--version' || first === '-V') && others.length === 0) {
+  process.stdout.write(`${version}\n`)
+} else {
+  const { run } = await import('./run.ts')
+  await run(process.argv.slice(2), version)
+}

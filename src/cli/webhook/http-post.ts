@@ -1,0 +1,62 @@
+import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { proxyAgentFor } from '../proxy.ts'
+
+export interface PostOptions {
+  /** How long the whole answer may take. */
+  readonly timeoutMs: number
+  /** How much of the answer is kept. */
+  readonly maxBytes: number
+  readonly signal?: AbortSignal
+}
+
+export interface PostAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Uint8Array
+}
+
+/** Posts bytes as they are, once. @throws Error with the code of the system, or a sentence, as its message */
+export async function postBytes(
+  url: string,
+  headers: Readonly<Record<string, string | readonly string[]>>,
+  body: Uint8Array,
+  { timeoutMs, maxBytes, signal }: PostOptions,
+): Promise<PostAnswer> {
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+  const agent = (await proxyAgentFor(url)) ?? false
+  const request = send(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } as never, agent })
+  const giveUp = () => request.destroy(new Error('interrupted'))
+  const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  if (signal?.aborted) giveUp()
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await readAnswer(request, body, maxBytes)
+  } catch (error) {
+    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+    throw typeof code === 'string' ? new Error(code) : error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+async function readAnswer(request: ClientRequest, body: Uint8Array, maxBytes: number): Promise<PostAnswer> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.on('response', resolve).on('error', reject)
+    request.end(body)
+  })
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size >= maxBytes) break
+    }
+  } catch {
+    // A body that breaks off takes nothing back from the status.
+  }
+  const { statusCode: status = 0, headers } = response
+  return { status, headers, body: Buffer.concat(chunks).subarray(0, maxBytes) }
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type Command, Option } from 'commander'
+import { toJsonText } from '../../shared/visible-text.ts'
+import { webhookSecretOf } from '../environment.ts'
+import { CommandFailure, EXIT, type ExitCode } from '../exit.ts'
+import { httpUrl, port, wholeNumber } from '../flags.ts'
+import { examples, type Frame } from '../frame.ts'
+import { closeServer, listenOn } from '../http-server.ts'
+import { bold, cyan, dim, green, type Output, type Part, red, yellow } from '../output.ts'
+import { type Received, receive } from './receive.ts'
+
+interface ListenFlags {
+  readonly port: number
+  readonly host: string
+  readonly forwardTo?: string
+  readonly status?: number
+  readonly count?: number
+  readonly within?: number
+  readonly body?: boolean
+}
+
+/** `campaign-client webhook listen` */
+export function define(command: Command, frame: Frame): void {
+  command
+    .description(
+      'Receives messages, verifies each with CAMPAIGN_WEBHOOK_SECRET and shows it. With --forward-to your own server ' +
+        'gets the same bytes and headers, and its answer goes back.',
+    )
+    .option('--port <port>', 'port to listen on; 0 takes a free one', port, 4601)
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--forward-to <url>', 'pass every message on', httpUrl)
+    .addOption(
+      new Option('--status <status>', 'answer with this status, to see what the sender does')
+        .argParser(wholeNumber(200, 599))
+        .conflicts('forwardTo'),
+    )
+    .option('--count <n>', 'end after so many messages', wholeNumber(1, 1_000_000_000))
+    .option(
+      '--within <seconds>',
+      'end after so many seconds; exit code 4 when --count was not reached',
+      wholeNumber(1, 86_400),
+    )
+    .option('--body', 'show the whole body of each message')
+    .addHelpText(
+      'after',
+      examples(
+        'webhook listen',
+        'webhook listen --forward-to http://127.0.0.1:3000/webhooks/campaign',
+        'webhook listen --count 1 --within 60 --json',
+      ),
+    )
+    .action(frame.action((flags: ListenFlags) => listen(flags, frame)))
+}
+
+async function listen(flags: ListenFlags, { output, env, interrupts }: Frame): Promise<ExitCode> {
+  const options = { secret: webhookSecretOf(env), forwardTo: flags.forwardTo, status: flags.status }
+  const counts = { received: 0, verified: 0, wrong: 0 }
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  interrupts.signal.addEventListener('abort', end)
+  const server = createServer((request, response) => {
+    receive(request, response, options).then(note, () => response.destroy())
+  })
+  function note(message: Received | undefined): void {
+    if (message === undefined) return
+    counts.received++
+    if (message.examined) counts[message.examined.valid ? 'verified' : 'wrong']++
+    show(message, flags, output)
+    if (counts.received === flags.count) end()
+  }
+
+  const url = await listenOn(server, flags.port, flags.host)
+  output.err.line('listening at ', bold(url), dim('  Ctrl-C ends it'))
+  if (options.secret === undefined) output.err.line(yellow('not verifying'), ': CAMPAIGN_WEBHOOK_SECRET is not set')
+  output.out.whenGone(end)
+  const timer = flags.within === undefined ? undefined : setTimeout(end, flags.within * 1000)
+  if (!ending.signal.aborted) await once(ending.signal, 'abort')
+  clearTimeout(timer)
+  await closeServer(server)
+
+  if (flags.count !== undefined && flags.within !== undefined && counts.received < flags.count) {
+    const what = `${counts.received} of ${flags.count} messages came within ${flags.within} s`
+    throw new CommandFailure(EXIT.unreachable, 'too_few_messages', what, undefined, counts)
+  }
+  output.result(counts, () => undefined)
+  return counts.wrong > 0 ? EXIT.notAll : EXIT.done
+}
+
+function show(message: Received, { body }: ListenFlags, output: Output): void {
+  const { at, path, examined, forwarded, answered } = message
+  const { out } = output
+  if (output.json) {
+    output.result({ message }, () => undefined)
+    return
+  }
+  out.line(dim(at.slice(11, 19)), '  ', ...verdictOf(message), dim(`  ${path}  → ${answered}`))
+  if (examined?.reason && examined.valid) out.line(yellow(`          signed, but not a message: ${examined.reason}`))
+  if (forwarded) {
+    const { status, error, text, ms } = forwarded
+    out.line(
+      '          forwarded  ',
+      error ? red(error) : cyan(String(status)),
+      `  ${text.slice(0, 200)}`,
+      dim(`  ${ms} ms`),
+    )
+  }
+  if (body) out.write(`${indented(message.body)}\n`)
+}
+
+function verdictOf({ examined }: Received): Part[] {
+  if (examined === undefined) return [yellow('not verified')]
+  const { valid, kind = 'signed', id = '', reason = '' } = examined
+  return valid ? [green('verified'), `  ${kind}  `, dim(id)] : [red('wrong signature'), `  ${reason}`]
+}
+
+function indented(body: string): string {
+  let value: unknown = body
+  try {
+    value = JSON.parse(body)
+  } catch {
+    // Shown as a JSON string, then.
+  }
+  return toJsonText(value).replace(/^/gm, '          ')
+}

@@ -1,0 +1,74 @@
+import { createCampaignService } from 'campaign-client/testing'
+import { usageFailure } from '../exit.ts'
+
+/** The user and the campaign the messages are about: those of the service in a box. */
+const SUBJECT = { account: 'ada', platform: 'discord', pid: 'demo' } as const
+
+/**
+ * A message of each kind that the interface names. Payloads of the login, reward and referral hooks are not shown there:
+ * theirs are assumed.
+ */
+const MAKERS = {
+  action_completed: () => emitted({ kind: 'action_completed', aid: 'follow' }),
+  quest_completed: () => emitted({ kind: 'quest_completed', cid: 'welcome' }),
+  test: testMessage,
+  user_login: () => assumed('user_login', { type: 'login', data: { account: SUBJECT.account } }),
+  user_reward: () =>
+    assumed('user_reward', { type: 'reward_claimed', data: { reward: { id: 'reward-1', type: 'xp' }, xp: 50 } }),
+  referral: () => assumed('referral', { type: 'referral', data: { referral: 'grace', referrer: SUBJECT.account } }),
+} satisfies Record<string, () => Message | Promise<Message>>
+
+export type MessageKind = keyof typeof MAKERS
+type Message = Record<string, unknown>
+
+export const MESSAGE_KINDS = Object.keys(MAKERS) as readonly MessageKind[]
+
+/** Whether the interface shows what a message of this kind looks like. */
+export const isShown = (kind: MessageKind): boolean =>
+  kind === 'action_completed' || kind === 'quest_completed' || kind === 'test'
+
+/** A new message of a kind, with an `id` of its own. */
+export const createMessage = async (kind: MessageKind): Promise<Message> => MAKERS[kind]()
+
+/** Puts values into a message, by path: `event.data.xp`. A value that reads as JSON is taken for it. */
+export function change(message: Message, changes: readonly (readonly [path: string, value: string])[]): void {
+  for (const [path, value] of changes) {
+    const steps = path.split('.')
+    const last = steps.pop() as string
+    let target = message
+    for (const step of steps) {
+      const next: unknown = Object.hasOwn(target, step) ? target[step] : undefined
+      if (typeof next !== 'object' || next === null) throw usageFailure(`--set: the message has no object at "${path}"`)
+      target = next as Message
+    }
+    Object.defineProperty(target, last, {
+      value: jsonOrText(value),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  }
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function emitted(event: { kind: 'action_completed'; aid: string } | { kind: 'quest_completed'; cid: string }): Message {
+  return JSON.parse(createCampaignService().emit({ ...SUBJECT, ...event }).body)
+}
+
+async function testMessage(): Promise<Message> {
+  const service = createCampaignService({ deliver: () => new Response() })
+  service.registerWebhook({ url: 'http://127.0.0.1/' })
+  return JSON.parse((await service.testWebhook(SUBJECT)).Payload)
+}
+
+/** The fields that all messages shown have in common, with another scope and event. */
+function assumed(scope: string, event: unknown): Message {
+  return { ...emitted({ kind: 'action_completed', aid: 'follow' }), scope, event }
+}

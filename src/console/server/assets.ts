@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http'
+import { PATHS } from '../protocol.ts'
+
+/** The page as it was built: texts in this process, so that nothing on a disk is served. */
+export interface PageAssets {
+  readonly script: string
+  readonly style: string
+}
+
+const HTML = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>campaign-client dev</title>
+<link rel="icon" href="${PATHS.icon}" type="image/svg+xml">
+<link rel="stylesheet" href="${PATHS.style}">
+<script type="module" src="${PATHS.script}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>The console needs JavaScript. The service itself answers without it.</noscript>
+</body>
+</html>
+`
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3d4bc7"/><path d="M9 21V11l7 6 7-6v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+/** The first steps of the addresses that the page knows. */
+const PLACES = new Set(['', 'start', 'users', 'campaigns', 'requests', 'webhooks', 'deliveries', 'faults', 'clock'])
+
+const SECURITY_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  // A browser that kept it would show yesterday's service.
+  'cache-control': 'no-store',
+} as const
+
+/** Answers with a text of ours, and the headers that keep a browser from doing anything else with it. */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, ...SECURITY_HEADERS, ...headers }).end(text)
+}
+
+/** Answers with a part of the page, where the path names one. Whether it did. */
+export function servePage(path: string, { script, style }: PageAssets, response: ServerResponse): boolean {
+  if (path === PATHS.script) sendText(response, 200, 'text/javascript', script)
+  else if (path === PATHS.style) sendText(response, 200, 'text/css', style)
+  else if (path === PATHS.icon) sendText(response, 200, 'image/svg+xml', ICON)
+  else if (PLACES.has(path.split('/')[1] ?? '')) sendText(response, 200, 'text/html', HTML)
+  else return false
+  return true
+}

@@ -1,0 +1,210 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { endpoints } from '../../src/endpoints/index.ts'
+import { freePort } from '../machine/server-process.ts'
+import { jsonOf, run, scratchFolder, start } from './command.ts'
+import { listeningService } from './service.ts'
+
+const USER = ['--account', 'ada', '--platform', 'discord', '--pid', 'demo']
+const AWARD = { address: '0x52908400098527886E0F7030069857D2E4169EE7', pid: 'demo', id: 'launch-party', xp: 250 }
+const flagsOf = (request: Readonly<Record<string, string | number>>): string[] =>
+  Object.entries(request).flatMap(([name, value]) => [`--${name}`, String(value)])
+
+test('prints the data of an answer as JSON', async () => {
+  const { env } = await listeningService()
+  const { code, stdout, stderr } = await run(['call', 'getUserProgress', ...USER], { env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toMatchObject({ user_id: 'ada', total: 1215 })
+  expect(stdout.split('\n').length).toBeGreaterThan(10)
+})
+
+test('with --json the result is one line with a version', async () => {
+  const { env } = await listeningService()
+  const ended = await run(['--json', 'call', 'getCampaignPoints', '--pid', 'demo'], { env })
+  expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1)
+  expect(jsonOf(ended)).toMatchObject({ version: 1, data: { id: 'demo' } })
+})
+
+test('a method without data prints null, and the write is done', async () => {
+  const { env, service } = await listeningService()
+  const { code, stdout } = await run(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'null\n' })
+  expect(service.state.awards).toMatchObject([AWARD])
+})
+
+test.each(Object.keys(endpoints))('%s has its arguments for flags, but for secrets', async (operation) => {
+  const { code, stdout } = await run(['call', operation, '--help'])
+  expect(code).toBe(0)
+  const { request } = endpoints[operation as keyof typeof endpoints]
+  const names = Object.keys((request as unknown as { shape: object }).shape)
+  expect(names.length).toBeGreaterThan(0)
+  for (const name of names) {
+    if (name === 'secret') expect(stdout).not.toContain('--secret')
+    else expect(stdout).toContain(`--${name} <`)
+  }
+})
+
+describe('--input', () => {
+  test('takes the arguments from a file, and flags beside it', async () => {
+    const { env, service } = await listeningService()
+    const file = join(scratchFolder(), 'award.json')
+    const { xp, ...others } = AWARD
+    writeFileSync(file, JSON.stringify(others))
+    expect(await run(['call', 'rewardWallet', '--input', file, '--xp', String(xp)], { env })).toMatchObject({ code: 0 })
+    expect(service.state.awards).toMatchObject([AWARD])
+  })
+
+  test('takes them from standard input, where secrets belong', async () => {
+    const { env, service } = await listeningService()
+    const input = JSON.stringify({ scope: 'user_activity', url: 'http://127.0.0.1:1/', secret: 'hunter2' })
+    const args = ['call', 'registerWebhook', '--registration-path', 'webhook', '--input', '-']
+    const ended = await run(args, { env, input })
+    expect(ended.code).toBe(0)
+    expect(ended.stdout + ended.stderr).not.toContain('hunter2')
+    expect(service.webhooks).toMatchObject([{ signed: true }])
+  })
+
+  test.each([
+    ['{"pid": ', 'is not JSON'],
+    ['[]', 'must hold a JSON object'],
+    ['"hunter2"', 'must hold a JSON object'],
+    [new Uint8Array([0x7b, 0xff, 0x7d]), 'is not text in UTF-8'],
+  ])('refuses %s', async (input, sentence) => {
+    const { env, service } = await listeningService()
+    const { code, stderr, stdout } = await run(['call', 'getCampaignInfo', '--input', '-'], { env, input })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(sentence)
+    expect(stderr).not.toContain('hunter2')
+    expect(service.requests).toEqual([])
+  })
+
+  test('refuses an argument that is given twice, and a file that is not there', async () => {
+    const { env } = await listeningService()
+    const twice = ['call', 'getCampaignInfo', '--pid', 'demo', '--input', '-']
+    expect((await run(twice, { env, input: '{"pid":"x"}' })).stderr).toContain('pid is given twice')
+    const missing = await run(['call', 'getCampaignInfo', '--input', '/no/such/file'], { env })
+    expect(missing).toMatchObject({ code: 2, stdout: '' })
+    expect(missing.stderr).toContain('there is no such file')
+  })
+})
+
+test('a secret in a flag of registerWebhook is refused without being shown', async () => {
+  const { env } = await listeningService()
+  const args = ['call', 'registerWebhook', '--scope', 'x', '--url', 'http://127.0.0.1:1/', '--secret', 'hunter2']
+  const { code, stderr } = await run(args, { env })
+  expect(code).toBe(2)
+  expect(stderr).not.toContain('hunter2')
+})
+
+test.each(['1e3', '1,000', '0x10', 'Infinity', '12 ', '٣'])('the number %s is refused', async (xp) => {
+  const { env, service } = await listeningService()
+  const { code, stderr } = await run(['call', 'rewardWallet', ...flagsOf({ ...AWARD, xp })], { env })
+  expect(code).toBe(2)
+  expect(stderr).toContain('--xp')
+  expect(stderr).toContain('Write it in digits')
+  expect(service.requests).toEqual([])
+})
+
+test('an argument that is missing is named, and nothing is sent', async () => {
+  const { env, service } = await listeningService()
+  const { code, stderr } = await run(['call', 'getUserProgress', '--account', 'ada'], { env })
+  expect(code).toBe(2)
+  expect(stderr).toContain('platform')
+  expect(stderr).toContain('pid')
+  expect(service.requests).toEqual([])
+})
+
+test('query parameters of one’s own are sent', async () => {
+  const { env, service } = await listeningService()
+  const args = ['call', 'getCampaignInfo', '--pid', 'demo', '--query', 'env=dev', '--query', 'a=b=c']
+  expect(await run(args, { env })).toMatchObject({ code: 0 })
+  expect(service.requests[0]?.query).toMatchObject({ env: ['dev'], a: ['b=c'] })
+})
+
+describe('the environment', () => {
+  test.each([
+    [{}, 'CAMPAIGN_BASE_URL is not set'],
+    [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/api/v1' }, 'CAMPAIGN_ACCESS_TOKEN is not set'],
+    [{ CAMPAIGN_BASE_URL: 'nonsense', CAMPAIGN_ACCESS_TOKEN: 'any' }, 'CAMPAIGN_BASE_URL must'],
+    [{ CAMPAIGN_BASE_URL: 'http://example.com/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any' }, 'CAMPAIGN_BASE_URL must'],
+    [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/', CAMPAIGN_ACCESS_TOKEN: 'hun ter2' }, 'CAMPAIGN_ACCESS_TOKEN must'],
+    [
+      { CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/', CAMPAIGN_ACCESS_TOKEN: 'a', CAMPAIGN_ACCESS_TOKEN_FILE: 'b' },
+      'both set',
+    ],
+    [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/', CAMPAIGN_ACCESS_TOKEN_FILE: '/no/such/file' }, 'no such file'],
+  ])('%o is refused: %s', async (env, sentence) => {
+    const { code, stderr, stdout } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(sentence)
+    expect(stderr).not.toContain('ter2')
+  })
+
+  test('a token file is read again after a 401', async () => {
+    const file = join(scratchFolder(), 'token')
+    writeFileSync(file, 'old\n')
+    const { env, service } = await listeningService({ tokens: ['new'] })
+    service.subscribe(({ kind }) => {
+      if (kind === 'request_answered') writeFileSync(file, 'new\n')
+    })
+    const fromFile = { CAMPAIGN_BASE_URL: env.CAMPAIGN_BASE_URL as string, CAMPAIGN_ACCESS_TOKEN_FILE: file }
+    expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env: fromFile })).toMatchObject({ code: 0 })
+    expect(service.requests.map(({ status }) => status)).toEqual([401, 200])
+  })
+})
+
+describe('exit codes', () => {
+  test('3 when the service refuses', async () => {
+    const { env } = await listeningService({ tokens: ['another'] })
+    const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env })
+    expect(ended.code).toBe(3)
+    expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'unauthorized', exitCode: 3 } })
+    expect(ended.stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
+  })
+
+  test('4 when nobody answers', async () => {
+    const env = { CAMPAIGN_BASE_URL: `http://127.0.0.1:${await freePort()}/api/v1`, CAMPAIGN_ACCESS_TOKEN: 'any' }
+    const { code, stderr } = await run(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
+    expect(code).toBe(4)
+    expect(stderr).toContain('CAMPAIGN_BASE_URL')
+  })
+
+  test('5 when a write may have been applied', async () => {
+    const { env, service } = await listeningService()
+    service.fail({ on: 'recordActionValue', kind: 'applied_then_reset' })
+    const value = {
+      account: 'linus',
+      platform: 'discord',
+      pid: 'demo',
+      cid: 'welcome',
+      aid: 'connect-wallet',
+      value: 1,
+    }
+    const { code, stderr } = await run(['call', 'recordActionValue', ...flagsOf(value)], { env })
+    expect(code).toBe(5)
+    expect(stderr).toContain('it may have been applied')
+  })
+
+  test('5 when a write is interrupted, and the reader dies of the signal', async () => {
+    const { env, service } = await listeningService()
+    service.fail({ kind: 'hang', times: 2 })
+    const asked = () =>
+      new Promise<void>((resolve) => {
+        const stop = service.subscribe(({ kind }) => {
+          if (kind === 'request_answered') resolve(stop())
+        })
+      })
+    let arrived = asked()
+    const write = await start(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
+    await arrived
+    write.child.kill('SIGINT')
+    expect(await write.ended).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('interrupted') })
+
+    arrived = asked()
+    const read = await start(['call', 'getCampaignInfo', '--pid', 'demo'], { env })
+    await arrived
+    read.child.kill('SIGINT')
+    expect(await read.ended).toMatchObject({ code: null, signal: 'SIGINT' })
+  })
+})

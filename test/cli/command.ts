@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach } from 'vitest'
+import { buildCommand } from '../../scripts/build-command.ts'
+import { pathTo } from '../../scripts/repository.ts'
+
+/** What became of a command. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  /** Besides PATH, which is all of this process's environment that a command gets. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string | Uint8Array
+  readonly cwd?: string
+}
+
+/** A command that runs. */
+export interface Running {
+  readonly child: ChildProcess
+  /** What it has said so far. */
+  readonly said: { stdout: string; stderr: string }
+  readonly ended: Promise<Ended>
+  /** Resolves with the match as soon as what it says fits, and rejects when it ends before that. */
+  until(stream: 'stdout' | 'stderr', words: RegExp): Promise<RegExpExecArray>
+}
+
+let built: Promise<string> | undefined
+const running = new Set<ChildProcess>()
+const folders: string[] = []
+
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL')
+  running.clear()
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** Starts the command, built from the source as it stands. */
+export async function start(args: readonly string[], { env = {}, input, cwd }: RunOptions = {}): Promise<Running> {
+  built ??= build()
+  const child = spawn(process.execPath, [join(await built, 'cli.js'), ...args], {
+    cwd: cwd ?? tmpdir(),
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const said = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      said[stream] += text
+    })
+  }
+  // A command that ends without reading leaves nobody to write to.
+  child.stdin.on('error', () => {}).end(input)
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal, ...said })
+    })
+  })
+  return {
+    child,
+    said,
+    ended,
+    until(stream, words) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const match = words.exec(said[stream])
+          if (match) resolve(match)
+        }
+        child[stream].on('data', look)
+        look()
+        void ended.then((end) => reject(new Error(`it ended with ${end.code} before it said ${words}: ${end.stderr}`)))
+      })
+    },
+  }
+}
+
+/** Runs the command to its end. */
+export const run = async (args: readonly string[], options?: RunOptions): Promise<Ended> =>
+  (await start(args, options)).ended
+
+/** The last line of standard output, which `--json` makes the result. */
+export const jsonOf = ({ stdout }: Ended): Record<string, unknown> & { version: unknown } =>
+  JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
+
+/** A folder that is removed after the test. */
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'campaign-client-'))
+  folders.push(folder)
+  return folder
+}
+
+/** Builds the command, unless it was built from the very same sources. */
+async function build(): Promise<string> {
+  const home = pathTo(`reports/command/${sourcesHash()}`)
+  if (existsSync(home)) return home
+  mkdirSync(pathTo('reports/command'), { recursive: true })
+  const making = mkdtempSync(pathTo('reports/command/making-'))
+  await buildCommand(making, 'source')
+  try {
+    renameSync(making, home)
+  } catch (error) {
+    // Another test file was quicker.
+    if (!existsSync(home)) throw error
+    rmSync(making, { recursive: true, force: true })
+  }
+  return home
+}
+
+function sourcesHash(): string {
+  const hash = createHash('sha256')
+  const sources = readdirSync(pathTo('src'), { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`)
+  const files = [...sources.filter((file) => /\.\w+$/.test(file)), 'scripts/build-command.ts', 'package-lock.json']
+  for (const file of files.sort()) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(pathTo(file)))
+      .update('\0')
+  }
+  return hash.digest('hex').slice(0, 16)
+}

@@ -1,0 +1,235 @@
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { CampaignClient } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import { expect, test } from 'vitest'
+import { jsonOf, type RunOptions, run, scratchFolder, start } from './command.ts'
+
+/** Starts `dev` on a free port; `url` is the first line it prints. */
+async function dev(args: readonly string[] = [], options?: RunOptions) {
+  const running = await start(['dev', '--port', '0', ...args], options)
+  const [, url = ''] = await running.until('stdout', /^(http:\S+)\n/)
+  await running.until('stderr', /Ctrl-C/)
+  return { ...running, url }
+}
+
+/** The status of an answer to a request whose headers a browser would not let a script choose. */
+const statusOf = (url: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<number> =>
+  new Promise((resolve, reject) => {
+    request(url, { method, headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+      .on('error', reject)
+      .end()
+  })
+
+async function act(url: string, name: string, body: unknown): Promise<{ status: number; answer: unknown }> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, answer: await response.json() }
+}
+
+test('serves the service and its console; the first line is the URL, and Ctrl-C is an orderly end', async () => {
+  const { url, child, ended, until } = await dev()
+  const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any' })
+  expect(await client.getCampaignPoints({ pid: 'demo' })).toMatchObject({ total_points: 1265 })
+  const page = await fetch(url)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  await until('stderr', /200 {2}getCampaignPoints/)
+  child.kill('SIGINT')
+  expect(await ended).toMatchObject({ code: 0, signal: null, stdout: `${url}\n` })
+})
+
+test('with --json the URL is in the line, and SIGTERM ends it as well', async () => {
+  const running = await start(['dev', '--port', '0', '--json', '--quiet'])
+  const [line] = await running.until('stdout', /.*\n/)
+  const { url } = JSON.parse(line)
+  expect(JSON.parse(line)).toEqual({ version: 1, url, baseUrl: `${url}api/v1` })
+  running.child.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 0, signal: null })
+})
+
+test('a taken port is said plainly', async () => {
+  const { url } = await dev()
+  const { port } = new URL(url)
+  const ended = await run(['dev', '--port', port, '--json'])
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`port ${port} is taken`) })
+  expect(jsonOf(ended)).toMatchObject({ error: { code: 'usage' } })
+})
+
+test('registers the endpoints that are named, and signs with the secret of the environment', async () => {
+  const endpoint = await start(['webhook', 'listen', '--port', '0', '--count', '1', '--json'], {
+    env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' },
+  })
+  const [, target = ''] = await endpoint.until('stderr', /listening at (\S+)/)
+  const { url, said } = await dev(['--webhook', `${target}hook`], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
+  expect(said.stderr).toContain(`${target}hook  signed`)
+  expect(said.stderr).not.toContain('shared')
+  await act(url, 'completeTask', { pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
+  expect(jsonOf(await endpoint.ended)).toMatchObject({ received: 1, verified: 1 })
+})
+
+test('messages stay on this machine, unless a host is named', async () => {
+  const { url } = await dev()
+  const remote = { urls: ['https://hooks.example/in'], scope: 'user_activity', campaigns: [] }
+  expect(await act(url, 'saveWebhook', remote)).toMatchObject({
+    status: 400,
+    answer: { error: expect.stringContaining('--endpoint-host hooks.example') },
+  })
+  // Registered past the console, by a call to the service.
+  const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', webhookRegistrationPath: 'webhook' })
+  await client.registerWebhook({ scope: 'user_activity', url: 'https://hooks.example/in' })
+  expect(await act(url, 'testWebhook', { account: 'ada' })).toMatchObject({
+    answer: { data: { Success: false, Status: 0, Data: expect.stringContaining('not this machine') } },
+  })
+  const { url: other } = await dev(['--endpoint-host', 'hooks.example'])
+  expect(await act(other, 'saveWebhook', remote)).toMatchObject({ status: 200 })
+})
+
+test('starts from a seed, and gives one back', async () => {
+  const file = join(scratchFolder(), 'seed.json')
+  const service = createCampaignService()
+  service.completeTask({ pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
+  const seed = JSON.stringify(service.exportSeed())
+  writeFileSync(file, seed)
+  const { url } = await dev(['--seed', file])
+  expect(await (await fetch(`${url}console/seed.json`)).json()).toMatchObject({ campaigns: JSON.parse(seed).campaigns })
+})
+
+test.each([
+  ['{', 'is not JSON'],
+  ['[]', 'must hold a JSON object'],
+  ['{"campaigns":[{"id":""}]}', 'campaigns'],
+  ['{"campaign":[]}', 'campaign is not an option'],
+  ['{"webhooks":[{"url":"http://127.0.0.1:1/","signed":true}]}', 'secret'],
+])('the seed %s is refused', async (seed, words) => {
+  const file = join(scratchFolder(), 'seed.json')
+  writeFileSync(file, seed)
+  const { code, stdout, stderr } = await run(['dev', '--port', '0', '--seed', file])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(words)
+})
+
+test.each([
+  [['--port', '70000'], 'from 0 to 65535'],
+  [['--port', 'x'], 'from 0 to 65535'],
+  [['--host', '0.0.0.0'], '--allowed-host'],
+  [['--host', '203.0.113.1', '--allowed-host', 'x', '--port', '0'], 'not an address of this machine'],
+  [['--allowed-host', 'http://x'], 'without scheme and port'],
+  [['--webhook', 'nonsense'], 'It must be a URL'],
+  [['--seed', '/no/such/file'], 'no such file'],
+])('%j is refused', async (args, words) => {
+  const { code, stdout, stderr } = await run(['dev', ...args])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(words)
+})
+
+test('answers to its own names only, and to no page but its own', async () => {
+  const { url } = await dev()
+  const { host, port } = new URL(url)
+  const page = 'console/page.js'
+  const api = 'api/v1/campaign/info?pid=demo'
+  const authorization = 'Bearer any'
+  for (const path of ['', page, 'console/events', 'console/seed.json', api]) {
+    const ask = (headers: Readonly<Record<string, string>>) => statusOf(url + path, { authorization, ...headers })
+    for (const name of [host, `localhost:${port}`, `[::1]:${port}`, 'LOCALHOST']) {
+      expect(await ask({ host: name })).toBe(200)
+    }
+    for (const name of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '0.0.0.0']) {
+      expect([name, await ask({ host: name })]).toEqual([name, 403])
+    }
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:1', 'http://127.0.0.1', 'nonsense']) {
+      expect([origin, await ask({ origin })]).toEqual([origin, 403])
+    }
+    expect(await ask({ origin: new URL(url).origin })).toBe(200)
+    expect(await ask({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).toBe(403)
+    expect(await ask({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' })).toBe(403)
+    expect(await ask({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' })).toBe(200)
+  }
+  expect(await statusOf(url, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(200)
+})
+
+test.each(['GET / HTTP/1.0', 'GET / HTTP/1.1\r\nHost:', 'GET / HTTP/1.0\r\nHost: 127.0.0.1\r\nHost: evil.example'])(
+  'a request without one clear name is refused: %j',
+  async (head) => {
+    const { url } = await dev()
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname).end(`${head}\r\nConnection: close\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[03] /)
+  },
+)
+
+test('--allowed-host adds a name, for containers', async () => {
+  const { url } = await dev(['--allowed-host', 'campaign.test', '--host', '0.0.0.0'])
+  const { port } = new URL(url)
+  expect(url).toBe(`http://campaign.test:${port}/`)
+  const loopback = `http://127.0.0.1:${port}/`
+  expect(await statusOf(loopback, { host: 'campaign.test:80' })).toBe(200)
+  expect(await statusOf(loopback, { host: 'other.test' })).toBe(403)
+})
+
+test('an action is a POST of JSON', async () => {
+  const { url } = await dev()
+  const reset = `${url}console/do/reset`
+  expect(await statusOf(reset, {})).toBe(405)
+  expect(await statusOf(reset, { 'content-type': 'text/plain' }, 'POST')).toBe(415)
+  expect(await statusOf(reset, { 'content-type': 'application/x-www-form-urlencoded' }, 'POST')).toBe(415)
+  expect(
+    (await fetch(reset, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' })).status,
+  ).toBe(400)
+  for (const [name, body] of [
+    ['nonsense', {}],
+    ['__proto__', {}],
+    ['constructor', {}],
+    ['listUsers', { pid: 1 }],
+    ['listUsers', null],
+    ['readUser', { pid: 'x', account: 'y', platform: 'z' }],
+    ['readRequest', { number: 99 }],
+    ['readDelivery', { key: 'x' }],
+    ['redeliver', { key: 'x' }],
+    ['cancelFault', { key: 'x' }],
+    ['addFault', { on: 'x', kind: 'y', times: 1 }],
+    ['advance', { ms: -1 }],
+    ['advance', { toNextRetry: true }],
+    ['removeWebhook', { hook_id: 'x' }],
+    ['saveWebhook', { urls: [], scope: 'x', campaigns: [] }],
+    ['saveWebhook', { urls: ['javascript:alert(1)'], scope: 'x', campaigns: [] }],
+    ['testWebhook', { account: 'ada' }],
+    ['loadSeed', { seed: [] }],
+    ['loadSeed', { seed: { campaigns: [{}] } }],
+  ] as const) {
+    expect([name, await act(url, name, body)]).toEqual([name, { status: 400, answer: { error: expect.any(String) } }])
+  }
+})
+
+test('nothing of a disk is served', async () => {
+  const { url } = await dev()
+  for (const path of [
+    'package.json',
+    'console/../package.json',
+    'console/%2e%2e/package.json',
+    '../../etc/passwd',
+    'console/',
+  ]) {
+    expect([path, await statusOf(url + path, {})]).toEqual([path, 404])
+  }
+})
+
+test('the page may load and run nothing but itself', async () => {
+  const { url } = await dev()
+  for (const path of ['', 'console/page.js', 'console/page.css', 'nothing-here']) {
+    const { headers } = await fetch(url + path)
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  }
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { jsonOf, run, start } from './command.ts'
+
+const COMMANDS = [
+  ['dev'],
+  ['call'],
+  ['types'],
+  ['webhook', 'send'],
+  ['webhook', 'listen'],
+  ['webhook', 'verify'],
+  ['webhook', 'doctor'],
+]
+
+test('--version prints the version of the package and nothing else', async () => {
+  for (const flag of ['--version', '-V']) {
+    expect(await run([flag])).toEqual({ code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' })
+  }
+})
+
+test('help names every command, the environment and the exit codes', async () => {
+  const { code, stdout } = await run(['--help'])
+  expect(code).toBe(0)
+  for (const [name = ''] of COMMANDS) expect(stdout).toContain(`\n  ${name} `)
+  expect(stdout).toContain('CAMPAIGN_ACCESS_TOKEN_FILE')
+  expect(stdout).toContain('5 a write that may have been applied')
+})
+
+test.each(COMMANDS)('help of %s %s explains it and has an example', async (...words) => {
+  for (const args of [[...words, '--help'], words.length === 1 ? ['help', ...words] : [...words, '-h']]) {
+    const { code, stdout, stderr } = await run(args)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(`Usage: campaign-client ${words.join(' ')}`)
+    expect(stdout).toContain(`$ campaign-client ${words.join(' ')}`)
+    expect(stdout.endsWith('\n')).toBe(true)
+  }
+})
+
+test('without a command it shows the help, and says by its code that it was no use', async () => {
+  const { code, stdout, stderr } = await run([])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('Usage: campaign-client')
+})
+
+test.each([
+  [['dve'], "unknown command 'dve'", 'dev'],
+  [['webhook', 'sned'], "unknown command 'sned'", 'send'],
+  [['call', 'getuserProgress'], "unknown command 'getuserProgress'", 'getUserProgress'],
+  [['dev', '--prot', '1'], "unknown option '--prot'", '--port'],
+  [['types', 'demo', '--ouput', 'x'], "unknown option '--ouput'", '--out'],
+])('a slip of the pen is answered with what was meant: %s', async (args, sentence, meant) => {
+  const { code, stdout, stderr } = await run(args)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(`error ${sentence}`)
+  expect(stderr).toContain(meant)
+})
+
+test.each([
+  ['--token=hunter2', 'CAMPAIGN_ACCESS_TOKEN'],
+  ['--access-token=hunter2', 'CAMPAIGN_ACCESS_TOKEN'],
+  ['--secret=hunter2', 'CAMPAIGN_WEBHOOK_SECRET'],
+  ['--webhook-secret=hunter2', 'CAMPAIGN_WEBHOOK_SECRET'],
+])('a secret in a flag is refused without being shown: %s', async (flag, variable) => {
+  for (const args of [
+    ['types', 'demo', flag],
+    ['webhook', 'send', 'http://127.0.0.1:1', flag, '--json'],
+  ]) {
+    const { code, stdout, stderr } = await run(args)
+    expect(code).toBe(2)
+    expect(stdout + stderr).not.toContain('hunter2')
+    expect(stderr).toContain(variable)
+  }
+})
+
+test('with --json a failure is a line of JSON on stdout as well', async () => {
+  const ended = await run(['types', 'demo', '--json'])
+  expect(ended.code).toBe(2)
+  expect(jsonOf(ended)).toEqual({
+    version: 1,
+    error: {
+      code: 'usage',
+      message: 'CAMPAIGN_BASE_URL is not set',
+      advice: expect.stringContaining('campaign-client dev'),
+      exitCode: 2,
+    },
+  })
+  expect(ended.stdout.split('\n')).toHaveLength(2)
+})
+
+test('what comes from outside is shown without its terminal controls', async () => {
+  const { stderr } = await run(['\u001b]0;pwned\u0007\u202eevil\r\n\u009b31m'])
+  expect(stderr).toContain('\\u001b]0;pwned\\u0007\\u202eevil\\u000d\\u000a\\u009b31m')
+  for (const control of ['\u001b', '\u0007', '\u009b', '\u202e', '\r']) expect(stderr).not.toContain(control)
+})
+
+test('colours are for terminals, unless they are asked for; NO_COLOR wins', async () => {
+  const coloured = '\u001b['
+  expect((await run(['dve'])).stderr).not.toContain(coloured)
+  expect((await run(['dve'], { env: { FORCE_COLOR: '1' } })).stderr).toContain(coloured)
+  expect((await run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain(coloured)
+  expect((await run(['dve'], { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stderr).not.toContain(coloured)
+})
+
+test('a reader who leaves early is no accident', async () => {
+  const { child, ended } = await start(['--help'])
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+  expect(await ended).toMatchObject({ code: 0, signal: null })
+})
+
+test('no home folder is needed', async () => {
+  expect(await run(['--help'], { env: { HOME: '/nonexistent' } })).toMatchObject({ code: 0, stderr: '' })
+})

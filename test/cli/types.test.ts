@@ -1,0 +1,136 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { writeTypes } from '../../src/cli/types/write-types.ts'
+import { jsonOf, run, scratchFolder } from './command.ts'
+import { listeningService } from './service.ts'
+
+const campaign = (actions: readonly object[], quests: readonly object[] = []) =>
+  ({ id: 'demo', name: 'Demo', actions, quests }) as unknown as Parameters<typeof writeTypes>[0]
+
+type Declared = ts.TypeNode | ts.InterfaceDeclaration
+
+/** The type aliases and interfaces of a file that parses and holds nothing else. */
+function typesOf(source: string): ReadonlyMap<string, Declared> {
+  const file = ts.createSourceFile('types.ts', source, ts.ScriptTarget.Latest, true)
+  expect((file as unknown as { parseDiagnostics: readonly unknown[] }).parseDiagnostics).toEqual([])
+  return new Map(
+    file.statements.map((statement): [string, Declared] => {
+      if (ts.isTypeAliasDeclaration(statement)) return [statement.name.text, statement.type]
+      if (ts.isInterfaceDeclaration(statement)) return [statement.name.text, statement]
+      throw new Error(`neither a type nor an interface: ${statement.getText()}`)
+    }),
+  )
+}
+
+/** The strings of a union. */
+function membersOf(type: Declared | undefined): string[] {
+  if (type === undefined || type.kind === ts.SyntaxKind.NeverKeyword) return []
+  const members = ts.isUnionTypeNode(type as ts.TypeNode) ? [...(type as ts.UnionTypeNode).types] : [type]
+  return members.map((member) => ((member as ts.LiteralTypeNode).literal as ts.StringLiteral).text)
+}
+
+test('writes the ids of a campaign with their names and the types of their metadata', async () => {
+  const { env } = await listeningService()
+  const { code, stdout, stderr } = await run(['types', 'demo'], { env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatchInlineSnapshot(`
+    "// Campaign demo: Demo campaign
+    // Written by \`campaign-client types\`: write it again when the campaign has changed, do not edit it.
+
+    /** ID of a task: \`aid\` in calls, \`id\` in progress and webhook messages. */
+    export type TaskId =
+      | 'connect-wallet' // Connect a wallet
+      | 'daily-visit' // Visit every day
+      | 'feedback' // Leave feedback
+      | 'follow' // Follow the project
+      | 'share' // Share a post
+
+    /** ID of a quest: \`cid\` in calls, \`id\` in progress and webhook messages. */
+    export type QuestId =
+      | 'spread-the-word' // Spread the word
+      | 'welcome' // Welcome
+
+    /** Metadata of each task, as it is today. */
+    export interface TaskMeta {
+      'connect-wallet': { icon: string; url: string }
+      'daily-visit': Record<string, never>
+      feedback: Record<string, never>
+      follow: Record<string, never>
+      share: Record<string, never>
+    }
+
+    /** Metadata of each quest, as it is today. */
+    export interface QuestMeta {
+      'spread-the-word': { badge: string }
+      welcome: Record<string, never>
+    }
+    "
+  `)
+})
+
+test('writes to a file and says so; the result is for programs', async () => {
+  const { env } = await listeningService()
+  const file = join(scratchFolder(), 'campaign.ts')
+  const ended = await run(['types', 'demo', '--out', file, '--json'], { env })
+  expect(jsonOf(ended)).toEqual({ version: 1, pid: 'demo', tasks: 5, quests: 2, file })
+  expect(ended.stderr).toContain(`wrote ${file}`)
+  expect(readFileSync(file, 'utf8')).toBe((await run(['types', 'demo'], { env })).stdout)
+})
+
+test('a file that cannot be written, and a campaign that is not there, are said plainly', async () => {
+  const { env } = await listeningService()
+  const folder = scratchFolder()
+  writeFileSync(join(folder, 'file'), '')
+  const unwritable = await run(['types', 'demo', '--out', join(folder, 'file', 'x.ts')], { env })
+  expect(unwritable).toMatchObject({ code: 2, stdout: '' })
+  expect(unwritable.stderr).toContain('cannot be written: a part of its path is not a folder')
+  expect(await run(['types', 'nope'], { env })).toMatchObject({ code: 3, stdout: '' })
+})
+
+test('does not depend on the order in which the service tells', () => {
+  const items = [
+    { id: 'b', name: 'B', meta: { z: 1, a: [1, 'x', null, { q: true }] } },
+    { id: 'a', name: 'A' },
+  ]
+  expect(writeTypes(campaign(items))).toBe(writeTypes(campaign([...items].reverse())))
+  expect(writeTypes(campaign(items))).toContain('b: { a: (null | number | string | { q: boolean })[]; z: number }')
+})
+
+test('an empty campaign has types as well', () => {
+  const types = typesOf(writeTypes(campaign([])))
+  expect(membersOf(types.get('TaskId'))).toEqual([])
+})
+
+test.each([
+  ["'; process.exit(1); '", 'x'],
+  ['x', '*/ process.exit(1) /*'],
+  ['x', 'a\nprocess.exit(1)'],
+  ['x', 'a\r\nprocess.exit(1)'],
+  ['x', 'a\u2028process.exit(1)//\u2029process.exit(1)'],
+  ['\\', '\\'],
+  ["\\'; process.exit(1) //", '` + process.exit(1) + `'],
+  ['__proto__', 'x'],
+])('the id %j with the name %j stays in its place', (id, name) => {
+  const types = typesOf(writeTypes(campaign([{ id, name, meta: { [id]: name, [name]: { [id]: 1 } } }], [{ id, name }])))
+  expect([...types.keys()]).toEqual(['TaskId', 'QuestId', 'TaskMeta', 'QuestMeta'])
+  expect(membersOf(types.get('TaskId'))).toEqual([id])
+})
+
+test('whatever the ids, names and metadata are, the file parses and says the same ids', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string())
+  const item = fc.record({
+    id: text,
+    name: text,
+    meta: fc.option(fc.dictionary(text, fc.jsonValue(), { maxKeys: 3 }), { nil: null }),
+  })
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 3 }), (items) => {
+      const types = typesOf(writeTypes(campaign(items)))
+      expect(new Set(membersOf(types.get('TaskId')))).toEqual(new Set(items.map(({ id }) => id)))
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,307 @@
+import { writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createWebhookReceiver, parseWebhook, signWebhook, verifyWebhook } from 'campaign-client/webhook'
+import { afterEach, describe, expect, test } from 'vitest'
+import { freePort } from '../machine/server-process.ts'
+import { jsonOf, type Running, run, scratchFolder, start } from './command.ts'
+
+const SECRET = 'a secret of the webhook'
+const env = { CAMPAIGN_WEBHOOK_SECRET: SECRET }
+
+interface Arrived {
+  readonly body: Buffer
+  readonly headers: IncomingMessage['headersDistinct']
+}
+
+const open: (() => void)[] = []
+afterEach(() => {
+  for (const close of open.splice(0)) close()
+})
+
+/** An endpoint that keeps what arrives. */
+async function endpoint(answer: (arrived: Arrived) => { status: number; body?: string } = () => ({ status: 200 })) {
+  const arrived: Arrived[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const message = { body: Buffer.concat(chunks), headers: request.headersDistinct }
+    arrived.push(message)
+    const { status, body = '' } = answer(message)
+    response.writeHead(status, { 'content-type': 'text/plain', 'x-own': 'yes' }).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push(() => server.close().closeAllConnections())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, arrived }
+}
+
+const signatureOf = ({ headers }: Arrived): string | undefined => headers['x-service-signature']?.[0]
+const payloadOf = ({ body }: Arrived): Record<string, unknown> => JSON.parse(body.toString('utf8'))
+
+describe('send', () => {
+  test.each([
+    ['action_completed', 'action_completed', 'user_activity'],
+    ['quest_completed', 'quest_completed', 'user_activity'],
+    ['test', 'action_completed', 'user_activity'],
+    ['user_login', 'unknown', 'user_login'],
+    ['user_reward', 'unknown', 'user_reward'],
+    ['referral', 'unknown', 'referral'],
+  ])('sends a message of kind %s that verifies as %s', async (kind, eventKind, scope) => {
+    const { url, arrived } = await endpoint()
+    const { code, stdout, stderr } = await run(['webhook', 'send', url, '--kind', kind], { env })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^200 .* id /)
+    expect(stderr.includes('assumed')).toBe(eventKind === 'unknown')
+    expect(arrived).toHaveLength(1)
+    const [message] = arrived as [Arrived]
+    expect(parseWebhook(SECRET, message.body, signatureOf(message))).toMatchObject({ kind: eventKind, scope })
+  })
+
+  test('changes fields, by path', async () => {
+    const { url, arrived } = await endpoint()
+    const args = ['--set', 'event.data.xp=70', '--set', 'user=grace', '--set', 'team=null', '--id', 'message-1']
+    const ended = await run(['webhook', 'send', url, ...args, '--json'], { env })
+    expect(jsonOf(ended)).toMatchObject({
+      version: 1,
+      sent: 1,
+      asExpected: 1,
+      answers: [{ id: 'message-1', status: 200 }],
+    })
+    expect(payloadOf(arrived[0] as Arrived)).toMatchObject({
+      id: 'message-1',
+      user: 'grace',
+      team: null,
+      event: { data: { xp: 70 } },
+    })
+  })
+
+  test('sends several, each with an id of its own, or all with one', async () => {
+    const { url, arrived } = await endpoint()
+    await run(['webhook', 'send', url, '--times', '3'], { env })
+    await run(['webhook', 'send', url, '--times', '2', '--same-id'], { env })
+    const ids = arrived.map((message) => payloadOf(message).id)
+    expect(new Set(ids.slice(0, 3)).size).toBe(3)
+    expect(new Set(ids.slice(3)).size).toBe(1)
+  })
+
+  test('sends the bytes of a file as they are', async () => {
+    const { url, arrived } = await endpoint()
+    const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x20, 0x7d, 0x0d, 0x0a, 0xff])
+    const file = join(scratchFolder(), 'body')
+    writeFileSync(file, bytes)
+    expect(await run(['webhook', 'send', url, '--file', file, '--times', '2'], { env })).toMatchObject({ code: 0 })
+    for (const message of arrived) {
+      expect(new Uint8Array(message.body)).toEqual(bytes)
+      expect(verifyWebhook(SECRET, message.body, signatureOf(message))).toBe(true)
+    }
+    expect(arrived).toHaveLength(2)
+  })
+
+  test('a wrong or missing signature must be refused: exit code 0 when it is, 1 when it is not', async () => {
+    const receiver = createWebhookReceiver({ endpoint: 'test', secret: SECRET, handle() {}, onReject() {} })
+    const server = createServer(receiver.node)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push(() => server.close().closeAllConnections())
+    const careful = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const { url: careless, arrived } = await endpoint()
+    for (const flag of ['--wrong-signature', '--unsigned']) {
+      expect(await run(['webhook', 'send', careful, flag])).toMatchObject({ code: 0 })
+      const accepted = await run(['webhook', 'send', careless, flag, '--json'])
+      expect(accepted.code).toBe(1)
+      expect(jsonOf(accepted)).toMatchObject({ sent: 1, error: { code: 'forgery_accepted' } })
+    }
+    const [wrong, unsigned] = arrived as [Arrived, Arrived]
+    expect(signatureOf(wrong)).toMatch(/^[0-9a-f]{64}$/)
+    expect(signatureOf(unsigned)).toBeUndefined()
+  })
+
+  test('3 for another answer than expected, 4 for none', async () => {
+    const { url } = await endpoint(() => ({ status: 500, body: 'down\u001b[31m' }))
+    const refused = await run(['webhook', 'send', url], { env })
+    expect(refused).toMatchObject({ code: 3 })
+    expect(refused.stdout).toContain('500  down\\u001b[31m')
+    expect(await run(['webhook', 'send', url, '--expect', '500'], { env })).toMatchObject({ code: 0 })
+    const nobody = await run(['webhook', 'send', `http://127.0.0.1:${await freePort()}/`], { env })
+    expect(nobody).toMatchObject({ code: 4 })
+    expect(nobody.stderr).toContain('ECONNREFUSED')
+  })
+
+  test.each([
+    [['nonsense'], 'It must be a URL'],
+    [['ftp://127.0.0.1/'], 'It must be a URL'],
+    [['http://user:hunter2@127.0.0.1/'], 'user name or a password'],
+    [['http://127.0.0.1:1/', '--kind', 'x'], 'Allowed choices are'],
+    [['http://127.0.0.1:1/', '--times', '0'], 'from 1 to'],
+    [['http://127.0.0.1:1/', '--set', 'xp'], 'NAME=VALUE'],
+    [['http://127.0.0.1:1/', '--set', 'a.b.c=1'], 'no object at "a.b.c"'],
+    [['http://127.0.0.1:1/', '--file', 'x', '--id', 'y'], 'cannot be used with'],
+    [['http://127.0.0.1:1/', '--file', '/no/such'], 'there is no such file'],
+  ])('%j is refused before anything is sent', async (args, sentence) => {
+    const { code, stderr } = await run(['webhook', 'send', ...args], { env })
+    expect(code).toBe(2)
+    expect(stderr).toContain(sentence)
+    expect(stderr).not.toContain('hunter2')
+  })
+
+  test('without a secret it says which variable it misses', async () => {
+    const { code, stderr } = await run(['webhook', 'send', 'http://127.0.0.1:1/'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('CAMPAIGN_WEBHOOK_SECRET')
+  })
+})
+
+describe('verify and doctor', () => {
+  const BODY = '{"id":"1","scope":"x"}'
+
+  async function judge(command: 'verify' | 'doctor', body: string | Uint8Array, signature: string) {
+    const args = ['webhook', command, '-', '--signature', signature]
+    const [words, json] = await Promise.all([
+      run(args, { env, input: body }),
+      run([...args, '--json'], { env, input: body }),
+    ])
+    expect(json.code).toBe(words.code)
+    expect(words.stdout + words.stderr + json.stdout).not.toContain(SECRET)
+    return { code: words.code, words: words.stdout, json: jsonOf(json) }
+  }
+
+  test('a right signature', async () => {
+    const signature = signWebhook(SECRET, BODY)
+    expect(await judge('verify', BODY, signature)).toMatchObject({
+      code: 0,
+      words: expect.stringContaining('right'),
+      json: { version: 1, valid: true, id: '1', kind: 'unknown' },
+    })
+    expect(await judge('doctor', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
+  })
+
+  test('a right signature of something that is no message', async () => {
+    expect(await judge('verify', 'no json', signWebhook(SECRET, 'no json'))).toMatchObject({
+      code: 0,
+      json: { valid: true, reason: 'invalid_json' },
+    })
+  })
+
+  test.each([
+    ['another secret', BODY, signWebhook('another', BODY), 'signature_mismatch', 'unexplained'],
+    ['a line break too many', `${BODY}\n`, signWebhook(SECRET, BODY), 'signature_mismatch', 'added_newline'],
+    ['a prefix', BODY, `sha256=${signWebhook(SECRET, BODY)}`, 'malformed_signature', 'prefixed_signature'],
+    ['nothing', BODY, '', 'missing_signature', 'missing_signature'],
+  ])('a wrong signature: %s', async (_, body, signature, reason, finding) => {
+    expect(await judge('verify', body, signature)).toMatchObject({ code: 1, json: { valid: false, reason } })
+    const { code, json, words } = await judge('doctor', body, signature)
+    expect(code).toBe(1)
+    expect(json).toMatchObject({ matches: false, findings: [{ code: finding, message: expect.any(String) }] })
+    expect(words).toContain(finding)
+  })
+
+  test('want a file, a signature and a secret', async () => {
+    for (const command of ['verify', 'doctor']) {
+      expect(await run(['webhook', command, '-'], { env })).toMatchObject({ code: 2 })
+      expect(await run(['webhook', command, '/no/such', '--signature', 'x'], { env })).toMatchObject({ code: 2 })
+      expect(await run(['webhook', command, '-', '--signature', 'x'])).toMatchObject({ code: 2 })
+    }
+  })
+})
+
+describe('listen', () => {
+  const urlOf = async (listening: Running): Promise<string> =>
+    (await listening.until('stderr', /listening at (\S+)/))[1] as string
+
+  const send = (url: string, body: string | Uint8Array<ArrayBuffer>, signature: string | undefined) =>
+    fetch(url, { method: 'POST', body, headers: signature === undefined ? {} : { 'x-service-signature': signature } })
+
+  test('verifies and shows each message, and ends after so many', async () => {
+    const listening = await start(['webhook', 'listen', '--port', '0', '--count', '3', '--json'], { env })
+    const url = await urlOf(listening)
+    const body = '{"id":"1\\u001b[31m","scope":"x"}'
+    expect((await send(`${url}a`, body, signWebhook(SECRET, body))).status).toBe(200)
+    expect((await send(`${url}b`, body, 'f'.repeat(64))).status).toBe(401)
+    expect((await send(`${url}c`, body, undefined)).status).toBe(401)
+    const ended = await listening.ended
+    expect(ended.code).toBe(1)
+    const lines = ended.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { version: 1, message: { path: '/a', body, examined: { valid: true, id: '1\u001b[31m' }, answered: 200 } },
+      { message: { path: '/b', examined: { valid: false, reason: 'signature_mismatch' }, answered: 401 } },
+      { message: { path: '/c', examined: { valid: false, reason: 'missing_signature' }, answered: 401 } },
+      { version: 1, received: 3, verified: 1, wrong: 2 },
+    ])
+    expect(ended.stdout).not.toContain('\u001b')
+  })
+
+  test('passes bytes and headers on, and the answer back', async () => {
+    const own = await endpoint(() => ({ status: 418, body: 'a teapot' }))
+    const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', own.url, '--body'], { env })
+    const url = await urlOf(listening)
+    const body = new Uint8Array([0x7b, 0x22, 0xff, 0x0d, 0x0a])
+    const response = await fetch(url, {
+      method: 'POST',
+      body,
+      headers: { 'x-service-signature': 'wrong', 'x-other': 'kept', 'content-type': 'text/odd' },
+    })
+    expect([response.status, await response.text()]).toEqual([418, 'a teapot'])
+    const [message] = own.arrived as [Arrived]
+    expect(new Uint8Array(message.body)).toEqual(body)
+    expect(message.headers).toMatchObject({
+      'x-service-signature': ['wrong'],
+      'x-other': ['kept'],
+      'content-type': ['text/odd'],
+      host: [new URL(own.url).host],
+    })
+    await listening.until('stdout', /418 {2}a teapot/)
+    listening.child.kill('SIGINT')
+    expect(await listening.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('wrong signature') })
+  })
+
+  test('says when the server behind it is down', async () => {
+    const target = `http://127.0.0.1:${await freePort()}/`
+    const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
+    const body = '{"id":"1"}'
+    expect((await send(await urlOf(listening), body, signWebhook(SECRET, body))).status).toBe(502)
+    expect(await listening.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('ECONNREFUSED') })
+  })
+
+  test('answers with a status of one’s choice, and without a secret verifies nothing', async () => {
+    const listening = await start(['webhook', 'listen', '--port', '0', '--status', '503', '--count', '1'])
+    expect((await send(await urlOf(listening), '{}', undefined)).status).toBe(503)
+    expect(await listening.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('not verified'),
+      stderr: expect.stringContaining('CAMPAIGN_WEBHOOK_SECRET is not set'),
+    })
+  })
+
+  test('what is no message is refused and not counted', async () => {
+    const listening = await start(['webhook', 'listen', '--port', '0', '--count', '1', '--json'], { env })
+    const url = await urlOf(listening)
+    expect((await fetch(url)).status).toBe(405)
+    expect((await send(url, 'x'.repeat(1_048_577), undefined)).status).toBe(413)
+    expect((await send(url, '{}', undefined)).status).toBe(401)
+    expect(jsonOf(await listening.ended)).toMatchObject({ received: 1 })
+  })
+
+  test('gives up after a time: exit code 4 when too few came', async () => {
+    const ended = await run(['webhook', 'listen', '--port', '0', '--count', '1', '--within', '1', '--json'], { env })
+    expect(ended.code).toBe(4)
+    expect(jsonOf(ended)).toMatchObject({ received: 0, error: { code: 'too_few_messages' } })
+  })
+
+  test('a taken port is said plainly', async () => {
+    const { url } = await endpoint()
+    const ended = await run(['webhook', 'listen', '--port', new URL(url).port], { env })
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is taken') })
+  })
+
+  test('ends when nobody reads any more', async () => {
+    const listening = await start(['webhook', 'listen', '--port', '0'], { env })
+    const url = await urlOf(listening)
+    listening.child.stdout?.destroy()
+    await send(url, '{}', undefined)
+    await send(url, '{}', undefined).catch(() => undefined)
+    expect(await listening.ended).toMatchObject({ code: 1, signal: null })
+  })
+})

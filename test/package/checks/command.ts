@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { runCommand } from '../command.ts'
+import { withInstalledProject } from '../installed-project.ts'
+import type { PackedPackage } from '../packed-package.ts'
+import type { PackageCheck } from './finding.ts'
+
+/** What the page of the console may weigh, script and style together, in bytes gzipped. */
+const PAGE_LIMIT = 60_000
+const WORDS: readonly (readonly string[])[] = [
+  ['--help'],
+  ['call', '--help'],
+  ['types', '--help'],
+  ['dev', '--help'],
+  ['webhook', 'send', '--help'],
+  ['webhook', 'listen', '--help'],
+  ['webhook', 'verify', '--help'],
+  ['webhook', 'doctor', '--help'],
+]
+
+/** Whether a file of the tarball is the command's: minified, without maps, and loaded by nothing else. */
+export const isOfCommand = (file: string): boolean => /^dist\/cli(?:\/|\.js$)/.test(file)
+
+/** The command as it is installed: what it loads is there, it runs, and the page of its console is light. */
+export const checkCommand: PackageCheck = {
+  title: 'the command: it runs as installed, loads nothing foreign, and its page is light',
+  async run(packed) {
+    const [bin] = Object.values(packed.manifest.bin)
+    if (bin === undefined || !existsSync(join(packed.directory, bin))) {
+      return { problems: ['package.json names no command that is in the tarball'], notes: [] }
+    }
+    const problems = await foreignImports(packed, bin)
+    if (!readFileSync(join(packed.directory, bin), 'utf8').startsWith('#!/usr/bin/env node\n')) {
+      problems.push(`${bin} has no #! line`)
+    }
+    const notes = await withInstalledProject(packed, async (project) => {
+      const command = join(project, 'node_modules', packed.manifest.name, bin)
+      for (const words of WORDS) {
+        const { code, stdout, output } = await runCommand(process.execPath, [command, ...words], { cwd: project })
+        if (code !== 0 || !stdout.startsWith('Usage:')) problems.push(`${words.join(' ')} failed:\n${output}`)
+      }
+      const version = await runCommand(process.execPath, [command, '--version'], { cwd: project })
+      if (version.stdout.trim() !== packed.manifest.version) problems.push(`--version says ${version.output}`)
+      return weighPage(project, command, problems)
+    })
+    return { problems, notes }
+  },
+}
+
+/** Everything the command can load that is not its own: Node, the package itself by its public names, and nothing else. */
+async function foreignImports({ directory, manifest }: PackedPackage, bin: string): Promise<string[]> {
+  const { metafile } = await build({
+    absWorkingDir: directory,
+    tsconfigRaw: {},
+    entryPoints: [bin],
+    bundle: true,
+    splitting: true,
+    outdir: 'out',
+    write: false,
+    metafile: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'silent',
+  })
+  const allowed = new Set([
+    ...builtinModules,
+    ...Object.keys(manifest.exports).map((entry) => `${manifest.name}${entry.slice(1)}`),
+  ])
+  const loaded = Object.values(metafile.inputs).flatMap(({ imports }) => imports.filter(({ external }) => external))
+  const foreign = new Set(loaded.map(({ path }) => path.replace(/^node:/, '')).filter((path) => !allowed.has(path)))
+  return [...foreign].map((path) => `the command loads ${path}, which partners do not install`)
+}
+
+/** Asks the running console for its page, as a browser does. */
+async function weighPage(project: string, command: string, problems: string[]): Promise<string[]> {
+  const probe = `
+    import { spawn } from 'node:child_process'
+    const child = spawn(process.execPath, [${JSON.stringify(command)}, 'dev', '--port', '0'])
+    let said = ''
+    child.stdout.setEncoding('utf8').on('data', async (text) => {
+      said += text
+      if (!said.includes('\\n')) return
+      const url = said.trim()
+      const parts = await Promise.all(['console/page.js', 'console/page.css'].map(async (file) => (await fetch(url + file)).text()))
+      console.log(JSON.stringify(parts))
+      child.kill()
+    })`
+  const { code, stdout, output } = await runCommand(process.execPath, ['--input-type=module', '-e', probe], {
+    cwd: project,
+    timeoutMs: 60_000,
+  })
+  if (code !== 0) {
+    problems.push(`the console does not serve its page:\n${output}`)
+    return []
+  }
+  const bytes = (JSON.parse(stdout) as string[]).reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0)
+  const line = `page of the console, gzipped: ${(bytes / 1000).toFixed(1)} kB of ${PAGE_LIMIT / 1000} kB`
+  if (bytes <= PAGE_LIMIT) return [line]
+  problems.push(`${line}: too large`)
+  return []
+}
