@@ -1,4 +1,4 @@
-import { fromBase64, fromLatin1 } from './encoded-bytes.ts'
+import { fromBase64, fromLatin1, toText } from './encoded-bytes.ts'
 import type { BodyFindingCode } from './finding.ts'
 import { jsonTexts } from './json-texts.ts'
 
@@ -13,7 +13,7 @@ const BOM = '\ufeff'
 /** What a raw body may have been when it was signed; itself first. */
 export function* variantsOfRaw(body: string | Uint8Array): Generator<BodyVariant> {
   yield { codes: [], body }
-  const text = typeof body === 'string' ? body : textOf(body)
+  const text = typeof body === 'string' ? body : toText(body)
   if (text === undefined) return
 
   if (text.startsWith(BOM)) yield { codes: ['added_bom'], body: text.slice(1) }
@@ -58,12 +58,4 @@ function bytesOfBufferJson(value: unknown): Uint8Array | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { type, data } = value as { type?: unknown; data?: unknown }
   return type === 'Buffer' && Array.isArray(data) ? Uint8Array.from(data as number[]) : undefined
-}
-
-function textOf(body: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
-  } catch {
-    return undefined
-  }
 }

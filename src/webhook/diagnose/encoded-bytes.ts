@@ -30,3 +30,12 @@ export const toHex = (bytes: Uint8Array): string =>
 
 export const toBase64 = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+
+/** The text whose UTF-8 these bytes are, a byte order mark included, or `undefined` when they are none. */
+export function toText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,5 +1,5 @@
 import type { WebhookKey } from '../verify/secret.ts'
-import { fromBase64, fromHex, toBase64, toHex } from './encoded-bytes.ts'
+import { fromBase64, fromHex, toBase64, toHex, toText } from './encoded-bytes.ts'
 import type { SecretFindingCode } from './finding.ts'
 
 /** A key that may be the real one, and how it became the one at hand. */
@@ -11,17 +11,21 @@ export interface SecretVariant {
 /** What a secret may be; itself first. No key is empty. */
 export function* variantsOfSecret(secret: WebhookKey): Generator<SecretVariant> {
   yield { codes: [], key: secret }
-  if (typeof secret !== 'string') {
-    const base64 = toBase64(secret)
-    const base64url = base64.replaceAll('+', '-').replaceAll('/', '_')
-    const texts = [toHex(secret), toHex(secret).toUpperCase(), base64, base64url, base64url.replaceAll('=', '')]
-    for (const key of new Set(texts)) yield { codes: ['decoded_secret'], key }
-    return
-  }
-  const trimmed = secret.trim()
+  const text = typeof secret === 'string' ? secret : toText(secret)
+  if (text !== undefined) yield* variantsOfText(text)
+  if (typeof secret === 'string') return
+  const base64 = toBase64(secret)
+  const base64url = base64.replaceAll('+', '-').replaceAll('/', '_')
+  const texts = [toHex(secret), toHex(secret).toUpperCase(), base64, base64url, base64url.replaceAll('=', '')]
+  for (const key of new Set(texts)) yield { codes: ['decoded_secret'], key }
+}
+
+/** Of a text, or of bytes that are one: a secret read from a file without an encoding. */
+function* variantsOfText(text: string): Generator<SecretVariant> {
+  const trimmed = text.trim()
   const bare = trimmed.replace(/^(["'`])(.+)\1$/s, '$2')
   const around: SecretFindingCode[] = []
-  if (trimmed !== secret) around.push('secret_whitespace')
+  if (trimmed !== text) around.push('secret_whitespace')
   if (bare !== trimmed) around.push('quoted_secret')
   if (around.length > 0 && bare !== '') yield { codes: around, key: bare }
 

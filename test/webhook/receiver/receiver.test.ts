@@ -3,6 +3,7 @@ import {
   DiscardEvent,
   memoryStore,
   WebhookError,
+  type WebhookHandled,
   type WebhookReceiver,
   type WebhookReceiverOptions,
 } from 'campaign-client/webhook'
@@ -12,6 +13,12 @@ import { activity, deliveryOf, HEADER, PLAUSIBLE, SECRET, sign, signedHeaders } 
 import { deferred, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
 
 afterEach(() => {
   vi.useRealTimers()
@@ -379,6 +386,87 @@ describe('a body that is not raw any more', () => {
   })
 })
 
+describe('a rejection explains itself', () => {
+  test.each([
+    ['a secret with the line break of its file', { secret: Buffer.from(`${SECRET}\n`) }, ['secret_whitespace']],
+    ['an old secret', { secret: 'replaced' }, ['unexplained']],
+  ])('%s', async (_, options, codes) => {
+    const { receiver, rejections } = observedReceiver(options)
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(401)
+    expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(codes)
+  })
+
+  test('a header alone is looked at where it was reason enough', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const body = JSON.stringify(activity())
+    const headers = { [HEADER]: `sha256=${sign(body)}` }
+    await receiver.fetch(new Request(ADDRESS, { method: 'POST', headers, body }))
+    await receiver.fetch(new Request(ADDRESS, { method: 'POST', body }))
+    expect(rejections.map((rejection) => rejection.diagnose().map(({ code }) => code))).toEqual([
+      ['prefixed_signature'],
+      ['missing_signature'],
+    ])
+  })
+
+  test('there is nothing to say of other reasons, and nothing of it in a log', async () => {
+    const { receiver, rejections } = observedReceiver()
+    await receiver.fetch(new Request(ADDRESS))
+    await receiver.fetch(deliveryOf(activity(), { secret: 'another' }))
+    expect(rejections[0]?.diagnose()).toEqual([])
+    expect(structuredClone(rejections)).toEqual(rejections)
+    expect(Object.keys(rejections[1] ?? {})).toEqual(['reason', 'status', 'endpoint'])
+  })
+})
+
+describe('onHandled', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('tells what was handled, how long it waited and ran, and which attempt it was', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const told: WebhookHandled[] = []
+    const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs))
+    let runs = 0
+    const { receiver } = observedReceiver({
+      onHandled: (handled) => told.push(handled),
+      secret: async () => {
+        await pause(30)
+        return SECRET
+      },
+      handle: async (event) => {
+        await pause(200)
+        if (event.id === 'm-2') throw new DiscardEvent()
+        if (++runs === 1) throw new Error('first')
+      },
+    })
+    const deliver = async (id: string): Promise<void> => {
+      const answer = receiver.fetch(deliveryOf(activity({ id })))
+      await vi.advanceTimersByTimeAsync(230)
+      await answer
+    }
+    for (const id of ['m-1', 'm-1', 'm-1', 'm-2']) await deliver(id)
+    const common = { id: 'm-1', kind: 'action_completed', endpoint: 'campaign', waitedMs: 30, ranMs: 200 }
+    expect(told).toEqual([
+      { ...common, outcome: 'failed', attempts: 1 },
+      { ...common, outcome: 'handled', attempts: 2 },
+      { ...common, outcome: 'duplicate', attempts: 1, ranMs: 0 },
+      { ...common, id: 'm-2', outcome: 'discarded', attempts: 1 },
+    ])
+  })
+
+  test('is not told of what was refused, and what it throws changes nothing', async () => {
+    const onHandled = vi.fn(() => {
+      throw new Error('hook')
+    })
+    const { receiver, errors } = observedReceiver({ onHandled })
+    expect((await receiver.fetch(deliveryOf(activity(), { secret: 'another' }))).status).toBe(401)
+    expect(onHandled).not.toHaveBeenCalled()
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    expect(errors).toMatchObject([{ error: { message: 'hook' }, context: { stage: 'hook' } }])
+  })
+})
+
 describe('the handler throws', () => {
   test('the claim is released first, then the answer is 500', async () => {
     const released = deferred()
@@ -427,11 +515,21 @@ describe('the handler throws', () => {
         },
       },
     ],
-  ])('whatever it throws (%#) is a failure like any other', async (thrown) => {
+  ])('whatever it throws (%#) is a failure like any other, and the claim is released', async (thrown) => {
     const { receiver, errors } = observedReceiver({ handle: () => Promise.reject(thrown) })
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
     expect(errors).toMatchObject([{ context: { stage: 'handle' } }])
-    expect(errors[0]?.error).toBe(thrown)
+    expect(errors[0]?.error === thrown).toBe(true)
+    // Released, or this would be 503.
+    expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
+    expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
+  })
+
+  test('a Proxy that was revoked is one as well', async () => {
+    const { receiver, errors } = observedReceiver({ handle: () => Promise.reject(revokedProxy()) })
+    expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
+    expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
+    expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'handle'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { WebhookError, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activity, deliveryOf, HEADER, PLAUSIBLE, sign, signedHeaders } from '../../signed-message.ts'
@@ -241,6 +242,86 @@ describe('senders that go away', () => {
     await dealtWith
     const later = await receiver.fetch(deliveryOf(message))
     expect(await later.json()).toEqual({ ok: true, result: 'duplicate' })
+  })
+})
+
+describe('a header that can not be a signature', () => {
+  test.each<[name: string, headers: Record<string, string>]>([
+    ['none', {}],
+    ['a prefix', { [HEADER]: `sha256=${'a'.repeat(64)}` }],
+    ['upper case', { [HEADER]: 'A'.repeat(64) }],
+  ])('(%s) is refused before the body arrives, and the connection serves the next message', async (_, headers) => {
+    const { receiver, rejections } = observedReceiver()
+    const { port } = await serveReceiver(receiver)
+    const { socket, received } = await rawConnection(port)
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(`${HEAD}${lines.join('')}content-length: 200000\r\n\r\n`)
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 401 /))
+    expect(rejections).toHaveLength(1)
+    socket.write('x'.repeat(200_000))
+    const body = JSON.stringify(activity())
+    socket.write(`${HEAD}${HEADER}: ${sign(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await vi.waitFor(() => expect(received()).toMatch(/HTTP\/1\.1 200 /))
+  })
+})
+
+describe('a stream that nobody has read', () => {
+  const message = JSON.stringify(activity({ team: 'Zoë ✓' }))
+
+  test.each<[name: string, before: (request: IncomingMessage) => unknown]>([
+    [
+      'an empty text, and a listener that adds to it',
+      (request) => {
+        const collecting = Object.assign(request, { rawBody: '' })
+        request.on('data', (chunk) => {
+          collecting.rawBody += chunk
+        })
+      },
+    ],
+    ['an empty Buffer', (request) => Object.assign(request, { rawBody: Buffer.alloc(0) })],
+    ['somebody else’s text', (request) => Object.assign(request, { rawBody: 'placeholder', body: 'placeholder' })],
+    ['an empty object', (request) => Object.assign(request, { body: {} })],
+  ])('is the body, whatever stands beside it: %s', async (_, before) => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serveReceiver(receiver, (request) => void before(request))
+    expect((await post(url, message)).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+
+  test('and is empty gives way to the bytes that were kept', async () => {
+    const { receiver, handled } = observedReceiver()
+    const { url } = await serve(async (request, response) => {
+      const bare = new PassThrough()
+      bare.end()
+      const { method, headers } = request
+      const kept = Object.assign(bare, { method, headers, rawBody: Buffer.from(message) })
+      request.resume()
+      await receiver.node(kept, response)
+    })
+    expect((await post(url, message)).status).toBe(200)
+    expect(handled).toHaveLength(1)
+  })
+})
+
+describe('a stream that somebody is reading', () => {
+  test('is waited for, and the bytes they keep are taken', async () => {
+    const { receiver, handled } = observedReceiver()
+    const begun = deferred()
+    const { port } = await serveReceiver(receiver, async (request) => {
+      const collecting = Object.assign(request, { rawBody: '' })
+      request.on('data', (chunk) => {
+        collecting.rawBody += chunk
+        begun.resolve()
+      })
+      await begun.promise
+    })
+    const { socket, received } = await rawConnection(port)
+    const body = JSON.stringify(activity())
+    socket.write(`${HEAD}${HEADER}: ${sign(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`)
+    await begun.promise
+    socket.write(body.slice(20))
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 /))
+    expect(handled).toHaveLength(1)
   })
 })
 

@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { BodyCollector } from '../../../src/webhook/receiver/body.ts'
+
+describe('BodyCollector', () => {
+  test('gives what came, however it was cut, and refuses what is longer than the limit at the chunk that is too much', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 30 }), fc.nat(600), (chunks, maxBytes) => {
+        const collector = new BodyCollector(maxBytes)
+        const kept = chunks.map((chunk) => chunk.slice())
+        let length = 0
+        for (const chunk of chunks) {
+          length += chunk.byteLength
+          const failure = collector.add(chunk)
+          expect(failure).toEqual(length > maxBytes ? { ok: false, reason: 'too_large' } : undefined)
+          if (failure) return
+        }
+        expect(Buffer.from(collector.bytes())).toEqual(Buffer.concat(kept))
+        // What a sender gave is not written to.
+        expect(chunks).toEqual(kept)
+      }),
+    )
+  })
+
+  test('keeps small and empty chunks in one buffer that is at most twice as long as they are', () => {
+    const collector = new BodyCollector(262_144)
+    for (let i = 0; i < 100_000; i++) {
+      collector.add(new Uint8Array())
+      collector.add(Uint8Array.of(7))
+    }
+    const bytes = collector.bytes()
+    expect(bytes).toHaveLength(100_000)
+    expect(bytes.buffer.byteLength).toBeLessThanOrEqual(200_000)
+  })
+})
