@@ -15,5 +15,5 @@ export default {
   ignoreExportsUsedInFile: true,
   // Built with the command.
   ignoreUnresolved: ['#console-page'],
-  ignoreDependencies: ['@arethetypeswrong/cli', 'playwright-core', 'publint'],
+  ignoreDependencies: ['@arethetypeswrong/cli', 'axe-core', 'playwright-core', 'publint'],
 } satisfies KnipConfig

@@ -80,12 +80,19 @@ async function act(
   if (request.method !== 'POST') return send(405, { error: 'An action is a POST.' })
   // A form of another page can't send this type without asking first, and is never allowed to.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(415, { error: 'Send JSON.' })
+  let asked: unknown
   try {
-    const asked: unknown = JSON.parse(await readText(request))
-    send(200, { data: await performAction(name, asked, parts) })
-  } catch (error) {
-    send(400, { error: error instanceof Error ? error.message : String(error) })
+    asked = JSON.parse(await readText(request))
+  } catch {
+    send(400, { error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` })
+    return
   }
+  // What cannot be done is an answer like any other: a browser would tell another status as a fault of the page.
+  const answer = await performAction(name, asked, parts).then(
+    (data) => ({ data }),
+    (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
+  )
+  send(200, answer)
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
@@ -93,7 +100,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Uint8Array>) {
     size += chunk.length
-    if (size > MAX_BODY_BYTES) throw new Error(`The request is larger than ${MAX_BODY_BYTES / 1e6} MB.`)
+    if (size > MAX_BODY_BYTES) throw new Error('too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

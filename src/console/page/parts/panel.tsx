@@ -51,7 +51,7 @@ export function Item({
   return (
     <section class="panel item" aria-labelledby={id}>
       <header class="panel-head">
-        <h3 id={id}>{title}</h3>
+        <h2 id={id}>{title}</h2>
         <div class="tools">
           {tools}
           <Link to={back} class="close" label="Close">

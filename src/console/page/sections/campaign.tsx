@@ -36,7 +36,7 @@ export function Campaign({ pid }: { pid: string }) {
         if (items.length === 0) return null
         return (
           <div key={kind}>
-            <h4>{title}</h4>
+            <h3 class="minor">{title}</h3>
             <ul class="rows">
               {items.map((item) => (
                 <li class="row" key={item.id}>

@@ -43,7 +43,7 @@ export function Delivery({ id: key }: { id: string }) {
         </code>
       </p>
       <Timeline delivery={live ?? delivery} />
-      <h4>Message</h4>
+      <h3 class="minor">Message</h3>
       <dl class="facts">
         <div>
           <dt>Message ID</dt>

@@ -43,7 +43,7 @@ export function Request({ number }: { number: number }) {
       {!request.authorized && !reason && <p class="callout">The request brought no token that lets it in.</p>}
       {Object.keys(query).length > 0 && (
         <>
-          <h4>Query</h4>
+          <h3 class="minor">Query</h3>
           <dl class="facts">
             {Object.entries(query).map(([name, values]) => (
               <div key={name}>
@@ -60,23 +60,23 @@ export function Request({ number }: { number: number }) {
       )}
       {body !== undefined && (
         <>
-          <h4>Body</h4>
+          <h3 class="minor">Body</h3>
           {typeof body === 'string' ? <Body text={body} /> : <Json value={body} />}
         </>
       )}
       {answer && (
         <>
-          <h4>Answer</h4>
+          <h3 class="minor">Answer</h3>
           <Body text={answer.body} />
         </>
       )}
       <details>
         <summary>Headers</summary>
-        <h4>Of the request</h4>
+        <h3 class="minor">Of the request</h3>
         <Json value={headers} />
         {answer && (
           <>
-            <h4>Of the answer</h4>
+            <h3 class="minor">Of the answer</h3>
             <Json value={answer.headers} />
           </>
         )}

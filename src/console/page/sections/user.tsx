@@ -64,7 +64,7 @@ function Progress({ user, campaign }: { user: UserView; campaign: CampaignView }
         if (items.length === 0) return null
         return (
           <div key={kind}>
-            <h4>{title}</h4>
+            <h3 class="minor">{title}</h3>
             <ul class="rows">
               {items.map((item) => (
                 <ItemLine key={item.id} item={item} user={user} done={done} />
@@ -130,7 +130,7 @@ function Details({ user }: { user: UserView }) {
   ]
   return (
     <>
-      <h4>Details</h4>
+      <h3 class="minor">Details</h3>
       <dl class="facts">
         {facts
           .filter(([, value]) => value !== '')
