@@ -80,8 +80,8 @@ export interface WebhookReceiver {
  *
  * The promise: at least once while the service retries; never two handlers at once while the lease is held; exactly
  * once only with `runOnce` of the PostgreSQL store. When the handler succeeded but the store cannot record it (five
- * attempts within some 5 s), the answer is 200 all the same, and `onError` is told: another attempt could only repeat
- * the work. The signature holds no time, so what `retainMs` remembers is the only defence against replays.
+ * attempts, each with a bound, while the lease holds), the answer is 200 all the same, and `onError` is told: another
+ * attempt could only do the work again. The sender waits for the first of them, two seconds at most. The signature holds no time, so what `retainMs` remembers is the only defence against replays.
  *
  * ```ts
  * const receiver = createWebhookReceiver({
