@@ -5,6 +5,7 @@
  * @module campaign-client/testing/msw
  */
 import { type HttpHandler, HttpResponse, http } from 'msw'
+import { type OptionRule, type OptionRules, requireOptions } from '../shared/options.ts'
 import type { CampaignService } from './service.ts'
 
 /** Options of {@link campaignHandlers}. */
@@ -12,6 +13,14 @@ export interface CampaignHandlersOptions {
   /** The base URL the client is given, `/api/v1` included. */
   baseUrl: string | URL
 }
+
+const endsInApi: OptionRule = (value) => {
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined
+  const isBase = url !== undefined && /^\/api\/v1\/?$/.test(url.pathname) && url.search === '' && url.hash === ''
+  return isBase ? undefined : 'must be an absolute URL that ends in /api/v1'
+}
+
+const HANDLERS: OptionRules<CampaignHandlersOptions> = { baseUrl: endsInApi }
 
 /**
  * The service as msw handlers: everything below `baseUrl` is answered by it, unknown paths included. Faults work as
@@ -22,18 +31,15 @@ export interface CampaignHandlersOptions {
  * const service = createCampaignService()
  * const server = setupServer(...campaignHandlers(service, { baseUrl: 'https://campaign.example/api/v1' }))
  * ```
- * @throws TypeError when `baseUrl` is not an absolute URL whose path is `/api/v1`.
+ * @throws TypeError when `baseUrl` is not an absolute URL whose path is `/api/v1`, or an option is unknown.
  */
 export function campaignHandlers(
   service: Pick<CampaignService, 'fetch'>,
-  { baseUrl }: CampaignHandlersOptions,
+  options: CampaignHandlersOptions,
 ): HttpHandler[] {
-  const base = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined
-  if (!base || !/^\/api\/v1\/?$/.test(base.pathname) || base.search || base.hash) {
-    throw new TypeError('campaignHandlers: baseUrl must be an absolute URL that ends in /api/v1')
-  }
+  requireOptions('campaignHandlers', options, HANDLERS)
   return [
-    http.all(`${base.origin}/api/v1/*`, async ({ request }) => {
+    http.all(`${new URL(options.baseUrl).origin}/api/v1/*`, async ({ request }) => {
       try {
         return await service.fetch(request)
       } catch {

@@ -60,6 +60,12 @@ test.each(['https://campaign.example', 'https://campaign.example/api/v2', '/api/
   },
 )
 
+test('a misspelt option is refused', () => {
+  expect(() => campaignHandlers(service, { baseUrl: BASE_URL, base: BASE_URL } as never)).toThrow(
+    new TypeError('campaignHandlers: base is not an option; there are baseUrl'),
+  )
+})
+
 test('a trailing slash or a URL object is fine', () => {
   expect(campaignHandlers(service, { baseUrl: `${BASE_URL}/` })).toHaveLength(1)
   expect(campaignHandlers(service, { baseUrl: new URL(BASE_URL) })).toHaveLength(1)

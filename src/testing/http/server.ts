@@ -131,8 +131,8 @@ async function respond(
 }
 
 /** The address the client asked for, by its own name for this server. */
-function addressOf({ headers, url: target = '/' }: IncomingMessage): URL {
-  const named = URL.canParse(`http://${headers.host}`) ? new URL(`http://${headers.host}`).origin : 'http://127.0.0.1'
+function addressOf({ headers: { host = '127.0.0.1' }, url: target = '/' }: IncomingMessage): URL {
+  const named = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).origin : 'http://127.0.0.1'
   // Joined rather than resolved: a target that starts with two slashes is a path, not another host.
   return new URL(target.startsWith('/') ? `${named}${target}` : target, named)
 }

@@ -8,7 +8,7 @@ export class Identifiers {
   #count = 0
 
   constructor(seed: number | string | undefined) {
-    this.#tag = seed === undefined ? crypto.randomUUID().replaceAll('-', '').slice(0, 12) : String(seed)
+    this.#tag = seed === undefined ? randomDigits() : String(seed)
   }
 
   /** A new identifier: `entry_7_1`. */
@@ -24,3 +24,7 @@ export class Identifiers {
     this.#reserved.add(id)
   }
 }
+
+/** Twelve hexadecimal digits. `randomUUID` would be shorter, but pages have it over https only. */
+const randomDigits = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
@@ -57,6 +58,23 @@ describe('listen', () => {
     expect(await (await raw('/health')).text()).toBe('well')
     expect((await raw('/healthy')).status).toBe(404)
     expect(service.requests.map(({ path }) => path)).toEqual(['/healthy'])
+    await server.close()
+  })
+
+  test('a client that names no host is served as well', async () => {
+    const service = createCampaignService()
+    const server = await service.listen()
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(server.port, '127.0.0.1', () => socket.write('GET /api/v1/code HTTP/1.0\r\n\r\n'))
+      let text = ''
+      socket.on('data', (chunk) => {
+        text += chunk
+      })
+      socket.on('end', () => resolve(text))
+      socket.on('error', reject)
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+    expect(service.requests[0]?.url).toBe('http://127.0.0.1/api/v1/code')
     await server.close()
   })
 
