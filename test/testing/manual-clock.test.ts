@@ -149,16 +149,17 @@ describe('a running clock', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: string[] = []
     const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
-    clock.setTimeout(note('c'), 30)
     clock.setTimeout(() => {
       note('a')()
       clock.setTimeout(note('b'), 5)
     }, 10)
-    clock.clearTimeout(clock.setTimeout(note('never'), 1))
-    vi.advanceTimersByTime(29)
-    expect(seen).toEqual(['a@10', 'b@15'])
-    vi.advanceTimersByTime(1)
+    clock.setTimeout(note('d'), 40)
+    clock.setTimeout(note('c'), 30)
+    clock.clearTimeout(clock.setTimeout(note('never'), 20))
+    vi.advanceTimersByTime(39)
     expect(seen).toEqual(['a@10', 'b@15', 'c@30'])
+    vi.advanceTimersByTime(1)
+    expect(seen).toEqual(['a@10', 'b@15', 'c@30', 'd@40'])
     expect([clock.pending, vi.getTimerCount()]).toEqual([0, 0])
   })
 
@@ -166,9 +167,9 @@ describe('a running clock', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: number[] = []
     for (const delayMs of [1_000, 5_000]) clock.setTimeout(() => seen.push(clock.now()), delayMs)
-    await moved(clock.advance(4_000))
+    await moved(clock.advance(4_500))
     expect(seen).toEqual([1_000])
-    expect(clock.now()).toBeGreaterThanOrEqual(4_000)
+    expect(clock.now()).toBeGreaterThanOrEqual(4_500)
     vi.advanceTimersByTime(4_999 - clock.now())
     expect(seen).toEqual([1_000])
     vi.advanceTimersByTime(1)
@@ -177,22 +178,28 @@ describe('a running clock', () => {
 
   test('holds the process only while a timer does', () => {
     const clock = createManualClock({ running: true })
-    const isHeld = () => held.at(-1)
-    const held: boolean[] = []
     const real = globalThis.setTimeout
+    /** Whether each timer of the system's holds the process, oldest first. */
+    const holds: boolean[] = []
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, delayMs?: number) => {
-      const handle = real(callback, delayMs)
-      return Object.assign(handle, { ref: () => held.push(true), unref: () => held.push(false) })
+      const index = holds.push(true) - 1
+      const set = (held: boolean) => () => {
+        holds[index] = held
+      }
+      return Object.assign(real(callback, delayMs), { ref: set(true), unref: set(false) })
     }) as never)
     const retry = clock.setTimeout(() => {}, 300_000) as { unref(): void }
-    expect(isHeld()).toBe(true)
+    expect(holds.at(-1)).toBe(true)
     retry.unref()
-    expect(isHeld()).toBe(false)
+    expect(holds.at(-1)).toBe(false)
     const attempt = clock.setTimeout(() => {}, 10_000)
-    expect(isHeld()).toBe(true)
+    expect(holds.at(-1)).toBe(true)
     clock.clearTimeout(attempt)
     clock.clearTimeout(attempt)
-    expect(isHeld()).toBe(false)
+    expect(holds.at(-1)).toBe(false)
+    vi.advanceTimersByTime(10_000)
+    expect(holds).toHaveLength(3)
+    expect(holds.at(-1), 'the one that waits for the retry again').toBe(false)
   })
 
   test('a timer that is further away than a timer of the system can be does not fire before its time', () => {

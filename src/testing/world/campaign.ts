@@ -93,7 +93,6 @@ export class Campaign {
   refer(referrer: Entry, referral: Entry): void {
     this.#stored(referral).referrer = referrer
     this.#stored(referrer).referred++
-    this.#onChange(referrer)
     this.#onChange(referral)
   }
 

@@ -31,6 +31,8 @@ describe('unregistering a webhook', () => {
       state: 'dropped',
       attempts: [{ ok: false, error: 'the webhook was unregistered' }],
     })
+    expect(only(service.deliveries)).not.toHaveProperty('nextAttemptAt')
+    expect(clock.pending).toBe(0)
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
     await clock.advance(3_600_000)
     expect(signals).toHaveLength(1)

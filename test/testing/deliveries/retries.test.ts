@@ -167,6 +167,16 @@ describe('retries', () => {
     expect(service.deliveries, 'it goes on afterwards').toHaveLength(1)
   })
 
+  test('reset forgets what waits behind the 64 that are under way', async () => {
+    const { service, received } = start(() => new Promise<Response>(() => {}))
+    service.registerWebhook({ url: HOOK })
+    for (let index = 0; index < 70; index++) service.emit(emitFollow)
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    service.reset()
+    await service.settle()
+    expect(received).toHaveLength(64)
+  })
+
   test('of what has ended, 10 000 are remembered, also behind a delivery that goes on', async () => {
     const { service } = start((_request, index) => new Response(null, { status: index === 0 ? 503 : 200 }))
     service.registerWebhook({ url: HOOK })

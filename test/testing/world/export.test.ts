@@ -70,15 +70,31 @@ describe('exportSeed', () => {
   })
 
   test('identifiers of a seed are never made up again', async () => {
+    const register = (service: CampaignService, account: string) =>
+      caller(service.fetch).post('/user', { account, platform: 'discord', pid: 'one' })
     const service = start({ campaigns })
+    await register(service, 'eve')
     service.registerWebhook({ url: HOOK })
     const copy = start(service.exportSeed())
     copy.registerWebhook({ url: HOOK })
-    await caller(copy.fetch).post('/user', { account: 'eve', platform: 'discord', pid: 'one' })
+    for (const account of ['mallory', 'trent', 'peggy']) await register(copy, account)
     const hooks = copy.webhooks.map(({ hook_id }) => hook_id)
     const links = copy.state.entries.flatMap(({ id, ref_id }) => [id, ref_id])
     for (const ids of [hooks, links]) expect(new Set(ids).size).toBe(ids.length)
     expect(hooks).toHaveLength(2)
+  })
+
+  test.each([{ id: 'entry_s_1' }, { ref_id: 'ref_s_2' }])('a user does not get the %j of one further down', (ids) => {
+    const users = [
+      { account: 'a', platform: 'p' },
+      { account: 'b', platform: 'p', ...ids },
+    ]
+    expect(start({ campaigns: [{ id: 'c', users }] }).state.entries[1]).toMatchObject(ids)
+  })
+
+  test('a webhook without an ID does not get that of one further down', () => {
+    const webhooks = [{ url: HOOK }, { url: `${HOOK}/2`, hook_id: 'hook_s_1' }]
+    expect(start({ campaigns: [{ id: 'c' }], webhooks }).webhooks).toHaveLength(2)
   })
 
   test('a used reward ID stays used', async () => {

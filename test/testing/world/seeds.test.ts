@@ -127,6 +127,18 @@ describe('seeds', () => {
     expect(() => createCampaignService({ campaigns: [{ id: 'long', actions }] })).not.toThrow()
   })
 
+  test('what a seed holds is copied', async () => {
+    const meta = { icon: 'star', tags: ['a'] }
+    const actions = [{ id: 't', meta }]
+    const service = createCampaignService({ campaigns: [{ id: 'c', actions }] })
+    meta.tags.push('b')
+    actions.length = 0
+    const response = await service.fetch('https://campaign.example/api/v1/campaign/info?pid=c', {
+      headers: { authorization: 'Bearer t' },
+    })
+    expect(await response.json()).toMatchObject({ data: { actions: [{ meta: { icon: 'star', tags: ['a'] } }] } })
+  })
+
   test('an optional task may wait for its own quest', () => {
     const actions = [{ id: 'a' }, { id: 'bonus', is_optional: true, deps: ['q'] }]
     const quests = [{ id: 'q', actions: ['a', 'bonus'] }]
