@@ -155,7 +155,7 @@ describe('a misspelt option', () => {
   })
 
   test.each([
-    ['listen', (options: never) => service().listen(options), { prot: 1 }, 'there are port, host'],
+    ['listen', (options: never) => service().listen(options), { prot: 1 }, 'there are port, host, intercept'],
     [
       'testWebhook',
       (options: never) => service().testWebhook(options),
