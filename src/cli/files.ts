@@ -1,20 +1,24 @@
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { type CommandFailure, usageFailure } from './exit.ts'
+
+/** Far above any message or argument; what is larger is another file than was meant, or one without an end. */
+const MAX_BYTES = 64_000_000
 
 /** A file, or what comes by standard input where its name is `-`. */
 export async function readInput(name: string): Promise<Uint8Array<ArrayBuffer>> {
-  if (name === '-') return readStandardInput()
-  try {
-    return new Uint8Array(await readFile(name))
-  } catch (error) {
-    throw fileFailure(`"${name}" cannot be read`, error)
-  }
-}
-
-async function readStandardInput(): Promise<Uint8Array<ArrayBuffer>> {
-  if (process.stdin.isTTY) process.stderr.write('reading from standard input; end it with Ctrl-D\n')
+  if (name === '-' && process.stdin.isTTY) process.stderr.write('reading from standard input; end it with Ctrl-D\n')
   const chunks: Uint8Array[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk)
+  let size = 0
+  try {
+    for await (const chunk of name === '-' ? process.stdin : createReadStream(name)) {
+      size += chunk.length
+      if (size > MAX_BYTES) break
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw fileFailure(`${inputName(name)} cannot be read`, error)
+  }
+  if (size > MAX_BYTES) throw usageFailure(`${inputName(name)} is larger than ${MAX_BYTES / 1e6} MB`)
   return new Uint8Array(Buffer.concat(chunks))
 }
 

@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/endpoints/index.ts'
@@ -87,6 +89,41 @@ describe('--input', () => {
     expect(missing).toMatchObject({ code: 2, stdout: '' })
     expect(missing.stderr).toContain('there is no such file')
   })
+})
+
+test('a file without an end is refused', async () => {
+  const { env, service } = await listeningService()
+  const { code, stderr } = await run(['call', 'getCampaignInfo', '--input', '/dev/zero'], { env })
+  expect(code).toBe(2)
+  expect(stderr).toContain('is larger than 64 MB')
+  expect(service.requests).toEqual([])
+})
+
+test('https goes through the proxy of the environment, unless NO_PROXY names the host', async () => {
+  const asked: string[] = []
+  const proxy = createServer().on('connect', (request, socket) => {
+    asked.push(request.url ?? '')
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const HTTPS_PROXY = `http://user:hunter2@127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const env = { CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY }
+  const args = ['call', 'recordActionValue', '--input', '-']
+  const input = '{"account":"a","platform":"p","pid":"p","cid":"c","aid":"a","value":1}'
+  try {
+    const through = await run(args, { env, input })
+    expect(through.code).not.toBe(0)
+    expect(through.stdout + through.stderr).not.toContain('hunter2')
+    expect(new Set(asked)).toEqual(new Set(['service.invalid:443']))
+    asked.length = 0
+    await run(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
+    expect(asked).toEqual([])
+    const wrong = await run(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not a URL of a proxy') })
+    expect(wrong.stderr).not.toContain('hunter2')
+  } finally {
+    proxy.close()
+  }
 })
 
 test('a secret in a flag of registerWebhook is refused without being shown', async () => {
