@@ -31,6 +31,7 @@ import {
   within,
 } from './shared/options.ts'
 import { isRecord } from './shared/record.ts'
+import { isSignal, signalRule } from './shared/signal.ts'
 import { isWellFormed } from './shared/well-formed.ts'
 
 /** A client's options, checked, with their defaults. */
@@ -107,16 +108,6 @@ const baseUrl: OptionRule = (value) => {
 const accessToken: OptionRule = (value) =>
   typeof value === 'function' || bearerToken(value) !== undefined ? undefined : `${TOKEN_RULE}, or a function`
 
-// By its members, not by its class: signals of another realm or of a polyfill work as well.
-const isSignal = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  typeof (value as AbortSignal).aborted === 'boolean' &&
-  typeof (value as AbortSignal).addEventListener === 'function' &&
-  typeof (value as AbortSignal).removeEventListener === 'function'
-
-const signal: OptionRule = (value) => (isSignal(value) ? undefined : 'must be an AbortSignal')
-
 const hook = optional(isFunction)
 const HOOKS: OptionRules<ClientHooks> = {
   onRequest: hook,
@@ -172,7 +163,7 @@ const DERIVED: OptionRules<DerivedClientOptions> = {
 }
 
 const CALL: OptionRules<CallOptions> = {
-  signal: optional(signal),
+  signal: optional(signalRule),
   timeoutMs: optional(milliseconds),
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),

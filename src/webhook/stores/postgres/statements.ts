@@ -1,23 +1,6 @@
-import type { OptionRule } from '../../../shared/options.ts'
-import { typeName } from '../../../shared/type-name.ts'
+import { isTable, quotedTable } from '../../../shared/postgres-table.ts'
 
 export const DEFAULT_TABLE = 'campaign_deliveries'
-
-const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
-/** Dollar signs are left out, though identifiers may have them: one could end the dollar quotes of the schema. */
-const TABLE = new RegExp(`^(?:(${NAME})\\.)?(${NAME})$`)
-
-export const isTable: OptionRule = (value) =>
-  typeof value === 'string' && TABLE.test(value)
-    ? undefined
-    : 'must be a name, or a schema and a name with a dot between: letters, digits and underscores, not starting with a ' +
-      `digit, at most 63 characters each; got ${typeof value === 'string' ? JSON.stringify(value) : typeName(value)}`
-
-const quoted = (table: string): string =>
-  table
-    .split('.')
-    .map((part) => `"${part}"`)
-    .join('.')
 
 /**
  * The SQL statement that creates the table of {@link postgresStore}, for a migration or for `pool.query(…)` at the
@@ -37,7 +20,7 @@ const quoted = (table: string): string =>
 export function postgresSchema(table: string = DEFAULT_TABLE): string {
   const problem = isTable(table)
   if (problem !== undefined) throw new TypeError(`postgresSchema: the table ${problem}`)
-  const name = quoted(table)
+  const name = quotedTable(table)
   // CREATE TABLE IF NOT EXISTS fails when two sessions run it at once; the advisory lock makes the second one wait.
   return `DO $campaign_client$
 BEGIN
@@ -60,7 +43,7 @@ $campaign_client$`
 
 /** The statements of one store. @param table - as in the options, checked */
 export function statements(tableName: string, runOnceRetainMs: number) {
-  const table = quoted(tableName)
+  const table = quotedTable(tableName)
   const hash = "sha256(convert_to($1::text, 'UTF8'))"
   const fromNow = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`
   const runOnceExpiry =

@@ -1,10 +1,11 @@
 import { type OptionRules, optional, positive, requireOptions } from '../../../shared/options.ts'
+import { isTable } from '../../../shared/postgres-table.ts'
 import { hasMethod, requireKey, requireMilliseconds } from '../arguments.ts'
 import type { ClaimResult, DeliveryStore } from '../store.ts'
 import type { Database, Query } from './database.ts'
 import { type ClientOf, type PgPool, pgDatabase } from './pg.ts'
 import { type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
-import { DEFAULT_TABLE, isTable, statements } from './statements.ts'
+import { DEFAULT_TABLE, statements } from './statements.ts'
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
