@@ -32,6 +32,8 @@ export const entryPoints: readonly EntryPoint[] = [
   { name: './webhook/redis', source: 'src/webhook/stores/redis.ts' },
   { name: './webhook/postgres', source: 'src/webhook/stores/postgres/index.ts' },
   { name: './node', source: 'src/node/index.ts' },
+  { name: './bulk', source: 'src/bulk/index.ts' },
+  { name: './bulk/postgres', source: 'src/bulk/postgres/index.ts' },
   { name: './schemas', source: 'src/endpoints/schemas.ts' },
   { name: './testing', source: 'src/testing/index.ts' },
   { name: './testing/msw', source: 'src/testing/msw.ts' },

@@ -21,11 +21,13 @@ import type { CallContext } from './http/attempt.ts'
 import { call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
 import { refuseForbiddenPort } from './http/forbidden-ports.ts'
+import { clientInsideOf } from './http/inside.ts'
 import { Throttle } from './http/throttle.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
 import { clientSettings, derivedOptions } from './settings.ts'
+import { CLIENT_INSIDE } from './shared/client-inside.ts'
 
 /**
  * The campaign engagement service, one method per endpoint.
@@ -69,6 +71,8 @@ export class CampaignClient {
     }
     // An address that is changed afterwards changes nothing.
     this.#options = { ...options, baseUrl: settings.baseUrl }
+    // For the ledgers of bulk awards. Neither in the type nor in anything that prints or copies the client.
+    Object.defineProperty(this, CLIENT_INSIDE, { value: clientInsideOf(() => this.#context) })
   }
 
   /**

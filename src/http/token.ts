@@ -128,6 +128,16 @@ function expiryOf(token: string): number | undefined {
   }
 }
 
+/** Who issued the token, and to whom, where it shows that. */
+export function identityOf(token: string): { issuer: string | null; subject: string | null } {
+  try {
+    const { iss, sub } = decodeJwt(token)
+    return { issuer: typeof iss === 'string' ? iss : null, subject: typeof sub === 'string' ? sub : null }
+  } catch {
+    return { issuer: null, subject: null }
+  }
+}
+
 /** What a message says of a token that was refused and had expired; of any other, nothing. */
 export function expiryHint(token: string): string {
   const expiresAt = expiryOf(token)

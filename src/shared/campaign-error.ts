@@ -25,6 +25,9 @@ export type CampaignErrorCode =
   | 'invalid_request'
   | 'access_token'
   | 'configuration'
+  // Bulk awards end without a verdict.
+  | 'award_run_stopped'
+  | 'award_unsettled'
   // A webhook message is refused.
   | 'missing_signature'
   | 'malformed_signature'

@@ -1,0 +1,98 @@
+import type { CampaignClient } from '../client.ts'
+import { RateLimitError } from '../errors.ts'
+import { clientInside } from '../shared/client-inside.ts'
+import { attemptAward, record } from './award/attempt.ts'
+import { type AwardRow, contradictions, readRow } from './award/row.ts'
+import type { FinalVerdict } from './award/verdict.ts'
+import { AwardUnsettledError } from './errors.ts'
+import { invalidRequest } from './invalid-request.ts'
+import { LEDGER } from './ledger/ledger.ts'
+import { type AwardOneOptions, checkAwardOne } from './options.ts'
+
+/**
+ * Makes one award: the body of a job in a queue such as pg-boss, BullMQ or Temporal. The job may be run again whenever the
+ * queue likes, also while another process still works on it: the ledger, which all processes share, lets one at a time
+ * try, and keeps what is known.
+ *
+ * ```ts
+ * await boss.work('awards', async ([job]) => awardOne(client, job.data, { ledger }))
+ * ```
+ *
+ * It resolves when the award has a final verdict, found now or earlier. Everything else is an error, after which the queue
+ * should run the job again: give it enough retries, with a growing delay. Interface: Endpoints, 2; Limits, 2.
+ *
+ * @param client - whose `rewardWallet` makes the award, with its own time limits, retries and guard
+ * @param row - the award
+ * @returns the verdict
+ * @throws AwardUnsettledError when there is no verdict yet: run the job again
+ * @throws InvalidRequestError when an argument or the row is wrong, the guard forbids it, or its id stands for another
+ *   award already: another run of the job ends the same way
+ * @throws ConfigurationError when the ledger belongs to another target or version
+ * @throws the database's error when the ledger can't be reached: run the job again
+ */
+export async function awardOne(
+  client: Pick<CampaignClient, 'rewardWallet'>,
+  row: AwardRow,
+  options: AwardOneOptions,
+): Promise<FinalVerdict> {
+  checkAwardOne(client, options)
+  const checked = readRow(row)
+  if (!checked.ok) throw invalidRequest('awardOne', checked.issues)
+  const award = checked.value
+  const inside = clientInside(client)
+  const refusals = inside?.refusalsOfAward({ ...award }) ?? []
+  if (refusals.length > 0) throw invalidRequest('awardOne', refusals)
+
+  const session = await options.ledger[LEDGER].open(await inside?.target('awardOne', undefined))
+  const canTell = options.confirm !== undefined || options.isUsedId !== undefined
+  const reopening = { rejected: options.retryRejected ?? false, unconfirmed: canTell }
+  const beginning = await session.begin(award, reopening, true)
+  switch (beginning.kind) {
+    case 'settled':
+      return beginning.verdict
+    case 'unfit':
+      throw invalidRequest('awardOne', [beginning.issue])
+    case 'conflict':
+      throw invalidRequest('awardOne', contradictions(award, await session.find(award.id)))
+    case 'begun':
+      break
+    default:
+      throw busy(beginning.kind === 'busy' ? beginning.retryMs : 0)
+  }
+
+  const conclusion = await attemptAward(client, beginning.attempt, options)
+  const standing = await record(session, beginning.attempt, conclusion)
+  if (standing === 'superseded') throw busy(0)
+  if (standing !== undefined && standing !== 'indeterminate') return standing
+  const { ending } = conclusion
+  switch (ending?.kind) {
+    case 'invalid':
+      throw ending.error
+    case 'unsent':
+      throw unsettled(ending.error instanceof RateLimitError ? 'rate_limited' : 'not_sent', ending.error)
+    case 'campaignRefused':
+    case 'hopeless':
+      throw unsettled('refused_for_now', ending.error)
+    default:
+      throw unsettled('indeterminate', ending !== undefined && 'error' in ending ? ending.error : undefined)
+  }
+}
+
+const WORDS = {
+  rate_limited: 'the service asks to wait',
+  not_sent: 'the service could not be reached',
+  refused_for_now: 'the service refuses it for a reason that does not lie in the award',
+  indeterminate: 'nobody knows whether it was made',
+}
+
+function unsettled(reason: keyof typeof WORDS, cause: unknown): AwardUnsettledError {
+  const words = cause instanceof Error ? `${WORDS[reason]}: ${cause.message}` : WORDS[reason]
+  const retryAfterMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
+  return new AwardUnsettledError(`awardOne: ${words}. Run it again`, { reason, retryAfterMs, cause })
+}
+
+const busy = (retryAfterMs: number): AwardUnsettledError =>
+  new AwardUnsettledError('awardOne: another process is just making this award. Run it again', {
+    reason: 'busy',
+    retryAfterMs,
+  })

@@ -1,0 +1,64 @@
+import { type RewardWalletRequest, rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
+import { type Checked, check } from '../../schemas/check.ts'
+import { capped, type Issue } from '../../schemas/issue.ts'
+
+/** One award of a list: what `rewardWallet` takes. */
+export type AwardRow = RewardWalletRequest
+
+/** Reads a row from a stranger. Each field is read once; what it says afterwards changes nothing. */
+export function readRow(value: unknown): Checked<AwardRow> {
+  try {
+    return check(rewardWalletRequest, value)
+  } catch {
+    return { ok: false, ...capped([{ path: [], message: 'threw an error while it was read' }]) }
+  }
+}
+
+/** What is wrong with a row, in words. */
+export const wordsOf = (issues: readonly Issue[]): string =>
+  issues
+    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : `the row ${message}`))
+    .join('; ')
+
+/** The XP of a row that may be wrong, as far as they are a number. */
+export function xpOf(row: unknown): number {
+  const xp = fieldOf(row, 'xp')
+  return typeof xp === 'number' && Number.isFinite(xp) ? xp : 0
+}
+
+/** The id of a row that may be wrong, if it has one. */
+export function idOf(row: unknown): string | undefined {
+  const id = fieldOf(row, 'id')
+  return typeof id === 'string' ? id : undefined
+}
+
+/**
+ * What is wrong with a row whose id stands for something else already.
+ *
+ * @param known - what it stands for, where that can be told
+ */
+export function contradictions(row: AwardRow, known: AwardRow | undefined): Issue[] {
+  const id = JSON.stringify(row.id)
+  if (known === undefined) return [{ path: ['id'], message: `${id} stands for another award already` }]
+  return CONTENT.filter((name) => !isSame(name, row[name], known[name])).map((name) => ({
+    path: [name],
+    message: `is ${JSON.stringify(row[name])}, but the id ${id} stands for ${JSON.stringify(known[name])} already`,
+  }))
+}
+
+/** Whether two rows with one id are the same award. */
+export const isSameAward = (one: AwardRow, other: AwardRow): boolean =>
+  CONTENT.every((name) => isSame(name, one[name], other[name]))
+
+const CONTENT = ['address', 'pid', 'xp'] as const
+
+const isSame = (name: string, one: string | number, other: string | number): boolean =>
+  name === 'address' ? String(one).toLowerCase() === String(other).toLowerCase() : one === other
+
+function fieldOf(row: unknown, name: string): unknown {
+  try {
+    return typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined
+  } catch {
+    return undefined
+  }
+}

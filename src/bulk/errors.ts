@@ -1,0 +1,48 @@
+import { CampaignError } from '../errors.ts'
+import type { AwardReport } from './report/report.ts'
+
+/**
+ * A run of awards ended before its rows did. What had begun has been settled, and the ledger has it: running the same list
+ * again with the same ledger goes on.
+ */
+export class AwardRunStoppedError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'AwardRunStoppedError'
+  /** What had become of the rows until then. */
+  readonly report: AwardReport
+  /** What ended the run: the error of a call, of the ledger or of the list, or the reason of the caller's signal. */
+  declare readonly cause: unknown
+
+  constructor(message: string, init: { cause: unknown; report: AwardReport }) {
+    super(message, { code: 'award_run_stopped', operation: 'rewardWallets', cause: init.cause })
+    this.report = init.report
+  }
+}
+
+/** Why {@link AwardUnsettledError} has no verdict. */
+export type UnsettledReason = 'busy' | 'indeterminate' | 'rate_limited' | 'not_sent' | 'refused_for_now'
+
+/**
+ * One award has no final verdict yet. Run the job again: a retry is safe, and goes on where this one ended.
+ *
+ * `reason`:
+ * - `busy`: another process is just making this award.
+ * - `indeterminate`: the attempts are used up, and nobody knows.
+ * - `rate_limited`: the service asks to wait.
+ * - `not_sent`: the service could not be reached.
+ * - `refused_for_now`: 401, 403 or 404, or there was no token: nothing that lies in the award.
+ */
+export class AwardUnsettledError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'AwardUnsettledError'
+  /** Why there is no verdict. */
+  readonly reason: UnsettledReason
+  /** When a retry can make sense, in milliseconds from now, where that is known. */
+  declare readonly retryAfterMs?: number
+
+  constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {
+    super(message, { code: 'award_unsettled', operation: 'awardOne', cause: init.cause, outcome: 'unknown' })
+    this.reason = init.reason
+    if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs
+  }
+}

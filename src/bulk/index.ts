@@ -1,0 +1,21 @@
+/**
+ * Awards XP to every wallet of a list, once, and proves it: with a ledger that survives a crash. Node only.
+ *
+ * @module campaign-client/bulk
+ */
+
+export type { Evidence } from './award/judge.ts'
+export type { AwardRow } from './award/row.ts'
+export type { AwardFailure, FinalVerdict, Verdict } from './award/verdict.ts'
+export { awardOne } from './award-one.ts'
+export { AwardRunStoppedError, AwardUnsettledError, type UnsettledReason } from './errors.ts'
+export { type FileLedger, type FileLedgerOptions, fileLedger } from './ledger/file/file-ledger.ts'
+export { type LedgerEntries, type LedgerEntry, readLedger } from './ledger/file/read-ledger.ts'
+export type { AwardLedger, SharedLedger } from './ledger/ledger.ts'
+export type { AwardOneOptions, RewardWalletsOptions } from './options.ts'
+export type { AwardProgress } from './report/progress.ts'
+export type { AwardReport, HaltedCampaign, RowProblem } from './report/report.ts'
+export type { Countable, PerVerdict } from './report/tally.ts'
+export { type RewardIdParts, rewardId } from './reward-id.ts'
+export { rewardWallets } from './reward-wallets.ts'
+export type { Rows } from './run/rows.ts'

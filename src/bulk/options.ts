@@ -1,0 +1,110 @@
+import {
+  isBoolean,
+  isFunction,
+  type OptionProblem,
+  type OptionRule,
+  type OptionRules,
+  optional,
+  optionProblems,
+  wholeNumber,
+} from '../shared/options.ts'
+import { signalRule } from '../shared/signal.ts'
+import { typeName } from '../shared/type-name.ts'
+import type { Evidence } from './award/judge.ts'
+import { invalidRequest } from './invalid-request.ts'
+import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
+import type { AwardProgress } from './report/progress.ts'
+
+/** Options of {@link rewardWallets}. Only `ledger` is needed. */
+export interface RewardWalletsOptions extends Evidence {
+  /** Where the truth of the run is kept: `fileLedger('awards.ledger')`, or a shared one. */
+  ledger: AwardLedger
+  /**
+   * How many awards are under way at once: 1 to 1 000.
+   *
+   * @defaultValue 8
+   */
+  concurrency?: number | undefined
+  /**
+   * Ends the run: nothing more is sent, what is under way is waited for and recorded, and the run rejects with
+   * {@link AwardRunStoppedError}, whose `cause` is the signal's reason.
+   */
+  signal?: AbortSignal | undefined
+  /**
+   * Is told how far the run is: at most ten times a second, and once at the end. What it throws is dropped.
+   */
+  onProgress?: ((progress: AwardProgress) => void) | undefined
+  /**
+   * Reads all rows first, and sends nothing when one of them is wrong, or contradicts another one or the ledger. All rows
+   * are in memory then.
+   *
+   * @defaultValue false
+   */
+  strict?: boolean | undefined
+  /**
+   * Sends what the service has rejected again.
+   *
+   * @defaultValue false
+   */
+  retryRejected?: boolean | undefined
+}
+
+/** Options of {@link awardOne}. Only `ledger` is needed. */
+export interface AwardOneOptions extends Evidence {
+  /** Where the truth is kept for all processes: made by `postgresLedger`. */
+  ledger: SharedLedger
+  /**
+   * Sends an award that the service has rejected again.
+   *
+   * @defaultValue false
+   */
+  retryRejected?: boolean | undefined
+}
+
+const isLedger: OptionRule = (value) =>
+  typeof value === 'object' && value !== null && LEDGER in value
+    ? undefined
+    : `must be a ledger, such as fileLedger('awards.ledger'), got ${typeName(value)}`
+
+const isSharedLedger: OptionRule = (value) =>
+  isLedger(value) === undefined && (value as AwardLedger).kind === 'shared'
+    ? undefined
+    : `must be a ledger that processes can share, made by postgresLedger, got ${
+        isLedger(value) === undefined ? 'one in a file' : typeName(value)
+      }`
+
+const EVIDENCE: OptionRules<Evidence> = { isUsedId: optional(isFunction), confirm: optional(isFunction) }
+
+const REWARD_WALLETS: OptionRules<RewardWalletsOptions> = {
+  ...EVIDENCE,
+  ledger: isLedger,
+  concurrency: optional(wholeNumber(1, 1_000)),
+  signal: optional(signalRule),
+  onProgress: optional(isFunction),
+  strict: optional(isBoolean),
+  retryRejected: optional(isBoolean),
+}
+
+const AWARD_ONE: OptionRules<AwardOneOptions> = {
+  ...EVIDENCE,
+  ledger: isSharedLedger,
+  retryRejected: optional(isBoolean),
+}
+
+/** @throws InvalidRequestError when there is no client, or an option is wrong */
+export function checkRewardWallets(client: unknown, options: unknown): void {
+  checkArguments('rewardWallets', client, optionProblems(options, REWARD_WALLETS))
+}
+
+/** @throws InvalidRequestError when there is no client, or an option is wrong */
+export function checkAwardOne(client: unknown, options: unknown): void {
+  checkArguments('awardOne', client, optionProblems(options, AWARD_ONE))
+}
+
+function checkArguments(operation: string, client: unknown, found: readonly OptionProblem[]): void {
+  const issues = found.map(({ path, message }) => ({ path: ['options', ...path], message }))
+  if (typeof (client as { rewardWallet?: unknown } | null | undefined)?.rewardWallet !== 'function') {
+    issues.unshift({ path: ['client'], message: `must have the method rewardWallet, got ${typeName(client)}` })
+  }
+  if (issues.length > 0) throw invalidRequest(operation, issues)
+}

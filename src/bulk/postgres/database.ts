@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { typeName } from '../../shared/type-name.ts'
+
+/** What `postgresLedger` needs of a pool: the `Pool` of the `pg` package has it. */
+export interface PgPool {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  connect(): Promise<unknown>
+}
+
+/** What `postgresLedger` needs of the `sql` that the `postgres` package makes. */
+export interface PostgresSql {
+  unsafe(query: string, parameters?: (string | number | boolean)[]): PromiseLike<readonly unknown[]>
+  begin: unknown
+}
+
+/** Sends one statement of its own, and resolves to its rows. */
+export type Query = (text: string, ...values: (string | number | boolean)[]) => Promise<readonly Row[]>
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** Two statements that met in the wrong order, of which PostgreSQL gives one up. It has done nothing then. */
+const DEADLOCK = '40P01'
+const RETRIES = 5
+
+/** @returns what is wrong with it, in words, where it is no database */
+export function queryOf(database: unknown): Query | string {
+  const isObject = (typeof database === 'object' && database !== null) || typeof database === 'function'
+  const has = (name: string): boolean => isObject && typeof Reflect.get(database, name) === 'function'
+  if (typeof database === 'function' && has('unsafe') && has('begin')) {
+    const sql = database as unknown as PostgresSql
+    return retrying(async (text, ...values) => (await sql.unsafe(text, values)) as readonly Row[])
+  }
+  if (has('query') && has('connect') && !has('escapeIdentifier')) {
+    const pool = database as PgPool
+    return retrying(async (text, ...values) => (await pool.query(text, values)).rows as Row[])
+  }
+  // A client, or the sql of a transaction, may be in one, and what is written in it is not durable yet.
+  return `must be a Pool of "pg" or the sql of "postgres", no single client and no transaction; got ${typeName(database)}`
+}
+
+const retrying =
+  (query: Query): Query =>
+  async (text, ...values) => {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await query(text, ...values)
+      } catch (error) {
+        if ((error as { code?: unknown } | undefined)?.code !== DEADLOCK || retry === RETRIES) throw error
+        await wait(Math.random() * 20 * 2 ** retry)
+      }
+    }
+  }

@@ -1,0 +1,123 @@
+import { ConfigurationError } from '../../errors.ts'
+import type { ClientTarget } from '../../shared/client-inside.ts'
+import { isText, milliseconds, type OptionRules, optional, optionProblems } from '../../shared/options.ts'
+import { isTable } from '../../shared/postgres-table.ts'
+import { isRecord } from '../../shared/record.ts'
+import { invalidRequest } from '../invalid-request.ts'
+import { headerConflict } from '../ledger/header.ts'
+import { LEDGER, type SharedLedger } from '../ledger/ledger.ts'
+import { AwardTable } from './award-table.ts'
+import { type PgPool, type PostgresSql, type Query, queryOf } from './database.ts'
+import { sharedSession } from './shared-session.ts'
+import { DEFAULT_TABLE, statements, VERSION } from './statements.ts'
+
+/** Options of {@link postgresLedger}. Only `run` is needed. */
+export interface PostgresLedgerOptions {
+  /**
+   * The name of the run that the awards belong to. Awards of another run are not seen, and a run that was begun for
+   * another service or token is refused.
+   */
+  run: string
+  /**
+   * The table of the awards, with its schema or without: `'campaign_awards'`, `'app.awards'`. Letters, digits and
+   * underscores; the case counts, since the name is always quoted.
+   *
+   * @defaultValue `'campaign_awards'`
+   */
+  table?: string | undefined
+  /**
+   * How long an attempt holds its award after its process was last heard of, in milliseconds. It renews this while it
+   * works, so it need not be longer than a call: only longer than your processes ever stand still.
+   *
+   * @defaultValue 60 000
+   */
+  leaseMs?: number | undefined
+}
+
+const OPTIONS: OptionRules<PostgresLedgerOptions> = {
+  run: isText,
+  table: optional(isTable),
+  leaseMs: optional(milliseconds),
+}
+const DEFAULT_LEASE_MS = 60_000
+const NO_SUCH_TABLE = '42P01'
+
+/**
+ * Keeps the truth of a run of awards in PostgreSQL 11 or newer, for {@link rewardWallets} and, in many processes at once,
+ * for {@link awardOne}. Its tables are made by {@link postgresLedgerSchema}.
+ *
+ * ```ts
+ * import { awardOne } from 'campaign-client/bulk'
+ * import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+ *
+ * await pool.query(postgresLedgerSchema())
+ * const ledger = postgresLedger(pool, { run: 'launch-party' })
+ * const verdict = await awardOne(client, award, { ledger })
+ * ```
+ *
+ * One attempt at a time holds an award, with a lease on the database's clock and a token of its own. Past its lease, as
+ * after a crash, another one may try, and takes a refusal as what it may be: a sign that the first one had succeeded. What
+ * a late attempt finds out is written when it is the truth, that the award was made, and dropped otherwise.
+ *
+ * Takes the pool you have and neither opens nor ends it. Every change is one statement of its own, so it works behind a
+ * transaction pooler; it is as durable as the database's `synchronous_commit` makes it. Rows stay until you delete them.
+ *
+ * @param database - a `Pool` of `pg`, or the `sql` of `postgres`
+ * @throws InvalidRequestError when it is neither, or an option is wrong
+ */
+export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
+  const issues = optionProblems(options, OPTIONS).map((found) => ({ ...found, path: ['options', ...found.path] }))
+  const query = queryOf(database)
+  if (typeof query === 'string') issues.unshift({ path: ['database'], message: query })
+  if (typeof query === 'string' || issues.length > 0) throw invalidRequest('postgresLedger', issues)
+
+  const { run, table = DEFAULT_TABLE, leaseMs = DEFAULT_LEASE_MS } = options
+  const awards = new AwardTable(query, run, table, leaseMs)
+  /** The targets that were compared with the run's, so that this is done once and not for each job. */
+  const compared = new Map<string, Promise<void>>()
+  const compare = (target: ClientTarget | undefined): Promise<void> => {
+    const key = JSON.stringify(target ?? null)
+    let comparison = compared.get(key)
+    if (comparison === undefined) {
+      comparison = compareRun(query, table, run, target)
+      compared.set(key, comparison)
+      comparison.catch(() => compared.delete(key))
+    }
+    return comparison
+  }
+  return {
+    kind: 'shared',
+    run,
+    [LEDGER]: {
+      async open(target) {
+        await compare(target)
+        return sharedSession(awards)
+      },
+    },
+  }
+}
+
+/** @throws ConfigurationError when the run was begun for another target, or by another version */
+async function compareRun(query: Query, table: string, run: string, target: ClientTarget | undefined): Promise<void> {
+  const sql = statements(table)
+  try {
+    await query(sql.beginRun, run, VERSION, target === undefined ? '' : JSON.stringify(target))
+    const [begun] = await query(sql.run, run)
+    if (begun === undefined) throw unusable(run, 'it is gone')
+    if (begun.version !== VERSION)
+      throw unusable(run, `it has version ${begun.version}, and this is version ${VERSION}`)
+    const conflict = headerConflict({ run, target: readTarget(begun.target) }, { run, target })
+    if (conflict !== undefined) throw unusable(run, conflict)
+  } catch (error) {
+    if ((error as { code?: unknown } | undefined)?.code !== NO_SUCH_TABLE) throw error
+    throw unusable(run, `its tables are not there; make them with postgresLedgerSchema()`, error)
+  }
+}
+
+function readTarget(text: unknown): ClientTarget | undefined {
+  const target: unknown = typeof text === 'string' ? JSON.parse(text) : undefined
+  return isRecord(target) ? (target as unknown as ClientTarget) : undefined
+}
+
+const unusable = (run: string, why: string, cause?: unknown): ConfigurationError =>
+  new ConfigurationError(`The ledger of the run ${JSON.stringify(run)} can't be used: ${why}`, { cause })

@@ -1,0 +1,92 @@
+import { callHook } from '../../shared/hook.ts'
+import type { PerVerdict } from './tally.ts'
+
+/** How far a run of awards is. */
+export interface AwardProgress {
+  /** How many rows were read from the list. */
+  readonly rows: number
+  /** How many rows there are; null until it is known. */
+  readonly total: number | null
+  /** How many of the rows have ended how. */
+  readonly counts: PerVerdict
+  /** The XP of those rows. */
+  readonly xp: PerVerdict
+  /** Awards that ended per second, over the last ten seconds; those that the ledger had already don't count. */
+  readonly rate: number
+  /** How long the rest will take at this rate, in milliseconds; null until it can be told. */
+  readonly timeLeftMs: number | null
+  /** How long the run is held back now, because the service asked for it or can't be reached, in milliseconds. */
+  readonly waitingMs: number
+}
+
+/** What progress is reported from. */
+export interface ProgressSource {
+  readonly rows: number
+  readonly total: number | null
+  readonly counts: PerVerdict
+  readonly xp: PerVerdict
+  readonly waitingMs: number
+}
+
+const EVERY_MS = 100
+const WINDOW_MS = 10_000
+/** A rate over less says more about the start than about the run. */
+const SHORTEST_MS = 1_000
+
+interface Mark {
+  readonly at: number
+  readonly sent: number
+}
+
+/** Tells a partner's `onProgress`, not too often. */
+export class ProgressReporter {
+  readonly #onProgress: ((progress: AwardProgress) => void) | undefined
+  readonly #source: () => ProgressSource
+  /** When how many awards had ended, over the last seconds. */
+  readonly #marks: Mark[] = []
+  #sent = 0
+  #timer: NodeJS.Timeout | undefined
+  #toldAt = -Infinity
+
+  constructor(onProgress: ((progress: AwardProgress) => void) | undefined, source: () => ProgressSource) {
+    this.#onProgress = onProgress
+    this.#source = source
+  }
+
+  /** An award that was sent has ended. */
+  ended(): void {
+    this.#sent++
+  }
+
+  /** There is something to tell. */
+  changed(): void {
+    if (this.#onProgress === undefined) return
+    if (this.#timer !== undefined) return
+    const waitMs = this.#toldAt + EVERY_MS - performance.now()
+    if (waitMs <= 0) this.#tell()
+    else this.#timer = setTimeout(() => this.#tell(), Math.ceil(waitMs))
+  }
+
+  /** Tells for the last time. */
+  finish(): void {
+    if (this.#onProgress !== undefined) this.#tell()
+  }
+
+  #tell(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const now = performance.now()
+    this.#toldAt = now
+    this.#marks.push({ at: now, sent: this.#sent })
+    while (this.#marks.length > 2 && now - (this.#marks[1] as Mark).at > WINDOW_MS) this.#marks.shift()
+    const [first = { at: now, sent: 0 }] = this.#marks
+    const elapsed = now - first.at
+    const rate = elapsed > 0 ? ((this.#sent - first.sent) / elapsed) * 1_000 : 0
+
+    const source = this.#source()
+    const ended = Object.values(source.counts).reduce((sum, count) => sum + count, 0)
+    const canTell = source.total !== null && rate > 0 && elapsed >= SHORTEST_MS
+    const timeLeftMs = canTell ? Math.round(((source.total - ended) / rate) * 1_000) : null
+    callHook(() => this.#onProgress?.({ ...source, rate, timeLeftMs }))
+  }
+}

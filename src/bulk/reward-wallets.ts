@@ -1,0 +1,107 @@
+import type { CampaignClient } from '../client.ts'
+import { ConfigurationError } from '../errors.ts'
+import { clientInside } from '../shared/client-inside.ts'
+import type { AwardRow } from './award/row.ts'
+import { AwardRunStoppedError } from './errors.ts'
+import { LEDGER, type LedgerSession } from './ledger/ledger.ts'
+import { checkRewardWallets, type RewardWalletsOptions } from './options.ts'
+import { ProgressReporter } from './report/progress.ts'
+import { Recorder } from './report/recorder.ts'
+import type { AwardReport } from './report/report.ts'
+import { Pause } from './run/pause.ts'
+import { lengthOf, RowSource, type Rows } from './run/rows.ts'
+import { Run, type Stop } from './run/run.ts'
+
+/**
+ * Makes every award of a list once, and proves it: whatever ends the process in between, running the same list again with
+ * the same ledger goes on where it ended.
+ *
+ * Each row is written to the ledger before its request leaves, and its verdict afterwards. The service accepts each `id`
+ * once; so an award whose end nobody knows can be sent again, and the ledger tells whether a refusal then means that it
+ * had been made. Give ids that say what the award is for: {@link rewardId} derives them.
+ *
+ * ```ts
+ * const report = await rewardWallets(client, rows, { ledger: fileLedger('awards.ledger') })
+ * console.log(report.counts.awarded, report.complete)
+ * ```
+ *
+ * A row that is wrong, or against the client's `guard`, is counted as `rejected`, listed in `problems`, never sent, and
+ * binds nothing: corrected, it goes next time. The same row twice is sent once. After a 403 or 404 no more rows of that
+ * campaign are sent; the others go on, and `complete` is false. 429 and requests that surely never left go back into the
+ * line. Interface: Endpoints, 2; Limits, 2.
+ *
+ * @param client - whose `rewardWallet` makes the awards, with its own time limits, retries and guard. Of a `CampaignClient`
+ *   the ledger also keeps the address, and the token's issuer and subject, and is refused against others
+ * @param rows - the awards: any iterable or async iterable. It is read as the awards go out, never faster
+ * @returns what became of the rows. `complete` says whether each has a final verdict; if not, run it again
+ * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option
+ * @throws ConfigurationError when the ledger can't be used: of another run, target or version, damaged, used by another
+ *   run just now, or not writable
+ * @throws AwardRunStoppedError when the run ended before the rows did: by the signal, 401, a service that can't be
+ *   reached, a ledger that fails, a list that throws, a row that contradicts another one, or twenty refusals of one kind
+ *   before any success. What had begun has been settled, and is in its `report`
+ */
+export async function rewardWallets(
+  client: Pick<CampaignClient, 'rewardWallet'>,
+  rows: Rows<AwardRow>,
+  options: RewardWalletsOptions,
+): Promise<AwardReport> {
+  checkRewardWallets(client, options)
+  const { signal, ledger } = options
+  const recorder = new Recorder()
+  const source = new RowSource(rows)
+  const inside = clientInside(client)
+  const stopped = ({ cause, why }: Stop): AwardRunStoppedError => {
+    const message = cause instanceof Error ? `: ${cause.message}` : ''
+    const text = `rewardWallets stopped, because ${why}${message}. To go on, run it again with the same ledger`
+    return new AwardRunStoppedError(text, { cause, report: recorder.report(source.read, false) })
+  }
+
+  let session: LedgerSession
+  try {
+    signal?.throwIfAborted()
+    session = await ledger[LEDGER].open(await inside?.target('rewardWallets', signal))
+  } catch (error) {
+    await source.close()
+    if (signal?.aborted) throw stopped({ cause: signal.reason, why: ABORTED })
+    if (error instanceof ConfigurationError) throw error
+    throw stopped({ cause: error, why: 'it could not begin' })
+  }
+
+  const pause = new Pause()
+  const total = lengthOf(rows)
+  const progress = new ProgressReporter(options.onProgress, () => ({
+    rows: source.read,
+    total: (source.ended ? source.read : total) ?? null,
+    counts: recorder.tally.counts,
+    xp: recorder.tally.xp,
+    waitingMs: pause.remainingMs,
+  }))
+  const run = new Run({
+    client,
+    session,
+    recorder,
+    progress,
+    pause,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    evidence: options,
+    retryRejected: options.retryRejected ?? false,
+    refusals: (row) => inside?.refusalsOfAward({ ...row }) ?? [],
+  })
+  const onAbort = () => run.stop(signal?.reason, ABORTED)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  if (signal?.aborted) onAbort()
+  try {
+    const checked = options.strict ? await run.check(source) : source
+    await run.send(checked)
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    await session.close().catch((error: unknown) => run.stop(error, 'the ledger failed'))
+  }
+  progress.finish()
+  if (run.stopped !== undefined) throw stopped(run.stopped)
+  return recorder.report(source.read, source.ended)
+}
+
+const DEFAULT_CONCURRENCY = 8
+const ABORTED = 'it was aborted'

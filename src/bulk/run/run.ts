@@ -1,0 +1,313 @@
+import type { CampaignClient } from '../../client.ts'
+import { type CampaignError, RateLimitError } from '../../errors.ts'
+import type { Issue } from '../../schemas/issue.ts'
+import { attemptAward, type Conclusion, isDoubtful, record, type Unjudged } from '../award/attempt.ts'
+import { failureOf } from '../award/ending.ts'
+import type { Evidence } from '../award/judge.ts'
+import { type AwardRow, contradictions, readRow, xpOf } from '../award/row.ts'
+import type { FinalVerdict, Verdict } from '../award/verdict.ts'
+import type { Attempt, LedgerSession, Reopening, Standing } from '../ledger/ledger.ts'
+import type { ProgressReporter } from '../report/progress.ts'
+import type { Recorder } from '../report/recorder.ts'
+import type { Pause } from './pause.ts'
+import { type Comeback, type Placed, RowSource } from './rows.ts'
+import { Slots } from './slots.ts'
+import { StopRules } from './stop-rules.ts'
+import { readStrictly, wrongRows } from './strict.ts'
+
+/** What a run works with. */
+export interface RunParts {
+  readonly client: Pick<CampaignClient, 'rewardWallet'>
+  readonly session: LedgerSession
+  readonly recorder: Recorder
+  readonly progress: ProgressReporter
+  readonly pause: Pause
+  readonly concurrency: number
+  readonly evidence: Evidence
+  readonly retryRejected: boolean
+  /** What the client would refuse of a row, without asking the service. */
+  readonly refusals: (row: AwardRow) => readonly Issue[]
+}
+
+/** Why a run ended before its rows did. */
+export interface Stop {
+  readonly why: string
+  readonly cause: unknown
+}
+
+/** A row that comes back into the line. */
+interface Return extends Comeback {
+  readonly delayMs: number
+}
+
+/** More lanes than calls: while some rows are with the service, others are with the disk. */
+const LANES_PER_CALL = 2
+/** The first wait after a call that reached nobody, and the longest without a word from the service. */
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 30_000
+/** How often a row is looked at that another process is just awarding. */
+const BUSY_MS = 1_000
+
+/** One run over a list: each row from its intent to its verdict, many at once. */
+export class Run {
+  readonly #parts: RunParts
+  readonly #reopening: Reopening
+  readonly #slots: Slots
+  readonly #rules = new StopRules()
+  /** Pauses since the service answered last. */
+  #pauses = 0
+  /** That is read at present. */
+  #source: RowSource | undefined
+  #stopped: Stop | undefined
+
+  constructor(parts: RunParts) {
+    const { evidence, retryRejected, concurrency } = parts
+    this.#parts = parts
+    this.#slots = new Slots(concurrency)
+    const canTell = evidence.confirm !== undefined || evidence.isUsedId !== undefined
+    this.#reopening = { rejected: retryRejected, unconfirmed: canTell }
+  }
+
+  /** Why the run ended before its rows did, if it did. */
+  get stopped(): Stop | undefined {
+    return this.#stopped
+  }
+
+  /**
+   * Reads all rows, and stops the run when one of them is wrong.
+   *
+   * @returns the same rows, to be sent
+   */
+  async check(source: RowSource): Promise<RowSource> {
+    this.#source = source
+    const { session, recorder, refusals } = this.#parts
+    try {
+      const { rows, wrong } = await readStrictly(source, session, refusals)
+      for (const { placed, issues } of wrong) recorder.wrong(placed.index, placed.row, issues)
+      if (wrong.length > 0) this.stop(wrongRows(wrong, 'Nothing was sent'), 'not all of the rows are right')
+      return new RowSource(rows)
+    } catch (error) {
+      this.stop(error, 'the rows could not be checked')
+      return new RowSource([])
+    }
+  }
+
+  /** Resolves when all of the rows are through, or when what was begun before the run was stopped is settled. */
+  async send(source: RowSource): Promise<void> {
+    this.#source = source
+    if (this.#stopped !== undefined) await source.close()
+    const { concurrency, recorder } = this.#parts
+    await Promise.all(Array.from({ length: concurrency * LANES_PER_CALL }, () => this.#lane(source)))
+    await source.close()
+    // In the ledger they stand in doubt.
+    for (const { row, again } of source.left) if (again?.doubtful) recorder.settled('indeterminate', xpOf(row))
+  }
+
+  /** Sends nothing more. The first reason counts. */
+  stop(cause: unknown, why: string): void {
+    if (this.#stopped !== undefined) return
+    this.#stopped = { cause, why }
+    this.#parts.pause.cancel()
+    void this.#source?.close()
+  }
+
+  async #lane(source: RowSource): Promise<void> {
+    for (;;) {
+      let placed: Placed | undefined
+      try {
+        placed = await source.take()
+      } catch (error) {
+        this.stop(error, 'the list of awards threw an error')
+      }
+      if (placed === undefined) return
+      try {
+        const again = await this.#award(placed)
+        if (again === undefined) source.done()
+        else source.giveBack(placed, again, again.delayMs)
+      } catch (error) {
+        this.stop(error, 'the ledger failed')
+        source.done()
+      }
+      this.#parts.progress.changed()
+    }
+  }
+
+  /** How the row comes back into the line, if it does. @throws what the ledger throws */
+  async #award(placed: Placed): Promise<Return | undefined> {
+    const { session, recorder, refusals } = this.#parts
+    const checked = readRow(placed.row)
+    const issues = checked.ok ? refusals(checked.value) : checked.issues
+    if (!checked.ok || issues.length > 0) {
+      recorder.wrong(placed.index, placed.row, issues)
+      return undefined
+    }
+    const row = checked.value
+    if (recorder.isHalted(row.pid)) {
+      await this.#leaveOut(placed, row)
+      return undefined
+    }
+    const answer = session.begin(row, this.#reopening, placed.again !== undefined)
+    const beginning = answer instanceof Promise ? await answer : answer
+    switch (beginning.kind) {
+      case 'duplicate':
+        recorder.duplicate(row.xp)
+        return undefined
+      case 'settled':
+        this.#countBefore(placed, row, beginning.verdict)
+        return undefined
+      case 'conflict':
+        await this.#contradiction(placed, row)
+        return undefined
+      case 'unfit':
+        recorder.wrong(placed.index, row, [beginning.issue])
+        return undefined
+      case 'busy':
+        return { doubtful: false, delayMs: Math.min(beginning.retryMs, BUSY_MS) }
+      case 'begun':
+        return this.#attempt(placed, beginning.attempt)
+    }
+  }
+
+  async #attempt(placed: Placed, attempt: Attempt): Promise<Return | undefined> {
+    const { client, session, recorder, pause, evidence } = this.#parts
+    const { row } = attempt
+    await this.#turn()
+    if (this.#stopped !== undefined || recorder.isHalted(row.pid)) {
+      this.#slots.giveBack()
+      await session.release(attempt)
+      if (this.#stopped === undefined) recorder.leftOut(row.pid)
+      if (attempt.doubtful) recorder.settled('indeterminate', row.xp)
+      return undefined
+    }
+    const { round } = pause
+    const conclusion = await attemptAward(client, attempt, evidence)
+    this.#slots.giveBack()
+    this.#heed(attempt, conclusion, round)
+    return conclusion.kind === 'judged'
+      ? this.#settle(placed, attempt, conclusion)
+      : this.#withdraw(placed, attempt, conclusion.ending)
+  }
+
+  /** Waits for a slot while no pause is on. */
+  async #turn(): Promise<void> {
+    const { pause } = this.#parts
+    for (;;) {
+      await pause.over()
+      await this.#slots.take()
+      if (pause.remainingMs === 0) return
+      this.#slots.giveBack()
+    }
+  }
+
+  /** What the end of a call means for the calls to come. */
+  #heed({ row, reopened }: Attempt, conclusion: Conclusion, round: number): void {
+    const { ending } = conclusion
+    const verdict = conclusion.kind === 'judged' ? conclusion.judgement.verdict : undefined
+    if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.#rules.succeeded()
+    switch (ending?.kind) {
+      case 'awarded':
+        this.#answered()
+        break
+      case 'refused':
+        this.#answered()
+        if (verdict === 'rejected') this.#stopBy(this.#rules.refused(ending.error, reopened !== 'rejected'))
+        break
+      case 'campaignRefused':
+        this.#answered()
+        this.#parts.recorder.halt(row.pid, ending.error.message)
+        break
+      case 'unknown':
+        this.#stopBy(this.#rules.unknown(ending.error))
+        break
+      case 'unsent':
+        this.#pause(ending.error, round)
+        break
+      case 'hopeless':
+        this.stop(ending.error, 'no award can go on')
+        break
+    }
+  }
+
+  async #settle(
+    placed: Placed,
+    attempt: Attempt,
+    conclusion: Conclusion & { kind: 'judged' },
+  ): Promise<Return | undefined> {
+    const { session, progress } = this.#parts
+    const { verdict, failure } = conclusion.judgement
+    const { row } = attempt
+    let standing: Standing | undefined
+    try {
+      standing = await record(session, attempt, conclusion)
+    } catch (error) {
+      // The intent is in the ledger, and its end is not.
+      this.#count(placed, row, 'indeterminate', `the ledger failed before it had the verdict ${verdict}`)
+      throw error
+    }
+    if (standing === undefined || standing === 'superseded') return { doubtful: true, delayMs: BUSY_MS }
+    this.#count(placed, row, standing, failure?.message ?? '')
+    progress.ended()
+    return undefined
+  }
+
+  /** The award has not been judged: it leaves the ledger as it was, unless an attempt may have been applied. */
+  async #withdraw(placed: Placed, attempt: Attempt, ending: Unjudged): Promise<Return | undefined> {
+    const { session, recorder } = this.#parts
+    const { row } = attempt
+    const doubtful = isDoubtful(attempt, ending)
+    await record(session, attempt, { kind: 'unjudged', ending })
+    if (ending.kind === 'unsent') return { doubtful, delayMs: 0 }
+    if (ending.kind === 'campaignRefused') recorder.leftOut(row.pid)
+    if (doubtful) this.#count(placed, row, 'indeterminate', failureOf(ending.error).message)
+    else if (ending.kind === 'invalid') recorder.wrong(placed.index, row, ending.error.issues)
+    return undefined
+  }
+
+  /** A row of a halted campaign: not sent, and counted only when it is through already. */
+  async #leaveOut(placed: Placed, row: AwardRow): Promise<void> {
+    const { session, recorder } = this.#parts
+    const known = placed.again === undefined ? await session.recall(row) : undefined
+    if (known === undefined) recorder.leftOut(row.pid)
+    else if (known === 'duplicate') recorder.duplicate(row.xp)
+    else this.#countBefore(placed, row, known)
+  }
+
+  #countBefore(placed: Placed, row: AwardRow, verdict: FinalVerdict): void {
+    this.#parts.recorder.settledBefore(verdict, row.xp)
+    this.#problem(placed, row, verdict, 'the ledger has it so, and says why')
+  }
+
+  #count(placed: Placed, row: AwardRow, verdict: Verdict, reason: string): void {
+    this.#parts.recorder.settled(verdict, row.xp)
+    this.#problem(placed, row, verdict, reason)
+  }
+
+  #problem({ index }: Placed, { id }: AwardRow, verdict: Verdict, reason: string): void {
+    if (verdict === 'awarded' || verdict === 'alreadyAwarded') return
+    this.#parts.recorder.problem({ index, id, verdict, reason })
+  }
+
+  #answered(): void {
+    this.#rules.answered()
+    this.#pauses = 0
+  }
+
+  /** Nothing was judged: everybody waits, for as long as the service asks or longer each time. */
+  #pause(error: CampaignError, round: number): void {
+    const isLimit = error instanceof RateLimitError
+    const asked = isLimit ? error.retryAfterMs : undefined
+    const waitMs = asked ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#pauses)
+    if (this.#stopped !== undefined || !this.#parts.pause.begin(round, waitMs)) return
+    this.#pauses++
+    this.#stopBy(isLimit ? this.#rules.rateLimited(error, waitMs) : this.#rules.unreached(error))
+  }
+
+  #stopBy(reason: Stop | undefined): void {
+    if (reason !== undefined) this.stop(reason.cause, reason.why)
+  }
+
+  async #contradiction(placed: Placed, row: AwardRow): Promise<void> {
+    const issues = contradictions(row, await this.#parts.session.find(row.id))
+    this.stop(wrongRows([{ placed, issues }], 'It was not sent'), 'a row contradicts the ledger, or a row before it')
+  }
+}

@@ -1,0 +1,27 @@
+import { endpoints } from '../endpoints/index.ts'
+import { TimeoutError } from '../errors.ts'
+import type { ClientInside } from '../shared/client-inside.ts'
+import type { CallContext } from './attempt.ts'
+import { Failure } from './failure.ts'
+import { guardIssues } from './guard.ts'
+import { TIME_IS_UP } from './timeout.ts'
+import { identityOf } from './token.ts'
+
+/** What other rooms of the package need to know of a client: never its token. @param current - its context at the time */
+export const clientInsideOf = (current: () => CallContext): ClientInside => ({
+  async target(operation, signal) {
+    const { settings, tokens } = current()
+    const context = { operation, outcome: 'not_applied' } as const
+    try {
+      const token = await tokens.get(settings.totalTimeoutMs, signal)
+      return { address: settings.baseUrl, ...identityOf(token) }
+    } catch (reason) {
+      if (reason instanceof Failure) throw reason.toError(context)
+      if (reason !== TIME_IS_UP) throw reason
+      const timeoutMs = settings.totalTimeoutMs
+      const message = `${operation}: the access token source took longer than ${timeoutMs} ms`
+      throw new TimeoutError(message, { ...context, scope: 'total', timeoutMs })
+    }
+  },
+  refusalsOfAward: (award) => guardIssues(current().settings.guard, endpoints.rewardWallet, award),
+})
