@@ -1,0 +1,362 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigurationError, InvalidRequestError } from 'campaign-client'
+import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { describe, expect, test, vi } from 'vitest'
+import { award, awards, counts, newPath, scene, stopOf, temporaryFolder } from './setting.ts'
+
+const proxyThatThrows = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('hostile')
+    },
+    has() {
+      throw new Error('hostile')
+    },
+    ownKeys() {
+      throw new Error('hostile')
+    },
+  },
+)
+
+const WRONG: readonly (readonly [string, unknown])[] = [
+  ['no address', award(1, { address: undefined as never })],
+  ['an address that is none', award(1, { address: '0x12' })],
+  ['an empty id', award(1, { id: '' })],
+  ['a number for an id', award(1, { id: 7 as never })],
+  ['half a surrogate pair', award(1, { id: '\ud800' })],
+  ['XP in words', award(1, { xp: '5' as never })],
+  ['NaN', award(1, { xp: Number.NaN })],
+  ['infinite XP', award(1, { xp: Infinity })],
+  ['null', null],
+  ['a text', 'award'],
+  ['an array', []],
+  ['a promise', Promise.resolve(award(1))],
+  ['an object that throws', proxyThatThrows],
+]
+
+describe('a row that is wrong', () => {
+  test.each(WRONG)('%s: counted as rejected, with its place, and the others go on', async (_, wrong) => {
+    const { client, service } = scene()
+    const path = newPath()
+    const report = await rewardWallets(client, [award(10), wrong as AwardRow, award(11)], { ledger: fileLedger(path) })
+    expect(report.counts).toEqual(counts({ awarded: 2, rejected: 1 }))
+    expect(report.problems).toMatchObject([{ index: 1, verdict: 'rejected', reason: expect.stringMatching(/./) }])
+    expect(report.complete).toBe(true)
+    expect(service.requests).toHaveLength(2)
+    expect(await readLedger(path)).toHaveLength(2)
+  })
+
+  test('binds nothing: corrected, it goes', async () => {
+    const { client } = scene()
+    const ledger = fileLedger(newPath())
+    await rewardWallets(client, [award(1, { address: '0x12' })], { ledger })
+    expect((await rewardWallets(client, awards(1, 1), { ledger })).counts.awarded).toBe(1)
+  })
+
+  test('binds nothing either when only the client finds it: its guard, say', async () => {
+    const { client } = scene()
+    const guarded = {
+      async rewardWallet(row: AwardRow) {
+        if (row.xp > 100) {
+          const issues = [{ path: ['xp'], message: 'is above 100, which the guard allows' }]
+          throw new InvalidRequestError('rewardWallet: xp is above 100', { issues, outcome: 'not_applied' })
+        }
+        await client.rewardWallet(row)
+      },
+    }
+    const path = newPath()
+    const rows = [award(1), award(2, { xp: 500 })]
+    const report = await rewardWallets(guarded, rows, { ledger: fileLedger(path) })
+    expect(report).toMatchObject({ counts: counts({ awarded: 1, rejected: 1 }), complete: true })
+    expect(report.problems).toMatchObject([
+      { index: 1, id: 'award-2', reason: 'xp is above 100, which the guard allows' },
+    ])
+    expect(await readLedger(path)).toHaveLength(1)
+    expect((await rewardWallets(guarded, [award(2, { xp: 50 })], { ledger: fileLedger(path) })).counts.awarded).toBe(1)
+  })
+
+  test('is read once: what it says afterwards changes nothing', async () => {
+    const { client, service } = scene()
+    let reads = 0
+    const shifty = {
+      address: award(1).address,
+      pid: 'demo',
+      id: 'shifty',
+      get xp() {
+        return ++reads
+      },
+    }
+    await rewardWallets(client, [shifty], { ledger: fileLedger(newPath()) })
+    expect(service.state.awards).toMatchObject([{ xp: 1 }])
+  })
+
+  test('a million of them do not fill the report', async () => {
+    const { client } = scene()
+    const rows = Array.from({ length: 3_000 }, () => ({}) as AwardRow)
+    const report = await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })
+    expect(report).toMatchObject({ problemsOmitted: 2_000, counts: counts({ rejected: 3_000 }) })
+    expect(report.problems).toHaveLength(1_000)
+  })
+})
+
+describe('a row that contradicts another one', () => {
+  test.each([
+    ['XP', { xp: 99 }, /xp is 99, but the id "award-0" stands for 1 already/],
+    ['a campaign', { pid: 'other' }, /pid is "other", but the id "award-0" stands for "demo" already/],
+    ['an address', { address: award(7).address }, /address is "0x.*8", but the id/],
+  ])('another %s: the run stops before it is sent', async (_, changes, words) => {
+    const { client, service } = scene()
+    const path = newPath()
+    const rows = [award(0), award(1), award(0, changes), ...awards(500, 2)]
+    const { cause, report } = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 1 }))
+    expect(cause).toBeInstanceOf(InvalidRequestError)
+    expect((cause as Error).message).toMatch(words)
+    expect((cause as InvalidRequestError).issues).toMatchObject([{ path: ['rows', 2, Object.keys(changes)[0]] }])
+    expect(report.counts.awarded).toBeLessThan(10)
+    expect(service.state.awards).toContainEqual(expect.objectContaining({ id: 'award-0', xp: 1, pid: 'demo' }))
+    // The next run, against the ledger alone.
+    const next = await stopOf(rewardWallets(client, [award(0, changes)], { ledger: fileLedger(path) }))
+    expect((next.cause as Error).message).toMatch(words)
+    expect(next.report.rows).toBe(1)
+  })
+})
+
+describe('strict', () => {
+  test('reads all rows first, and sends nothing when one of them is wrong', async () => {
+    const { client, sent } = scene()
+    const path = newPath()
+    await rewardWallets(client, [award(900)], { ledger: fileLedger(path) })
+    const rows = [award(0), award(1, { xp: Number.NaN }), award(0, { xp: 5 }), award(900, { xp: 1 }), award(2)]
+    const { cause, report, message } = await stopOf(
+      rewardWallets(client, rows, { ledger: fileLedger(path), strict: true }),
+    )
+    expect(sent()).toBe(1)
+    expect(cause).toBeInstanceOf(InvalidRequestError)
+    expect((cause as InvalidRequestError).issues.map(({ path: at }) => at.join('.'))).toEqual([
+      'rows.1.xp',
+      'rows.2.xp',
+      'rows.3.xp',
+    ])
+    expect(message).toContain('Nothing was sent')
+    expect(report).toMatchObject({ rows: 5, counts: counts({ rejected: 3 }), complete: false })
+    expect(report.problems.map(({ index }) => index)).toEqual([1, 2, 3])
+    expect(await readLedger(path)).toHaveLength(1)
+  })
+
+  test('sends all of a list without fault, duplicates once', async () => {
+    const { client } = scene()
+    async function* rows() {
+      yield* awards(5)
+      yield award(0)
+    }
+    const report = await rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true })
+    expect(report).toMatchObject({ rows: 6, counts: counts({ awarded: 5, duplicate: 1 }), complete: true })
+  })
+
+  test('can be aborted while it reads', async () => {
+    const { client, sent } = scene()
+    const controller = new AbortController()
+    async function* rows() {
+      for (let number = 0; ; number++) {
+        if (number === 500) controller.abort()
+        yield award(number)
+        await undefined
+      }
+    }
+    const stop = await stopOf(
+      rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true, signal: controller.signal }),
+    )
+    expect(stop.cause).toMatchObject({ name: 'AbortError' })
+    expect(sent()).toBe(0)
+  })
+})
+
+describe('a list that is hostile', () => {
+  test.each([
+    ['undefined', undefined],
+    ['a number', 5],
+    ['an object', {}],
+    ['a text', 'abc'],
+    ['null', null],
+  ])('%s is no list', async (_, rows) => {
+    const { client } = scene()
+    const path = newPath()
+    const run = rewardWallets(client, rows as never, { ledger: fileLedger(path) })
+    await expect(run).rejects.toThrow(InvalidRequestError)
+    await expect(run).rejects.toThrow(/rows must be an iterable or an async iterable/)
+    await expect(readLedger(path)).rejects.toThrow('is not there')
+  })
+
+  test('one that gives no iterator', async () => {
+    const { client } = scene()
+    const rows = { [Symbol.iterator]: () => 5 } as never
+    await expect(rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).rejects.toThrow('gave no iterator')
+  })
+
+  test.each(['an iterator', 'an asynchronous one'])('%s that throws late: what was begun is settled', async (kind) => {
+    const { client, service } = scene()
+    const path = newPath()
+    const failure = new Error('line 25 of the file is not CSV')
+    function* some() {
+      yield* awards(24)
+      throw failure
+    }
+    async function* later() {
+      yield* some()
+    }
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 30, times: 24 })
+    const rows = kind === 'an iterator' ? some() : later()
+    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(path) }))
+    expect(stop.cause).toBe(failure)
+    expect(stop.message).toContain('the list of awards threw an error: line 25')
+    expect(stop.report).toMatchObject({ rows: 24, complete: false })
+    const { awarded } = stop.report.counts
+    expect(service.state.awards).toHaveLength(awarded)
+    expect((await readLedger(path)).filter(({ verdict }) => verdict === 'awarded')).toHaveLength(awarded)
+    expect((await rewardWallets(client, awards(24), { ledger: fileLedger(path) })).counts.awarded).toBe(24)
+  })
+
+  test.each([
+    ['no object', () => 5],
+    ['a result that throws', () => proxyThatThrows],
+    ['a promise that rejects', () => Promise.reject(new Error('late'))],
+  ])('an iterator whose next gives %s', async (_, next) => {
+    const { client } = scene()
+    const rows = { [Symbol.iterator]: () => ({ next }) } as never
+    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+    expect(stop.report.rows).toBe(0)
+  })
+
+  test('an iterator that never answers does not hold an abort', async () => {
+    const { client } = scene()
+    const controller = new AbortController()
+    const rows = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined), return: vi.fn() }),
+    }
+    const run = rewardWallets(client, rows, { ledger: fileLedger(newPath()), signal: controller.signal })
+    setTimeout(() => controller.abort(), 20)
+    expect((await stopOf(run)).report.rows).toBe(0)
+  })
+
+  test('an endless one is left in the middle, and may clean up', async () => {
+    const { client, service } = scene()
+    const cleaned = vi.fn()
+    async function* rows() {
+      try {
+        for (let number = 0; ; number++) yield award(number)
+      } finally {
+        cleaned()
+      }
+    }
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
+    await stopOf(rewardWallets(client, rows(), { ledger: fileLedger(newPath()) }))
+    expect(cleaned).toHaveBeenCalledOnce()
+  })
+
+  test('one whose clean-up hangs is not waited for longer than a second', async () => {
+    const { client, service } = scene()
+    let number = 0
+    const rows = {
+      [Symbol.iterator]: () => ({
+        next: () => ({ done: false as const, value: award(number++) }),
+        return: () => new Promise<never>(() => undefined) as never,
+      }),
+    }
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
+    await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+  })
+
+  test('is asked for one row at a time, and not ahead of what can be sent', async () => {
+    const { client, service } = scene()
+    let asked = 0
+    let open = 0
+    let most = 0
+    const rows = {
+      [Symbol.asyncIterator]: () => ({
+        async next() {
+          asked++
+          most = Math.max(most, ++open)
+          await undefined
+          open--
+          return asked > 400 ? { done: true as const, value: undefined } : { done: false as const, value: award(asked) }
+        },
+      }),
+    }
+    const ahead: number[] = []
+    const counting = {
+      async rewardWallet(row: AwardRow) {
+        ahead.push(asked - service.state.awards.length)
+        await client.rewardWallet(row)
+      },
+    }
+    const report = await rewardWallets(counting, rows, { ledger: fileLedger(newPath()), concurrency: 4 })
+    expect(report.counts.awarded).toBe(400)
+    expect(most).toBe(1)
+    expect(Math.max(...ahead)).toBeLessThanOrEqual(4 * 2 + 1)
+  })
+})
+
+describe('arguments', () => {
+  const { client } = scene()
+  test.each([
+    ['no options', undefined, /options must be an object/],
+    ['no ledger', {}, /options\.ledger must be a ledger, such as fileLedger\('awards\.ledger'\), got undefined/],
+    ['a path for a ledger', { ledger: 'awards.ledger' }, /options\.ledger must be a ledger/],
+    ['a misspelt option', { ledger: fileLedger('x'), concurency: 3 }, /options\.concurency is not an option/],
+    ['no concurrency', { ledger: fileLedger('x'), concurrency: 0 }, /options\.concurrency must be a whole number/],
+    ['a signal that is none', { ledger: fileLedger('x'), signal: {} }, /options\.signal must be an AbortSignal/],
+    ['a text for a flag', { ledger: fileLedger('x'), strict: 'yes' }, /options\.strict must be true or false/],
+    ['no function', { ledger: fileLedger('x'), confirm: true }, /options\.confirm must be a function/],
+  ])('%s', async (_, options, words) => {
+    const run = rewardWallets(client, [], options as never)
+    await expect(run).rejects.toThrow(InvalidRequestError)
+    await expect(run).rejects.toThrow(words)
+  })
+
+  test('no client', async () => {
+    const run = rewardWallets(undefined as never, [], { ledger: fileLedger('x') })
+    await expect(run).rejects.toThrow(/client must have the method rewardWallet, got undefined/)
+  })
+
+  test.each([[''], [undefined], [5]])('a ledger without a path: %j', (path) => {
+    expect(() => fileLedger(path as string)).toThrow(InvalidRequestError)
+    expect(() => readLedger(path as string)).toThrow(InvalidRequestError)
+  })
+
+  test('a ledger with a misspelt option', () => {
+    expect(() => fileLedger('x', { name: 'launch' } as never)).toThrow(/options\.name is not an option; there are run/)
+  })
+
+  test('an empty list is complete', async () => {
+    expect(await rewardWallets(client, [], { ledger: fileLedger(newPath()) })).toMatchObject({
+      rows: 0,
+      complete: true,
+    })
+  })
+})
+
+describe('a ledger that can not be written', () => {
+  const { client } = scene()
+  const refused = async (path: string, words: RegExp) => {
+    const run = rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    await expect(run).rejects.toThrow(ConfigurationError)
+    await expect(run).rejects.toThrow(words)
+  }
+
+  test('its folder is not there', () =>
+    refused(join(temporaryFolder(), 'no', 'awards.ledger'), /can't be used: ENOENT/))
+
+  test('it is a folder', async () => {
+    const path = newPath()
+    mkdirSync(path)
+    await refused(path, /it is a folder/)
+  })
+
+  test('a part of its path is a file', async () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    await refused(join(path, 'awards.ledger'), /ENOTDIR/)
+  })
+})

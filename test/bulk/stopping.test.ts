@@ -1,0 +1,267 @@
+import { CampaignClient, ConfigurationError, ServiceError, UnauthorizedError } from 'campaign-client'
+import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test, vi } from 'vitest'
+import { freePort } from '../machine/server-process.ts'
+import { award, awards, counts, newPath, scene, stopOf, verdictsIn } from './setting.ts'
+
+/** Where nobody listens. */
+const nowhere = async () => `http://127.0.0.1:${await freePort()}/api/v1`
+
+describe('what ends a run', () => {
+  test('401: what is in flight is settled, nothing is rejected, and the next run goes on', async () => {
+    const { client, service } = scene()
+    const path = newPath()
+    const rows = awards(20)
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 200, times: 3 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
+    const { cause, report, message } = await stopOf(
+      rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 4 }),
+    )
+    expect(cause).toBeInstanceOf(UnauthorizedError)
+    expect(message).toMatch(/no award can go on.*HTTP 401.*run it again with the same ledger/s)
+    expect(report).toMatchObject({ counts: counts({ awarded: 3 }), complete: false })
+    expect(Object.values(await verdictsIn(path))).toEqual(['awarded', 'awarded', 'awarded'])
+
+    const next = await rewardWallets(client, rows, { ledger: fileLedger(path) })
+    expect(next).toMatchObject({ counts: counts({ awarded: 20 }), fromLedger: 3, complete: true })
+    expect(service.state.awards).toHaveLength(20)
+  })
+
+  test('a service that can not be reached: nothing gets a verdict', async () => {
+    const client = new CampaignClient({ baseUrl: await nowhere(), accessToken: 'a-token', maxRetries: 0 })
+    const path = newPath()
+    const { cause, report } = await stopOf(rewardWallets(client, awards(30), { ledger: fileLedger(path) }))
+    expect(cause).toMatchObject({ code: 'network', outcome: 'not_applied' })
+    expect(report.counts).toEqual(counts({}))
+    expect(await readLedger(path)).toEqual([])
+  })
+
+  test('a service that is away for a moment is waited for', async () => {
+    const { client, service } = scene()
+    const lost = new CampaignClient({ baseUrl: await nowhere(), accessToken: 'a-token', maxRetries: 0 })
+    let away = 12
+    const flaky = { rewardWallet: (row: AwardRow) => (away-- > 0 ? lost : client).rewardWallet(row) }
+    const report = await rewardWallets(flaky, awards(30), { ledger: fileLedger(newPath()), concurrency: 8 })
+    expect(report.counts).toEqual(counts({ awarded: 30 }))
+    expect(service.state.awards).toHaveLength(30)
+  })
+
+  test('an abort: its reason is the cause, and what is in flight is waited for', async () => {
+    const { client, service } = scene()
+    const path = newPath()
+    const controller = new AbortController()
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 60, times: 4 })
+    const run = rewardWallets(client, awards(100), {
+      ledger: fileLedger(path),
+      concurrency: 4,
+      signal: controller.signal,
+    })
+    await vi.waitFor(() => expect(service.requests).toHaveLength(4))
+    const reason = new Error('the operator has had enough')
+    controller.abort(reason)
+    const stop = await stopOf(run)
+    expect(stop.cause).toBe(reason)
+    expect(stop.report.counts).toEqual(counts({ awarded: 4 }))
+    expect(service.state.awards).toHaveLength(4)
+    expect(await readLedger(path)).toHaveLength(4)
+  })
+
+  test('an abort before the start: nothing is read, sent or opened', async () => {
+    const { client, sent } = scene()
+    const path = newPath()
+    const rows = {
+      next: vi.fn(() => ({ done: true as const, value: undefined })),
+      [Symbol.iterator]() {
+        return this
+      },
+    }
+    const stop = await stopOf(
+      rewardWallets(client, rows, { ledger: fileLedger(path), signal: AbortSignal.abort('no') }),
+    )
+    expect(stop.cause).toBe('no')
+    expect(stop.report).toMatchObject({ rows: 0, complete: false })
+    expect(rows.next).not.toHaveBeenCalled()
+    expect(sent()).toBe(0)
+    await expect(readLedger(path)).rejects.toThrow('is not there')
+  })
+
+  test('an abort while the service asks to wait', async () => {
+    const { client, service } = scene()
+    const controller = new AbortController()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '60' }, times: Infinity })
+    const run = rewardWallets(client, awards(5), {
+      ledger: fileLedger(newPath()),
+      signal: controller.signal,
+      onProgress: ({ waitingMs }) => waitingMs > 50_000 && controller.abort(),
+    })
+    expect((await stopOf(run)).report.counts).toEqual(counts({}))
+  })
+
+  test('twenty refusals of one kind before any success', async () => {
+    const { client, service, sent } = scene()
+    const path = newPath()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: Infinity })
+    const stop = await stopOf(rewardWallets(client, awards(500), { ledger: fileLedger(path), concurrency: 4 }))
+    expect(stop.cause).toMatchObject({ code: 'bad_request' })
+    expect(stop.message).toContain('20 awards were refused in the same way')
+    const { rejected } = stop.report.counts
+    expect(rejected).toBeGreaterThanOrEqual(20)
+    expect(rejected).toBeLessThan(20 + 4)
+    expect(sent()).toBe(rejected)
+    expect(Object.values(await verdictsIn(path)).filter((verdict) => verdict === 'rejected')).toHaveLength(rejected)
+  })
+
+  test('twenty refusals of several kinds, or after a success, do not', async () => {
+    const { client, service } = scene()
+    for (const status of [400, 409]) service.fail({ on: 'rewardWallet', kind: 'status', status, times: 19 })
+    expect((await rewardWallets(client, awards(40), { ledger: fileLedger(newPath()), concurrency: 2 })).counts).toEqual(
+      counts({ rejected: 38, awarded: 2 }),
+    )
+    const later = fileLedger(newPath())
+    await rewardWallets(client, awards(1, 100), { ledger: later })
+    const rows = [...awards(1, 200), ...awards(30, 300)]
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 30 })
+    expect((await rewardWallets(client, rows, { ledger: later, concurrency: 1 })).counts.rejected).toBe(30)
+  })
+
+  test('refusals that come from attempts in doubt are no sign of a wrong list', async () => {
+    const { client, service } = scene()
+    const ledger = fileLedger(newPath())
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 60 })
+    await rewardWallets(client, awards(60), { ledger })
+    expect((await rewardWallets(client, awards(60), { ledger })).counts).toEqual(counts({ unconfirmed: 60 }))
+  })
+
+  test('refusals of what has been refused before do not end a run that retries them', async () => {
+    const { client, service } = scene()
+    const ledger = fileLedger(newPath())
+    await rewardWallets(client, awards(1), { ledger })
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 80 })
+    const rows = awards(41)
+    await rewardWallets(client, [award(1_000), ...rows], { ledger, concurrency: 1 })
+    expect((await rewardWallets(client, rows, { ledger, retryRejected: true })).counts.rejected).toBe(40)
+  })
+
+  test('a hundred awards in a row of which nobody knows the end', async () => {
+    const { client, service } = scene()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 503, times: Infinity })
+    const stop = await stopOf(rewardWallets(client, awards(500), { ledger: fileLedger(newPath()) }))
+    expect(stop.cause).toBeInstanceOf(ServiceError)
+    expect(stop.report.counts.indeterminate).toBeGreaterThanOrEqual(100)
+    expect(stop.report.counts.indeterminate).toBeLessThan(110)
+  })
+
+  test('a client that throws what none of ours does', async () => {
+    const bug = new TypeError('token-secret is not a function')
+    const path = newPath()
+    const client = { rewardWallet: async () => Promise.reject(bug) }
+    const stop = await stopOf(rewardWallets(client, awards(50), { ledger: fileLedger(path), concurrency: 2 }))
+    expect(stop.cause).toBe(bug)
+    expect(stop.report.counts.indeterminate).toBeGreaterThan(0)
+    expect(JSON.stringify(await readLedger(path))).not.toContain('token-secret')
+  })
+
+  test('a token source that fails: before anything is opened', async () => {
+    const { client } = scene({
+      accessToken: async () => {
+        throw new Error('the vault is sealed')
+      },
+    })
+    const path = newPath()
+    const { cause } = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(path) }))
+    expect(cause).toMatchObject({ code: 'access_token' })
+    await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
+  })
+})
+
+describe('what does not', () => {
+  test.each([403, 404])('%i halts the campaign it came from, and the others go on', async (status) => {
+    const service = createCampaignService({
+      campaigns: [
+        { id: 'demo', name: 'Demo' },
+        { id: 'other', name: 'Other' },
+      ],
+      tokens: { limited: { campaigns: ['other'] }, full: {} },
+    })
+    const clientWith = (accessToken: string) =>
+      new CampaignClient({ baseUrl: 'https://s.example/api/v1', accessToken, fetch: service.fetch, maxRetries: 0 })
+    const path = newPath()
+    const rows = Array.from({ length: 40 }, (_, number) => award(number, { pid: number % 2 ? 'demo' : 'other' }))
+    const limited = clientWith('limited')
+    const refusing = {
+      async rewardWallet(row: AwardRow) {
+        if (row.pid === 'demo' && status === 404) service.fail({ on: 'rewardWallet', kind: 'status', status })
+        await limited.rewardWallet(row)
+      },
+    }
+    const report = await rewardWallets(refusing, rows, {
+      ledger: fileLedger(path),
+      concurrency: status === 404 ? 1 : 3,
+    })
+    expect(report).toMatchObject({ rows: 40, complete: false, counts: counts({ awarded: 20 }) })
+    expect(report.halted).toEqual([{ pid: 'demo', rows: 20, reason: expect.stringContaining(`HTTP ${status}`) }])
+    expect(service.requests.filter(({ status: answer }) => answer === status).length).toBeLessThanOrEqual(3)
+
+    const next = await rewardWallets(clientWith('full'), rows, { ledger: fileLedger(path) })
+    expect(next).toMatchObject({ complete: true, counts: counts({ awarded: 40 }), fromLedger: 20, halted: [] })
+  })
+
+  test('rows of a halted campaign that are through already are counted as what they are', async () => {
+    const { client, service } = scene()
+    const ledger = fileLedger(newPath())
+    await rewardWallets(client, awards(3), { ledger })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+    const rows = [award(50), ...awards(3), award(51), award(0)]
+    const report = await rewardWallets(client, rows, { ledger, concurrency: 1 })
+    expect(report.counts).toEqual(counts({ awarded: 3, duplicate: 1 }))
+    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 2 }])
+  })
+
+  test('429 goes back into the line, however often, and never becomes a verdict', async () => {
+    const { client, service } = scene()
+    const path = newPath()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: 25 })
+    const report = await rewardWallets(client, awards(10), { ledger: fileLedger(path), concurrency: 3 })
+    expect(report).toMatchObject({ counts: counts({ awarded: 10 }), complete: true, problems: [] })
+    expect(service.state.awards).toHaveLength(10)
+    const lines = (await readLedger(path)).map(({ verdict }) => verdict)
+    expect(lines).toEqual(Array(10).fill('awarded'))
+  })
+
+  test('429 after a lost answer: the doubt stays', async () => {
+    const { client, service } = scene({ maxRetries: 1 })
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
+    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
+  })
+
+  test('429 without an attempt in doubt leaves no trace: a refusal after it is a rejection', async () => {
+    const { client, service } = scene()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
+    expect(report.counts).toEqual(counts({ rejected: 1 }))
+  })
+
+  test('an endless 429 ends the run in the end, and a wait of an hour at once', async () => {
+    const { client, service } = scene()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
+    const stop = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    expect(stop.cause).toMatchObject({ code: 'rate_limited' })
+    service.reset()
+    service.fail({
+      on: 'rewardWallet',
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': '3600' },
+      times: Infinity,
+    })
+    const soon = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    expect(soon.message).toContain('asks to wait for 60 minutes')
+    expect(soon.report.counts).toEqual(counts({}))
+  })
+})

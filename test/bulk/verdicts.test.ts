@@ -1,0 +1,258 @@
+import { type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
+import { describe, expect, test, vi } from 'vitest'
+import { award, awards, counts, newPath, scene, verdictsIn } from './setting.ts'
+
+describe('what becomes of one award', () => {
+  test('200: awarded, and not sent again', async () => {
+    const { client, service, sent } = scene()
+    const path = newPath()
+    const report = await rewardWallets(client, awards(3), { ledger: fileLedger(path) })
+    expect(report).toMatchObject({ version: 1, rows: 3, complete: true, fromLedger: 0, problems: [], halted: [] })
+    expect(report.counts).toEqual(counts({ awarded: 3 }))
+    expect(report.xp).toEqual(counts({ awarded: 6 }))
+    expect(Date.parse(report.finishedAt)).toBeGreaterThanOrEqual(Date.parse(report.startedAt))
+    expect(service.state.awards.map(({ id, xp }) => [id, xp]).sort()).toEqual([
+      ['award-0', 1],
+      ['award-1', 2],
+      ['award-2', 3],
+    ])
+
+    const again = await rewardWallets(client, awards(3), { ledger: fileLedger(path) })
+    expect(again).toMatchObject({ rows: 3, fromLedger: 3, complete: true, counts: counts({ awarded: 3 }) })
+    expect(sent()).toBe(3)
+    expect(await verdictsIn(path)).toEqual({ 'award-0': 'awarded', 'award-1': 'awarded', 'award-2': 'awarded' })
+  })
+
+  test('an answer that gets lost: indeterminate, then unconfirmed, since the refusal is the same for every reason', async () => {
+    const { client, service, sent } = scene()
+    const ledger = fileLedger(newPath())
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    const first = await rewardWallets(client, awards(1), { ledger })
+    expect(first).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
+    expect(first.problems).toMatchObject([{ index: 0, id: 'award-0', verdict: 'indeterminate' }])
+
+    const second = await rewardWallets(client, awards(1), { ledger })
+    expect(second).toMatchObject({ counts: counts({ unconfirmed: 1 }), complete: true })
+    expect(sent()).toBe(2)
+    const third = await rewardWallets(client, awards(1), { ledger })
+    expect(third).toMatchObject({ counts: counts({ unconfirmed: 1 }), complete: true, fromLedger: 1 })
+    expect(sent()).toBe(2)
+  })
+
+  test('an answer that gets lost within one call of the client, which retried', async () => {
+    const { client, service } = scene({ maxRetries: 1 })
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
+    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
+    expect(service.state.awards).toHaveLength(1)
+  })
+
+  test('an attempt that was lost without effect: awarded by the next run', async () => {
+    const { client, service } = scene()
+    const ledger = fileLedger(newPath())
+    service.fail({ on: 'rewardWallet', kind: 'reset' })
+    expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ indeterminate: 1 }))
+    expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ awarded: 1 }))
+  })
+
+  test.each(['hang', 'garbage', 'truncate', 'misshapen'] as const)('%s: indeterminate', async (kind) => {
+    const { client, service } = scene({ timeoutMs: 50 })
+    service.fail({ on: 'rewardWallet', kind })
+    // Half of an answer to a write that carries no data may still say 200: then it is awarded.
+    const { counts: found } = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
+    expect(found.awarded + found.indeterminate).toBe(1)
+    if (kind !== 'truncate') expect(found.indeterminate).toBe(1)
+  })
+
+  test.each([500, 503, 408])('%i: indeterminate', async (status) => {
+    const { client, service } = scene()
+    service.fail({ on: 'rewardWallet', kind: 'status', status })
+    expect((await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })).counts.indeterminate).toBe(1)
+  })
+
+  test.each([400, 409, 422])(
+    '%i without an attempt before: rejected, with the reason, and not sent again',
+    async (status) => {
+      const { client, service, sent } = scene()
+      const path = newPath()
+      service.fail({ on: 'rewardWallet', kind: 'status', status })
+      const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+      expect(report).toMatchObject({ counts: counts({ rejected: 1 }), xp: counts({ rejected: 1 }), complete: true })
+      expect(report.problems).toEqual([
+        { index: 0, id: 'award-0', verdict: 'rejected', reason: expect.stringContaining(`HTTP ${status}`) },
+      ])
+      expect((await rewardWallets(client, awards(1), { ledger: fileLedger(path) })).counts.rejected).toBe(1)
+      expect(sent()).toBe(1)
+    },
+  )
+
+  test('retryRejected sends what was rejected again', async () => {
+    const { client, service } = scene()
+    const ledger = fileLedger(newPath())
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    await rewardWallets(client, awards(2), { ledger, concurrency: 1 })
+    const report = await rewardWallets(client, awards(2), { ledger, retryRejected: true })
+    expect(report).toMatchObject({ counts: counts({ awarded: 2 }), fromLedger: 1 })
+    expect(service.state.awards).toHaveLength(2)
+  })
+
+  test('an id that was used elsewhere: rejected, whatever that proves; the ledger may have been lost', async () => {
+    const { client, service } = scene()
+    await client.rewardWallet(award(0))
+    expect((await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })).counts.rejected).toBe(1)
+    expect(service.state.awards).toHaveLength(1)
+  })
+})
+
+describe('evidence', () => {
+  const lost = async (rows: readonly AwardRow[] = awards(1)) => {
+    const { client, service, sent } = scene()
+    const path = newPath()
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: rows.length })
+    await rewardWallets(client, rows, { ledger: fileLedger(path) })
+    return { client, service, sent, path, ledger: fileLedger(path), rows }
+  }
+
+  test.each([
+    [true, 'alreadyAwarded'],
+    [false, 'rejected'],
+    [undefined, 'unconfirmed'],
+  ] as const)('confirm says %s after an attempt in doubt: %s', async (answer, verdict) => {
+    const { client, ledger, rows } = await lost()
+    const confirm = vi.fn(async () => answer)
+    const report = await rewardWallets(client, rows, { ledger, confirm })
+    expect(report.counts).toEqual(counts({ [verdict]: 1 }))
+    expect(confirm.mock.calls).toEqual([[award(0)]])
+  })
+
+  test.each([
+    [true, 'alreadyAwarded'],
+    [false, 'rejected'],
+    [undefined, 'unconfirmed'],
+  ] as const)('isUsedId says %s after an attempt in doubt: %s', async (answer, verdict) => {
+    const { client, ledger, rows } = await lost()
+    const isUsedId = vi.fn(() => answer)
+    const report = await rewardWallets(client, rows, { ledger, isUsedId })
+    expect(report.counts).toEqual(counts({ [verdict]: 1 }))
+    expect(isUsedId).toHaveBeenCalledWith(expect.objectContaining({ code: 'bad_request', status: 400 }))
+  })
+
+  test.each([
+    [true, 'alreadyAwarded'],
+    [false, 'rejected'],
+    [undefined, 'rejected'],
+  ] as const)('without an attempt before, confirm says %s: %s', async (answer, verdict) => {
+    const { client } = scene()
+    await client.rewardWallet(award(0))
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()), confirm: () => answer })
+    expect(report.counts).toEqual(counts({ [verdict]: 1 }))
+  })
+
+  test('what isUsedId does not know, confirm may', async () => {
+    const { client, ledger, rows } = await lost()
+    const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false, confirm: () => true })
+    expect(report.counts.alreadyAwarded).toBe(1)
+  })
+
+  test('what stayed unconfirmed is confirmed by a later run, without being sent', async () => {
+    const { client, sent, ledger, rows } = await lost(awards(2))
+    await rewardWallets(client, rows, { ledger })
+    const before = sent()
+    const confirm = ({ id }: AwardRow) => id === 'award-0'
+    const report = await rewardWallets(client, rows, { ledger, confirm })
+    expect(report.counts).toEqual(counts({ alreadyAwarded: 1, rejected: 1 }))
+    expect(sent()).toBe(before)
+    expect((await rewardWallets(client, rows, { ledger })).counts).toEqual(counts({ alreadyAwarded: 1, rejected: 1 }))
+  })
+
+  test('what confirm can not tell stays unconfirmed, with its reason', async () => {
+    const { client, ledger, rows, path } = await lost()
+    await rewardWallets(client, rows, { ledger })
+    const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
+    expect(report.counts.unconfirmed).toBe(1)
+    expect(await verdictsIn(path)).toEqual({ 'award-0': 'unconfirmed' })
+  })
+
+  test('what stayed unconfirmed is sent again when only isUsedId can tell', async () => {
+    const { client, sent, ledger, rows } = await lost()
+    await rewardWallets(client, rows, { ledger })
+    const before = sent()
+    expect((await rewardWallets(client, rows, { ledger, isUsedId: () => true })).counts.alreadyAwarded).toBe(1)
+    expect(sent()).toBe(before + 1)
+  })
+
+  test.each(['isUsedId', 'confirm'] as const)(
+    'a %s that throws: not final, and asked again next time',
+    async (name) => {
+      const { client, ledger, rows } = await lost()
+      const evidence = {
+        [name]: () => {
+          throw new Error('the lookup of secret-123 failed')
+        },
+      }
+      const report = await rewardWallets(client, rows, { ledger, ...evidence })
+      expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
+      expect(JSON.stringify(report)).not.toContain('secret-123')
+      expect((await rewardWallets(client, rows, { ledger, [name]: () => true })).counts.alreadyAwarded).toBe(1)
+    },
+  )
+
+  test('no false comfort: an intent whose request never left, refused because the award is wrong', async () => {
+    const { client, ledger, rows, service } = await (async () => {
+      const { client, service } = scene()
+      // The first attempt has no effect, and nobody knows; the second is refused for the campaign's own reason.
+      service.fail({ on: 'rewardWallet', kind: 'reset' })
+      const ledger = fileLedger(newPath())
+      await rewardWallets(client, awards(1), { ledger })
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+      return { client, service, ledger, rows: awards(1) }
+    })()
+    expect((await rewardWallets(client, rows, { ledger })).counts).toEqual(counts({ unconfirmed: 1 }))
+    const isThere = ({ id }: AwardRow) => service.state.awards.some((given) => given.id === id)
+    expect((await rewardWallets(client, rows, { ledger, confirm: isThere })).counts).toEqual(counts({ rejected: 1 }))
+  })
+})
+
+describe('one id', () => {
+  test('the same row twice is sent once', async () => {
+    const { client, sent } = scene()
+    const upper = award(0, { address: award(0).address.toUpperCase().replace('0X', '0x') })
+    const ledger = fileLedger(newPath())
+    const report = await rewardWallets(client, [award(0), award(0), award(1), upper], { ledger })
+    expect(report).toMatchObject({
+      rows: 4,
+      counts: counts({ awarded: 2, duplicate: 2 }),
+      xp: counts({ awarded: 3, duplicate: 2 }),
+      complete: true,
+    })
+    expect(sent()).toBe(2)
+    const again = await rewardWallets(client, [award(0), award(0), award(1), upper], { ledger })
+    expect(again).toMatchObject({ counts: counts({ awarded: 2, duplicate: 2 }), fromLedger: 2 })
+  })
+
+  test('letter case, Unicode form and white space tell ids apart', async () => {
+    const { client, service } = scene()
+    const ids = ['a', 'A', 'é', 'e\u0301', ' a', 'a ', '\u0000', '"', '\\', '\n', '😀', 'a'.repeat(20_000)]
+    const rows = ids.map((id, number) => award(number, { id }))
+    const ledger = fileLedger(newPath())
+    expect((await rewardWallets(client, rows, { ledger })).counts.awarded).toBe(ids.length)
+    expect((await rewardWallets(client, rows, { ledger })).fromLedger).toBe(ids.length)
+    expect(service.state.awards.map(({ id }) => id).sort()).toEqual([...ids].sort())
+  })
+
+  test('XP of all kinds come back as they were', async () => {
+    const { client, service } = scene()
+    const amounts = [0, -0, 0.1, 1e21, 5e-324, Number.MAX_SAFE_INTEGER, -3]
+    const rows = amounts.map((xp, number) => award(number, { xp }))
+    const ledger = fileLedger(newPath())
+    await rewardWallets(client, rows, { ledger })
+    expect((await rewardWallets(client, rows, { ledger })).fromLedger).toBe(amounts.length)
+    expect(service.state.awards.map(({ xp }) => xp).sort()).toEqual(amounts.map((xp) => xp || 0).sort())
+  })
+
+  test('sums of XP are not worn by rounding', async () => {
+    const { client } = scene()
+    const rows = Array.from({ length: 10 }, (_, number) => award(number, { xp: 0.1 }))
+    expect((await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).xp.awarded).toBe(1)
+  })
+})
