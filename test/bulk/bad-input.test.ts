@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
@@ -358,5 +358,38 @@ describe('a ledger that can not be written', () => {
     const path = newPath()
     writeFileSync(path, '')
     await refused(join(path, 'awards.ledger'), /ENOTDIR/)
+  })
+})
+
+describe('the guard of the client', () => {
+  const guard = { campaigns: ['demo'], maxXpPerAward: 100 }
+  const rows = [award(1), award(2, { xp: 500 }), award(3, { pid: 'other' })]
+
+  test('what it forbids is told before an intent is written, and binds nothing', async () => {
+    const { client, sent } = scene({ guard })
+    const path = newPath()
+    const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
+    expect(report).toMatchObject({ counts: counts({ awarded: 1, rejected: 2 }), complete: true })
+    expect(report.problems).toMatchObject([
+      { index: 1, id: 'award-2', reason: expect.stringContaining('says the guard') },
+      { index: 2, id: 'award-3', reason: expect.stringContaining('is not a campaign of the guard') },
+    ])
+    expect(readFileSync(path, 'utf8')).not.toMatch(/award-[23]/)
+    expect(sent()).toBe(1)
+  })
+
+  test('strict sends nothing at all', async () => {
+    const { client, sent } = scene({ guard })
+    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), strict: true }))
+    expect(stop.report.counts.rejected).toBe(2)
+    expect(sent()).toBe(0)
+  })
+
+  test('a derived client brings its own, and the ledger of the one it comes from', async () => {
+    const { client } = scene()
+    const ledger = fileLedger(newPath())
+    await rewardWallets(client, awards(1), { ledger })
+    const report = await rewardWallets(client.with({ guard }), rows, { ledger })
+    expect(report.counts).toEqual(counts({ awarded: 1, rejected: 2 }))
   })
 })
