@@ -1,4 +1,5 @@
 import type { CallOptions, CampaignClientOptions } from 'campaign-client'
+import type * as schemas from 'campaign-client/schemas'
 import {
   type ActionCompletedEvent,
   diagnoseWebhook,
@@ -14,6 +15,7 @@ import {
   type WebhookReceiverOptions,
 } from 'campaign-client/webhook'
 import { describe, expectTypeOf, test } from 'vitest'
+import type { core } from 'zod'
 
 const secret: string = 'whsec_x'
 const body: string = '{}'
@@ -110,4 +112,11 @@ test('every option may be undefined, as a value from an environment may, where i
   expectTypeOf<Wrong<MemoryStoreOptions>>().toEqualTypeOf<never>()
   expectTypeOf<Wrong<CampaignClientOptions>>().toEqualTypeOf<never>()
   expectTypeOf<Wrong<CallOptions>>().toEqualTypeOf<never>()
+})
+
+test('the schema of a UserActivity and its type, written apart so that receivers load no zod, read the same', () => {
+  type Schema = core.output<typeof schemas.userActivity>
+  type Declared<Value> = keyof { [Key in keyof Value as string extends Key ? never : Key]: Value[Key] }
+  expectTypeOf<Schema>().toExtend<UserActivity>()
+  expectTypeOf<Declared<Schema>>().toEqualTypeOf<Declared<UserActivity>>()
 })

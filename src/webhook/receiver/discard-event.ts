@@ -1,7 +1,7 @@
 import { CampaignError } from '../../shared/campaign-error.ts'
 
 /**
- * Thrown by a handler to say that this message can never be handled, so that no attempt is worth repeating: the
+ * Thrown by a handler to say that this message can never be handled, so that no retry is worth it: the
  * receiver answers 200 and remembers the message as done. Any other error a handler throws is answered with 500, and
  * the service tries again (interface: Events, Delivery and retries).
  *

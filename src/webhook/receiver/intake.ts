@@ -38,7 +38,7 @@ export type Intake =
 /** The header the service signs in. Interface: Events, Signature. */
 export const SIGNATURE_HEADER = 'x-service-signature'
 
-/** From a request to a message that surely comes from the service, or the reason why not: the cheapest checks first. */
+/** From a request to a message that comes from the service, or the reason why not: the cheapest checks first. */
 export async function takeIn(
   request: InboundRequest,
   settings: ReceiverSettings,

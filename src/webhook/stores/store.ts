@@ -64,7 +64,7 @@ export interface DeliveryStore {
    * can: the handler did its work, and remembering it spares a second run. A store that cannot tell answers `false`.
    *
    * @returns whether the delivery is recorded as done under this token. A second call with the same token answers `true`
-   * again (the receiver repeats a call whose answer got lost). `false`, and no change, when another claim holds the key
+   * again (the receiver makes a call again whose answer got lost). `false`, and no change, when another claim holds the key
    * or another holder completed it.
    */
   complete(key: string, token: string, retainMs: number): Promise<boolean>
