@@ -23,7 +23,7 @@ export interface DeliveryRecord {
   readonly body: string
   /** The `x-service-signature` it carries; absent for a webhook without a secret. */
   readonly signature?: string
-  /** The delivery that this one repeats, where `service.redeliver` asked for it. */
+  /** The delivery whose message this one sends again, where `service.redeliver` asked for it. */
   readonly redeliveryOf?: string
   /**
    * `'pending'` while it is on its way or waits for a retry; `'delivered'`; `'undelivered'` when the first attempt and
