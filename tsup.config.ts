@@ -1,14 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
-import {
-  choiceOutputOf,
-  commands,
-  type EntryPoint,
-  entryPoints,
-  outputOf,
-  runtimeChoices,
-} from './scripts/entry-points.ts'
+import { choiceOutputOf, type EntryPoint, entryPoints, outputOf, runtimeChoices } from './scripts/entry-points.ts'
 
 const sources = (entries: readonly EntryPoint[]): Record<string, string> =>
   Object.fromEntries(entries.map((entry) => [outputOf(entry), entry.source]))
@@ -64,7 +57,7 @@ export default defineConfig([
   {
     ...bundled,
     format: 'esm',
-    entry: { ...sources(others), ...choices, ...Object.fromEntries(commands.map(({ source }) => ['cli', source])) },
+    entry: { ...sources(others), ...choices },
   },
   { ...bundled, format: 'cjs', entry: { ...sources(others), ...choices } },
   { ...common, format: ['esm', 'cjs'], entry: sources(withInstalledZod) },
