@@ -192,6 +192,8 @@ const TRACE_HEADERS = [
   'x-correlation-id',
   'traceparent',
   'cf-ray',
+  // Of the service in a box.
+  'x-refusal-reason',
 ]
 
 /** Whether the part of an answer that broke off was what had been asked for. The status of an error says enough. */

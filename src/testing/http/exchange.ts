@@ -82,12 +82,19 @@ function handle(
     const data = perform(operation, parts.router.read(operation, request), parts.open(access))
     return { answer: json(200, data === undefined ? { success: true } : { success: true, data }) }
   } catch (error) {
-    if (error instanceof Refusal) {
-      return { answer: json(error.status, error.body, error.headers), reason: error.message }
-    }
-    return { answer: json(500, standardError(500)), reason: `a fault of the service in a box itself: ${error}` }
+    if (error instanceof Refusal) return refused(error.status, error.body, error.message, error.headers)
+    return refused(500, standardError(500), `a fault of the service in a box itself: ${error}`)
   }
 }
+
+/** The interface gives a refusal two words; a header that the client's errors show says why. */
+function refused(status: number, body: unknown, reason: string, headers?: Readonly<Record<string, string>>): Handled {
+  return { answer: json(status, body, { ...headers, 'x-refusal-reason': inHeader(reason) }), reason }
+}
+
+const LONGEST_REASON = 300
+
+const inHeader = (text: string): string => text.slice(0, LONGEST_REASON).replaceAll(/[^ -~]/g, '?')
 
 const perform = (operation: OperationName, request: unknown, context: RuleContext): unknown =>
   // The router has read the request with the operation's own schema.

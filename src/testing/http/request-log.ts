@@ -48,11 +48,12 @@ export class RequestLog {
     const numbered = { id: ++this.#count, ...record }
     this.#records.push(numbered)
     if (this.#records.length > MAX_RECORDS) this.#records.shift()
-    return numbered
+    return structuredClone(numbered)
   }
 
+  /** Copies: what a test does to them is its own. */
   records(): readonly RequestRecord[] {
-    return [...this.#records]
+    return this.#records.map((record) => structuredClone(record))
   }
 
   clear(): void {

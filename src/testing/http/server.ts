@@ -13,7 +13,10 @@ import { BASE_PATH } from './router.ts'
 export interface ListenOptions {
   /** The port; 0 takes a free one. Default: 0. */
   port?: number | undefined
-  /** The address to listen on. Default: `127.0.0.1`, which nobody else reaches. */
+  /**
+   * The address to listen on. Default: `127.0.0.1`, which nobody else reaches. `0.0.0.0` and `::` are all of them: `url` is
+   * then the loopback one, and others reach the service by a name of this machine.
+   */
   host?: string | undefined
   /**
    * Looks at each request before the service does, with node:http's own `IncomingMessage` and `ServerResponse`. Where it
@@ -68,7 +71,7 @@ export async function listen(
   const address = server.address() as AddressInfo
   let closed: Promise<void> | undefined
   return {
-    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}${BASE_PATH}`,
+    url: `http://${hostOf(address)}:${address.port}${BASE_PATH}`,
     port: address.port,
     close() {
       closed ??= new Promise((resolve) => {
@@ -78,6 +81,13 @@ export async function listen(
       return closed
     },
   }
+}
+
+/** The address of all interfaces is none to connect to: from this machine, loopback is. */
+function hostOf({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0') return '127.0.0.1'
+  if (address === '::') return '[::1]'
+  return family === 'IPv6' ? `[${address}]` : address
 }
 
 async function loadHttp(): Promise<typeof import('node:http')> {

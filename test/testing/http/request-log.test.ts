@@ -1,4 +1,5 @@
-import { createCampaignService } from 'campaign-client/testing'
+import { CampaignClient } from 'campaign-client'
+import { createCampaignService, type RequestRecord } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
 
@@ -83,4 +84,38 @@ describe('the log', () => {
     expect(service.requests).toHaveLength(10_000)
     expect(service.requests[0]?.path).toBe('/api/v1/x/3')
   }, 60_000)
+})
+
+test('what is done to a record is done to a copy', async () => {
+  const service = createCampaignService()
+  const client = new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'any',
+    fetch: service.fetch,
+  })
+  const heard: RequestRecord[] = []
+  service.subscribe((event) => {
+    if (event.kind === 'request_answered') heard.push(event.request)
+  })
+  await client.rewardWallet({ address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r1', xp: 5 })
+  for (const record of [...heard, ...service.requests]) Object.assign(record.body as object, { xp: 999 })
+  Object.assign(service.requests[0] as object, { method: 'GET', headers: {} })
+  expect(service.requests).toMatchObject([{ method: 'POST', body: { xp: 5 }, headers: { accept: 'application/json' } }])
+})
+
+test('the error of a refusal says why, in the header that the client shows', async () => {
+  const service = createCampaignService()
+  const client = new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'any',
+    fetch: service.fetch,
+  })
+  const award = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'zoë-1', xp: 5 }
+  await client.rewardWallet(award)
+  const error = await client.rewardWallet(award).catch((reason: unknown) => reason)
+  expect(error).toMatchObject({
+    code: 'bad_request',
+    headers: { 'x-refusal-reason': 'the reward id "zo?-1" has been used before' },
+  })
+  expect(service.requests.at(-1)?.reason).toBe('the reward id "zoë-1" has been used before')
 })

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
@@ -22,6 +23,20 @@ describe('listen', () => {
     await closing
     await expect(hanging).rejects.toThrow('fetch failed')
     await expect(get('/campaign/info', { pid: 'demo' })).rejects.toThrow('fetch failed')
+  })
+
+  test.each([
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '[::1]'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['::1', '[::1]'],
+  ])('on %s it gives an address that the client takes: %s', async (host, shown) => {
+    const service = createCampaignService()
+    const server = await service.listen({ host })
+    expect(server.url).toBe(`http://${shown}:${server.port}/api/v1`)
+    const client = new CampaignClient({ baseUrl: server.url, accessToken: 'any' })
+    expect(await client.getCampaignInfo({ pid: 'demo' })).toHaveProperty('id', 'demo')
+    await server.close()
   })
 
   test('several servers share one service', async () => {

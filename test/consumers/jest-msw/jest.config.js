@@ -1,0 +1,5 @@
+// As docs/testing.md has it.
+module.exports = {
+  transform: { '\\.m?js$': ['babel-jest', { plugins: ['@babel/plugin-transform-modules-commonjs'] }] },
+  transformIgnorePatterns: ['/node_modules/(?!(?:@open-draft/deferred-promise|rettime|until-async)/)'],
+}
