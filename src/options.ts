@@ -97,6 +97,29 @@ export interface WriteGuard {
  */
 export type RetryDelay = (attempt: number, error: CampaignError) => number
 
+/** What a {@link FetchLike} is called with. */
+export interface FetchLikeInit {
+  readonly method: 'GET' | 'POST'
+  /** By their names in lower case, `authorization` included: never log them. */
+  readonly headers: Record<string, string>
+  /** JSON. Absent on a GET; a `Blob` on Deno, whose `fetch` sends a text twice that got lost. */
+  readonly body?: string | Blob
+  /** Aborted with an `Error` as its reason, once nobody waits for the answer. */
+  readonly signal: AbortSignal
+  readonly redirect: 'manual'
+}
+
+/** What is read of the answer of a {@link FetchLike}. A `Response` of whatever package has it. */
+export interface FetchLikeResponse {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  /** The body. Where it can be read piece by piece, as `body` of a `Response` can, the client does that instead. */
+  text(): Promise<string>
+}
+
+/** A `fetch` of whatever make: the global one, one of your own around it, or that of a package such as undici. */
+export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
+
 /** How a client is set up. */
 export interface CampaignClientOptions {
   /** Address of the service, `/api/v1` included; a trailing slash makes no difference. */
@@ -110,7 +133,7 @@ export interface CampaignClientOptions {
   /** How many further attempts a call may make, the replay after a 401 included. Default 2; 0 means one attempt. */
   readonly maxRetries?: number | undefined
   /** A `fetch` of your own, for a proxy or a test. Default: the global one at the time of the call. */
-  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly fetch?: FetchLike | undefined
   /**
    * What sends the requests, in place of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own. You made it,
    * so you close it.

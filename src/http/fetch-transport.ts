@@ -1,4 +1,5 @@
 import ky from 'ky'
+import type { FetchLike, FetchLikeInit } from '../options.ts'
 import { typeName } from '../shared/type-name.ts'
 import { missingGlobals, networkErrorResponse, notAnAnswer } from './failure.ts'
 import { property } from './property.ts'
@@ -10,46 +11,47 @@ import {
   type TransportResponse,
 } from './transport.ts'
 
-type Fetch = typeof globalThis.fetch
+type PlatformFetch = typeof globalThis.fetch
 
 /**
  * The platform's own, as it was before anybody could put another in its place. Only its errors prove that a request
  * never left: a wrapper may fail on something else (a metrics call, a cache) after the service has answered.
  */
-const platformFetch: Fetch | undefined = globalThis.fetch
+const platformFetch: PlatformFetch | undefined = globalThis.fetch
 
 // Retries, limits and status codes are decided by the pipeline, which knows the operation.
 const sender = ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
 
 /** Sends requests through ky: with the global `fetch` at the time of the call, or with the partner's own. */
-export const fetchTransport = (own: Fetch | undefined): Transport => ({
+export const fetchTransport = (own: FetchLike | undefined): Transport => ({
   send: (request, signal) => send(own ?? globalThis.fetch, request, signal),
 })
 
-async function send(fetch: Fetch, request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
   const needed = { fetch, ...pick(globalThis) }
   const missing = Object.entries(needed).filter(([, value]) => typeof value !== 'function')
   if (missing.length > 0) throw missingGlobals(missing.map(([name]) => name))
   const { method, url, headers } = request
   const body = request.body === undefined ? undefined : once(request.body)
-  const init: RequestInit = { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) }
+  // Its own copy: what a partner's fetch adds to the headers is not sent again.
+  const init: FetchLikeInit = { method, headers: { ...headers }, signal, redirect: 'manual', ...(body && { body }) }
   const isPlatforms = fetch === platformFetch
   let called = false
   const fetchOnce = async (prepared: Request): Promise<Response> => {
     called = true
-    let response: Response
+    let response: unknown
     try {
       // Mocks, proxies and the fetch of other packages expect an address in a string, and know no Request of ours.
-      response = await (isPlatforms ? fetch(prepared) : fetch(url, init))
+      response = await (isPlatforms ? (fetch as PlatformFetch)(prepared) : fetch(url, init))
     } catch (error) {
       throw lost(error, isPlatforms)
     }
-    if (response?.type === 'error') throw networkErrorResponse()
     if (!isResponse(response)) throw notAnAnswer('the fetch option, or the global fetch,', typeName(response))
+    if (response.type === 'error') throw networkErrorResponse()
     return response
   }
   try {
-    const response = await sender(url, { ...init, fetch: fetchOnce as Fetch })
+    const response = await sender(url, { ...init, fetch: fetchOnce as PlatformFetch })
     const answer = await read(response, request.maxResponseBytes)
     if (signal.aborted && !answer.complete) throw signal.reason
     return answer
@@ -69,11 +71,13 @@ const pick = ({ Request, Response, Headers }: typeof globalThis): object => ({ R
  * Deno's `fetch` sends a body of text a second time when the connection is lost before an answer, and says nothing:
  * a write would count twice. A Blob it sends once (2.9.5).
  */
-const once = (body: string): NonNullable<RequestInit['body']> => ('Deno' in globalThis ? new Blob([body]) : body)
+const once = (body: string): string | Blob => ('Deno' in globalThis ? new Blob([body]) : body)
 
 /** By what is needed of it: the responses of polyfills and of other packages are not instances of the platform's. */
-const isResponse = (value: Partial<Response> | null | undefined): boolean =>
-  Number.isInteger(value?.status) && typeof value?.text === 'function' && typeof value.headers?.get === 'function'
+function isResponse(value: unknown): value is Response {
+  const { status, text, headers } = (value ?? {}) as Partial<Response>
+  return Number.isInteger(status) && typeof text === 'function' && typeof headers?.get === 'function'
+}
 
 async function read(response: Response, maxBytes: number): Promise<TransportResponse> {
   const { status, headers } = response

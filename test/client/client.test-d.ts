@@ -14,6 +14,7 @@ import {
   type ClientHooks,
   type CompletionStatus,
   type DerivedClientOptions,
+  type FetchLike,
   type InvalidRequestError,
   type InvalidResponseEvent,
   type InviteCode,
@@ -257,7 +258,13 @@ describe('client options', () => {
   })
 
   test('take the fetch of the platform', () => {
-    expectTypeOf<NonNullable<CampaignClientOptions['fetch']>>().toEqualTypeOf<typeof globalThis.fetch>()
+    expectTypeOf<NonNullable<CampaignClientOptions['fetch']>>().toEqualTypeOf<FetchLike>()
+    expectTypeOf<typeof globalThis.fetch>().toExtend<FetchLike>()
+    expectTypeOf<(input: string | URL | Request, init?: RequestInit) => Promise<Response>>().toExtend<FetchLike>()
+    expectTypeOf<(url: string) => Promise<string>>().not.toExtend<FetchLike>()
+    // What it is called with can be handed on to whatever takes a request.
+    const onwards: FetchLike = (url, init) => fetch(new Request(url, init))
+    expectTypeOf(onwards).toBeFunction()
   })
 
   test('rename the query of the four open endpoints, and their own arguments only', () => {
