@@ -15,5 +15,5 @@ export default {
   ignoreExportsUsedInFile: true,
   // Built with the command.
   ignoreUnresolved: ['#console-page'],
-  ignoreDependencies: ['@arethetypeswrong/cli', 'axe-core', 'playwright-core', 'publint'],
+  ignoreDependencies: ['@arethetypeswrong/cli', 'axe-core', 'playwright-core', 'publint', 'undici'],
 } satisfies KnipConfig

@@ -5,7 +5,7 @@
  *
  *   import { fetch, ProxyAgent } from 'undici'
  *   const dispatcher = new ProxyAgent('http://proxy.example:3128')
- *   new CampaignClient({ …, fetch: (input, init) => fetch(input, { ...init, dispatcher }) })
+ *   new CampaignClient({ …, fetch: (url, init) => fetch(url, { ...init, dispatcher }) })
  *
  * On Node 24 and later the environment does: NODE_USE_ENV_PROXY=1 HTTPS_PROXY=http://proxy.example:3128. The `fetch`
  * below has no dependency, and shows what one has to do: send, honour the signal, answer with a `Response`.

@@ -102,8 +102,11 @@ export interface FetchLikeInit {
   readonly method: 'GET' | 'POST'
   /** By their names in lower case, `authorization` included: never log them. */
   readonly headers: Record<string, string>
-  /** JSON. Absent on a GET; a `Blob` on Deno, whose `fetch` sends a text twice that got lost. */
-  readonly body?: string | Blob
+  /**
+   * JSON. Absent on a GET. On Deno it is a `Blob` in spite of its type: Deno's `fetch` sends a text that got lost a second
+   * time. What takes a body takes both.
+   */
+  readonly body?: string
   /** Aborted with an `Error` as its reason, once nobody waits for the answer. */
   readonly signal: AbortSignal
   readonly redirect: 'manual'

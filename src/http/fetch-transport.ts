@@ -71,7 +71,7 @@ const pick = ({ Request, Response, Headers }: typeof globalThis): object => ({ R
  * Deno's `fetch` sends a body of text a second time when the connection is lost before an answer, and says nothing:
  * a write would count twice. A Blob it sends once (2.9.5).
  */
-const once = (body: string): string | Blob => ('Deno' in globalThis ? new Blob([body]) : body)
+const once = (body: string): string => ('Deno' in globalThis ? (new Blob([body]) as unknown as string) : body)
 
 /** By what is needed of it: the responses of polyfills and of other packages are not instances of the platform's. */
 function isResponse(value: unknown): value is Response {
