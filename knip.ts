@@ -8,6 +8,7 @@ export default {
     ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),
     'test/**/*.test-d.ts',
     'test/package/{check,consumers,runtimes}.ts',
+    'test/new-endpoint/{try,runtime-calls}.ts',
     'test/runtimes/suite/index.ts',
     'examples/*.ts',
   ],

@@ -54,12 +54,7 @@ const bundled: Options = {
 }
 
 export default defineConfig([
-  {
-    ...bundled,
-    format: 'esm',
-    entry: { ...sources(others), ...choices },
-  },
-  { ...bundled, format: 'cjs', entry: { ...sources(others), ...choices } },
+  { ...bundled, format: ['esm', 'cjs'], entry: { ...sources(others), ...choices } },
   { ...common, format: ['esm', 'cjs'], entry: sources(withInstalledZod) },
   {
     ...common,

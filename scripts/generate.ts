@@ -1,6 +1,6 @@
 /**
- * Writes anew what follows from the source: `npm run generate`, or `npm run generate NAME …` for some of it. With
- * `--check` it writes nothing, and fails on what is stale.
+ * Writes anew what follows from the source: `npm run generate`, or `npm run generate NAME …` for some of it. `--source`
+ * leaves out what needs a build. With `--check` it writes nothing, and fails on what is stale.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import type { Generator } from './generators/generator.ts'
 import { pathTo, read } from './repository.ts'
 
 const { values, positionals } = parseArgs({
-  options: { check: { type: 'boolean', default: false } },
+  options: { check: { type: 'boolean', default: false }, source: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 let stale = 0
@@ -27,13 +27,15 @@ async function run({ name, generate }: Generator): Promise<void> {
 // The others import what this one writes, so they are loaded after it.
 await run(endpointExports)
 const { generators } = await import('./generators/index.ts')
+const { packedReports } = await import('./generators/packed-reports.ts')
 
-const names = generators.map(({ name }) => name)
+const all = [...generators, packedReports]
+const names = all.map(({ name }) => name)
 const unknown = positionals.filter((name) => !names.includes(name))
 if (unknown.length > 0) {
   console.error(`no generator ${unknown.join(', ')}; there are ${names.join(', ')}`)
   process.exit(2)
 }
-for (const generator of generators) if (generator !== endpointExports) await run(generator)
+for (const generator of values.source ? generators : all) if (generator !== endpointExports) await run(generator)
 if (stale === 0) console.log('everything is up to date')
 process.exitCode = values.check && stale > 0 ? 1 : 0

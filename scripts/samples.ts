@@ -1,12 +1,13 @@
 import { CampaignClient } from '../src/client.ts'
 import { endpoints, type OperationName } from '../src/endpoints/index.ts'
 import { createCampaignService } from '../src/testing/index.ts'
-import { contract } from '../test/contract/operations.ts'
+import { operation as contractOf } from '../test/contract/operations.ts'
 
 /** Calls any operation by its name with the request of the contract's example. */
 export function callWithSample(client: CampaignClient, operation: OperationName): Promise<unknown> {
-  const method = client[operation] as (request: unknown) => Promise<unknown>
-  return method.call(client, contract[operation].request)
+  const method = client[operation] as ((request: unknown) => Promise<unknown>) | undefined
+  if (method === undefined) throw new Error(`CampaignClient has no method ${operation}`)
+  return method.call(client, contractOf(operation).request)
 }
 
 export interface Samples {

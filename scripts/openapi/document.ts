@@ -3,7 +3,7 @@ import { registry } from 'zod/v4/core'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import * as resources from '../../src/endpoints/schemas.ts'
 import { numericString, presentMetadata } from '../../src/schemas/fields.ts'
-import { contract, type OperationContract } from '../../test/contract/operations.ts'
+import { operation as contractOf } from '../../test/contract/operations.ts'
 import { type Member, Project, plain, sectionOf, summaryOf } from '../comments.ts'
 import { recordSamples, type Samples } from '../samples.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
@@ -142,7 +142,7 @@ function describeOperation(
   const isRead = endpoint.method === 'GET'
   const assumed = [
     ...(endpoint.path === undefined ? ['The path is not shown.'] : []),
-    ...(contract[operation].errors === 'not shown' ? ['The error answers are not shown.'] : []),
+    ...(contractOf(operation).errors === 'not shown' ? ['The error answers are not shown.'] : []),
   ]
   return {
     operationId: operation,
@@ -157,7 +157,9 @@ function describeOperation(
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: ref('schemas', request), example: contract[operation].request } },
+            content: {
+              'application/json': { schema: ref('schemas', request), example: contractOf(operation).request },
+            },
           },
         }),
     responses: {
@@ -178,7 +180,7 @@ export const requestName = (operation: OperationName): string => typeNames.get(e
 function queryParameters(operation: OperationName, request: Schema): Schema[] {
   const endpoint: AnyEndpoint = endpoints[operation]
   const assumed: readonly string[] = 'assumedQueryNames' in endpoint ? (endpoint.assumedQueryNames ?? []) : []
-  const sample = contract[operation].request as unknown as Record<string, unknown>
+  const sample = contractOf(operation).request as unknown as Record<string, unknown>
   return Object.entries(request.properties as Record<string, Schema>).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -216,7 +218,7 @@ const ERRORS = { 400: 'BadRequest', 401: 'Unauthorized', 403: 'AccessDenied', 50
 const MESSAGES = { 400: 'bad request', 401: 'unauthorized', 403: 'access denied', 500: 'internal error' } as const
 
 function errorAnswers(operation: OperationName): Schema {
-  const { errors }: OperationContract = contract[operation]
+  const { errors } = contractOf(operation)
   const hasStrings = errors !== 'not shown' && errors.strings !== undefined
   return Object.fromEntries(
     Object.entries(ERRORS).map(([status, name]) => [

@@ -272,6 +272,6 @@ export const operations: readonly Operation[] = (
 /** The operation of that name. */
 export function operation(name: OperationName): Operation {
   const found = operations.find((candidate) => candidate.name === name)
-  if (found === undefined) throw new Error(`no operation is named ${name}`)
+  if (found === undefined) throw new Error(`test/contract/operations.ts has no row for ${name}`)
   return found
 }

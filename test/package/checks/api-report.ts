@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,7 +6,7 @@ import ts from 'typescript'
 import { type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
-const HOME = join(ROOT, 'etc/api')
+const HOME = 'etc/api'
 const FORMATS = ['import', 'require'] as const
 
 interface EntryPoint {
@@ -24,23 +24,24 @@ interface EntryPoint {
  */
 export const checkApiReport: PackageCheck = {
   title: 'public API: recorded in etc/api, the same in both formats, and really there',
-  async run(packed, { update }) {
+  async run(packed) {
     const entries = entryPoints(packed)
     const problems: string[] = []
     const surfaces = FORMATS.map((format) => new Surface(packed, entries, format))
     for (const surface of surfaces) problems.push(...surface.diagnostics())
+    const known = new Set(entries.map(({ report }) => report))
+    for (const report of readdirSync(join(ROOT, HOME)).filter((name) => !known.has(name))) {
+      problems.push(`${HOME}/${report} is of an entry point that is no more`)
+    }
     for (const entry of entries) {
       const [esm, cjs] = surfaces.map((surface) => surface.render(entry)) as [string, string]
       if (esm !== cjs) problems.push(`${entry.path}: import and require have different declarations`)
-      const file = join(HOME, entry.report)
-      if (update) {
-        mkdirSync(HOME, { recursive: true })
-        writeFileSync(file, esm)
-      } else if (!existsSync(file) || readFileSync(file, 'utf8') !== esm) {
-        const recorded = existsSync(file) ? readFileSync(file, 'utf8') : ''
+      const file = join(ROOT, HOME, entry.report)
+      const recorded = existsSync(file) ? readFileSync(file, 'utf8') : ''
+      if (recorded !== esm) {
         problems.push(
-          `${entry.path}: the public API is not what etc/api/${entry.report} records. If that is meant, run ` +
-            `npm run check:package -- --update and commit the change:\n${difference(recorded, esm)}`,
+          `${entry.path}: the public API is not what ${HOME}/${entry.report} records. If that is meant, run ` +
+            `npm run generate and commit the change:\n${difference(recorded, esm)}`,
         )
       }
       for (const [index, format] of FORMATS.entries()) {
@@ -59,6 +60,13 @@ export const checkApiReport: PackageCheck = {
     }
     return { problems, notes: [] }
   },
+}
+
+/** The public API of each entry point, by the file that records it. */
+export function apiReports(packed: PackedPackage): Map<string, string> {
+  const entries = entryPoints(packed)
+  const surface = new Surface(packed, entries, 'import')
+  return new Map(entries.map((entry) => [`${HOME}/${entry.report}`, surface.render(entry)]))
 }
 
 function entryPoints({ manifest }: PackedPackage): EntryPoint[] {

@@ -11,5 +11,5 @@ export interface Finding {
 /** One thing that must hold for the packed package. */
 export interface PackageCheck {
   readonly title: string
-  run(packed: PackedPackage, options: { readonly update: boolean }): Promise<Finding>
+  run(packed: PackedPackage): Promise<Finding>
 }

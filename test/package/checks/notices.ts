@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildCommand } from '../../../scripts/build-command.ts'
@@ -6,27 +6,24 @@ import { type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 import { modulesOf } from './stacks.ts'
 
-const FILE = 'THIRD-PARTY-NOTICES.md'
+export const NOTICES = 'THIRD-PARTY-NOTICES.md'
 
 /** The licences of what we bundle go with it: exactly the packages whose modules are in the build, or in the command. */
 export const checkNotices: PackageCheck = {
-  title: `${FILE} has the licence of every bundled package`,
-  async run(packed, { update }) {
-    const names = [...new Set([...bundledPackages(packed), ...(await packagesOfCommand())])].sort()
-    const notices = renderNotices(names)
-    const path = join(ROOT, FILE)
-    if (update) writeFileSync(path, notices)
-    const shipped = join(packed.directory, FILE)
-    const problems: string[] = []
-    if (!existsSync(path) || readFileSync(path, 'utf8') !== notices) {
-      problems.push(`${FILE} is not up to date: run npm run check:package -- --update`)
-    } else if (!update && !existsSync(shipped)) problems.push(`${FILE} is not in the tarball`)
-    return { problems, notes: [names.join(', ')] }
+  title: `${NOTICES} has the licence of every bundled package`,
+  async run(packed) {
+    const shipped = join(packed.directory, NOTICES)
+    const isCurrent = existsSync(shipped) && readFileSync(shipped, 'utf8') === (await notices(packed))
+    const problems = isCurrent ? [] : [`${NOTICES} in the tarball is not up to date: run npm run generate`]
+    return { problems, notes: [(await bundledPackages(packed)).join(', ')] }
   },
 }
 
-function bundledPackages(packed: PackedPackage): string[] {
-  const names = new Set<string>()
+/** What the file has to say. */
+export const notices = async (packed: PackedPackage): Promise<string> => renderNotices(await bundledPackages(packed))
+
+async function bundledPackages(packed: PackedPackage): Promise<string[]> {
+  const names = new Set(await packagesOfCommand())
   for (const file of packed.files.filter((path) => /\.c?js$/.test(path))) {
     for (const source of modulesOf(packed, file)) {
       const name = packageOf(source)
