@@ -20,7 +20,8 @@ const checks: Readonly<Record<string, (scratch: Scratch) => Promise<string | und
   compiler: async (scratch) => failureOf(await scratch.run('tsx', 'scripts/typecheck.ts')),
   linter: async (scratch) => failureOf(await scratch.run('biome', 'check', '.')),
   'generated files': async (scratch) => missingFrom(scratch),
-  tests: async (scratch) => failureOf(await scratch.run('vitest', 'run', '--typecheck=false', ...TESTS)),
+  tests: async (scratch) =>
+    failureOf(await scratch.run('vitest', 'run', '--typecheck=false', '--testTimeout=120000', ...TESTS)),
   'runtime suite': async (scratch) => failureOf(await scratch.run('tsx', 'test/new-endpoint/runtime-calls.ts')),
 }
 

@@ -95,8 +95,12 @@ function inputsHash(): string {
 }
 
 function filesBelow(directory: string): string[] {
-  return readdirSync(directory, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
+  return (
+    readdirSync(directory, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      // Made of what is counted already, and not in the tarball.
+      .filter((file) => !file.startsWith(join(ROOT, 'docs/site')))
+      .sort()
+  )
 }
