@@ -30,7 +30,7 @@ export interface GetUserBadgesRequest {
 export const getUserBadgesRequest = z.object(user)
 
 /** A badge that a user has earned. Interface: Resources, User badges. */
-export interface Badge {
+export type Badge = {
   /** Badge ID. */
   id: string
   /** Display name of the badge. */
@@ -38,7 +38,7 @@ export interface Badge {
 }
 
 /** The badges of a user in a campaign. Interface: Resources, User badges. */
-export interface UserBadges {
+export type UserBadges = {
   /** The user's account identifier. */
   user_id: string
   /** The badges, in the order they were earned. */
