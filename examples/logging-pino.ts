@@ -27,6 +27,10 @@ export function loggingHooks(logger: Logger): ClientHooks {
       // No error of the client holds a secret, in no field and no cause.
       logger.warn({ operation, attempt, delayMs: Math.round(delayMs), err: error }, 'asking again')
     },
+    onEnd: ({ operation, attempts, durationMs, outcome, error }) => {
+      if (error === undefined) return
+      logger.error({ operation, attempts, durationMs: Math.round(durationMs), outcome, err: error }, 'the call failed')
+    },
     onInvalidResponse: ({ operation, issues }) => {
       logger.warn({ operation, issues }, 'the campaign service answered in another shape')
     },
@@ -43,4 +47,9 @@ const client = new CampaignClient({
 
 service.fail({ on: 'getUserProgress', kind: 'status', status: 503 })
 service.fail({ on: 'getUserProgress', kind: 'reset' })
-await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+await client.getUserProgress(ada)
+
+service.fail({ on: 'recordActionValue', kind: 'reset' })
+const value = { ...ada, cid: 'spread-the-word', aid: 'daily-visit', value: 1 }
+await client.recordActionValue(value).catch(() => undefined)

@@ -3,13 +3,19 @@
  *
  * Every label has few values, so that no user and no message makes a time series of its own.
  */
-import { CampaignClient, type ClientHooks } from 'campaign-client'
+import { CampaignClient, CampaignError, type ClientHooks } from 'campaign-client'
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
 import { createWebhookReceiver, type WebhookReceiverOptions } from 'campaign-client/webhook'
 import { Counter, Histogram, Registry } from 'prom-client'
 
 export function clientMetrics(registry: Registry): ClientHooks {
   const registers = [registry]
+  const calls = new Histogram({
+    name: 'campaign_call_seconds',
+    help: 'How long calls took, retries and waits included, by how they ended.',
+    labelNames: ['operation', 'result'],
+    registers,
+  })
   const answers = new Histogram({
     name: 'campaign_answer_seconds',
     help: 'How long the campaign service took to answer, by attempt.',
@@ -26,6 +32,10 @@ export function clientMetrics(registry: Registry): ClientHooks {
   return {
     onResponse: ({ operation, status, durationMs }) => answers.observe({ operation, status }, durationMs / 1000),
     onRetry: ({ operation, error }) => retries.inc({ operation, code: error.code }),
+    onEnd: ({ operation, durationMs, error }) => {
+      const result = error === undefined ? 'ok' : error instanceof CampaignError ? error.code : 'aborted'
+      calls.observe({ operation, result }, durationMs / 1000)
+    },
   }
 }
 

@@ -95,6 +95,14 @@ export class CampaignError extends Error {
     if (init.outcome !== undefined) this.outcome = init.outcome
   }
 
+  /**
+   * Where the package says what this code means, whether a write was applied and what to do: a file of the package, and
+   * the place in it. `'docs/error-codes.md#rate_limited'`, for instance.
+   */
+  get docsPath(): string {
+    return `docs/error-codes.md#${this.code}`
+  }
+
   /** @internal */
   get '@@campaign-client/error-kinds'(): string[] {
     const kinds: string[] = []

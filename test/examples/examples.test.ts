@@ -55,6 +55,8 @@ test('logging-pino: a line per attempt, and no token in any', async () => {
     '40 2 asking again',
     '20 3 asking the campaign service',
     '30 3 the campaign service answered',
+    '20 1 asking the campaign service',
+    '50 undefined the call failed',
   ])
   expect(output).not.toContain('a-token-that-no-line-shows')
 })
@@ -66,6 +68,8 @@ test('metrics-prometheus: answers, handlers and refusals, by labels of few value
   expect(lines.sort()).toEqual([
     'campaign_answer_seconds_count{operation="getUserProgress",status="200"} 1',
     'campaign_answer_seconds_count{operation="getUserProgress",status="403"} 1',
+    'campaign_call_seconds_count{operation="getUserProgress",result="access_denied"} 1',
+    'campaign_call_seconds_count{operation="getUserProgress",result="ok"} 1',
     'campaign_webhook_handler_seconds_count{endpoint="campaign",kind="action_completed",outcome="handled"} 1',
     'campaign_webhook_rejected_total{endpoint="campaign",reason="signature_mismatch"} 1',
   ])
