@@ -18,6 +18,8 @@ const codes = Object.keys({
   invalid_request: true,
   access_token: true,
   configuration: true,
+  award_run_stopped: true,
+  award_unsettled: true,
   missing_signature: true,
   malformed_signature: true,
   signature_mismatch: true,
