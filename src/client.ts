@@ -36,6 +36,9 @@ import { CLIENT_INSIDE } from './shared/client-inside.ts'
  * {@link CampaignError}, or with the reason of your own `signal` when you abort. Errors of writes say in `outcome`
  * whether the service may have done it. Failures that may pass are retried, as far as the method's retry rule allows.
  *
+ * Call the methods on the client itself: a method taken off it, or a `Proxy` around it, has no access to what is private
+ * to it. Wrap calls in functions instead.
+ *
  * A client holds no connection and needs no closing. Make one and share it: concurrent calls share one token.
  *
  * @example

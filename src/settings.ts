@@ -117,6 +117,18 @@ const HOOKS: OptionRules<ClientHooks> = {
   onEnd: hook,
 }
 
+/** An instance of a class has fields of its own; in a plain object, a name that is none of these is misspelt. */
+const hooks: OptionRule = (value) =>
+  optionProblems(isInstance(value) ? picked(value, Object.keys(HOOKS)) : value, HOOKS)
+
+function isInstance(value: unknown): value is Record<string, unknown> {
+  const prototype: unknown = isRecord(value) ? Object.getPrototypeOf(value) : null
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null
+}
+
+const picked = (value: Record<string, unknown>, names: readonly string[]): object =>
+  Object.fromEntries(names.map((name) => [name, value[name]]))
+
 const LIMITS: OptionRules<RequestLimits> = {
   maxConcurrency: optional(wholeNumber(1)),
   requestsPerSecond: optional(positive('requests', 1_000_000)),
@@ -137,7 +149,7 @@ const DIFFERENCES = {
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),
   headers: optional(headers),
-  hooks: optional(nested(HOOKS)),
+  hooks: optional(hooks),
   retryDelayMs: optional(isFunction),
   guard: optional(nested(GUARD)),
 }

@@ -16,7 +16,7 @@ export const clientInsideOf = (current: () => CallContext): ClientInside => ({
       const token = await tokens.get(settings.totalTimeoutMs, signal)
       return { address: settings.baseUrl, ...identityOf(token) }
     } catch (reason) {
-      if (reason instanceof Failure) throw reason.toError(context)
+      if (Failure.is(reason)) throw reason.toError(context)
       if (reason !== TIME_IS_UP) throw reason
       const timeoutMs = settings.totalTimeoutMs
       const message = `${operation}: the access token source took longer than ${timeoutMs} ms`

@@ -326,4 +326,33 @@ describe('a hook', () => {
     await clientWith({ fetch: scriptedFetch(fitting).fetch, hooks }).getInviteCode(ask)
     expect(hooks.seen).toEqual(['getInviteCode'])
   })
+
+  it('may be an instance with fields of its own, and is held to the types of the hooks all the same', async () => {
+    class Base {
+      readonly seen: string[] = []
+    }
+    class Tracer extends Base implements ClientHooks {
+      private readonly prefix = 'saw '
+      onRequest = ({ operation }: RequestEvent): void => {
+        this.seen.push(this.prefix + operation)
+      }
+    }
+    const hooks = new Tracer()
+    await clientWith({ fetch: scriptedFetch(fitting).fetch, hooks }).getInviteCode(ask)
+    expect(hooks.seen).toEqual(['saw getInviteCode'])
+    class Wrong {
+      onRequest = 'not a function'
+    }
+    expect(() => clientWith({ hooks: new Wrong() as never })).toThrow('hooks.onRequest must be a function')
+  })
+
+  it('that is misspelt in a plain object is refused, whatever realm it comes from', () => {
+    for (const hooks of [
+      { onRequests: () => undefined },
+      Object.assign(Object.create(null), { onRequests: () => undefined }),
+      runInNewContext('({ onRequests() {} })'),
+    ]) {
+      expect(() => clientWith({ hooks })).toThrow('hooks.onRequests is not an option')
+    }
+  })
 })
