@@ -26,8 +26,10 @@ const TEXT = JSON.stringify(DATA)
 /**
  * What every transport promises, over real connections: call it in a test file of its own, with a function that makes
  * one.
+ *
+ * @param sends421 - How often it sends what is answered with 421. The `fetch` of Node does that once more by itself.
  */
-export function transportContract(name: string, create: () => TransportUnderTest): void {
+export function transportContract(name: string, create: () => TransportUnderTest, { sends421 = 1 } = {}): void {
   describe(name, () => {
     let underTest: TransportUnderTest
     const servers: LoopbackServer[] = []
@@ -146,6 +148,12 @@ export function transportContract(name: string, create: () => TransportUnderTest
           expect(answer).toMatchObject({ status, text: TEXT, complete: true })
         },
       )
+
+      test('of 421 is not asked for again', async () => {
+        const server = await started(httpServer(json(DATA, 421)))
+        await write(server.baseUrl)
+        expect(server.requests).toHaveLength(sends421)
+      })
 
       test('gives its headers, whatever the case of the name, and null for those it lacks', async () => {
         const server = await started(httpServer(json(DATA, 200, { 'X-Request-Id': 'r1' })))
