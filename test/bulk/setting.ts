@@ -77,3 +77,15 @@ export const counts = (some: Partial<AwardReport['counts']>): AwardReport['count
 export async function verdictsIn(path: string): Promise<Record<string, string>> {
   return Object.fromEntries((await readLedger(path)).map(({ id, verdict }) => [id, verdict]))
 }
+
+/** A client whose calls wait for a word, in the order in which they came. */
+export function held(client: Pick<CampaignClient, 'rewardWallet'>) {
+  const waiting: (() => void)[] = []
+  return {
+    waiting,
+    async rewardWallet(row: AwardRow): Promise<void> {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      await client.rewardWallet(row)
+    },
+  }
+}

@@ -3,7 +3,7 @@ import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-c
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test, vi } from 'vitest'
 import { freePort } from '../machine/server-process.ts'
-import { award, awards, counts, newPath, scene, stopOf, verdictsIn } from './setting.ts'
+import { award, awards, counts, held, newPath, scene, stopOf, verdictsIn } from './setting.ts'
 
 /** Where nobody listens. */
 const nowhere = async () => `http://127.0.0.1:${await freePort()}/api/v1`
@@ -51,15 +51,16 @@ describe('what ends a run', () => {
     const { client, service } = scene()
     const path = newPath()
     const controller = new AbortController()
-    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 60, times: 4 })
-    const run = rewardWallets(client, awards(100), {
+    const slow = held(client)
+    const run = rewardWallets(slow, awards(100), {
       ledger: fileLedger(path),
       concurrency: 4,
       signal: controller.signal,
     })
-    await vi.waitFor(() => expect(service.requests).toHaveLength(4))
+    await vi.waitFor(() => expect(slow.waiting).toHaveLength(4))
     const reason = new Error('the operator has had enough')
     controller.abort(reason)
+    for (const letGo of slow.waiting) letGo()
     const stop = await stopOf(run)
     expect(stop.cause).toBe(reason)
     expect(stop.report.counts).toEqual(counts({ awarded: 4 }))

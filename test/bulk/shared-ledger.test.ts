@@ -1,0 +1,379 @@
+import { randomUUID } from 'node:crypto'
+import { ConfigurationError, InvalidRequestError } from 'campaign-client'
+import {
+  type AwardRow,
+  AwardUnsettledError,
+  awardOne,
+  fileLedger,
+  rewardWallets,
+  type SharedLedger,
+} from 'campaign-client/bulk'
+import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+import { Pool } from 'pg'
+import postgresJs from 'postgres'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Database } from '../databases/database.ts'
+import { postgres } from '../databases/postgres.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
+import { award, awards, counts, held, newPath, scene, stopOf } from './setting.ts'
+
+/** What an unsettled award was left with. */
+async function unsettled(run: Promise<unknown>): Promise<AwardUnsettledError> {
+  const error: unknown = await run.then(
+    (verdict) => expect.unreachable(`it was settled: ${verdict}`),
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof AwardUnsettledError)) throw error
+  return error
+}
+
+describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in PostgreSQL', { timeout: 30_000 }, () => {
+  let server: Database
+  let pool: Pool
+  let sql: ReturnType<typeof postgresJs>
+  const table = `awards_${randomUUID().replaceAll('-', '')}`
+
+  beforeAll(async () => {
+    server = await postgres.start()
+    pool = new Pool({ connectionString: server.url, max: 8 })
+    pool.on('error', () => undefined)
+    sql = postgresJs(server.url, { max: 4, onnotice: () => undefined })
+    await Promise.all([1, 2, 3].map(() => pool.query(postgresLedgerSchema(table))))
+    await sql.unsafe(postgresLedgerSchema(table))
+  }, 60_000)
+  afterAll(async () => {
+    await pool?.query(`DROP TABLE IF EXISTS ${table}, ${table}_runs`)
+    await pool?.end()
+    await sql?.end()
+    await server?.stop()
+  })
+
+  const newRun = (leaseMs = 30_000, run: string = randomUUID()) => postgresLedger(pool, { run, table, leaseMs })
+  const rowsOf = async ({ run }: SharedLedger) =>
+    (await pool.query(`SELECT id, verdict, doubtful, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
+      .rows
+
+  describe.each(['pg', 'postgres'])('a run over a list, with %s', (kind) => {
+    const ledgerOf = (run: string = randomUUID()) =>
+      kind === 'pg' ? postgresLedger(pool, { run, table }) : postgresLedger(sql, { run, table })
+
+    test('every verdict, and what a second run makes of it', async () => {
+      const { client, service, sent } = scene()
+      const ledger = ledgerOf()
+      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
+      const rows = [...awards(30), award(0), award(50, { id: '' })]
+      const first = await rewardWallets(client, rows, { ledger, concurrency: 1 })
+      expect(first).toMatchObject({
+        counts: counts({ indeterminate: 2, rejected: 3, awarded: 26, duplicate: 1 }),
+        complete: false,
+      })
+      const before = sent()
+      const second = await rewardWallets(client, rows, { ledger })
+      expect(second).toMatchObject({
+        counts: counts({ unconfirmed: 2, rejected: 3, awarded: 26, duplicate: 1 }),
+        fromLedger: 28,
+        complete: true,
+      })
+      expect(sent()).toBe(before + 2)
+      const third = await rewardWallets(client, rows, { ledger, retryRejected: true, confirm: () => true })
+      expect(third.counts).toEqual(counts({ alreadyAwarded: 2, rejected: 1, awarded: 28, duplicate: 1 }))
+      expect(service.state.awards).toHaveLength(30)
+    })
+
+    test('ids, addresses and XP of all kinds', async () => {
+      const { client, service } = scene()
+      const ledger = ledgerOf()
+      const ids = ['é', 'e\u0301', '"', '\\', "'; DROP TABLE x; --", '\n', '😀', 'a'.repeat(20_000), '$1', '{}']
+      const amounts = [0, -0, 0.1, 1e21, 5e-324, 1.7976931348623157e308, Number.MAX_SAFE_INTEGER, -3, 1 / 3, 250]
+      const rows = ids.map((id, number) => award(number, { id, xp: amounts[number] as number }))
+      const mixed = rows.map((row) => ({ ...row, address: row.address.toUpperCase().replace('0X', '0x') }))
+      expect((await rewardWallets(client, rows, { ledger })).counts.awarded).toBe(ids.length)
+      expect((await rewardWallets(client, mixed, { ledger })).fromLedger).toBe(ids.length)
+      expect(service.state.awards).toHaveLength(ids.length)
+    })
+  })
+
+  test('an id that PostgreSQL can not store is a wrong row', async () => {
+    const { client } = scene()
+    const report = await rewardWallets(client, [award(1, { id: 'a\0' }), award(2)], { ledger: newRun() })
+    expect(report.counts).toEqual(counts({ rejected: 1, awarded: 1 }))
+    await expect(awardOne(client, award(1, { pid: '\0' }), { ledger: newRun() })).rejects.toThrow(InvalidRequestError)
+  })
+
+  test('one id with another content stops the run, and says what it stands for', async () => {
+    const { client } = scene()
+    const ledger = newRun()
+    await rewardWallets(client, awards(2), { ledger })
+    const stop = await stopOf(rewardWallets(client, [award(0, { xp: 7 })], { ledger }))
+    expect((stop.cause as Error).message).toContain('xp is 7, but the id "award-0" stands for 1 already')
+    const strict = await stopOf(rewardWallets(client, [award(5), award(0, { xp: 7 })], { ledger, strict: true }))
+    expect(strict.report.counts.rejected).toBe(1)
+    await expect(awardOne(client, award(0, { xp: 7 }), { ledger })).rejects.toThrow(InvalidRequestError)
+  })
+
+  test('runs do not see each other', async () => {
+    const { client } = scene()
+    await rewardWallets(client, awards(3), { ledger: newRun() })
+    expect((await rewardWallets(client, awards(3), { ledger: newRun() })).counts.rejected).toBe(3)
+  })
+
+  test('a run of another target is refused', async () => {
+    const { client } = scene()
+    const ledger = newRun()
+    await rewardWallets(client, awards(1), { ledger })
+    const other = scene({ baseUrl: 'https://other.example/api/v1' }).client
+    await expect(rewardWallets(other, awards(1), { ledger })).rejects.toThrow(ConfigurationError)
+    await expect(awardOne(other, award(1), { ledger })).rejects.toThrow(/another service/)
+  })
+
+  test('tables that are not there', async () => {
+    const { client } = scene()
+    const ledger = postgresLedger(pool, { run: 'x', table: 'not_there' })
+    await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(/postgresLedgerSchema\(\)/)
+  })
+
+  test('a database that can not be reached', async () => {
+    const { client, sent } = scene()
+    const lost = new Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/x' })
+    const ledger = postgresLedger(lost, { run: 'x', table })
+    expect((await stopOf(rewardWallets(client, awards(1), { ledger }))).cause).toMatchObject({ code: 'ECONNREFUSED' })
+    expect(sent()).toBe(0)
+  })
+
+  test('two runs over one list at once award each row once', async () => {
+    const { client, service } = scene()
+    const ledger = newRun()
+    const reports = await Promise.all([1, 2].map(() => rewardWallets(client, awards(200), { ledger, concurrency: 4 })))
+    for (const report of reports) expect(report).toMatchObject({ counts: counts({ awarded: 200 }), complete: true })
+    expect(service.state.awards).toHaveLength(200)
+    expect(service.requests).toHaveLength(200)
+  })
+
+  describe('one award', () => {
+    test('resolves with its verdict, the second time without sending', async () => {
+      const { client, sent } = scene()
+      const ledger = newRun()
+      expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
+      expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
+      expect(sent()).toBe(1)
+    })
+
+    test.each([
+      ['applied_then_reset', { kind: 'applied_then_reset' }, 'indeterminate', 'unconfirmed'],
+      ['503', { kind: 'status', status: 503 }, 'indeterminate', 'awarded'],
+      ['429', { kind: 'status', status: 429, headers: { 'retry-after': '7' } }, 'rate_limited', 'awarded'],
+      ['401', { kind: 'status', status: 401 }, 'refused_for_now', 'awarded'],
+      ['403', { kind: 'status', status: 403 }, 'refused_for_now', 'awarded'],
+      ['404', { kind: 'status', status: 404 }, 'refused_for_now', 'awarded'],
+    ] as const)('%s: unsettled, and the retry ends it', async (_, fault, reason, verdict) => {
+      const { client, service } = scene()
+      const ledger = newRun()
+      service.fail({ on: 'rewardWallet', ...fault })
+      const error = await unsettled(awardOne(client, award(1), { ledger }))
+      expect(error).toMatchObject({ reason, code: 'award_unsettled', operation: 'awardOne' })
+      expect(error.cause).toBeInstanceOf(Error)
+      if (reason === 'rate_limited') expect(error.retryAfterMs).toBe(7_000)
+      expect(
+        await awardOne(client.with({ headers: {} }), award(1), { ledger }).catch(() =>
+          awardOne(client, award(1), { ledger }),
+        ),
+      ).toBe(verdict)
+    })
+
+    test('a refusal is final, unless it is retried', async () => {
+      const { client, service } = scene()
+      const ledger = newRun()
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+      expect(await awardOne(client, award(1), { ledger })).toBe('rejected')
+      expect(await awardOne(client, award(1), { ledger })).toBe('rejected')
+      expect((await rowsOf(ledger))[0].error).toContain('bad_request')
+      expect(await awardOne(client, award(1), { ledger, retryRejected: true })).toBe('awarded')
+    })
+
+    test('confirm settles what stayed unconfirmed', async () => {
+      const { client, service } = scene()
+      const ledger = newRun()
+      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+      await unsettled(awardOne(client, award(1), { ledger }))
+      expect(await awardOne(client, award(1), { ledger })).toBe('unconfirmed')
+      expect(await awardOne(client, award(1), { ledger, confirm: () => true })).toBe('alreadyAwarded')
+    })
+
+    test('while one attempt is open, another is busy', async () => {
+      const { client } = scene()
+      const ledger = newRun()
+      const slow = held(client)
+      const first = awardOne(slow, award(1), { ledger })
+      await vi.waitFor(() => expect(slow.waiting).toHaveLength(1))
+      const second = await unsettled(awardOne(client, award(1), { ledger }))
+      expect(second.reason).toBe('busy')
+      expect(second.retryAfterMs).toBeGreaterThan(20_000)
+      slow.waiting[0]?.()
+      expect(await first).toBe('awarded')
+    })
+
+    test('an attempt keeps its lease while it works, however long', async () => {
+      const { client } = scene()
+      const ledger = newRun(300)
+      const slow = held(client)
+      const first = awardOne(slow, award(1), { ledger })
+      await vi.waitFor(() => expect(slow.waiting).toHaveLength(1))
+      const until = performance.now() + 1_000
+      while (performance.now() < until)
+        expect((await unsettled(awardOne(client, award(1), { ledger }))).reason).toBe('busy')
+      slow.waiting[0]?.()
+      expect(await first).toBe('awarded')
+    })
+
+    test('a row or an argument that is wrong', async () => {
+      const { client } = scene()
+      await expect(awardOne(client, award(1, { xp: Number.NaN }), { ledger: newRun() })).rejects.toThrow(/xp expected/)
+      const inFile = { ledger: fileLedger(newPath()) as never }
+      await expect(awardOne(client, award(1), inFile)).rejects.toThrow(/made by postgresLedger, got one in a file/)
+      await expect(awardOne(client, award(1), {} as never)).rejects.toThrow(InvalidRequestError)
+    })
+  })
+
+  describe('an attempt whose lease ran out', () => {
+    /** Two workers on one award: the first was believed to be dead. `order`: whose request arrives first. */
+    async function race(order: 'late first' | 'late last', kind?: 'applied_then_reset') {
+      const { client, service } = scene()
+      const run = randomUUID()
+      const late = held(client)
+      // A worker that stands still renews nothing: its ledger's timer never comes.
+      const frozen = postgresLedger(pool, { run, table, leaseMs: 2_000_000 })
+      const first = awardOne(late, award(1), { ledger: frozen }).catch((error: unknown) => error)
+      await vi.waitFor(() => expect(late.waiting).toHaveLength(1))
+      await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
+
+      const ledger = newRun(30_000, run)
+      const successor = held(client)
+      const second = awardOne(successor, award(1), { ledger }).catch((error: unknown) => error)
+      await vi.waitFor(() => expect(successor.waiting).toHaveLength(1))
+      if (kind) service.fail({ on: 'rewardWallet', kind })
+      const [one, other] = order === 'late first' ? [late, successor] : [successor, late]
+      const [firstEnd, secondEnd] = order === 'late first' ? [first, second] : [second, first]
+      one.waiting[0]?.()
+      const early = await firstEnd
+      other.waiting[0]?.()
+      const last = await secondEnd
+      return {
+        service,
+        ledger,
+        late: order === 'late first' ? early : last,
+        successor: order === 'late first' ? last : early,
+      }
+    }
+
+    test('the late one is awarded first: its verdict is the truth, and stays', async () => {
+      const { late, successor, service, ledger } = await race('late first')
+      expect([late, successor]).toEqual(['awarded', 'awarded'])
+      expect(service.state.awards).toHaveLength(1)
+      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'awarded', attempt: null }])
+    })
+
+    test('the late one is refused since its successor was awarded: it changes nothing', async () => {
+      const { late, successor, service, ledger } = await race('late last')
+      expect([late, successor]).toEqual(['awarded', 'awarded'])
+      expect(service.state.awards).toHaveLength(1)
+      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'awarded', error: null }])
+    })
+
+    test('the late one does not know: its successor is refused, and that is no rejection', async () => {
+      const { late, successor, service } = await race('late first', 'applied_then_reset')
+      expect(late).toMatchObject({ reason: 'busy' })
+      expect(successor).toBe('unconfirmed')
+      expect(service.state.awards).toHaveLength(1)
+    })
+
+    test('a refusal is never written while another attempt is open', async () => {
+      const { client, service } = scene()
+      const run = randomUUID()
+      const late = held(client)
+      const first = awardOne(late, award(1), { ledger: postgresLedger(pool, { run, table, leaseMs: 2_000_000 }) })
+      await vi.waitFor(() => expect(late.waiting).toHaveLength(1))
+      await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
+      const ledger = newRun(30_000, run)
+      const successor = held(client)
+      const second = awardOne(successor, award(1), { ledger })
+      await vi.waitFor(() => expect(successor.waiting).toHaveLength(1))
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+      late.waiting[0]?.()
+      expect((await unsettled(first)).reason).toBe('busy')
+      expect(await rowsOf(ledger)).toMatchObject([{ verdict: null, attempt: expect.any(String) }])
+      successor.waiting[0]?.()
+      expect(await second).toBe('awarded')
+    })
+  })
+
+  test('many workers on few awards: each is made once', async () => {
+    const { client, service } = scene({ maxRetries: 0 })
+    for (const kind of ['applied_then_reset', 'reset', 'garbage', 'applied_then_reset'] as const) {
+      service.fail({ on: 'rewardWallet', kind, times: 5 })
+    }
+    const run = randomUUID()
+    const workers = [pool, sql, pool, sql].map((database) =>
+      postgresLedger(database as Pool, { run, table, leaseMs: 500 }),
+    )
+    const rows = awards(15)
+    const work = async (ledger: SharedLedger) => {
+      for (const row of rows) {
+        for (let tries = 0; ; tries++) {
+          const end = await awardOne(client, row, { ledger }).catch((error: unknown) => error)
+          if (typeof end === 'string') break
+          if (!(end instanceof AwardUnsettledError) || tries > 200) throw end
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
+      }
+    }
+    await Promise.all([...workers, ...workers].map(work))
+    expect(service.state.awards.map(({ id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort())
+    const found = await rowsOf({ run } as SharedLedger)
+    expect(found).toHaveLength(15)
+    for (const { verdict, attempt } of found) {
+      expect(['awarded', 'unconfirmed']).toContain(verdict)
+      expect(attempt).toBeNull()
+    }
+  })
+
+  test('a run that was aborted leaves no attempt open', async () => {
+    const { client } = scene()
+    const ledger = newRun()
+    const controller = new AbortController()
+    const slow = held(client)
+    const run = rewardWallets(slow, awards(100), { ledger, concurrency: 4, signal: controller.signal })
+    await vi.waitFor(() => expect(slow.waiting).toHaveLength(4))
+    controller.abort()
+    for (const letGo of slow.waiting) letGo()
+    const { report } = await stopOf(run)
+    expect(report.counts).toEqual(counts({ awarded: 4 }))
+    expect(await rowsOf(ledger)).toHaveLength(4)
+  })
+})
+
+describe('arguments of postgresLedger', () => {
+  const pool = { query: async () => ({ rows: [] }), connect: async () => undefined }
+  test.each([
+    ['nothing', undefined, { run: 'x' }, /database must be a Pool/],
+    ['a single client', { ...pool, escapeIdentifier: () => '' }, { run: 'x' }, /no single client/],
+    [
+      'the sql of a transaction',
+      Object.assign(() => undefined, { unsafe: () => undefined }),
+      { run: 'x' },
+      /no transaction/,
+    ],
+    ['no run', pool, {}, /options\.run must be a non-empty string/],
+    ['a table with a quote', pool, { run: 'x', table: 'a"b' }, /options\.table must be a name/],
+    ['a lease of nothing', pool, { run: 'x', leaseMs: 0 }, /options\.leaseMs must be/],
+    ['a misspelt option', pool, { run: 'x', lease: 5 }, /options\.lease is not an option/],
+  ])('%s', (_, database, options, words) => {
+    expect(() => postgresLedger(database as never, options as never)).toThrow(InvalidRequestError)
+    expect(() => postgresLedger(database as never, options as never)).toThrow(words)
+  })
+
+  test('a malformed table', () => {
+    expect(() => postgresLedgerSchema('a b')).toThrow(TypeError)
+  })
+})
