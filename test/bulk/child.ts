@@ -17,7 +17,9 @@ export interface ChildTask {
 }
 
 export type ChildStep =
-  | { readonly step: 'going' | 'halted' }
+  | { readonly step: 'halted' }
+  /** Calls that have ended in this process. */
+  | { readonly step: 'ended'; readonly calls: number }
   | { readonly step: 'report'; readonly report: AwardReport }
   | { readonly step: 'error'; readonly name: string; readonly message: string; readonly report?: AwardReport }
 
@@ -54,7 +56,7 @@ const halting = {
       await released
     }
     await client.rewardWallet(row, options).finally(() => ended++)
-    if (ended === 1) tell({ step: 'going' })
+    tell({ step: 'ended', calls: ended })
   },
 }
 

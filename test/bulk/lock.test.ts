@@ -50,7 +50,8 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
     )
     run.signal('SIGCONT')
     run.goOn()
-    expect((await run.step('report')).report.counts).toEqual(counts({ awarded: 200 }))
+    // What was under way while it stood still may have run into its time limit.
+    expect((await run.step('report')).report).toMatchObject({ rows: 200, counts: { rejected: 0 } })
   })
 
   test('a holder that was killed is taken over at once, also before it was buried', async () => {

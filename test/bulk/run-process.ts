@@ -15,7 +15,7 @@ export class RunProcess {
   constructor(program: string, task: ChildTask) {
     this.#process = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: 'pipe' })
     this.#closed = once(this.#process, 'close')
-    onTestFinished(() => this.kill())
+    onTestFinished(async () => void (await this.kill()))
     this.#process.stderr?.on('data', (chunk) => {
       this.#errors += chunk
     })
@@ -35,12 +35,20 @@ export class RunProcess {
 
   /** The first step of one of these kinds. */
   async step<Kind extends ChildStep['step']>(...kinds: Kind[]): Promise<Extract<ChildStep, { step: Kind }>> {
-    for (;;) {
-      const found = this.#steps.find(({ step }) => kinds.includes(step as Kind))
-      if (found !== undefined) return found as Extract<ChildStep, { step: Kind }>
-      if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
-        throw new Error(`The process ended without ${kinds}: ${JSON.stringify(this.#steps)}\n${this.#errors}`)
-      }
+    const found = await this.#until(({ step }) => kinds.includes(step as Kind))
+    if (found !== undefined) return found as Extract<ChildStep, { step: Kind }>
+    throw new Error(`The process ended without ${kinds}: ${JSON.stringify(this.#steps.slice(-5))}\n${this.#errors}`)
+  }
+
+  /** Resolves when so many calls have ended, or the process has. */
+  async calls(count: number): Promise<void> {
+    await this.#until((step) => step.step === 'ended' && step.calls >= count)
+  }
+
+  async #until(isIt: (step: ChildStep) => boolean): Promise<ChildStep | undefined> {
+    for (let seen = 0; ; ) {
+      for (; seen < this.#steps.length; seen++) if (isIt(this.#steps[seen] as ChildStep)) return this.#steps[seen]
+      if (this.#process.exitCode !== null || this.#process.signalCode !== null) return undefined
       await new Promise<void>((resolve) => {
         this.#changed = resolve
       })
@@ -55,8 +63,10 @@ export class RunProcess {
     this.#process.kill(signal)
   }
 
-  async kill(): Promise<void> {
+  /** Resolves when it is gone: to whether it was still running. */
+  async kill(): Promise<boolean> {
     this.#process.kill('SIGKILL')
     await this.#closed
+    return this.#process.signalCode === 'SIGKILL'
   }
 }

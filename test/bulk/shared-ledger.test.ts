@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
-import {
-  type AwardRow,
-  AwardUnsettledError,
-  awardOne,
-  fileLedger,
-  rewardWallets,
-  type SharedLedger,
-} from 'campaign-client/bulk'
+import { AwardUnsettledError, awardOne, fileLedger, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
 import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
 import { Pool } from 'pg'
 import postgresJs from 'postgres'

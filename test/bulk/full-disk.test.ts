@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { award, awards, scene, stopOf, temporaryFolder } from './setting.ts'
+
+const canMount = (() => {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can mount a small disk on Linux'
+  try {
+    execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' })
+    return undefined
+  } catch {
+    return 'this machine lets nobody mount anything'
+  }
+})()
+if (canMount !== undefined) console.warn(`SKIPPED, the tests on a full disk: ${canMount}`)
+
+/** A disk of so many bytes, mounted for the test. */
+function smallDisk(bytes: number): string {
+  const folder = join(temporaryFolder(), 'disk')
+  mkdirSync(folder)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder])
+  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+  return folder
+}
+
+describe.skipIf(canMount !== undefined)('a full disk', () => {
+  test('stops the run cleanly, and with room again it goes on to the row', { timeout: 30_000 }, async () => {
+    const { client, service } = scene()
+    const disk = smallDisk(256 * 1024)
+    const ballast = join(disk, 'ballast')
+    writeFileSync(ballast, Buffer.alloc(160 * 1024))
+    const path = join(disk, 'awards.ledger')
+    const rows = awards(2_000)
+    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 8 }))
+    expect(stop.cause).toMatchObject({ code: 'ENOSPC' })
+    expect(stop.message).toMatch(/the ledger failed: ENOSPC/)
+    const { awarded, indeterminate } = stop.report.counts
+    expect(awarded).toBeGreaterThan(50)
+    expect(awarded).toBeLessThan(2_000)
+    expect(indeterminate).toBeLessThanOrEqual(2 * 8)
+    // Whatever the service has, the ledger knows.
+    const known = new Map((await readLedger(path)).map(({ id, verdict }) => [id, verdict]))
+    for (const { id } of service.state.awards) expect(known.has(id)).toBe(true)
+    expect([...known.values()].filter((verdict) => verdict === 'awarded')).toHaveLength(awarded)
+
+    // Still full: it is refused again, and nothing is lost.
+    await stopOf(rewardWallets(client, [award(5_000), award(5_001)], { ledger: fileLedger(path) }))
+    rmSync(ballast)
+    execFileSync('mount', ['-o', 'remount,size=8m', disk])
+    const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
+    expect(report).toMatchObject({ rows: 2_000, complete: true, counts: { rejected: 0, indeterminate: 0 } })
+    expect(report.counts.awarded + report.counts.unconfirmed).toBe(2_000)
+    expect(service.state.awards).toHaveLength(2_000)
+  })
+
+  test('full from the start: nothing is sent', async () => {
+    const { client, sent } = scene()
+    const disk = smallDisk(64 * 1024)
+    try {
+      writeFileSync(join(disk, 'ballast'), Buffer.alloc(128 * 1024))
+    } catch {
+      // That is what a full disk is.
+    }
+    const stop = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(join(disk, 'awards.ledger')) }))
+    expect(stop.cause).toMatchObject({ code: 'ENOSPC' })
+    expect(sent()).toBe(0)
+  })
+})

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { CampaignClient } from 'campaign-client'
+import { type AwardLedger, type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+import { createCampaignService } from 'campaign-client/testing'
+import { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Database } from '../databases/database.ts'
+import { postgres } from '../databases/postgres.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
+import type { ChildTask } from './child.ts'
+import { buildChild } from './child-build.ts'
+import { expectAgreement, sprinkleFaults, type Told } from './proof.ts'
+import { FULL_SIZE, randomFor } from './random.ts'
+import { RunProcess } from './run-process.ts'
+import { awards, newPath } from './setting.ts'
+
+const ROWS = FULL_SIZE ? 10_000 : 1_000
+const KILLS = FULL_SIZE ? 20 : 5
+
+let program: string
+beforeAll(async () => {
+  program = await buildChild('child')
+})
+
+interface Place {
+  readonly task: ChildTask['ledger']
+  readonly open: () => AwardLedger
+  readonly read: () => Promise<Told[]>
+}
+
+/** Runs in processes of their own that are killed at random points; then one run here that goes to the end. */
+async function prove(what: string, { task, open, read }: Place): Promise<void> {
+  const random = randomFor(what)
+  const service = createCampaignService()
+  const { url, close } = await service.listen()
+  onTestFinished(close)
+  const endFaults = sprinkleFaults(service, random, 12)
+  onTestFinished(endFaults)
+
+  let killed = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const run = new RunProcess(program, { baseUrl: url, ledger: task, rows: [0, ROWS], concurrency: 16 })
+    // After some of its calls, or now and then while it is just starting.
+    if (random.below(5) === 0) await wait(random.below(300))
+    else await run.calls(1 + random.below(Math.floor((ROWS / KILLS) * 0.9)))
+    await wait(random.below(8))
+    killed += (await run.kill()) ? 1 : 0
+  }
+  expect(killed).toBe(KILLS)
+  endFaults()
+
+  const client = new CampaignClient({ baseUrl: url, accessToken: 'a-token' })
+  const rows = awards(ROWS)
+  const report = await rewardWallets(client, rows, { ledger: open(), concurrency: 16 })
+  expectAgreement(rows, report, await read(), service)
+  console.info(
+    `${what}: ${killed} kills, ${service.requests.length} requests remembered, ${JSON.stringify(report.counts)}`,
+  )
+
+  const given = new Set(service.state.awards.map(({ id, xp }) => `${id} ${xp}`))
+  const confirm = ({ id, xp }: AwardRow) => given.has(`${id} ${xp}`)
+  const confirmed = await rewardWallets(client, rows, { ledger: open(), confirm })
+  expect(confirmed.counts.unconfirmed).toBe(0)
+  expect(confirmed.counts.alreadyAwarded).toBe(report.counts.unconfirmed)
+  expectAgreement(rows, confirmed, await read(), service)
+}
+
+describe('runs that are killed at random points', { timeout: 300_000 }, () => {
+  test('over a ledger in a file: each award once, and report, ledger and service agree to the row', async () => {
+    const path = newPath()
+    await prove('kills, file', { task: { path }, open: () => fileLedger(path), read: async () => readLedger(path) })
+  })
+
+  describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('over a ledger in PostgreSQL', () => {
+    let server: Database
+    let pool: Pool
+    beforeAll(async () => {
+      server = await postgres.start()
+      pool = new Pool({ connectionString: server.url, max: 4 })
+      await pool.query(postgresLedgerSchema())
+    }, 60_000)
+    afterAll(async () => {
+      await pool?.end()
+      await server?.stop()
+    })
+
+    test('the same', async () => {
+      const run = randomUUID()
+      const text = `SELECT id, xp, coalesce(verdict, 'indeterminate') AS verdict FROM campaign_awards WHERE run = $1`
+      await prove('kills, PostgreSQL', {
+        task: { database: server.url, run },
+        open: () => postgresLedger(pool, { run, leaseMs: 700 }),
+        read: async () => (await pool.query<Told>(text, [run])).rows,
+      })
+      await pool.query('DELETE FROM campaign_awards WHERE run = $1', [run])
+    })
+  })
+})
