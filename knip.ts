@@ -16,5 +16,6 @@ export default {
   ignoreExportsUsedInFile: true,
   // Built with the command.
   ignoreUnresolved: ['#console-page'],
+  ignoreBinaries: ['mount', 'umount', 'unshare'],
   ignoreDependencies: ['@arethetypeswrong/cli', 'axe-core', 'playwright-core', 'publint', 'undici'],
 } satisfies KnipConfig

@@ -44,8 +44,8 @@ export type CampaignErrorCode =
 
 /** What every error of this package is made from. */
 export interface CampaignErrorInit {
-  /** The stable code of the error class, or of the reason within it. */
-  code: CampaignErrorCode
+  /** The stable code of the error class, or of the reason within it. An error of your own has a code of your own. */
+  code: CampaignErrorCode | (string & Record<never, never>)
   /** The method of `CampaignClient` that failed. Absent on errors that belong to no call. */
   operation?: string | undefined
   /** Set on errors of writes only. */
@@ -90,7 +90,7 @@ export class CampaignError extends Error {
   constructor(message: string, init: CampaignErrorInit) {
     super(message, init.cause === undefined ? undefined : { cause: init.cause })
     Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })
-    this.code = init.code
+    this.code = init.code as CampaignErrorCode
     if (init.operation !== undefined) this.operation = init.operation
     if (init.outcome !== undefined) this.outcome = init.outcome
   }
