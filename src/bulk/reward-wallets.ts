@@ -27,7 +27,7 @@ import { Run, type Stop } from './run/run.ts'
  *
  * A row that is wrong, or against the client's `guard`, is counted as `rejected`, listed in `problems`, never sent, and
  * binds nothing: corrected, it goes next time. The same row twice is sent once. After a 403 or 404 no more rows of that
- * campaign are sent; the others go on, and `complete` is false. 429 and requests that surely never left go back into the
+ * campaign are sent; the others go on, and `complete` is false. 429 and requests that certainly never left go back into the
  * line. Interface: Endpoints, 2; Limits, 2.
  *
  * @param client - whose `rewardWallet` makes the awards, with its own time limits, retries and guard. Of a `CampaignClient`

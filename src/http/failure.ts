@@ -11,7 +11,7 @@ import { TransportError } from './transport.ts'
 
 /**
  * How one attempt failed, as far as a retry is concerned.
- * - `not_sent`: the request surely never left: connection refused, no such host.
+ * - `not_sent`: the request certainly never left: connection refused, no such host.
  * - `no_answer`: it may have arrived; no whole answer came back.
  * - `refused`: an error answer.
  * - `not_understood`: an answer that does not say what happened.

@@ -45,7 +45,7 @@ export interface Transport {
 export interface TransportErrorInit {
   /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
   kind: 'network' | 'too_large'
-  /** False only where the request surely never left, so that sending it again cannot count twice. */
+  /** False only where the request certainly never left, so that sending it again cannot count twice. */
   sent: boolean
   /** The system's own code: `ECONNRESET`, `ENOTFOUND`, … */
   systemCode?: string | undefined
@@ -60,7 +60,7 @@ const BRAND = '@@campaign-client/transport-error'
 
 /**
  * Why a transport has no answer. A `fetch` of your own may throw it, too: it is the only way to tell the client that
- * a write surely never left (`sent: false`) and may be sent again.
+ * a write certainly never left (`sent: false`) and may be sent again.
  *
  * `instanceof` also holds between two loaded copies of the package.
  */
@@ -77,7 +77,7 @@ export class TransportError extends Error {
 
   /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
   readonly kind: 'network' | 'too_large'
-  /** False only where the request surely never left. */
+  /** False only where the request certainly never left. */
   readonly sent: boolean
   /** The system's own code, where it gave one: `ECONNRESET`, `ENOTFOUND`, … */
   declare readonly systemCode?: string

@@ -17,7 +17,7 @@ import type { AwardFailure } from './verdict.ts'
  * - `awarded`: 200.
  * - `refused`: by the service, for a reason that lies in the award.
  * - `unknown`: the client has used up its attempts, and nobody knows.
- * - `unsent`: the service has not judged it: 429, or the request surely never left.
+ * - `unsent`: the service has not judged it: 429, or the request certainly never left.
  * - `invalid`: refused by the client before anything was sent: the row, or the guard.
  * - `campaignRefused`: 403 or 404, which all of the campaign's rows would get.
  * - `hopeless`: no row can go on: 401, no token, a client that is set up wrongly, or one that throws what none of ours does.

@@ -45,7 +45,7 @@ export interface LedgerSession {
   begin(row: AwardRow, reopening: Reopening, again: boolean): Beginning | Promise<Beginning>
   /** Resolves to the verdict that stands when it is durable: another process may have found a better one. */
   settle(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Standing>
-  /** The attempt surely changed nothing: back to what was before it. */
+  /** The attempt certainly changed nothing: back to what was before it. */
   release(attempt: Attempt): Promise<void>
   /** What a row comes to that will not be sent: its final verdict, if it has one. Binds nothing. */
   recall(row: AwardRow): Recalled | Promise<Recalled>

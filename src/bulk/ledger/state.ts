@@ -19,7 +19,7 @@ export const verdictOf = (state: number): FinalVerdict | undefined => FINAL[(sta
 export const afterIntent = (state: number): number =>
   ((state & PENDING) === 0 ? state : inDoubt(state)) | BOUND | PENDING
 
-/** The attempt surely changed nothing: back to what was before it. */
+/** The attempt certainly changed nothing: back to what was before it. */
 export function afterRelease(state: number): number {
   const before = state & ~PENDING
   return (before & (DOUBT | VERDICT)) === 0 ? before & ~BOUND : before

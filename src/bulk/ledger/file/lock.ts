@@ -56,7 +56,7 @@ async function take(path: string, own: Holder, times: LockTimes, deepest: number
     if (liveness === 'released') continue
     if (liveness === 'alive') throw new LockedLedger(describe(found))
     if (deepest === 0) {
-      throw new LockedLedger(`${describe(found)}. It seems to be gone; delete ${path}* when it surely is`)
+      throw new LockedLedger(`${describe(found)}. It seems to be gone; delete ${path}* when it certainly is`)
     }
     // One at a time may take over from this very holder: whoever has the lock that is named after it. With that in hand,
     // the lock is still the one that was judged, or somebody else was faster.
