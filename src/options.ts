@@ -170,21 +170,14 @@ export interface CampaignClientOptions {
   readonly guard?: WriteGuard | undefined
 }
 
-/** What a derived client may differ in. */
-interface Differences
-  extends Pick<
-    CampaignClientOptions,
-    'headers' | 'timeoutMs' | 'totalTimeoutMs' | 'maxRetries' | 'retryDelayMs' | 'hooks'
-  > {
-  /** Narrows the guard there is: campaigns that both name, and the lower maximum. */
-  readonly guard?: WriteGuard | undefined
-}
-
 /**
  * How a derived client differs from the one it comes from. What is given replaces, but for the guard. The address changes
  * only together with the token: one token must not go to two addresses by mistake.
  */
-export type DerivedClientOptions = Differences &
+export type DerivedClientOptions = Pick<
+  CampaignClientOptions,
+  'headers' | 'timeoutMs' | 'totalTimeoutMs' | 'maxRetries' | 'retryDelayMs' | 'guard' | 'hooks'
+> &
   (
     | { readonly baseUrl: string | URL; readonly accessToken: string | AccessTokenSource }
     | { readonly baseUrl?: undefined; readonly accessToken?: string | AccessTokenSource | undefined }

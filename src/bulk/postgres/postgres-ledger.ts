@@ -43,8 +43,8 @@ const DEFAULT_LEASE_MS = 60_000
 const NO_SUCH_TABLE = '42P01'
 
 /**
- * Keeps the truth of a run of awards in PostgreSQL 11 or newer, for {@link rewardWallets} and, in many processes at once,
- * for {@link awardOne}. Its tables are made by {@link postgresLedgerSchema}.
+ * Keeps the truth of a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and, in many processes at once,
+ * for `awardOne`. Its tables are made by {@link postgresLedgerSchema}.
  *
  * ```ts
  * import { awardOne } from 'campaign-client/bulk'
