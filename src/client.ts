@@ -58,6 +58,15 @@ export class CampaignClient {
   #context: CallContext
   readonly #options: CampaignClientOptions
 
+  static {
+    // For the ledgers of bulk awards. Neither in the type nor in anything that prints or copies a client.
+    Object.defineProperty(this.prototype, CLIENT_INSIDE, {
+      get(this: CampaignClient) {
+        return #context in this ? clientInsideOf(() => this.#context) : undefined
+      },
+    })
+  }
+
   /**
    * @param options - Address, token and how calls behave. Environment variables are never read.
    * @throws ConfigurationError when an option is wrong; the message names each one, without its value.
@@ -74,8 +83,6 @@ export class CampaignClient {
     }
     // An address that is changed afterwards changes nothing.
     this.#options = { ...options, baseUrl: settings.baseUrl }
-    // For the ledgers of bulk awards. Neither in the type nor in anything that prints or copies the client.
-    Object.defineProperty(this, CLIENT_INSIDE, { value: clientInsideOf(() => this.#context) })
   }
 
   /**

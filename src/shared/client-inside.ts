@@ -33,6 +33,6 @@ export interface ClientInside {
 /** What the value shows of itself, if it is a client of ours. */
 export function clientInside(value: unknown): ClientInside | undefined {
   return typeof value === 'object' && value !== null && CLIENT_INSIDE in value
-    ? (value[CLIENT_INSIDE] as ClientInside)
+    ? (value[CLIENT_INSIDE] as ClientInside | undefined)
     : undefined
 }
