@@ -1,0 +1,55 @@
+/**
+ * A worker of a queue in a process of its own, for tests that kill it: each of its jobs is one award. Takes a
+ * {@link WorkerTask} as JSON in its argument.
+ */
+import { type Processor, Worker } from 'bullmq'
+import { CampaignClient } from 'campaign-client'
+import { type AwardRow, AwardUnsettledError, awardOne } from 'campaign-client/bulk'
+import { postgresLedger } from 'campaign-client/bulk/postgres'
+import { Redis } from 'ioredis'
+import { Pool } from 'pg'
+import PgBoss from 'pg-boss'
+
+export interface WorkerTask {
+  readonly queue: string
+  readonly database: string
+  /** Of BullMQ; without it the queue is pg-boss. */
+  readonly redis?: string
+  readonly baseUrl: string
+  readonly run: string
+}
+
+const task = JSON.parse(process.argv[2] ?? '') as WorkerTask
+const pool = new Pool({ connectionString: task.database, max: 5 })
+pool.on('error', () => undefined)
+const ledger = postgresLedger(pool, { run: task.run, leaseMs: 900 })
+const client = new CampaignClient({ baseUrl: task.baseUrl, accessToken: 'a-token', maxRetries: 1, timeoutMs: 700 })
+async function work(award: AwardRow): Promise<string> {
+  try {
+    return await awardOne(client, award, { ledger })
+  } catch (error) {
+    process.stdout.write(`${error instanceof AwardUnsettledError ? error.reason : (error as Error).name}\n`)
+    throw error
+  }
+}
+
+if (task.redis === undefined) {
+  const boss = new PgBoss({
+    connectionString: task.database,
+    schema: task.queue,
+    supervise: true,
+    maintenanceIntervalSeconds: 1,
+  })
+  boss.on('error', () => undefined)
+  await boss.start()
+  // Several at once: each asks for one job at a time.
+  const options = { pollingIntervalSeconds: 0.5, batchSize: 1 }
+  for (let lane = 0; lane < 6; lane++)
+    await boss.work<AwardRow>(task.queue, options, async ([job]) => job && work(job.data))
+} else {
+  const connection = new Redis(task.redis, { maxRetriesPerRequest: null })
+  // A lock that is not renewed in time: the job goes to another worker while this one is still busy.
+  const late = { lockDuration: 250, lockRenewTime: 10_000, stalledInterval: 200, maxStalledCount: 1_000 }
+  const processor: Processor<AwardRow> = (job) => work(job.data)
+  new Worker(task.queue, processor, { connection, concurrency: 6, ...late }).on('error', () => undefined)
+}

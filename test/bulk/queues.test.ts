@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Queue } from 'bullmq'
+import type { AwardRow } from 'campaign-client/bulk'
+import { postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+import { type CampaignService, createCampaignService, type FaultOptions } from 'campaign-client/testing'
+import { Redis } from 'ioredis'
+import { Pool } from 'pg'
+import PgBoss from 'pg-boss'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Database } from '../databases/database.ts'
+import { ownDatabase } from '../databases/own-database.ts'
+import { postgres } from '../databases/postgres.ts'
+import { redis } from '../databases/redis.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
+import { buildChild } from './child-build.ts'
+import type { WorkerTask } from './queue-worker.ts'
+import { FULL_SIZE, type Random, randomFor } from './random.ts'
+import { awards } from './setting.ts'
+
+const JOBS = FULL_SIZE ? 300 : 40
+const WORKERS = 3
+/** How often one of two of them is killed while jobs are left: after so many that were settled. */
+const KILLS = 4
+
+let program: string
+beforeAll(async () => {
+  program = await buildChild('queue-worker')
+})
+
+const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
+  { kind: 'applied_then_reset' },
+  { kind: 'reset' },
+  { kind: 'hang' },
+  { kind: 'status', status: 500, applied: true } as never,
+  { kind: 'status', status: 503 } as never,
+  // Longer than any of the queues gives a job.
+  { kind: 'delay', delayMs: 600 } as never,
+  { kind: 'delay', delayMs: 300 } as never,
+]
+
+class Workers {
+  readonly #task: WorkerTask
+  readonly #running: ChildProcess[] = []
+  kills = 0
+  /** Why jobs ended without a verdict, and how often. */
+  readonly unsettled = new Map<string, number>()
+
+  constructor(task: WorkerTask) {
+    this.#task = task
+    for (let place = 0; place < WORKERS; place++) this.#start(place)
+    onTestFinished(() => this.end())
+  }
+
+  #start(place: number): void {
+    const child = spawn(process.execPath, [program, JSON.stringify(this.#task)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    this.#running[place] = child
+    createInterface({ input: child.stdout }).on('line', (reason) => {
+      this.unsettled.set(reason, (this.unsettled.get(reason) ?? 0) + 1)
+    })
+  }
+
+  /** Kills one of the first two in the middle of its work, and starts another in its place. */
+  async killOne(random: Random): Promise<void> {
+    const place = random.below(WORKERS - 1)
+    const child = this.#running[place] as ChildProcess
+    const closed = once(child, 'close')
+    child.kill('SIGKILL')
+    await closed
+    this.kills++
+    this.#start(place)
+  }
+
+  async end(): Promise<void> {
+    for (const child of this.#running) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      const closed = once(child, 'close')
+      child.kill('SIGKILL')
+      await closed
+    }
+  }
+}
+
+/** Writes every change of a verdict down, as the database sees it. */
+const auditOf = (table: string): string => `
+  CREATE TABLE ${table}_audit (id text, before text, after text);
+  CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF OLD.verdict IS DISTINCT FROM NEW.verdict THEN
+      INSERT INTO ${table}_audit VALUES (OLD.id, OLD.verdict, NEW.verdict);
+    END IF;
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER audited AFTER UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION audit()`
+
+const missing = [postgres.missing, redis.missing].filter((reason) => reason !== undefined).join('; ') || undefined
+
+describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
+  'one award as the body of a job',
+  { timeout: 240_000 },
+  () => {
+    let databases: Database
+    let memory: Database
+    beforeAll(async () => {
+      databases = await postgres.start()
+      memory = await redis.start()
+    }, 60_000)
+    afterAll(async () => {
+      await databases?.stop()
+      await memory?.stop()
+    })
+
+    async function prove(
+      what: string,
+      start: (database: string, queue: string) => Promise<Enqueue>,
+      withRedis: boolean,
+    ) {
+      const random = randomFor(what)
+      const database = await ownDatabase(databases)
+      const pool = new Pool({ connectionString: database, max: 2 })
+      pool.on('error', () => undefined)
+      onTestFinished(() => pool.end())
+      await pool.query(postgresLedgerSchema())
+      await pool.query(auditOf('campaign_awards'))
+      const service: CampaignService = createCampaignService()
+      const { url, close } = await service.listen()
+      onTestFinished(close)
+      // Calls that outlive the time either queue gives their job, which then goes to another worker as well.
+      service.fail({ on: 'rewardWallet', kind: 'hang', times: 4 })
+      for (let fault = 0; fault < JOBS / 2; fault++) {
+        service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: 1 + random.below(3) })
+        service.fail({ on: 'rewardWallet', ...FAULTS[random.below(FAULTS.length)] } as FaultOptions)
+      }
+
+      const queue = `awards_${randomUUID().slice(0, 8)}`
+      const rows = awards(JOBS)
+      const enqueue = await start(database, queue)
+      // Some jobs come twice from the start.
+      await enqueue([...rows, ...rows.filter(() => random.below(4) === 0)])
+      const task: WorkerTask = { queue, database, baseUrl: url, run: 'launch', ...(withRedis && { redis: memory.url }) }
+      const workers = new Workers(task)
+
+      const settled = `SELECT count(*)::int AS count FROM campaign_awards WHERE verdict IS NOT NULL AND attempt IS NULL`
+      const began = performance.now()
+      for (let done = 0; done < JOBS; ) {
+        await wait(30)
+        done = (await pool.query(settled)).rows[0].count
+        if (done < JOBS && done > (workers.kills * JOBS) / KILLS) await workers.killOne(random)
+        expect(performance.now() - began, 'the jobs were not done in time').toBeLessThan(200_000)
+      }
+      // Jobs that are delivered once more, after all is done.
+      await enqueue(rows.slice(0, 10))
+      await wait(1_500)
+      await workers.end()
+
+      const given = new Map<string, number>()
+      for (const { id, xp } of service.state.awards) {
+        expect(given.has(id), `${id} was made twice`).toBe(false)
+        given.set(id, xp)
+      }
+      expect([...given].sort()).toEqual(rows.map(({ id, xp }) => [id, xp]).sort())
+      const found = (await pool.query('SELECT id, verdict, xp FROM campaign_awards')).rows
+      expect(found).toHaveLength(JOBS)
+      for (const { id, verdict, xp } of found) {
+        expect(['awarded', 'unconfirmed'], id).toContain(verdict)
+        expect(given.get(id)).toBe(xp)
+      }
+      // A verdict is found, or a better one; none is lost or made worse.
+      const changes = (await pool.query('SELECT before, after FROM campaign_awards_audit')).rows
+      for (const change of changes) {
+        expect([
+          { before: null, after: 'awarded' },
+          { before: null, after: 'unconfirmed' },
+          { before: 'unconfirmed', after: 'awarded' },
+        ]).toContainEqual(change)
+      }
+      const requests = service.requests.filter(({ operation }) => operation === 'rewardWallet').length
+      console.info(
+        `${what}: ${JOBS} jobs, ${workers.kills} kills, ${requests} requests, ${JSON.stringify([...workers.unsettled])}, in ${Math.round(performance.now() - began)} ms`,
+      )
+      expect(workers.kills).toBeGreaterThan(1)
+      expect(workers.unsettled.get('busy'), 'no job came while another worker had it').toBeGreaterThan(0)
+    }
+
+    type Enqueue = (rows: readonly AwardRow[]) => Promise<void>
+
+    test('in pg-boss: each award is made once, none is lost, no verdict is overwritten', async () => {
+      const start = async (database: string, queue: string): Promise<Enqueue> => {
+        const boss = new PgBoss({ connectionString: database, schema: queue, max: 2 })
+        boss.on('error', () => undefined)
+        await boss.start()
+        onTestFinished(() => boss.stop({ graceful: false }))
+        await boss.createQueue(queue)
+        // A job that takes longer than a second is given to somebody else, also while the first one is still busy.
+        const options = { name: queue, expireInSeconds: 1, retryLimit: 500, retryDelay: 1 }
+        return async (rows) => boss.insert(rows.map((data) => ({ ...options, data })))
+      }
+      await prove('pg-boss', start, false)
+    })
+
+    test('in BullMQ: the same', async () => {
+      const start = async (_: string, name: string): Promise<Enqueue> => {
+        const connection = new Redis(memory.url, { maxRetriesPerRequest: null })
+        const queue = new Queue(name, { connection })
+        onTestFinished(async () => {
+          await queue.obliterate({ force: true }).catch(() => undefined)
+          await queue.close()
+          connection.disconnect()
+        })
+        const opts = { attempts: 1_000, backoff: { type: 'fixed', delay: 150 } }
+        return async (rows) => void (await queue.addBulk(rows.map((data) => ({ name: 'award', data, opts }))))
+      }
+      await prove('BullMQ', start, true)
+    })
+  },
+)
