@@ -34,8 +34,8 @@ export interface Subject {
   readonly title: string
   /** What is measured, against what and how, in sentences. */
   readonly about: string
-  /** How a value is written: a ratio, or bytes kept per call. */
-  readonly measure: 'ratio' | 'bytes'
+  /** How a value is written: a ratio, bytes kept per call, or an amount of what the titles of the groups say. */
+  readonly measure: 'ratio' | 'bytes' | 'amount'
   readonly groups: readonly Group[]
 }
 

@@ -1,8 +1,10 @@
 import { type Subject, spread } from './harness.ts'
 
 /** A value as it stands in tables and pictures. */
-export const written = (measure: Subject['measure'], value: number): string =>
-  measure === 'ratio' ? value.toFixed(2) : signed(Math.round(value))
+export function written(measure: Subject['measure'], value: number): string {
+  if (measure === 'bytes') return signed(Math.round(value))
+  return measure === 'ratio' ? value.toFixed(2) : `${Number(value.toPrecision(3))}`
+}
 
 const signed = (value: number): string => (value < 0 ? `−${-value}` : value > 0 ? `+${value}` : '0')
 

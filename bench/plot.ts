@@ -39,8 +39,8 @@ export function draw(subject: Subject): string {
   ].join('\n')
 }
 
-const scaleName = ({ measure }: Subject): string =>
-  measure === 'ratio' ? 'as a ratio; less is better' : 'bytes kept per call; less is better'
+const SCALES = { ratio: 'as a ratio', bytes: 'bytes kept per call', amount: 'as amounts' }
+const scaleName = ({ measure }: Subject): string => `${SCALES[measure]}; less is better`
 
 function panel(subject: Subject, { results, aims }: Group, top: number): string[] {
   const bars = results.map(({ name, samples }) => ({ name, value: spread(samples) }))

@@ -9,7 +9,7 @@ import { compileBench, measureSubject } from './subjects.ts'
 
 /**
  * In how many processes each pair of contestants is measured. What is compiled while it runs takes a tenth more or less
- * from one process to the next, all its rounds through. The last two start a process for each contestant themselves.
+ * from one process to the next, all its rounds through. Those without a number start processes as they need them.
  */
 const PROCESSES: Readonly<Record<string, number | undefined>> = {
   call: 3,
@@ -17,6 +17,8 @@ const PROCESSES: Readonly<Record<string, number | undefined>> = {
   verify: 3,
   'cold-import': undefined,
   memory: undefined,
+  bulk: undefined,
+  'bulk-size': undefined,
 }
 const SUBJECTS = Object.keys(PROCESSES)
 const docs = new URL('../docs/', import.meta.url)

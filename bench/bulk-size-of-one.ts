@@ -1,0 +1,30 @@
+/**
+ * A run over a million rows from a generator, with a client that answers at once, in a process that runs nothing else.
+ * Arguments: the ledger, and how many rows. Tells its parent the most resident memory, and when it first sent.
+ */
+import { fileLedger, rewardWallets } from 'campaign-client/bulk'
+
+const [, , path = '', rows = ''] = process.argv
+const begin = performance.now()
+let firstMs: number | undefined
+let peak = 0
+const watch = setInterval(() => {
+  peak = Math.max(peak, process.memoryUsage.rss())
+}, 20)
+
+const client = {
+  rewardWallet: async (): Promise<void> => {
+    firstMs ??= performance.now() - begin
+  },
+}
+await rewardWallets(client, awards(Number(rows)), { ledger: fileLedger(path), concurrency: 64 })
+clearInterval(watch)
+process.send?.({ peak, firstMs })
+process.disconnect?.()
+
+function* awards(count: number) {
+  for (let number = 0; number < count; number++) {
+    const hex = number.toString(16).padStart(40, '0')
+    yield { address: `0x${hex}`, pid: 'demo', id: `v1-${hex}`, xp: 250 }
+  }
+}

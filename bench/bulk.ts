@@ -1,0 +1,83 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CampaignClient, type RewardWalletRequest } from 'campaign-client'
+import { fileLedger, rewardWallets } from 'campaign-client/bulk'
+import { nodeTransport } from 'campaign-client/node'
+import { OURS, ratios, type Subject } from './harness.ts'
+import { inParallel } from './in-parallel.ts'
+
+const AWARDS = 10_000
+const AT_ONCE = 16
+const ROUNDS = 5
+const TOKEN = 'a-token'
+
+/** 10 000 awards against the service in a box, beside a loop that only sends. */
+export default async function (): Promise<Subject> {
+  const box: ChildProcess = fork(fileURLToPath(new URL('./box.mjs', import.meta.url)), { execArgv: [] })
+  const [baseUrl] = (await once(box, 'message')) as [string]
+  const folder = await mkdtemp(join(tmpdir(), 'campaign-bench-'))
+  const transport = nodeTransport()
+  let ledgers = 0
+  const bulk = async (client: CampaignClient): Promise<void> => {
+    const ledger = fileLedger(join(folder, `${ledgers++}.ledger`))
+    const { counts } = await rewardWallets(client, awards(), { ledger, concurrency: AT_ONCE })
+    if (counts.awarded !== AWARDS) throw new Error(`only ${counts.awarded} awards were made`)
+  }
+  const contestants = [
+    { name: 'bare fetch', run: () => bareLoop(baseUrl) },
+    { name: OURS, run: () => bulk(new CampaignClient({ baseUrl, accessToken: TOKEN, transport })) },
+    { name: `${OURS}, fetch`, run: () => bulk(new CampaignClient({ baseUrl, accessToken: TOKEN })) },
+  ]
+
+  const samples = contestants.map((): number[] => [])
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [place, { run }] of contestants.entries()) {
+      box.send('forget')
+      await once(box, 'message')
+      const begin = performance.now()
+      await run()
+      if (round >= 0) samples[place]?.push(((performance.now() - begin) / AWARDS) * 1_000)
+    }
+  }
+  transport.close()
+  box.disconnect()
+  await rm(folder, { recursive: true })
+  const unit = samples[0] ?? []
+  return {
+    title: 'Bulk awards',
+    about:
+      `${AWARDS} awards against the service in a box, in another process on loopback, ${AT_ONCE} at once: the time they ` +
+      'take. The bare loop sends them with `fetch` and looks at the status; ours writes each intent and each verdict to a ' +
+      'ledger on the disk as well, and flushes them.',
+    measure: 'ratio',
+    groups: [
+      {
+        title: `${AWARDS} awards`,
+        unitUs: unit,
+        aims: { [OURS]: 1 },
+        results: contestants.map(({ name }, place) => ({ name, samples: ratios(samples[place] ?? [], unit) })),
+      },
+    ],
+  }
+}
+
+function* awards(): Generator<RewardWalletRequest> {
+  for (let number = 0; number < AWARDS; number++) {
+    yield { address: `0x${number.toString(16).padStart(40, '0')}`, pid: 'demo', id: `award-${number}`, xp: 250 }
+  }
+}
+
+async function bareLoop(baseUrl: string): Promise<void> {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const rows = awards()
+  await inParallel(AT_ONCE, AWARDS, async () => {
+    const body = JSON.stringify(rows.next().value)
+    const response = await fetch(`${baseUrl}/wallet/reward`, { method: 'POST', headers, body })
+    const { success } = (await response.json()) as { success: boolean }
+    if (!response.ok || !success) throw new Error(`HTTP ${response.status}`)
+  })
+}
