@@ -64,6 +64,35 @@ describe('the index of awards', () => {
     expect(index.isBound(entry)).toBe(false)
   })
 
+  test('tells every change of an award, and no change of the letter case of its address', () => {
+    const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 40, maxLength: 40 })
+    const content = fc.record({
+      hex,
+      pid: fc.string({ minLength: 1, maxLength: 9 }),
+      xp: fc.double({ noNaN: true, noDefaultInfinity: true }),
+    })
+    fc.assert(
+      fc.property(content, content, (one, other) => {
+        const rowOf = ({ hex, pid, xp }: typeof one) => award(1, { address: `0x${hex}`, pid, xp })
+        const index = new AwardIndex()
+        index.seek(rowOf(one))
+        const entry = index.add()
+        const isBound = (row: typeof one) => {
+          index.seek(rowOf(row))
+          return index.isBound(entry)
+        }
+        expect(isBound({ ...one, hex: one.hex.toUpperCase() })).toBe(true)
+        expect(isBound({ ...one, hex: one.hex.toLowerCase() })).toBe(true)
+        for (let digit = 0; digit < 40; digit++) {
+          const changed = one.hex[digit] === '0' ? '1' : '0'
+          expect(isBound({ ...one, hex: one.hex.slice(0, digit) + changed + one.hex.slice(digit + 1) })).toBe(false)
+        }
+        expect(isBound({ ...one, xp: other.xp })).toBe(one.xp === other.xp)
+        expect(isBound({ ...one, pid: other.pid })).toBe(one.pid === other.pid)
+      }),
+    )
+  })
+
   test('holds an entry in less than 100 bytes, also while it grows', () => {
     const before = process.memoryUsage().arrayBuffers
     const table = new EntryTable()

@@ -10,12 +10,11 @@ const ADDRESS_LENGTH = '0x'.length + 40
 const UTF8_BYTES = 3
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Turns the letters of a hex number into lower case, and leaves its digits and the `x` as they are. */
-const LOWER_CASE = 0x20
 
 /** An intent as ledgers have it, up to its time. Two rows are the same award when this is the same. */
 export const intentText = ({ id, address, pid, xp }: AwardRow): string =>
-  `{"intent":${JSON.stringify(id)},"address":"${address}","pid":${JSON.stringify(pid)},"xp":${JSON.stringify(xp)}`
+  // A finite number is in JSON what it is as text.
+  `{"intent":${JSON.stringify(id)},"address":"${address}","pid":${JSON.stringify(pid)},"xp":${xp}`
 
 /** Where the JSON text that begins there ends: the place of its closing quote. */
 export function endOfText(bytes: Uint8Array, start: number, limit: number): number {
@@ -33,7 +32,7 @@ export class AwardIndex {
   #scratch = Buffer.allocUnsafe(1 << 10)
   /** The intent that was sought last. */
   #bytes: Uint8Array = this.#scratch
-  #idEnd = 0
+  #address = 0
   #end = 0
 
   constructor(table: EntryTable = new EntryTable()) {
@@ -51,15 +50,14 @@ export class AwardIndex {
     return this.seekIntent(this.#scratch, 0, this.#scratch.write(text))
   }
 
-  /** The same for an intent as bytes, up to its time. Changes the letter case of its address in place. */
+  /** The same for an intent as bytes, up to its time. */
   seekIntent(bytes: Uint8Array, start: number, end: number): number {
     const idStart = start + INTENT.length
+    const idEnd = endOfText(bytes, idStart, end)
     this.#bytes = bytes
-    this.#idEnd = endOfText(bytes, idStart, end)
+    this.#address = idEnd + BEFORE_ADDRESS
     this.#end = end
-    const address = this.#idEnd + BEFORE_ADDRESS
-    for (let at = address; at < address + ADDRESS_LENGTH; at++) bytes[at] = (bytes[at] as number) | LOWER_CASE
-    return this.#table.find(bytes, idStart, this.#idEnd)
+    return this.#table.find(bytes, idStart, idEnd)
   }
 
   /** The entry of an id alone, whose JSON text begins at `start`, or -1. */
@@ -76,12 +74,12 @@ export class AwardIndex {
 
   /** Lets the entry be about what was sought last. */
   bind(entry: number): void {
-    this.#table.setContent(entry, this.#bytes, this.#idEnd, this.#end)
+    this.#table.setContent(entry, this.#bytes, this.#address, this.#address + ADDRESS_LENGTH, this.#end)
   }
 
   /** Whether the entry is about what was sought last. */
   isBound(entry: number): boolean {
-    return this.#table.hasContent(entry, this.#bytes, this.#idEnd, this.#end)
+    return this.#table.hasContent(entry, this.#bytes, this.#address, this.#address + ADDRESS_LENGTH, this.#end)
   }
 
   state(entry: number): number {

@@ -22,15 +22,14 @@ export function eachLine(group: Group, take: (start: number, end: number, line: 
   const { bytes } = group
   let start = 0
   for (let line = group.firstLine; start < bytes.length; line++) {
-    let end = start
-    while (bytes[end] !== NEWLINE) end++
+    const end = bytes.indexOf(NEWLINE, start)
     take(start, end, line)
     start = end + 1
   }
 }
 
 /**
- * Applies one line after the header to the index. Changes the letter case of addresses in the bytes, in place.
+ * Applies one line after the header to the index.
  *
  * @returns the entry it is about
  * @throws DamagedLedger when it is none of the lines there are

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../databases/database.ts'
+import { ownDatabase } from '../databases/own-database.ts'
+import { postgres } from '../databases/postgres.ts'
+import { redis } from '../databases/redis.ts'
+import { rootPath } from '../docs/snippet.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
+
+/** Runs an example, and gives the lines it printed. It must end by itself, with 0. */
+async function run(name: string, environment: Record<string, string> = {}): Promise<string[]> {
+  const { stdout, stderr } = await promisify(execFile)(rootPath('node_modules/.bin/tsx'), [`examples/${name}.ts`], {
+    cwd: rootPath('.'),
+    env: { ...process.env, ...environment },
+    timeout: 90_000,
+  })
+  expect(stderr).toBe('')
+  return stdout.trim().split('\n')
+}
+
+test('award-launch-party: each award once, whatever happens in between', { timeout: 120_000 }, async () => {
+  const lines = await run('award-launch-party')
+  expect(lines).toContainEqual(expect.stringMatching(/stopped by UnauthorizedError.*run it again$/))
+  expect(lines.filter((line) => line === '  complete')).toHaveLength(2)
+  expect(lines.filter((line) => line === '  already awarded 3, duplicates 1, rejected 1')).toHaveLength(2)
+  expect(lines).toContain('  row 201: rejected, address must be 0x and 40 hex digits')
+  expect(lines.at(-1)).toBe('the ledger has 200 awards with 50250 XP, the service 200 with 50250')
+})
+
+const missing = [postgres.missing, redis.missing].filter((reason) => reason !== undefined).join('; ') || undefined
+
+describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))('awards as jobs', { timeout: 120_000 }, () => {
+  let databases: Database
+  let memory: Database
+  beforeAll(async () => {
+    databases = await postgres.start()
+    memory = await redis.start()
+  }, 60_000)
+  afterAll(async () => {
+    await databases?.stop()
+    await memory?.stop()
+  })
+
+  test.each(['award-queue-pg-boss', 'award-queue-bullmq'])('%s: each is made once', async (name) => {
+    const environment = { DATABASE_URL: await ownDatabase(databases), REDIS_URL: memory.url }
+    const lines = await run(name, environment)
+    expect(lines).toContainEqual(expect.stringMatching(/ XP: indeterminate, comes again$/))
+    expect(lines.filter((line) => line.endsWith(': unconfirmed')).length).toBeGreaterThan(0)
+    expect(lines.at(-1)).toBe('the service holds 2 awards')
+  })
+})
