@@ -3,29 +3,35 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { findProgram } from '../machine/server-process.ts'
 import { award, awards, scene, stopOf, temporaryFolder } from './setting.ts'
 
-const canMount = (() => {
+const [mount, umount, unshare] = ['mount', 'umount', 'unshare'].map((name) => findProgram(name) ?? name) as [
+  string,
+  string,
+  string,
+]
+const missing = (() => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can mount a small disk on Linux'
   try {
-    execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' })
+    execFileSync(unshare, ['--mount', mount, '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' })
     return undefined
   } catch {
     return 'this machine lets nobody mount anything'
   }
 })()
-if (canMount !== undefined) console.warn(`SKIPPED, the tests on a full disk: ${canMount}`)
+if (missing !== undefined) console.warn(`SKIPPED, the tests on a full disk: ${missing}`)
 
 /** A disk of so many bytes, mounted for the test. */
 function smallDisk(bytes: number): string {
   const folder = join(temporaryFolder(), 'disk')
   mkdirSync(folder)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder])
-  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+  execFileSync(mount, ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder])
+  onTestFinished(() => void execFileSync(umount, ['-l', folder]))
   return folder
 }
 
-describe.skipIf(canMount !== undefined)('a full disk', () => {
+describe.skipIf(missing !== undefined)('a full disk', () => {
   test('stops the run cleanly, and with room again it goes on to the row', { timeout: 30_000 }, async () => {
     const { client, service } = scene()
     const disk = smallDisk(256 * 1024)
@@ -48,7 +54,7 @@ describe.skipIf(canMount !== undefined)('a full disk', () => {
     // Still full: it is refused again, and nothing is lost.
     await stopOf(rewardWallets(client, [award(5_000), award(5_001)], { ledger: fileLedger(path) }))
     rmSync(ballast)
-    execFileSync('mount', ['-o', 'remount,size=8m', disk])
+    execFileSync(mount, ['-o', 'remount,size=8m', disk])
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
     expect(report).toMatchObject({ rows: 2_000, complete: true, counts: { rejected: 0, indeterminate: 0 } })
     expect(report.counts.awarded + report.counts.unconfirmed).toBe(2_000)

@@ -1,4 +1,3 @@
-import type { FinalVerdict, Verdict } from '../award/verdict.ts'
 import type { PerVerdict } from './tally.ts'
 
 /** What became of a list of awards. It can be stored as JSON. */
@@ -33,7 +32,8 @@ export interface RowProblem {
   readonly index: number
   /** The id of the award, where it could be read. */
   readonly id?: string
-  readonly verdict: Exclude<Verdict, Extract<FinalVerdict, 'awarded' | 'alreadyAwarded'>>
+  /** What became of it. */
+  readonly verdict: 'unconfirmed' | 'rejected' | 'indeterminate'
   /** Why, in words. */
   readonly reason: string
 }
