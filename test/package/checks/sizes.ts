@@ -18,7 +18,7 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    limit: 31,
+    limit: 32,
   },
   {
     name: 'verifyWebhook, node',
