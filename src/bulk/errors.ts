@@ -41,7 +41,8 @@ export class AwardUnsettledError extends CampaignError {
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {
-    super(message, { code: 'award_unsettled', operation: 'awardOne', cause: init.cause, outcome: 'unknown' })
+    const outcome = (init.cause instanceof CampaignError ? init.cause.outcome : undefined) ?? 'unknown'
+    super(message, { code: 'award_unsettled', operation: 'awardOne', cause: init.cause, outcome })
     this.reason = init.reason
     if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs
   }

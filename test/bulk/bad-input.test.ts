@@ -92,6 +92,39 @@ describe('a row that is wrong', () => {
     expect(service.state.awards).toMatchObject([{ xp: 1 }])
   })
 
+  test('a list may use one object for all of its rows', async () => {
+    const { client, service } = scene()
+    const shared = award(0)
+    function* rows() {
+      for (let number = 0; number < 50; number++) yield Object.assign(shared, award(number))
+    }
+    async function* later() {
+      yield* rows()
+    }
+    expect((await rewardWallets(client, rows(), { ledger: fileLedger(newPath()) })).counts.awarded).toBe(50)
+    service.reset()
+    expect((await rewardWallets(client, later(), { ledger: fileLedger(newPath()) })).counts.awarded).toBe(50)
+    expect(service.state.awards).toHaveLength(50)
+  })
+
+  test('what client and confirm do to a row changes nothing', async () => {
+    const { client, service } = scene()
+    const path = newPath()
+    const spoil = (row: AwardRow) => void Object.assign(row, award(99))
+    const spoiling = {
+      async rewardWallet(row: AwardRow) {
+        await client.rewardWallet(row).finally(() => spoil(row))
+      },
+    }
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    const confirm = (row: AwardRow) => {
+      spoil(row)
+      return true
+    }
+    await rewardWallets(spoiling, awards(2), { ledger: fileLedger(path), confirm, concurrency: 1 })
+    expect((await readLedger(path)).map(({ id }) => id).sort()).toEqual(['award-0', 'award-1'])
+  })
+
   test('a million of them do not fill the report', async () => {
     const { client } = scene()
     const rows = Array.from({ length: 3_000 }, () => ({}) as AwardRow)

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -17,12 +18,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { findProgram } from '../machine/server-process.ts'
-import { award, awards, newPath, scene, temporaryFolder, verdictsIn } from './setting.ts'
+import { award, awards, newPath, scene, stopOf, temporaryFolder, verdictsIn } from './setting.ts'
 
 /** A token as issuers make them; its signature is of no interest here. */
 const jwt = (claims: object): string =>
@@ -340,6 +342,39 @@ describe('damage', () => {
       await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(/line \d+ is/)
       await expect(readLedger(path)).rejects.toThrow(/line \d+ is/)
     }
+  })
+})
+
+describe('a ledger that somebody changes while a run uses it', () => {
+  test.each([
+    ['appends to it', (path: string) => appendFileSync(path, '\n'), /somebody else has changed/],
+    ['cuts it off', (path: string) => truncateSync(path, 200), /somebody else has changed/],
+    [
+      'saves another file in its place, as editors do',
+      (path: string) => {
+        writeFileSync(`${path}.saved`, readFileSync(path))
+        renameSync(`${path}.saved`, path)
+      },
+      /another file was put in the place/,
+    ],
+    ['deletes it', (path: string) => rmSync(path), /ENOENT/],
+  ])('%s: the run stops before it writes again', async (_, change, words) => {
+    const { client, service } = scene()
+    const path = newPath()
+    let made = 0
+    const meddling = {
+      async rewardWallet(row: AwardRow) {
+        if (++made === 20) {
+          // Not in the middle of a write: nobody could tell whose bytes those are.
+          await wait(50)
+          change(path)
+        }
+        await client.rewardWallet(row)
+      },
+    }
+    const stop = await stopOf(rewardWallets(meddling, awards(300), { ledger: fileLedger(path), concurrency: 1 }))
+    expect(stop.message).toMatch(words)
+    expect(service.state.awards.length).toBeLessThanOrEqual(21)
   })
 })
 

@@ -85,6 +85,7 @@ class Disk implements LedgerStorage {
           this.#cached = this.#cached?.subarray(0, position)
           this.#durable = this.#cached
         }),
+      check: async () => undefined,
       close: async () => undefined,
     }
   }

@@ -36,7 +36,7 @@ export async function judgeRefusal(
   try {
     const isUsed = isUsedId?.(error as ApiError)
     if (isUsed === true) return { verdict: 'alreadyAwarded' }
-    const isThere = await confirm?.(row)
+    const isThere = await confirm?.({ ...row })
     if (isThere === true) return { verdict: 'alreadyAwarded' }
     const isKnown = isUsed === false || isThere === false
     return { verdict: doubtful && !isKnown ? 'unconfirmed' : 'rejected', failure }
@@ -54,7 +54,7 @@ export async function judgeRefusal(
 export async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evidence): Promise<Judgement | undefined> {
   if (confirm === undefined) return undefined
   try {
-    const isThere = await confirm(row)
+    const isThere = await confirm({ ...row })
     if (isThere === true) return { verdict: 'alreadyAwarded' }
     if (isThere === false) {
       return { verdict: 'rejected', failure: { code: 'not_confirmed', message: 'it was refused, and confirm says no' } }

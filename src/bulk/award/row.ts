@@ -5,8 +5,26 @@ import { capped, type Issue } from '../../schemas/issue.ts'
 /** One award of a list: what `rewardWallet` takes. */
 export type AwardRow = RewardWalletRequest
 
-/** Reads a row from a stranger. Each field is read once; what it says afterwards changes nothing. */
-export function readRow(value: unknown): Checked<AwardRow> {
+/** A row from a stranger: an award, or what is wrong with it and what could be read of it all the same. */
+export type ReadRow =
+  | { readonly ok: true; readonly value: AwardRow }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly id: string | undefined; readonly xp: number }
+
+/** Reads a row, once and at once: whoever gave it may use the same object for the next one. */
+export function readRow(value: unknown): ReadRow {
+  const checked = checkRow(value)
+  if (checked.ok) return checked
+  const id = fieldOf(value, 'id')
+  const xp = fieldOf(value, 'xp')
+  return {
+    ok: false,
+    issues: checked.issues,
+    id: typeof id === 'string' ? id : undefined,
+    xp: typeof xp === 'number' && Number.isFinite(xp) ? xp : 0,
+  }
+}
+
+function checkRow(value: unknown): Checked<AwardRow> {
   try {
     return check(rewardWalletRequest, value)
   } catch {
@@ -19,18 +37,6 @@ export const wordsOf = (issues: readonly Issue[]): string =>
   issues
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : `the row ${message}`))
     .join('; ')
-
-/** The XP of a row that may be wrong, as far as they are a number. */
-export function xpOf(row: unknown): number {
-  const xp = fieldOf(row, 'xp')
-  return typeof xp === 'number' && Number.isFinite(xp) ? xp : 0
-}
-
-/** The id of a row that may be wrong, if it has one. */
-export function idOf(row: unknown): string | undefined {
-  const id = fieldOf(row, 'id')
-  return typeof id === 'string' ? id : undefined
-}
 
 /**
  * What is wrong with a row whose id stands for something else already.

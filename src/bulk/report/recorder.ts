@@ -1,5 +1,5 @@
 import type { Issue } from '../../errors.ts'
-import { idOf, wordsOf, xpOf } from '../award/row.ts'
+import { wordsOf } from '../award/row.ts'
 import type { Verdict } from '../award/verdict.ts'
 import type { AwardReport, HaltedCampaign, RowProblem } from './report.ts'
 import { Tally } from './tally.ts'
@@ -35,9 +35,8 @@ export class Recorder {
   }
 
   /** A row that is wrong here: never sent, and bound to nothing. */
-  wrong(index: number, row: unknown, issues: readonly Issue[]): void {
-    this.settled('rejected', xpOf(row))
-    const id = idOf(row)
+  wrong(index: number, { id, xp }: { id: string | undefined; xp: number }, issues: readonly Issue[]): void {
+    this.settled('rejected', xp)
     this.problem({ index, ...(id !== undefined && { id }), verdict: 'rejected', reason: wordsOf(issues) })
   }
 

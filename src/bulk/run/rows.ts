@@ -1,13 +1,14 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import { typeName } from '../../shared/type-name.ts'
+import { type ReadRow, readRow } from '../award/row.ts'
 import { invalidRequest } from '../invalid-request.ts'
 
 /** A list of awards, however it is made: an array, a generator, a stream of parsed lines. */
 export type Rows<Row> = Iterable<Row> | AsyncIterable<Row>
 
-/** A row as it came, and its place in the list, from 0. */
+/** A row, and its place in the list, from 0. */
 export interface Placed {
-  readonly row: unknown
+  readonly row: ReadRow
   readonly index: number
   /** It was in hand before, and came back into the line. */
   readonly again?: Comeback
@@ -149,7 +150,7 @@ export class RowSource {
         return undefined
       }
       this.#out++
-      return { row: value, index: this.#read++ }
+      return { row: readRow(value), index: this.#read++ }
     } catch (error) {
       // It is broken: it must neither be asked again nor told to clean up.
       this.#ended = true

@@ -4,7 +4,7 @@ import type { Issue } from '../../schemas/issue.ts'
 import { attemptAward, type Conclusion, isDoubtful, record, type Unjudged } from '../award/attempt.ts'
 import { failureOf } from '../award/ending.ts'
 import type { Evidence } from '../award/judge.ts'
-import { type AwardRow, contradictions, readRow, xpOf } from '../award/row.ts'
+import { type AwardRow, contradictions } from '../award/row.ts'
 import type { FinalVerdict, Verdict } from '../award/verdict.ts'
 import type { Attempt, LedgerSession, Reopening, Standing } from '../ledger/ledger.ts'
 import type { ProgressReporter } from '../report/progress.ts'
@@ -83,7 +83,7 @@ export class Run {
     const { session, recorder, refusals } = this.#parts
     try {
       const { rows, wrong } = await readStrictly(source, session, refusals)
-      for (const { placed, issues } of wrong) recorder.wrong(placed.index, placed.row, issues)
+      for (const { index, row, issues } of wrong) recorder.wrong(index, row, issues)
       if (wrong.length > 0) this.stop(wrongRows(wrong, 'Nothing was sent'), 'not all of the rows are right')
       return new RowSource(rows)
     } catch (error) {
@@ -100,7 +100,9 @@ export class Run {
     await Promise.all(Array.from({ length: concurrency * LANES_PER_CALL }, () => this.#lane(source)))
     await source.close()
     // In the ledger they stand in doubt.
-    for (const { row, again } of source.left) if (again?.doubtful) recorder.settled('indeterminate', xpOf(row))
+    for (const { row, again } of source.left) {
+      if (row.ok && again?.doubtful) recorder.settled('indeterminate', row.value.xp)
+    }
   }
 
   /** Sends nothing more. The first reason counts. */
@@ -135,13 +137,16 @@ export class Run {
   /** How the row comes back into the line, if it does. @throws what the ledger throws */
   async #award(placed: Placed): Promise<Return | undefined> {
     const { session, recorder, refusals } = this.#parts
-    const checked = readRow(placed.row)
-    const issues = checked.ok ? refusals(checked.value) : checked.issues
-    if (!checked.ok || issues.length > 0) {
-      recorder.wrong(placed.index, placed.row, issues)
+    if (!placed.row.ok) {
+      recorder.wrong(placed.index, placed.row, placed.row.issues)
       return undefined
     }
-    const row = checked.value
+    const row = placed.row.value
+    const issues = refusals(row)
+    if (issues.length > 0) {
+      recorder.wrong(placed.index, row, issues)
+      return undefined
+    }
     if (recorder.isHalted(row.pid)) {
       await this.#leaveOut(placed, row)
       return undefined
@@ -308,6 +313,9 @@ export class Run {
 
   async #contradiction(placed: Placed, row: AwardRow): Promise<void> {
     const issues = contradictions(row, await this.#parts.session.find(row.id))
-    this.stop(wrongRows([{ placed, issues }], 'It was not sent'), 'a row contradicts the ledger, or a row before it')
+    this.stop(
+      wrongRows([{ index: placed.index, row, issues }], 'It was not sent'),
+      'a row contradicts the ledger, or a row before it',
+    )
   }
 }

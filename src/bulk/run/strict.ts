@@ -1,13 +1,14 @@
 import { InvalidRequestError, type Issue } from '../../errors.ts'
 import { capped, describeIssues } from '../../schemas/issue.ts'
-import { type AwardRow, contradictions, readRow } from '../award/row.ts'
+import { type AwardRow, contradictions } from '../award/row.ts'
 import { AwardIndex } from '../ledger/award-index.ts'
 import type { LedgerSession } from '../ledger/ledger.ts'
-import type { Placed, RowSource } from './rows.ts'
+import type { RowSource } from './rows.ts'
 
 /** What is wrong with a row. */
 export interface WrongRow {
-  readonly placed: Placed
+  readonly index: number
+  readonly row: { readonly id: string | undefined; readonly xp: number }
   readonly issues: readonly Issue[]
 }
 
@@ -29,39 +30,43 @@ export async function readStrictly(
 ): Promise<StrictReading> {
   const rows: AwardRow[] = []
   const wrong: WrongRow[] = []
-  const index = new AwardIndex()
+  const known = new AwardIndex()
   /** The row that each entry of the index stands for. */
   const first: AwardRow[] = []
 
   for (let placed = await source.take(); placed !== undefined; placed = await source.take()) {
     source.done()
-    const checked = readRow(placed.row)
-    const issues = [...(checked.ok ? refusals(checked.value) : checked.issues)]
-    if (checked.ok && issues.length === 0) {
-      const row = checked.value
-      const found = index.seek(row)
+    const { index, row: read } = placed
+    if (!read.ok) {
+      wrong.push({ index, row: read, issues: read.issues })
+      continue
+    }
+    const row = read.value
+    const issues = [...refusals(row)]
+    if (issues.length === 0) {
+      const found = known.seek(row)
       if (found === -1) {
-        index.add()
+        known.add()
         first.push(row)
         if (await session.contradicts(row)) {
           // To find the other award takes as long as to read the ledger.
-          const known = wrong.length < MOST_NAMED ? await session.find(row.id) : undefined
-          issues.push(...contradictions(row, known))
+          const other = wrong.length < MOST_NAMED ? await session.find(row.id) : undefined
+          issues.push(...contradictions(row, other))
         }
-      } else if (!index.isBound(found)) {
+      } else if (!known.isBound(found)) {
         issues.push(...contradictions(row, first[found]))
       }
       rows.push(row)
     }
-    if (issues.length > 0) wrong.push({ placed, issues })
+    if (issues.length > 0) wrong.push({ index, row, issues })
   }
   return { rows, wrong }
 }
 
 /** The error for rows that are wrong. @param consequence - what was done with them, as a sentence without its dot */
 export function wrongRows(wrong: readonly WrongRow[], consequence: string): InvalidRequestError {
-  const issues = wrong.flatMap(({ placed, issues }) =>
-    issues.map(({ path, message }) => ({ path: ['rows', placed.index, ...path], message })),
+  const issues = wrong.flatMap(({ index, issues }) =>
+    issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message })),
   )
   const found = capped(issues)
   const words = describeIssues(found, MOST_NAMED, ({ path, message }) => `${path.join('.')} ${message}`)

@@ -50,7 +50,7 @@ export class GroupWriter {
     await undefined
     for (let group = this.#take(); group !== undefined; group = this.#take()) {
       try {
-        await this.#mayWrite()
+        await Promise.all([this.#mayWrite(), this.#file.check(this.#end.position)])
         await this.#writeGroup(group.lines)
         group.resolve()
       } catch (reason) {

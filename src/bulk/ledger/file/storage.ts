@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The bytes of a ledger, and when they are safe. Tests put one in its place that loses what was not flushed. */
@@ -18,6 +18,8 @@ export interface LedgerFile {
   write(bytes: Uint8Array, position: number): Promise<void>
   /** Resolves when what was written would survive a power cut. */
   flush(): Promise<void>
+  /** @throws Error when it is not the file at its path any more, or does not end where it should */
+  check(end: number): Promise<void>
   /** Cuts off what is behind the position, durably. */
   truncate(position: number): Promise<void>
   close(): Promise<void>
@@ -45,7 +47,7 @@ export const fileStorage: LedgerStorage = {
       await handle.close()
       throw error
     }
-    return openFile(handle)
+    return openFile(handle, path)
   },
 
   async create(path, content) {
@@ -58,7 +60,7 @@ export const fileStorage: LedgerStorage = {
       RIGHTS,
     )
     try {
-      const file = openFile(handle)
+      const file = openFile(handle, unfinished)
       await file.write(content, 0)
       await handle.sync()
       await handle.close()
@@ -72,7 +74,7 @@ export const fileStorage: LedgerStorage = {
   },
 }
 
-function openFile(handle: FileHandle): LedgerFile {
+function openFile(handle: FileHandle, path: string): LedgerFile {
   return {
     async read(buffer, position) {
       return (await handle.read(buffer, 0, buffer.length, position)).bytesRead
@@ -85,6 +87,12 @@ function openFile(handle: FileHandle): LedgerFile {
       }
     },
     flush: () => handle.datasync(),
+    async check(end) {
+      const [ours, there] = await Promise.all([handle.stat({ bigint: true }), stat(path, { bigint: true })])
+      if (ours.ino !== there.ino || ours.dev !== there.dev)
+        throw new Error(`another file was put in the place of ${path}`)
+      if (ours.size !== BigInt(end)) throw new Error(`somebody else has changed ${path} while it was in use`)
+    },
     async truncate(position) {
       await handle.truncate(position)
       await handle.sync()
