@@ -22,7 +22,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { findProgram } from '../machine/server-process.ts'
 import { award, awards, newPath, scene, stopOf, temporaryFolder, verdictsIn } from './setting.ts'
 
@@ -376,6 +376,23 @@ describe('a ledger that somebody changes while a run uses it', () => {
     expect(stop.message).toMatch(words)
     expect(service.state.awards.length).toBeLessThanOrEqual(21)
   })
+})
+
+test.each([
+  ['back to the beginning', 0],
+  ['to another age', Date.UTC(12_345, 0)],
+])('a clock that jumps %s changes no verdict', async (_, time) => {
+  const { client } = scene()
+  const path = newPath()
+  await rewardWallets(client, awards(2), { ledger: fileLedger(path) })
+  vi.useFakeTimers({ toFake: ['Date'], now: time })
+  try {
+    expect((await rewardWallets(client, awards(4), { ledger: fileLedger(path) })).fromLedger).toBe(2)
+  } finally {
+    vi.useRealTimers()
+  }
+  expect((await rewardWallets(client, awards(4), { ledger: fileLedger(path) })).fromLedger).toBe(4)
+  expect(await readLedger(path)).toHaveLength(4)
 })
 
 describe('readLedger', () => {
