@@ -4,18 +4,28 @@ import { commands, entryPoints, runtimeChoices } from './scripts/entry-points.ts
 export default {
   entry: [
     'src/console/page/main.tsx',
+    'scripts/site/browser/{main,search-engine}.ts',
     ...[...entryPoints, ...commands].map(({ source }) => source),
     ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),
     'test/**/*.test-d.ts',
     'test/package/{check,consumers,runtimes}.ts',
     'test/new-endpoint/{try,runtime-calls}.ts',
+    'test/mutants/vitest.config.ts',
     'test/runtimes/suite/index.ts',
+    'test/webhook/stores/crash-child.ts',
     'examples/*.ts',
   ],
-  project: ['src/**/*.{ts,tsx}', 'scripts/**/*.ts', 'test/**/*.ts', '!test/consumers/**', 'examples/**/*.ts'],
+  project: ['src/**/*.{ts,tsx}', 'scripts/**/*.{ts,tsx}', 'test/**/*.ts', '!test/consumers/**', 'examples/**/*.ts'],
   ignoreExportsUsedInFile: true,
-  // Built with the command.
-  ignoreUnresolved: ['#console-page'],
-  ignoreBinaries: ['mount', 'umount', 'unshare'],
-  ignoreDependencies: ['@arethetypeswrong/cli', 'axe-core', 'playwright-core', 'publint', 'undici'],
+  // Built with the command; a theme by its name.
+  ignoreUnresolved: ['#console-page', 'reference'],
+  ignoreBinaries: ['mkfifo', 'mount', 'umount', 'unshare'],
+  ignoreDependencies: [
+    '@arethetypeswrong/cli',
+    '@stryker-mutator/vitest-runner',
+    'axe-core',
+    'playwright-core',
+    'publint',
+    'undici',
+  ],
 } satisfies KnipConfig

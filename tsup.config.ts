@@ -1,7 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { transform } from 'esbuild'
 import { defineConfig, type Options } from 'tsup'
 import { choiceOutputOf, type EntryPoint, entryPoints, outputOf, runtimeChoices } from './scripts/entry-points.ts'
+import { shorten } from './scripts/shorten.ts'
+
+const CODE = /\.c?js$/
 
 const sources = (entries: readonly EntryPoint[]): Record<string, string> =>
   Object.fromEntries(entries.map((entry) => [outputOf(entry), entry.source]))
@@ -32,6 +36,19 @@ const kyStartsWithoutFetch: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 }
 
+/**
+ * The declarations of both formats are the same, so only those for CommonJS are written out, and those for ESM refer to
+ * them: an ES module may take from CommonJS, the other way round is an error before TypeScript 5.8. Besides, a class
+ * imported in one format is then the same type as in the other.
+ */
+async function referToDeclarations(): Promise<void> {
+  for (const entry of entryPoints) {
+    const file = `dist/${outputOf(entry)}.d.ts`
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, `export * from './${outputOf(entry).split('/').at(-1)}.cjs'\n`)
+  }
+}
+
 const common: Options = {
   target: 'es2022',
   platform: 'neutral',
@@ -43,6 +60,12 @@ const common: Options = {
   // The runtime that imports us chooses among what has several forms, through `imports` in package.json.
   external: [/^node:/, ...runtimeChoices.map(({ name }) => name), 'msw'],
   removeNodeProtocol: false,
+  plugins: [
+    {
+      name: 'shorten',
+      renderChunk: async (code, { path }) => (CODE.test(path) ? { code: await shorten(code) } : undefined),
+    },
+  ],
 }
 
 const bundled: Options = {
@@ -54,11 +77,12 @@ const bundled: Options = {
 }
 
 export default defineConfig([
-  { ...bundled, format: ['esm', 'cjs'], entry: { ...sources(others), ...choices } },
+  // tsup tells no success of a build that is declarations only.
+  { ...bundled, format: ['esm', 'cjs'], entry: { ...sources(others), ...choices }, onSuccess: referToDeclarations },
   { ...common, format: ['esm', 'cjs'], entry: sources(withInstalledZod) },
   {
     ...common,
-    format: ['esm', 'cjs'],
+    format: 'cjs',
     entry: sources(entryPoints),
     dts: {
       only: true,

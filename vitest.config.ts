@@ -16,6 +16,8 @@ export default defineConfig({
     exclude: ['test/consumers/**', 'test/runtimes/**', '**/node_modules/**'],
     // The default leaves one core idle, and many tests wait for servers, processes and leases.
     maxWorkers: availableParallelism() + 1,
+    // Of those within a file that say so: they wait for leases of processes, and need little else.
+    maxConcurrency: 8,
     typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './tsconfig.json' },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],
     coverage: { provider: 'v8', include: ['src/**'] },

@@ -25,22 +25,28 @@ export interface Group {
   /** What the first contestant, the unit of the ratios, took in each round. No other machine will repeat it. */
   readonly unitUs: readonly number[]
   readonly results: readonly Result[]
-  /** What the median of a contestant should not exceed, by its name. */
+  /** What the median of a contestant should not exceed, or for a rate reach, by its name. */
   readonly aims?: Readonly<Record<string, number>>
+  /** Where it is another than that of the subject. */
+  readonly measure?: Measure
 }
+
+/** How a value is written: a ratio, bytes kept per call, an amount of what the title of the group says, or so many a second. */
+export type Measure = 'ratio' | 'bytes' | 'amount' | 'rate'
 
 /** Everything measured on one subject. Each subject has a file whose default export measures it. */
 export interface Subject {
   readonly title: string
   /** What is measured, against what and how, in sentences. */
   readonly about: string
-  /** How a value is written: a ratio, bytes kept per call, or an amount of what the titles of the groups say. */
-  readonly measure: 'ratio' | 'bytes' | 'amount'
+  readonly measure: Measure
   readonly groups: readonly Group[]
 }
 
 /** The name of the package's own line; others of its own begin with it. */
 export const OURS = 'campaign-client'
+/** Its client with the transport of that entry. */
+export const OURS_ON_NODE = `${OURS}/node`
 
 export function spread(samples: readonly number[]): Spread {
   const sorted = [...samples].sort((a, b) => a - b)
@@ -80,20 +86,29 @@ export interface Plan {
  */
 export async function compare(contestants: readonly Contestant[], rival: number, plan: Plan): Promise<Group> {
   const samples = contestants.map((): number[] => [])
-  for (let round = -plan.warmUp; round < plan.rounds; round++) {
-    // First, rival, rival, first: each follows the other as often as itself.
-    for (const index of round % 2 === 0 ? [0, rival] : [rival, 0]) {
-      const before = cpuTime()
-      await contestants[index]?.run(plan.times)
-      if (round >= 0) samples[index]?.push((cpuTime() - before) / plan.times)
-    }
-  }
+  await takeTurns(rival, plan, async (place, counts) => {
+    const before = cpuTime()
+    await contestants[place]?.run(plan.times)
+    if (counts) samples[place]?.push((cpuTime() - before) / plan.times)
+  })
   const unit = samples[0] ?? []
   return {
     title: plan.title,
     unitUs: unit,
     ...(plan.aims && { aims: plan.aims }),
     results: contestants.map(({ name }, index) => ({ name, samples: ratios(samples[index] ?? [], unit) })),
+  }
+}
+
+/** Has samples taken of the first contestant and of a rival, in turn. Those of the warm-up do not count. */
+export async function takeTurns(
+  rival: number,
+  { warmUp, rounds }: Pick<Plan, 'warmUp' | 'rounds'>,
+  take: (place: number, counts: boolean) => Promise<void>,
+): Promise<void> {
+  for (let round = -warmUp; round < rounds; round++) {
+    // First, rival, rival, first: each follows the other as often as itself.
+    for (const place of round % 2 === 0 ? [0, rival] : [rival, 0]) await take(place, round >= 0)
   }
 }
 

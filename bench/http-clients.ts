@@ -1,10 +1,13 @@
+import { Agent, get } from 'node:http'
 import axios from 'axios'
 import { CampaignClient } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
 import ky from 'ky'
 import OpenAI from 'openai'
 import createOpenapiClient from 'openapi-fetch'
 import Stripe from 'stripe'
-import { OURS } from './harness.ts'
+import { OURS, OURS_ON_NODE } from './harness.ts'
+import { textOf } from './text-of.ts'
 
 /** One client of one library, asking for one address. */
 export interface HttpClient {
@@ -40,6 +43,8 @@ export function httpClients(origin: string, tasks: number): readonly HttpClient[
   const stripe = new Stripe(TOKEN, { host: hostname, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false })
   const openai = new OpenAI({ apiKey: TOKEN, baseURL: base, maxRetries: 0 })
   const ours = new CampaignClient({ baseUrl: base, accessToken: TOKEN })
+  const oursOnNode = new CampaignClient({ baseUrl: base, accessToken: TOKEN, transport: nodeTransport() })
+  const agent = new Agent({ keepAlive: true })
 
   const withSignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal ? { signal } : {})
   return [
@@ -56,6 +61,19 @@ export function httpClients(origin: string, tasks: number): readonly HttpClient[
       name: OURS,
       takesSignal: true,
       call: (signal) => ours.getUserProgress(QUERY, signal && { signal }),
+    },
+    {
+      name: OURS_ON_NODE,
+      takesSignal: true,
+      call: (signal) => oursOnNode.getUserProgress(QUERY, signal && { signal }),
+    },
+    {
+      name: 'node:http',
+      takesSignal: true,
+      call: async (signal) => {
+        const url = `${base}/user/progress?${new URLSearchParams(QUERY)}`
+        return JSON.parse(await textOf(get(url, { agent, headers, ...withSignal(signal) })))
+      },
     },
     {
       name: 'ky',

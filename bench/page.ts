@@ -18,8 +18,9 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
     'What travels to another machine is a **ratio**, so that is what stands here. Each sample is divided by the median of ' +
       'the first of its table in the rounds around; a table gives the median of the rounds and, in brackets, the quartiles. ' +
       'Everything runs on plain Node, from the built package. Calls, decoding and verification are measured in pairs: the ' +
-      'first of a table takes turns with each of the others, every pair in three processes of its own. Libraries that share ' +
-      'a process slow each other, and each process has its own luck with what is compiled as it runs.',
+      'first of a table takes turns with each of the others, every pair in two or three processes of its own. Libraries that share ' +
+      'a process slow each other, and each process has its own luck with what is compiled as it runs. ' +
+      'A subject can be measured by itself, so that tables may be of different days.',
     `Measured on ${machine()}, Node ${process.versions.node}, with ${versions.join(', ')}.`,
     ...measured.flatMap(({ name, subject }) => [
       `## ${subject.title}`,
@@ -35,9 +36,10 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
 }
 
 /** A table for a terminal: one line per contestant. */
-export function plainTable({ title, measure, groups }: Subject): string {
+export function plainTable({ title, measure: usual, groups }: Subject): string {
   return groups
     .map((group) => {
+      const { measure = usual } = group
       const lines = group.results.map(({ name, samples }) => `  ${name.padEnd(26)}${writtenSpread(measure, samples)}`)
       return [`${title}: ${group.title}${unitOf(group)}`, ...lines].join('\n')
     })
@@ -45,11 +47,12 @@ export function plainTable({ title, measure, groups }: Subject): string {
 }
 
 /** Groups side by side when they compare the same, which is what they usually do. */
-function table({ measure, groups }: Subject): string {
+function table(subject: Subject): string {
+  const { groups } = subject
   const names = [...new Set(groups.flatMap(({ results }) => results.map(({ name }) => name)))]
   const cell = (group: Group, name: string): string => {
     const found = group.results.find((result) => result.name === name)
-    return found === undefined ? '–' : writtenSpread(measure, found.samples)
+    return found === undefined ? '–' : writtenSpread(group.measure ?? subject.measure, found.samples)
   }
   const rows = [
     ['', ...groups.map((group) => `${group.title}${unitOf(group)}`)],
@@ -62,7 +65,7 @@ function table({ measure, groups }: Subject): string {
 const unitOf = ({ unitUs }: Group): string =>
   unitUs.length === 0 ? '' : ` (1 = ${writtenTime(spread(unitUs).median)})`
 
-function verdicts({ measure }: Subject, { title, results, aims = {} }: Group): string[] {
+function verdicts(subject: Subject, { title, results, aims = {}, measure = subject.measure }: Group): string[] {
   return results.flatMap(({ name, samples }) => {
     const aim = aims[name]
     if (aim === undefined) return []
@@ -70,8 +73,9 @@ function verdicts({ measure }: Subject, { title, results, aims = {} }: Group): s
     const found = written(measure, median)
     const limit = written(measure, aim)
     // As precise as what is shown: "1.60, aim 1.60: missed" would only puzzle.
-    const verdict = median <= aim || found === limit ? 'met' : '**missed**'
-    return [`- ${name}, ${title}: ${found}, aim ${limit} or less: ${verdict}`]
+    const isMet = found === limit || (measure === 'rate' ? median >= aim : median <= aim)
+    const verdict = isMet ? 'met' : '**missed**'
+    return [`- ${name}, ${title}: ${found}, aim ${limit} or ${measure === 'rate' ? 'more' : 'less'}: ${verdict}`]
   })
 }
 

@@ -1,4 +1,4 @@
-import { type Group, OURS, type Spread, type Subject, spread } from './harness.ts'
+import { type Group, type Measure, OURS, type Spread, type Subject, spread } from './harness.ts'
 import { written } from './notation.ts'
 
 const LEFT = 200
@@ -15,7 +15,7 @@ export function draw(subject: Subject): string {
   for (const group of subject.groups) {
     marks.push(text(22, y + 14, 'group', group.title))
     y += 26
-    marks.push(...panel(subject, group, y))
+    marks.push(...panel(group.measure ?? subject.measure, group, y))
     y += group.results.length * ROW + 20
   }
   const height = y + 22
@@ -24,7 +24,7 @@ export function draw(subject: Subject): string {
     ...(unit === undefined ? [] : [`dotted line: 1, ${unit}`]),
     'thin line: quartiles',
     ...(subject.groups.length > 1 ? ['each panel has its own scale'] : []),
-    ...(subject.groups.some(({ aims }) => aims) ? ['red tick: what we aim to stay under'] : []),
+    ...(subject.groups.some(({ aims }) => aims) ? ['red tick: our aim'] : []),
   ]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title">`,
@@ -39,14 +39,23 @@ export function draw(subject: Subject): string {
   ].join('\n')
 }
 
-const SCALES = { ratio: 'as a ratio', bytes: 'bytes kept per call', amount: 'as amounts' }
-const scaleName = ({ measure }: Subject): string => `${SCALES[measure]}; less is better`
+const SCALES: Readonly<Record<Measure, string>> = {
+  ratio: 'as a ratio; less is better',
+  bytes: 'bytes kept per call; less is better',
+  amount: 'as amounts; less is better',
+  rate: 'how many a second; more is better',
+}
 
-function panel(subject: Subject, { results, aims }: Group, top: number): string[] {
+function scaleName({ measure, groups }: Subject): string {
+  const exception = groups.some((group) => group.measure === 'rate') ? ', but for messages a second' : ''
+  return SCALES[measure] + exception
+}
+
+function panel(measure: Measure, { results, aims }: Group, top: number): string[] {
   const bars = results.map(({ name, samples }) => ({ name, value: spread(samples) }))
   const values = bars.flatMap(({ name, value }) => [value.q1, value.q3, aims?.[name] ?? 0])
   const low = Math.min(0, ...values)
-  const high = Math.max(subject.measure === 'ratio' ? 1 : 0, ...values)
+  const high = Math.max(measure === 'ratio' ? 1 : 0, ...values)
   const x = (value: number): number => round(LEFT + ((value - low) / (high - low || 1)) * PLOT)
   const bottom = top + bars.length * ROW
   const line = (name: string, value: number, from: number, to: number): string =>
@@ -56,16 +65,16 @@ function panel(subject: Subject, { results, aims }: Group, top: number): string[
     const middle = top + index * ROW + ROW / 2
     const aim = aims?.[drawn.name]
     return [
-      ...bar(subject, drawn, middle, x, aim),
+      ...bar(measure, drawn, middle, x, aim),
       ...(aim === undefined ? [] : [line('aim', aim, middle - BAR / 2 - 3, middle + BAR / 2 + 3)]),
     ]
   })
-  const unit = subject.measure === 'ratio' ? [line('unit', 1, top, bottom)] : []
+  const unit = measure === 'ratio' ? [line('unit', 1, top, bottom)] : []
   return [line('zero', 0, top, bottom), ...unit, ...rows]
 }
 
 function bar(
-  { measure }: Subject,
+  measure: Measure,
   { name, value }: { readonly name: string; readonly value: Spread },
   middle: number,
   x: (value: number) => number,

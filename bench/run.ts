@@ -1,8 +1,10 @@
 /**
  * Measures the subjects, prints a table of each, draws docs/pictures/bench-*.svg and writes docs/benchmarks.md.
- * `npm run bench -- call decode` measures only these, and leaves the page alone.
+ * `npm run bench -- call decode` measures only these, and leaves the page alone; `npm run bench -- --page` measures
+ * nothing, and writes the page from what was measured last of each subject.
  */
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import type { Subject } from './harness.ts'
 import { type Measured, page, plainTable } from './page.ts'
 import { draw } from './plot.ts'
 import { compileBench, measureSubject } from './subjects.ts'
@@ -12,31 +14,54 @@ import { compileBench, measureSubject } from './subjects.ts'
  * from one process to the next, all its rounds through. Those without a number start processes as they need them.
  */
 const PROCESSES: Readonly<Record<string, number | undefined>> = {
-  call: 3,
+  call: 2,
+  'node-call': 3,
+  throughput: 1,
+  latency: 1,
+  'in-flight': undefined,
   decode: 3,
   verify: 3,
   'cold-import': undefined,
   memory: undefined,
   bulk: undefined,
   'bulk-size': undefined,
+  receiver: undefined,
 }
 const SUBJECTS = Object.keys(PROCESSES)
 const docs = new URL('../docs/', import.meta.url)
+/** What was measured, one file for each subject. */
+const kept = new URL('node_modules/.cache/measured/', import.meta.url)
 
-const chosen = process.argv.slice(2)
+const pageOnly = process.argv.includes('--page')
+const chosen = process.argv.slice(2).filter((argument) => argument !== '--page')
 const unknown = chosen.filter((name) => !SUBJECTS.includes(name))
 if (unknown.length > 0) throw new Error(`No such subject: ${unknown.join(', ')}; there are ${SUBJECTS.join(', ')}`)
 
-await compileBench()
-const measured: Measured[] = []
-for (const name of chosen.length > 0 ? chosen : SUBJECTS) {
-  const begin = performance.now()
-  const subject = await measureSubject(name, PROCESSES[name])
-  console.log(`${plainTable(subject)}\n  took ${Math.round((performance.now() - begin) / 1000)} s\n`)
-  measured.push({ name, subject })
+if (!pageOnly) await measure(chosen.length > 0 ? chosen : SUBJECTS)
+if (chosen.length === 0) {
+  const measured: Measured[] = []
+  for (const name of SUBJECTS) measured.push({ name, subject: await lastMeasured(name) })
+  for (const { name, subject } of measured) await writeFile(new URL(`pictures/bench-${name}.svg`, docs), draw(subject))
+  await writeFile(new URL('benchmarks.md', docs), page(measured, await peerVersions()))
 }
-for (const { name, subject } of measured) await writeFile(new URL(`pictures/bench-${name}.svg`, docs), draw(subject))
-if (chosen.length === 0) await writeFile(new URL('benchmarks.md', docs), page(measured, await peerVersions()))
+
+async function measure(names: readonly string[]): Promise<void> {
+  await compileBench()
+  await mkdir(kept, { recursive: true })
+  for (const name of names) {
+    const begin = performance.now()
+    const subject = await measureSubject(name, PROCESSES[name])
+    console.log(`${plainTable(subject)}\n  took ${Math.round((performance.now() - begin) / 1000)} s\n`)
+    await writeFile(new URL(`${name}.json`, kept), JSON.stringify(subject))
+  }
+}
+
+async function lastMeasured(name: string): Promise<Subject> {
+  const text = await readFile(new URL(`${name}.json`, kept), 'utf8').catch((cause: unknown) => {
+    throw new Error(`${name} has not been measured yet: npm run bench -- ${name}`, { cause })
+  })
+  return JSON.parse(text)
+}
 
 async function peerVersions(): Promise<Record<string, string>> {
   const { dependencies } = JSON.parse(await readFile(new URL('package.json', import.meta.url), 'utf8'))

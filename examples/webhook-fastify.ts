@@ -6,11 +6,11 @@
 import { createWebhookReceiver } from 'campaign-client/webhook'
 import fastify from 'fastify'
 
-const { CAMPAIGN_WEBHOOK_SECRET = '', PORT = '3000' } = process.env
+const { PORT = '3000' } = process.env
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  secret: CAMPAIGN_WEBHOOK_SECRET,
+  secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload

@@ -7,11 +7,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 
-const { CAMPAIGN_WEBHOOK_SECRET = '', PORT = '3000' } = process.env
+const { PORT = '3000' } = process.env
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  secret: CAMPAIGN_WEBHOOK_SECRET,
+  secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload

@@ -45,6 +45,8 @@ export async function buildCommand(directory: string, library: Library): Promise
       provide('#console-page', `export default ${JSON.stringify(page.texts)}`),
       // Kerberos at a proxy, which nobody can ask the command for.
       provide('proxy-agent-negotiate', 'export const createNegotiateAuth = undefined'),
+      // How wide emoji are, for templates of bars: ours draws itself.
+      provide('string-width', 'module.exports = (text) => text.length'),
     ],
     logLevel: 'warning',
     metafile: true,

@@ -75,11 +75,14 @@ export interface Member {
   readonly tags: readonly { readonly name: string; readonly text: string }[]
 }
 
-/** The section of the interface that a method rests on, as its comment says. */
-export function sectionOf(name: string, { description }: Member): string {
-  const section = /\bInterface: ([^.]+)\.$/m.exec(description)?.[1]
-  if (section === undefined) throw new Error(`the comment of ${name} names no section of the interface`)
-  return section
+/** The section of docs/the-service.md that a method rests on, as its comment says. */
+export function sectionOf(name: string, { description }: Member): { title: string; anchor: string } {
+  const [, title, anchor] =
+    /\bInterface: \[([^\]]+)\]\((?:\.\.\/)+docs\/the-service\.md#([^)]+)\)/.exec(description) ?? []
+  if (title === undefined || anchor === undefined) {
+    throw new Error(`the comment of ${name} links to no section of docs/the-service.md`)
+  }
+  return { title, anchor }
 }
 
 /** What a method does, in a few words: the first clause of its comment. */
@@ -89,8 +92,16 @@ export function summaryOf({ description }: Member): string {
   return plain(summary).replace(/\.$/, '')
 }
 
-/** The comment as plain Markdown in one line: `{@link X}` becomes its name. */
-export const plain = (text: string): string =>
+/** A link from a comment to a page of the project, with a group for its words and one for the page below `docs`. */
+const PAGE_LINK = /\[([^\]]+)\]\((?:\.\.\/)+docs\/([^)]+)\)/g
+
+/** The comment as plain Markdown in one line: `{@link X}` becomes its name, and a link to a page its words. */
+export const plain = (text: string): string => oneLine(text.replace(PAGE_LINK, '$1'))
+
+/** The same for a page in a folder of `docs`: links to pages stay links. */
+export const plainWithLinks = (text: string): string => oneLine(text.replace(PAGE_LINK, '[$1](../$2)'))
+
+const oneLine = (text: string): string =>
   text
     .replace(/\{@link (\w+)\}/g, '`$1`')
     .replace(/\s*\n\s*/g, ' ')

@@ -1,5 +1,5 @@
 import { type AnyEndpoint, endpoints, type OperationName } from '../src/endpoints/index.ts'
-import { type Member, Project, plain, sectionOf } from './comments.ts'
+import { type Member, Project, plainWithLinks, sectionOf } from './comments.ts'
 
 const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
 
@@ -26,19 +26,14 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
   return `${[
     `---\ntitle: ${name}\n---`,
     `# ${name}`,
-    unlinked(description),
+    plainWithLinks(description),
     ['```text', `client.${name}(request: ${request}, options?: CallOptions): Promise<${result}>`, '```'].join('\n'),
     table(
-      [
-        'endpoint',
-        endpoint.path === undefined ? 'POST, a path that is not shown' : `\`${endpoint.method} /${endpoint.path}\``,
-      ],
-      [
-        ['interface', sectionOf(name, method)],
-        ['a retry is', `[${endpoint.retry}](../retries-and-idempotency.md)`],
-      ],
+      ['endpoint', `[${endpointOf(endpoint)}](../the-service.md#${sectionOf(name, method).anchor})`],
+      [['a retry is', `[${endpoint.retry}](../retries-and-idempotency.md)`]],
     ),
-    ...rules.map(unlinked),
+    // The section of the interface is the endpoint's, which the table links to.
+    ...rules.map((rule) => plainWithLinks(rule).replace(/ ?Interface: \[[^\]]+\]\([^)]+\)\.$/, '')),
     `## The request`,
     fieldTable(fields(request, project)),
     'The second argument, `CallOptions`, changes limits, headers and query for this call.',
@@ -51,6 +46,9 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
     ...tags('example').map(standingAlone),
   ].join('\n\n')}\n`
 }
+
+const endpointOf = ({ method, path }: AnyEndpoint): string =>
+  path === undefined ? 'POST, a path that is not shown' : `\`${method} /${path}\``
 
 const CLIENT = `import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
@@ -67,11 +65,11 @@ const standingAlone = (example: string): string =>
   example.includes('new CampaignClient') ? example : example.replace('```ts\n', `\`\`\`ts\n${CLIENT}`)
 
 function resultOf(type: string, returns: readonly string[], project: Project): string[] {
-  const words = returns.map(unlinked)
+  const words = returns.map(plainWithLinks)
   if (type === 'void') return ['Nothing: the service answers that it was done.']
   if (words.length > 0 || IMPORTED.has(type)) return words
   return [
-    unlinked(project.description(type)),
+    plainWithLinks(project.description(type)),
     fieldTable(fields(type, project)),
     'Fields the interface does not list are kept.',
   ]
@@ -88,7 +86,12 @@ interface Field {
 function fields(type: string, project: Project, prefix = ''): Field[] {
   return [...project.members(type)].flatMap(([name, member]) => {
     const path = `${prefix}${name}`
-    const field = { path, type: shown(member.type), optional: member.optional, meaning: unlinked(member.description) }
+    const field = {
+      path,
+      type: shown(member.type),
+      optional: member.optional,
+      meaning: plainWithLinks(member.description),
+    }
     const inner = /^([A-Z]\w+)(\[\])?$/.exec(member.type)
     return inner && isInterface(inner[1] as string, project)
       ? [field, ...fields(inner[1] as string, project, `${path}${inner[2] ?? ''}.`)]
@@ -121,10 +124,8 @@ const fieldTable = (rows: readonly Field[]): string =>
 function errorRow(text: string): [string, string] {
   const [, classes = '', words = ''] = /^((?:\w+(?: \| | or one of its subclasses)?)+)\s+([\s\S]+)$/.exec(text) ?? []
   const names = classes.split(' | ').map((name) => name.replace(/^\w+/, '`$&`'))
-  return [names.join(', '), unlinked(words)]
+  return [names.join(', '), plainWithLinks(words)]
 }
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
-
-const unlinked = (text: string): string => plain(text)

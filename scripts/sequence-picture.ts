@@ -5,10 +5,29 @@
  * `A runs from here`, `A ends here`, `A dies here`, `note A : words`. `#` starts a comment.
  */
 
-const LEFT = 74
-const LANE = 208
+/** How much room a picture takes across. */
+interface Form {
+  /** The margin on the left. */
+  readonly left: number
+  readonly lane: number
+  readonly head: number
+  /** From one row to the next, when its words take one line. */
+  readonly row: number
+  readonly line: number
+  /** What a letter takes, to break lines and to size notes. */
+  readonly letter: number
+  /** Where a lost message stops before its lane. */
+  readonly lost: number
+  /** Whether the time stands on its line instead of in a margin, and what is said takes as many lines as its arrow needs. */
+  readonly narrow: boolean
+}
+
+const WIDE: Form = { left: 74, lane: 208, head: 132, row: 36, line: 14, letter: 6.6, lost: 60, narrow: false }
+
+/** Four lanes on a phone that is held upright. */
+const NARROW: Form = { left: 4, lane: 88, head: 86, row: 28, line: 13, letter: 6, lost: 24, narrow: true }
+
 const TOP = 62
-const ROW = 36
 const BAR = 10
 
 type Step =
@@ -24,10 +43,16 @@ interface Script {
 }
 
 /** @throws Error when a line is none of the forms, or names a lane that is not there. */
-export function drawSequence(text: string): string {
-  const { title, lanes, steps } = parse(text)
-  const x = (lane: string): number => LEFT + LANE / 2 + lanes.indexOf(lane) * LANE
-  const width = LEFT + lanes.length * LANE
+export const drawSequence = (text: string): string => draw(parse(text), WIDE)
+
+/** The same for a narrow screen. */
+export const drawNarrowSequence = (text: string): string => draw(parse(text), NARROW)
+
+function draw({ title, lanes, steps }: Script, form: Form): string {
+  const { left, lane, row, line } = form
+  const x = (name: string): number => left + lane / 2 + lanes.indexOf(name) * lane
+  const width = left + lanes.length * lane + (form.narrow ? left : 0)
+  const edge = form.narrow ? left : 12
   const marks: string[] = []
   const bars: string[] = []
   const begun = new Map<string, number>()
@@ -35,23 +60,25 @@ export function drawSequence(text: string): string {
 
   for (const step of steps) {
     if (step.kind === 'time') {
-      y += 14
-      marks.push(`<line class="time" x1="${LEFT - 8}" x2="${width - 16}" y1="${y}" y2="${y}"/>`)
-      marks.push(label(LEFT - 14, y + 4, step.text, 'clock'))
+      y += form.narrow ? row : 14
+      const [from, to] = form.narrow ? [left, width - left] : [left - 8, width - 16]
+      marks.push(`<line class="time" x1="${from}" x2="${to}" y1="${y}" y2="${y}"/>`)
+      marks.push(form.narrow ? label(left, y - 5, step.text, 'clock') : label(left - 14, y + 4, step.text, 'clock'))
       y += 4
     } else if (step.kind === 'message') {
-      y += ROW
-      marks.push(...arrow(step, x, y))
+      const said = form.narrow ? broken(step.text, Math.abs(x(step.to) - x(step.from)) - 2, form.letter) : [step.text]
+      y += row + (said.length - 1) * line
+      marks.push(...arrow(step, said, x, y, form))
     } else if (step.kind === 'note') {
-      y += ROW - 6
-      const half = step.text.length * 3.3 + 10
-      const at = Math.min(Math.max(x(step.lane), half + LEFT), width - half - 12)
+      y += row - (form.narrow ? 0 : 6)
+      const half = (step.text.length * form.letter) / 2 + 10
+      const at = Math.min(Math.max(x(step.lane), half + left), width - half - edge)
       marks.push(`<rect class="note" x="${at - half}" y="${y - 14}" width="${2 * half}" height="20" rx="4"/>`)
       marks.push(label(at, y, step.text, 'words'))
     } else if (step.what === 'runs from') {
       begun.set(step.lane, y)
     } else {
-      y += step.what === 'dies' ? ROW - 8 : 6
+      y += step.what === 'dies' ? 28 : 6
       bars.push(bar(x(step.lane), begun.get(step.lane) ?? TOP, y))
       begun.delete(step.lane)
       if (step.what === 'dies') {
@@ -60,15 +87,15 @@ export function drawSequence(text: string): string {
     }
   }
   const bottom = y + 26
-  const heads = lanes.flatMap((lane) => [
-    `<line class="lane" x1="${x(lane)}" x2="${x(lane)}" y1="${TOP - 8}" y2="${bottom}"/>`,
-    `<rect class="head" x="${x(lane) - 66}" y="20" width="132" height="34" rx="8"/>`,
-    label(x(lane), 42, lane, 'name'),
+  const heads = lanes.flatMap((name) => [
+    `<line class="lane" x1="${x(name)}" x2="${x(name)}" y1="${TOP - 8}" y2="${bottom}"/>`,
+    `<rect class="head" x="${x(name) - form.head / 2}" y="20" width="${form.head}" height="34" rx="8"/>`,
+    label(x(name), 42, name, 'name'),
   ])
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 14}" width="${width}" height="${bottom + 14}" role="img" aria-labelledby="title">`,
     `<title id="title">${escaped(title)}</title>`,
-    `<style>${STYLE}</style>`,
+    `<style>${form.narrow ? `${STYLE}\n${NARROW_STYLE}` : STYLE}</style>`,
     `<rect class="paper" x="1" y="1" width="${width - 2}" height="${bottom + 12}" rx="14"/>`,
     ...heads,
     ...bars,
@@ -89,21 +116,38 @@ text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill
 .cross { stroke: #b42318; stroke-width: 2.4 }
 `.trim()
 
+const NARROW_STYLE = `
+text { font-size: 11.5px } .words, .clock { font-size: 11px } .name { font-size: 10px } .clock { text-anchor: start }
+`.trim()
+
 function arrow(
-  { from, to, arrow, text }: Step & { kind: 'message' },
+  { from, to, arrow }: Step & { kind: 'message' },
+  said: readonly string[],
   x: (lane: string) => number,
   y: number,
+  { line, lost }: Form,
 ): string[] {
   const way = Math.sign(x(to) - x(from))
   const start = x(from) + way * (BAR / 2)
   const whole = x(to) - way * (BAR / 2)
-  const end = arrow === '-x' ? whole - way * 60 : whole
+  const end = arrow === '-x' ? whole - way * lost : whole
   const tip = `M${end} ${y} l${-way * 9} -4.5 v9 z`
   return [
     `<line class="${arrow === '->' ? 'ask' : 'answer'}" x1="${start}" x2="${end}" y1="${y}" y2="${y}"/>`,
     arrow === '-x' ? cross(end, y) : `<path class="tip" d="${tip}"/>`,
-    label((start + whole) / 2, y - 7, text, 'said'),
+    ...said.map((words, index) => label((start + whole) / 2, y - 7 - (said.length - 1 - index) * line, words, 'said')),
   ]
+}
+
+/** The lines of a text, none wider than this unless it is one word. Filled from the end: no last word stands alone. */
+function broken(text: string, width: number, letter: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ').reverse()) {
+    const longer = `${word} ${lines[0]}`
+    if (lines.length > 0 && longer.length * letter <= width) lines[0] = longer
+    else lines.unshift(word)
+  }
+  return lines
 }
 
 const bar = (x: number, from: number, to: number): string =>

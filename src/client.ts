@@ -20,13 +20,13 @@ import { AddressHint } from './http/address-hint.ts'
 import type { CallContext } from './http/attempt.ts'
 import { call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
-import { refuseForbiddenPort } from './http/forbidden-ports.ts'
 import { clientInsideOf } from './http/inside.ts'
+import { refuseForbiddenPort } from './http/refuse-port.ts'
 import { Throttle } from './http/throttle.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
-import { clientSettings, derivedOptions } from './settings.ts'
+import { clientSettings, derivedOptions, ownOptions } from './settings.ts'
 import { CLIENT_INSIDE } from './shared/client-inside.ts'
 
 /**
@@ -72,7 +72,8 @@ export class CampaignClient {
    * @throws ConfigurationError when an option is wrong; the message names each one, without its value.
    */
   constructor(options: CampaignClientOptions) {
-    const settings = clientSettings(options)
+    const own = ownOptions(options)
+    const settings = clientSettings(own)
     if (settings.fetch === undefined && settings.transport === undefined) refuseForbiddenPort(settings.baseUrl)
     this.#context = {
       settings,
@@ -81,8 +82,8 @@ export class CampaignClient {
       throttle: new Throttle(settings.limits),
       addressHint: new AddressHint(settings.baseUrl),
     }
-    // An address that is changed afterwards changes nothing.
-    this.#options = { ...options, baseUrl: settings.baseUrl }
+    const { baseUrl, headers } = settings
+    this.#options = { ...own, baseUrl, headers }
   }
 
   /**
@@ -115,7 +116,7 @@ export class CampaignClient {
    * earned, XP totals, rank and team.
    *
    * A retry is safe: the client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
-   * Interface: Endpoints, 1.
+   * Interface: [GET /user/progress](../docs/the-service.md#get-userprogress).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
@@ -139,7 +140,8 @@ export class CampaignClient {
    *
    * A retry is guarded: the service accepts each `id` once, so the client retries, and so may you after an error
    * with `outcome: 'unknown'`, with the same `id`. An award that was applied although its answer got lost ends in
-   * the service's refusal of the second use, with `outcome: 'unknown'`: the XP are there. Interface: Endpoints, 2.
+   * the service's refusal of the second use, with `outcome: 'unknown'`: the XP are there.
+   * Interface: [POST /wallet/reward](../docs/the-service.md#post-walletreward).
    *
    * @throws InvalidRequestError when an argument is wrong, such as an `xp` that is not finite; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers. How it
@@ -168,7 +170,7 @@ export class CampaignClient {
    * referrer and no completed task; that the two differ is the service's rule, too, and left to it.
    *
    * A retry is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the retry has
-   * `outcome: 'unknown'`. Interface: Endpoints, 3.
+   * `outcome: 'unknown'`. Interface: [POST /user/referrer](../docs/the-service.md#post-userreferrer).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws ReferralRejectedError when the service says `missing_user` or `self_referral_not_allowed`.
@@ -191,7 +193,7 @@ export class CampaignClient {
   /**
    * Updates a user's name, alias and team. The campaign entry is created when needed. Fields left out are not sent.
    *
-   * A retry is safe: it leads to the same final state. Interface: Endpoints, 4.
+   * A retry is safe: it leads to the same final state. Interface: [POST /user](../docs/the-service.md#post-user).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -215,7 +217,7 @@ export class CampaignClient {
    * must have no referrer and no completed task; the link must exist and be somebody else's.
    *
    * A retry is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the retry has
-   * `outcome: 'unknown'`. Interface: Endpoints, 4a.
+   * `outcome: 'unknown'`. Interface: [POST /user/ref_id](../docs/the-service.md#post-userref_id).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -238,7 +240,7 @@ export class CampaignClient {
    * A retry is unsafe: it would count twice. The client retries only what cannot have arrived or was not accepted (a
    * refused connection, an unknown host, 429); after an error with `outcome: 'unknown'` read the progress before you
    * call again.
-   * Interface: Endpoints, 5.
+   * Interface: [POST /action/value](../docs/the-service.md#post-actionvalue).
    *
    * @throws InvalidRequestError when an argument is wrong, such as a `value` that is not finite; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
@@ -268,7 +270,8 @@ export class CampaignClient {
    * are numbers here, though the service shows them as numeric strings.
    *
    * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. How the development environment
-   * is chosen is not shown; `options.query` can send a selector. A retry is safe. Interface: Endpoints, 6.
+   * is chosen is not shown; `options.query` can send a selector. A retry is safe.
+   * Interface: [GET /campaign/info](../docs/the-service.md#get-campaigninfo).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
@@ -290,7 +293,7 @@ export class CampaignClient {
    * Reads a campaign's point totals and its current season.
    *
    * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. A retry is safe.
-   * Interface: Endpoints, 7.
+   * Interface: [GET /campaign/points](../docs/the-service.md#get-campaignpoints).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
@@ -311,7 +314,7 @@ export class CampaignClient {
    * Reads the accounts linked to a user, with the user's totals.
    *
    * The names of the query parameters are assumed to be `account`, `platform` and `pid`; `queryNames` changes them.
-   * A retry is safe. Interface: Endpoints, 8.
+   * A retry is safe. Interface: [GET /user/profiles](../docs/the-service.md#get-userprofiles).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
@@ -332,7 +335,7 @@ export class CampaignClient {
    * Reads who has used an invite code.
    *
    * The names of the query parameters are assumed to be `code` and `pid`; `queryNames` changes them. A retry is
-   * safe. Interface: Endpoints, 9.
+   * safe. Interface: [GET /code](../docs/the-service.md#get-code).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
@@ -354,7 +357,7 @@ export class CampaignClient {
    * `webhookRegistrationPath`; without that option the call is refused before anything is sent.
    *
    * A retry is unsafe: it might register twice. The client retries only what cannot have arrived or was not accepted.
-   * Interface: Endpoints, 10.
+   * Interface: [Webhook registration](../docs/the-service.md#webhook-registration).
    *
    * @returns The `data` of the answer, whose shape is not shown.
    * @throws ConfigurationError when `webhookRegistrationPath` is not set.

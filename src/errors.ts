@@ -1,9 +1,10 @@
 import type { OpenString } from './schemas/fields.ts'
 import { capped, type Issue } from './schemas/issue.ts'
-import { CampaignError, type WriteOutcome } from './shared/campaign-error.ts'
+import { type ApiErrorCode, CampaignError, type WriteOutcome } from './shared/campaign-error.ts'
 
 export type { Issue } from './schemas/issue.ts'
 export {
+  type ApiErrorCode,
   CampaignError,
   type CampaignErrorCode,
   type CampaignErrorInit,
@@ -32,17 +33,7 @@ export interface ApiErrorInit extends ErrorContext {
   retryAfterMs?: number | undefined
 }
 
-/** The `code` of an {@link ApiError}, one for each of its classes. */
-export type ApiErrorCode =
-  | 'api_error'
-  | 'bad_request'
-  | 'unauthorized'
-  | 'access_denied'
-  | 'rate_limited'
-  | 'service_error'
-  | 'referral_rejected'
-
-/** The service answered, and the answer is an error. Interface: Errors. */
+/** The service answered, and the answer is an error. Interface: [Errors](../docs/the-service.md#errors). */
 export class ApiError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ApiError'
@@ -118,10 +109,16 @@ export class ServiceError extends ApiError {
   }
 }
 
-/** The string-form errors that the interface shows. Interface: Errors, String-form errors. */
+/**
+ * The string-form errors that the interface shows.
+ * Interface: [String errors](../docs/the-service.md#string-errors).
+ */
 export type ReferralRejection = 'missing_user' | 'self_referral_not_allowed'
 
-/** The service refused a referral and said why in string form. Interface: Errors, String-form errors. */
+/**
+ * The service refused a referral and said why in string form.
+ * Interface: [String errors](../docs/the-service.md#string-errors).
+ */
 export class ReferralRejectedError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'ReferralRejectedError'

@@ -13,6 +13,7 @@ import type {
 } from './options.ts'
 import { bearerToken, TOKEN_RULE } from './shared/bearer-token.ts'
 import {
+  copyOfOptions,
   describeProblems,
   dictionary,
   hasMethods,
@@ -79,17 +80,23 @@ const eachHeader = dictionary((content, name) => {
   return typeof content === 'string' && HEADER_VALUE.test(content) ? undefined : 'must be one line of Latin-1 text'
 })
 
+/** Lists and maps have no fields of their own, so what they hold would be lost without a word. */
+const hasFields = (value: unknown): boolean => isRecord(value) && !(Symbol.iterator in value)
+
 const headers: OptionRule = (value) =>
-  isRecord(value) && !(Symbol.iterator in value) && !(typeof Headers !== 'undefined' && value instanceof Headers)
+  hasFields(value) && !(typeof Headers !== 'undefined' && value instanceof Headers)
     ? eachHeader(value)
     : 'must be a plain object of header names and values'
 
-const query = dictionary((content, name) => {
+const eachParameter = dictionary((content, name) => {
   if (content === undefined) return undefined
   const isSendable = typeof content === 'string' || typeof content === 'boolean' || Number.isFinite(content)
   if (!isSendable) return 'must be a string, a finite number or a boolean'
   return isWellFormed(`${name} ${content}`) ? undefined : 'must not hold half a surrogate pair'
 })
+
+const query: OptionRule = (value) =>
+  hasFields(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'
 
 /** It must not carry what would travel, or be lost, with every request. */
 const baseUrl: OptionRule = (value) => {
@@ -135,7 +142,8 @@ const LIMITS: OptionRules<RequestLimits> = {
 }
 
 const campaigns: OptionRule = (value) =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string' && each !== '')
+  // `every` alone passes over holes.
+  Array.isArray(value) && Array.from(value).every((each) => typeof each === 'string' && each !== '')
     ? undefined
     : 'must be a list of campaign IDs'
 
@@ -197,7 +205,23 @@ function twoSendersProblems({ fetch, transport }: Record<string, unknown>): Opti
   return [{ path: ['transport'], message: 'takes the place of fetch; pass one of them' }]
 }
 
-/** Checks a client's options and fills in the defaults. @throws ConfigurationError when one of them is wrong. */
+/** A client's options as they are when it is made: what is changed afterwards changes nothing, the methods of the hooks apart. */
+export function ownOptions(options: CampaignClientOptions): CampaignClientOptions {
+  const own = copyOfOptions(options, CLIENT)
+  return isRecord(own) ? { ...own, guard: ownGuard(own.guard), limits: copyOfOptions(own.limits, LIMITS) } : own
+}
+
+function ownGuard(guard: WriteGuard | undefined): WriteGuard | undefined {
+  const own = copyOfOptions(guard, GUARD)
+  return Array.isArray(own?.campaigns) ? { ...own, campaigns: Array.from(own.campaigns) } : own
+}
+
+/**
+ * Checks a client's options and fills in the defaults.
+ *
+ * @param options - As `ownOptions` gives them.
+ * @throws ConfigurationError when one of them is wrong.
+ */
 export function clientSettings(options: CampaignClientOptions): ClientSettings {
   if (!isRecord(options)) throw new ConfigurationError('CampaignClient takes an object with baseUrl and accessToken')
   const problems = [...optionProblems(options, CLIENT), ...plainHttpProblems(options), ...twoSendersProblems(options)]
@@ -221,7 +245,7 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     hooks: options.hooks ?? {},
     retryDelayMs: options.retryDelayMs,
     limits: options.limits,
-    guard: { ...options.guard, ...(options.guard?.campaigns && { campaigns: [...options.guard.campaigns] }) },
+    guard: options.guard ?? {},
   }
 }
 
@@ -230,23 +254,26 @@ export function derivedOptions(
   parent: CampaignClientOptions,
   differences: DerivedClientOptions,
 ): CampaignClientOptions {
-  const problems = [...optionProblems(differences, DERIVED)]
-  if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
+  const read = copyOfOptions(differences, DERIVED)
+  const copy = read?.guard === undefined ? read : { ...read, guard: ownGuard(read.guard) }
+  const problems = [...optionProblems(copy, DERIVED)]
+  if (copy?.baseUrl !== undefined && copy.accessToken === undefined) {
     problems.push({
       path: ['baseUrl'],
       message: 'takes accessToken with it: no token goes to two addresses by mistake',
     })
   }
   if (problems.length > 0) throw new ConfigurationError(`CampaignClient.with: ${describeProblems(problems)}`)
-  const given = Object.fromEntries(Object.entries(differences).filter(([, value]) => value !== undefined))
-  return { ...parent, ...given, guard: narrowed(parent.guard, differences.guard) }
+  const given = Object.fromEntries(Object.entries(copy).filter(([, value]) => value !== undefined))
+  return { ...parent, ...given, guard: narrowed(parent.guard, copy.guard) }
 }
 
 /** Checks one call's options. Gives what is wrong with them to `issues`, to be thrown with the arguments' own. */
 export function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
-  const problems = options === undefined ? [] : callProblems(options)
+  const own = options && copyOfOptions(options, CALL)
+  const problems = options === undefined ? [] : callProblems(options, own)
   for (const { path, message } of problems) issues.push({ path: ['options', ...path], message })
-  const { signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query } = problems.length === 0 ? (options ?? {}) : {}
+  const { signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query } = problems.length === 0 ? (own ?? {}) : {}
   return {
     signal,
     timeoutMs: timeoutMs ?? client.timeoutMs,
@@ -258,14 +285,18 @@ export function callSettings(client: ClientSettings, options: CallOptions | unde
 }
 
 /** A signal in the place of the options has no fields of its own, so it would pass and never be listened to. */
-const callProblems = (options: unknown): OptionProblem[] =>
+const callProblems = (options: unknown, own: CallOptions | undefined): OptionProblem[] =>
   isRecord(options) && !isSignal(options)
-    ? optionProblems(options, CALL)
+    ? optionProblems(own, CALL)
     : [{ path: [], message: 'must be an object such as { signal }' }]
 
 function readUrl(value: unknown): URL | undefined {
-  const isAddress = typeof value === 'string' || value instanceof URL
-  return isAddress && URL.canParse(String(value)) ? new URL(value) : undefined
+  try {
+    return typeof value === 'string' || value instanceof URL ? new URL(value) : undefined
+  } catch {
+    // It is no address, or a Proxy around one.
+    return undefined
+  }
 }
 
 const lowerCaseNames = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>

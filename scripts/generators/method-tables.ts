@@ -22,7 +22,11 @@ export const methodTables: Generator = {
   name: 'method-tables',
   generate() {
     const methods = methodsInOrder()
-    const short = methods.map(({ name, does, endpoint }) => [`\`${name}\``, does, RETRIES[endpoint.retry]])
+    const short = methods.map(({ name, does, endpoint }) => [
+      `[\`${name}\`](docs/methods/${name}.md)`,
+      does,
+      RETRIES[endpoint.retry],
+    ])
     const long = methods.map(({ name, does, endpoint: { method, path, retry } }) => [
       `[${name}](methods/${name}.md)`,
       path === undefined ? `${method}, path not shown` : `${method} /${path}`,

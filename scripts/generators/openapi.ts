@@ -7,6 +7,6 @@ export const openApi: Generator = {
   name: 'openapi',
   async generate() {
     const { version } = JSON.parse(read('package.json')) as { version: string }
-    return new Map([['docs/openapi.json', `${JSON.stringify(await openApiDocument(version), null, 2)}\n`]])
+    return new Map([['docs/openapi.json', `${JSON.stringify(await openApiDocument(version), null, 1)}\n`]])
   },
 }

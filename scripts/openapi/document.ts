@@ -51,7 +51,8 @@ export async function openApiDocument(version: string): Promise<Schema> {
       summary: 'Progress, rewards and referrals of users in campaigns',
       description:
         `As campaign-client ${version} understands it. Parts that the description of the service leaves open are ` +
-        'marked `x-assumed`; `x-interface` names the section that a part rests on.',
+        'marked `x-assumed`; `x-interface`, or “Interface” in a description, names the section of the page “The service” ' +
+        'that a part rests on.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
@@ -149,7 +150,7 @@ function describeOperation(
     tags: [tagOf(path)],
     summary: summaryOf(method),
     description: `${plain(paragraph)}\n\n${RETRIES[endpoint.retry]}`,
-    'x-interface': sectionOf(operation, method),
+    'x-interface': sectionOf(operation, method).title,
     'x-retry': endpoint.retry,
     ...(assumed.length > 0 && { 'x-assumed': assumed.join(' ') }),
     ...(isRead
@@ -258,7 +259,7 @@ const errorSchemas = (): [string, Schema][] => [
   [
     'StandardError',
     {
-      description: 'The error of every operation. Interface: Errors, Standard error envelope.',
+      description: 'The error of every operation. Interface: Standard errors.',
       type: 'object',
       properties: {
         success: { type: 'boolean', description: 'Says nothing: it is true in the published examples.' },
@@ -277,7 +278,7 @@ const errorSchemas = (): [string, Schema][] => [
   [
     'StringError',
     {
-      description: 'The second form of error of `setReferrer`. Interface: Errors, String-form errors.',
+      description: 'The second form of error of `setReferrer`. Interface: String errors.',
       type: 'object',
       properties: {
         success: { const: false },

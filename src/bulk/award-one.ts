@@ -4,7 +4,7 @@ import { clientInside } from '../shared/client-inside.ts'
 import { attemptAward, record } from './award/attempt.ts'
 import { type AwardRow, contradictions, readRow } from './award/row.ts'
 import type { FinalVerdict } from './award/verdict.ts'
-import { AwardUnsettledError } from './errors.ts'
+import { AwardUnsettledError, quotable } from './errors.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { LEDGER } from './ledger/ledger.ts'
 import { type AwardOneOptions, checkAwardOne } from './options.ts'
@@ -19,7 +19,9 @@ import { type AwardOneOptions, checkAwardOne } from './options.ts'
  * ```
  *
  * It resolves when the award has a final verdict, found now or earlier. Everything else is an error, after which the queue
- * should run the job again: give it enough retries, with a growing delay. Interface: Endpoints, 2; Limits, 2.
+ * should run the job again: give it enough retries, with a growing delay.
+ * Interface: [POST /wallet/reward](../../docs/the-service.md#post-walletreward),
+ * [Limits](../../docs/the-service.md#limits).
  *
  * @param client - whose `rewardWallet` makes the award, with its own time limits, retries and guard
  * @param row - the award
@@ -86,7 +88,7 @@ const WORDS = {
 }
 
 function unsettled(reason: keyof typeof WORDS, cause: unknown): AwardUnsettledError {
-  const words = cause instanceof Error ? `${WORDS[reason]}: ${cause.message}` : WORDS[reason]
+  const words = cause instanceof Error ? `${WORDS[reason]}: ${quotable(cause)}` : WORDS[reason]
   const retryAfterMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
   return new AwardUnsettledError(`awardOne: ${words}. Run it again`, { reason, retryAfterMs, cause })
 }

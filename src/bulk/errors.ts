@@ -1,6 +1,10 @@
 import { CampaignError } from '../errors.ts'
 import type { AwardReport } from './report/report.ts'
 
+/** What an error says, to be quoted by another one, which leads to a place of its own in the documentation. */
+export const quotable = (error: Error): string =>
+  error instanceof CampaignError ? error.message.replace(` (${error.docsPath})`, '') : error.message
+
 /**
  * A run of awards ended before its rows did. What had begun has been settled, and the ledger has it: running the same list
  * again with the same ledger goes on.

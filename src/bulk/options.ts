@@ -26,8 +26,8 @@ export interface RewardWalletsOptions extends Evidence {
    */
   concurrency?: number | undefined
   /**
-   * Ends the run: nothing more is sent, what is under way is waited for and recorded, and the run rejects with
-   * {@link AwardRunStoppedError}, whose `cause` is the signal's reason.
+   * Ends the run: no more awards are given to the client, those that it has are waited for and recorded, and the run rejects
+   * with {@link AwardRunStoppedError}, whose `cause` is the signal's reason.
    */
   signal?: AbortSignal | undefined
   /**

@@ -2,7 +2,7 @@ import type { CampaignClient } from '../client.ts'
 import { ConfigurationError } from '../errors.ts'
 import { clientInside } from '../shared/client-inside.ts'
 import type { AwardRow } from './award/row.ts'
-import { AwardRunStoppedError } from './errors.ts'
+import { AwardRunStoppedError, quotable } from './errors.ts'
 import { LEDGER, type LedgerSession } from './ledger/ledger.ts'
 import { checkRewardWallets, type RewardWalletsOptions } from './options.ts'
 import { ProgressReporter } from './report/progress.ts'
@@ -28,7 +28,9 @@ import { Run, type Stop } from './run/run.ts'
  * A row that is wrong, or against the client's `guard`, is counted as `rejected`, listed in `problems`, never sent, and
  * binds nothing: corrected, it goes next time. The same row twice is sent once. After a 403 or 404 no more rows of that
  * campaign are sent; the others go on, and `complete` is false. 429 and requests that certainly never left go back into the
- * line. Interface: Endpoints, 2; Limits, 2.
+ * line.
+ * Interface: [POST /wallet/reward](../../docs/the-service.md#post-walletreward),
+ * [Limits](../../docs/the-service.md#limits).
  *
  * @param client - whose `rewardWallet` makes the awards, with its own time limits, retries and guard. Of a `CampaignClient`
  *   the ledger also keeps the address, and the token's issuer and subject, and is refused against others
@@ -52,7 +54,7 @@ export async function rewardWallets(
   const source = new RowSource(rows)
   const inside = clientInside(client)
   const stopped = ({ cause, why }: Stop): AwardRunStoppedError => {
-    const message = cause instanceof Error ? `: ${cause.message}` : ''
+    const message = cause instanceof Error ? `: ${quotable(cause)}` : ''
     const text = `rewardWallets stopped, because ${why}${message}. To go on, run it again with the same ledger`
     return new AwardRunStoppedError(text, { cause, report: recorder.report(source.read, false) })
   }

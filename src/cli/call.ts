@@ -64,6 +64,11 @@ function defineMethod(parent: Command, operation: OperationName, frame: Frame): 
 
 async function call(operation: OperationName, flags: CallFlags, { output, env, interrupts }: Frame): Promise<ExitCode> {
   const request = await readArguments(operation, flags)
+  const missing = argumentsOf(operation).filter(({ name, isOptional }) => !isOptional && !Object.hasOwn(request, name))
+  if (missing.length > 0) {
+    const flagNames = missing.map(({ name }) => `--${name}`).join(', ')
+    throw usageFailure(`${operation} needs ${flagNames}`, 'as flags, or in the JSON of --input')
+  }
   const client = await connect(env, { webhookRegistrationPath: flags.registrationPath })
   // Each method takes what its own schema describes; the client holds the argument against it.
   const send = client[operation] as (request: unknown, options: CallOptions) => Promise<unknown>

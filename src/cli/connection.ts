@@ -18,6 +18,8 @@ export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Pr
     if (!(error instanceof ConfigurationError)) throw error
     // The user of the command knows the options by other names.
     const message = error.message
+      .replace(/^CampaignClient: /, '')
+      .replace(/; allowInsecureHttp: true accepts it|, or a function$/g, '')
       .replace(/\bbaseUrl\b/g, 'CAMPAIGN_BASE_URL')
       .replace(/\baccessToken\b/g, 'CAMPAIGN_ACCESS_TOKEN')
     throw usageFailure(message)

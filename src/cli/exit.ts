@@ -24,6 +24,8 @@ export class CommandFailure extends Error {
   readonly advice: string | undefined
   /** What there is of a result all the same. */
   readonly result: Readonly<Record<string, unknown>> | undefined
+  /** What it is in detail, a line each. */
+  readonly details: readonly string[]
 
   constructor(
     exitCode: ExitCode,
@@ -31,12 +33,14 @@ export class CommandFailure extends Error {
     message: string,
     advice?: string,
     result?: Readonly<Record<string, unknown>>,
+    details: readonly string[] = [],
   ) {
     super(message)
     this.exitCode = exitCode
     this.code = code
     this.advice = advice
     this.result = result
+    this.details = details
   }
 }
 

@@ -58,7 +58,12 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** What the system says about a file, in words. */
-export function fileFailure(what: string, error: unknown): CommandFailure {
-  const code = error instanceof Error ? String(Reflect.get(error, 'code')) : ''
-  return usageFailure(`${what}: ${REASONS[code] ?? (code || 'unknown reason')}`)
-}
+export const fileFailure = (what: string, error: unknown): CommandFailure =>
+  usageFailure(`${what}: ${isSystemError(error) ? systemWords(error) : 'unknown reason'}`)
+
+/** Whether it comes from the system, as errors of files do. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && 'errno' in error
+
+/** What the system says, in words. */
+export const systemWords = ({ code = 'unknown reason' }: NodeJS.ErrnoException): string => REASONS[code] ?? code

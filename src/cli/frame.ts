@@ -11,7 +11,7 @@ export interface Frame {
   readonly env: NodeJS.ProcessEnv
   readonly interrupts: Interrupts
   /** The words of the command line: what is named in them is loaded. */
-  readonly words: ReadonlySet<string>
+  readonly argv: readonly string[]
   /** Makes the body of a command what commander calls; the code it resolves to ends the command. */
   action<Arguments extends unknown[]>(
     body: (...given: Arguments) => Promise<ExitCode>,
@@ -29,7 +29,7 @@ export interface LazyCommand {
 export async function addCommands(parent: Command, commands: readonly LazyCommand[], frame: Frame): Promise<void> {
   for (const { name, summary, load } of commands) {
     const command = parent.command(name).summary(summary)
-    if (!frame.words.has(name)) continue
+    if (!frame.argv.includes(name)) continue
     const { define } = await load()
     await define(command, frame)
   }

@@ -22,6 +22,10 @@ export const green = styled('green')
 export const yellow = styled('yellow')
 export const cyan = styled('cyan')
 
+/** A line as a file has it. */
+export const plainLine = (parts: readonly Part[]): string =>
+  parts.map((part) => toVisible(typeof part === 'object' ? part.text : String(part))).join('')
+
 /** The version of every line that `--json` prints. It rises when a field is renamed or removed. */
 const JSON_VERSION = 1
 

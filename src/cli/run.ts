@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], version: string): Promise<voi
     output,
     env,
     interrupts: new Interrupts(),
-    words: new Set(argv),
+    argv,
     action:
       (body) =>
       async (...given) => {
@@ -87,6 +87,7 @@ async function report(error: unknown, output: Output): Promise<ExitCode> {
     output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } }, () => undefined)
   }
   output.err.line(red('error'), ' ', failure.message)
+  for (const detail of failure.details) output.err.line('  ', detail)
   if (failure.advice) output.err.line(dim('  ↳ '), failure.advice)
   return failure.exitCode
 }

@@ -2,7 +2,10 @@ import * as z from 'zod/mini'
 import { identifier } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** What `getCampaignPoints` asks for. Interface: Endpoints, 7. */
+/**
+ * What `getCampaignPoints` asks for.
+ * Interface: [GET /campaign/points](../../docs/the-service.md#get-campaignpoints).
+ */
 export interface GetCampaignPointsRequest {
   /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
   pid: string
@@ -11,7 +14,7 @@ export interface GetCampaignPointsRequest {
 /** Schema of {@link GetCampaignPointsRequest}. */
 export const getCampaignPointsRequest = z.object({ pid: identifier })
 
-/** A season of a campaign. Interface: Resources, Campaign points. */
+/** A season of a campaign. Interface: [Campaign points](../../docs/the-service.md#campaign-points). */
 export type CampaignSeason = {
   /** Display name of the season. */
   name: string
@@ -19,7 +22,7 @@ export type CampaignSeason = {
   max_xp: number
 }
 
-/** The point totals of a campaign. Interface: Resources, Campaign points. */
+/** The point totals of a campaign. Interface: [Campaign points](../../docs/the-service.md#campaign-points). */
 export type CampaignPoints = {
   /** Campaign ID. */
   id: string

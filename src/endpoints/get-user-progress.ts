@@ -3,7 +3,7 @@ import { isUserProgress } from '../schemas/compiled.ts'
 import { type Metadata, metadata, type OpenString, openString, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `getUserProgress` asks for. Interface: Endpoints, 1. */
+/** What `getUserProgress` asks for. Interface: [GET /user/progress](../../docs/the-service.md#get-userprogress). */
 export interface GetUserProgressRequest {
   /** Account identifier of the user. */
   account: string
@@ -19,7 +19,10 @@ export const getUserProgressRequest = z.object(user)
 /** Whether the user has completed a task, quest or challenge. Unknown values arrive as their string. */
 export type CompletionStatus = OpenString<'none' | 'completed'>
 
-/** A task of the campaign with the user's status. Interface: Resources, User progress. */
+/**
+ * A task of the campaign with the user's status.
+ * Interface: [User progress](../../docs/the-service.md#user-progress).
+ */
 export type TaskEntry = {
   /** Task ID: the `aid` of `recordActionValue`. */
   id: string
@@ -35,7 +38,10 @@ export type TaskEntry = {
   status: CompletionStatus
 }
 
-/** A quest (a group of tasks) with the user's status. Interface: Resources, User progress. */
+/**
+ * A quest (a group of tasks) with the user's status.
+ * Interface: [User progress](../../docs/the-service.md#user-progress).
+ */
 export type QuestEntry = {
   /** Quest ID: the `cid` of `recordActionValue`. */
   id: string
@@ -53,7 +59,7 @@ export type QuestEntry = {
   actions: string[]
 }
 
-/** A challenge with the user's status. Interface: Resources, User progress. */
+/** A challenge with the user's status. Interface: [User progress](../../docs/the-service.md#user-progress). */
 export type ChallengeEntry = {
   /** Challenge ID. */
   id: string
@@ -69,7 +75,7 @@ export type ChallengeEntry = {
   status: CompletionStatus
 }
 
-/** A reward the user has earned. Interface: Resources, User progress. */
+/** A reward the user has earned. Interface: [User progress](../../docs/the-service.md#user-progress). */
 export type RewardEntry = {
   /** Reward ID. */
   id: string
@@ -79,7 +85,7 @@ export type RewardEntry = {
   type: string
 }
 
-/** A user's progress in one campaign. Interface: Resources, User progress. */
+/** A user's progress in one campaign. Interface: [User progress](../../docs/the-service.md#user-progress). */
 export type UserProgress = {
   /** ID of the user's entry in the campaign. */
   id: string

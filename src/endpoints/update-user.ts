@@ -3,7 +3,10 @@ import { type AcceptedData, acceptedData } from '../schemas/accepted.ts'
 import { user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `updateUser` sends. A field left out or `undefined` is not sent. Interface: Endpoints, 4. */
+/**
+ * What `updateUser` sends. A field left out or `undefined` is not sent.
+ * Interface: [POST /user](../../docs/the-service.md#post-user).
+ */
 export interface UpdateUserRequest {
   /** Account identifier of the user. */
   account: string

@@ -16,8 +16,12 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   callbacks.add(callback)
   return () => {
     if (!callbacks.delete(callback) || callbacks.size > 0) return
-    signal.removeEventListener('abort', listener)
     listenersOf.delete(signal)
+    try {
+      signal.removeEventListener('abort', listener)
+    } catch {
+      // One of a polyfill may throw; a call that has ended must not hang on it.
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { isRecord } from '../shared/record.ts'
 
 /**
  * Suspects a forgotten `/api/v1` as long as every answer is a 404 that the service did not write: something else
- * listens at that address. Interface: Versioning, 1.
+ * listens at that address. Interface: [Address and version](../../docs/the-service.md#address-and-version).
  */
 export class AddressHint {
   #suspected: boolean

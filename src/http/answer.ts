@@ -19,7 +19,7 @@ import { isRecord } from '../shared/record.ts'
 import type { AddressHint } from './address-hint.ts'
 import { Failure } from './failure.ts'
 import { property } from './property.ts'
-import { excerpt, redact } from './redact.ts'
+import { excerpt } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import { isRedirect, type TransportResponse } from './transport.ts'
 
@@ -40,6 +40,7 @@ const REFERRAL_REJECTIONS: ReadonlySet<string> = new Set<ReferralRejection>([
   'self_referral_not_allowed',
 ])
 const LONGEST_MESSAGE = 300
+const LONGEST_HEADER = 1_000
 const ISSUES_IN_MESSAGE = 5
 
 type ApiErrorClass = new (message: string, init: ApiErrorInit) => ApiError
@@ -57,7 +58,7 @@ type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'
 
 /**
  * Turns an answer into its data. The HTTP status and `error.code` decide, never `success` alone: the published
- * error examples say `success: true`. Interface: Errors.
+ * error examples say `success: true`. Interface: [Errors](../../docs/the-service.md#errors).
  *
  * @throws Failure for every answer that is not a success.
  */
@@ -80,6 +81,7 @@ export function decode<Data>(endpoint: Answering<Data>, answer: TransportRespons
 /** Why an answer without data came where nothing was to be redirected, or asked for only if modified. */
 function whyNone(status: number): string {
   if (status === 304) return '304 (not modified) answers a conditional request, and none was made'
+  if (status > 0 && status < 200) return 'this one is provisional, and another would have to follow'
   if (status === 0) return 'this one hides its status, as a browser does with a redirect; redirects are never followed'
   return 'redirects are never followed, since the token goes to baseUrl and nowhere else'
 }
@@ -118,7 +120,7 @@ interface ServiceComplaint {
   readonly message: string | undefined
   /** The error in string form. */
   readonly reason: string | undefined
-  /** The service itself says that it did not succeed. */
+  /** The service itself says that it did not succeed, and nothing that it says of the error leaves that in doubt. */
   readonly denied: boolean
 }
 
@@ -131,8 +133,15 @@ function readComplaint(body: unknown, secrets: readonly string[]): ServiceCompla
     code: Number.isInteger(standard.code) ? (standard.code as number) : undefined,
     message: words(standard.message) ?? words(Array.isArray(error) ? property(Object(error[0]), 'message') : undefined),
     reason: words(error),
-    denied: success === false,
+    denied: success === false && !(Array.isArray(error) ? error : [error]).some(leavesDoubt),
   }
+}
+
+/** Whether an error has a code, though not as the interface shows it, of a service that failed on the way. */
+function leavesDoubt(error: unknown): boolean {
+  const code = isRecord(error) ? error.code : undefined
+  const status = typeof code === 'string' || typeof code === 'number' ? Number(code) : Number.NaN
+  return status === 408 || (status >= 500 && status < 600)
 }
 
 function errorAnswer(answer: TransportResponse, body: unknown, addressHint: string, context: DecodeContext): Failure {
@@ -205,7 +214,7 @@ export function traceHeaders(answer: TransportResponse, secrets: readonly string
   const traced: Record<string, string> = {}
   for (const name of TRACE_HEADERS) {
     const value = headerOf(answer, name)
-    if (value !== null) traced[name] = redact(value, secrets)
+    if (value !== null) traced[name] = excerpt(value, secrets, LONGEST_HEADER)
   }
   return traced
 }

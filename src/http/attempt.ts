@@ -17,7 +17,7 @@ import { notify } from './notify.ts'
 import type { PreparedCall } from './request.ts'
 import { pauseDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import type { Admission, Throttle } from './throttle.ts'
-import { TIME_IS_UP, within } from './timeout.ts'
+import { reasonOf, TIME_IS_UP, within } from './timeout.ts'
 import { type AccessTokens, expiryHint } from './token.ts'
 import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from './transport.ts'
 
@@ -41,6 +41,12 @@ export interface Attempt {
   readonly onSending: () => void
 }
 
+/** What an attempt is sent with, and what must not appear in its errors. */
+interface Credentials {
+  readonly token: string
+  readonly secrets: readonly string[]
+}
+
 /** A token that was fetched so long ago may have expired in line. */
 const LONG_WAIT_MS = 1_000
 
@@ -50,13 +56,23 @@ const LONG_WAIT_MS = 1_000
  * @throws Failure, or the reason of the caller's signal.
  */
 export async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unknown> {
-  const { throttle, settings } = context
-  // Before its turn: a source that takes its time must not take up a place.
-  let token = await tokenOf(context, attempt)
-  const admission = await admit(context, attempt)
+  const { throttle, settings, tokens } = context
+  const { secret } = attempt.prepared
+  // What is at hand is not waited for. The token comes before its turn: a source that takes its time must not take up a
+  // place.
+  let token = tokens.kept ?? (await tokenOf(context, attempt))
+  const admission = throttle.admitAtOnce(settings.accessToken) ?? (await admit(context, attempt))
   try {
-    if (admission.waitedMs > LONG_WAIT_MS) token = await tokenOf(context, attempt)
-    const data = await send(context, attempt, token)
+    if (admission.waitedMs > LONG_WAIT_MS) token = tokens.kept ?? (await tokenOf(context, attempt))
+    const credentials = { token, secrets: secret === undefined ? tokens.recent : [...tokens.recent, secret] }
+    const sentAt = performance.now()
+    const answer = await send(context, attempt, credentials)
+    notify(settings.hooks, 'onResponse', () => {
+      const durationMs = performance.now() - sentAt
+      const headers = traceHeaders(answer, credentials.secrets)
+      return { ...attempt.event, status: answer.status, durationMs, headers }
+    })
+    const data = dataOf(context, attempt, credentials, answer)
     throttle.accepted(admission)
     return data
   } catch (reason) {
@@ -93,19 +109,23 @@ function admit({ settings, throttle }: CallContext, { prepared, event, deadline 
     })
 }
 
-/** @throws Failure, or the reason of the caller's signal. */
-async function send(context: CallContext, attempt: Attempt, token: string): Promise<unknown> {
-  const { settings, tokens, transport } = context
-  const { prepared, event, endpoint, deadline } = attempt
+/**
+ * Sends, and reads the answer.
+ *
+ * @throws Failure, also as the reason of what is returned, or the reason of the caller's signal.
+ */
+function send(
+  { settings, transport }: CallContext,
+  { prepared, event, endpoint, deadline, onSending }: Attempt,
+  { token, secrets }: Credentials,
+): Promise<TransportResponse> {
   const { signal, timeoutMs, totalTimeoutMs } = prepared.settings
-  const secrets = [...tokens.recent, ...prepared.secrets]
-
-  const startedAt = performance.now()
-  const remainingMs = deadline - startedAt
+  const remainingMs = deadline - performance.now()
   // Timers can fire late: send nothing when no time is left.
   if (remainingMs <= 0) throw callTookTooLong(totalTimeoutMs, 'not_sent')
-  attempt.onSending()
-  notify(settings.hooks, 'onRequest', { ...event })
+  notify(settings.hooks, 'onRequest', () => ({ ...event }))
+  if (signal?.aborted) throw reasonOf(signal)
+  onSending()
   const request: TransportRequest = {
     method: event.method,
     url: prepared.url,
@@ -114,34 +134,37 @@ async function send(context: CallContext, attempt: Attempt, token: string): Prom
     idempotent: endpoint.retry !== 'unsafe',
     maxResponseBytes: settings.maxResponseBytes,
   }
-  const answer = await within(Math.min(timeoutMs, remainingMs), signal, (attemptSignal) =>
-    exchange(transport, request, attemptSignal, secrets),
-  ).catch((reason: unknown) => {
-    if (reason !== TIME_IS_UP) throw reason
-    throw timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs, 'no_answer')
-  })
-  if (settings.hooks.onResponse !== undefined) {
-    const durationMs = performance.now() - startedAt
-    const traced = traceHeaders(answer, secrets)
-    notify(settings.hooks, 'onResponse', { ...event, status: answer.status, durationMs, headers: traced })
-  }
+  return within(
+    Math.min(timeoutMs, remainingMs),
+    signal,
+    (attemptSignal) => exchange(transport, request, attemptSignal, secrets),
+    () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs, 'no_answer')),
+  )
+}
 
+/** @throws Failure for every answer that is not a success. */
+function dataOf(
+  { settings, tokens, addressHint }: CallContext,
+  { event, endpoint }: Attempt,
+  { token, secrets }: Credentials,
+  answer: TransportResponse,
+): unknown {
   try {
     return decode<unknown>(endpoint, answer, {
       secrets,
       tokenHint: () => expiryHint(token),
-      addressHint: context.addressHint,
+      addressHint,
       report:
         settings.responseValidation === 'throw'
           ? undefined
           : ({ issues, moreIssues }) =>
-              notify(settings.hooks, 'onInvalidResponse', {
+              notify(settings.hooks, 'onInvalidResponse', () => ({
                 callId: event.callId,
                 operation: event.operation,
                 status: answer.status,
                 issues,
                 ...(moreIssues > 0 && { moreIssues }),
-              }),
+              })),
     })
   } catch (reason) {
     if (Failure.is(reason) && reason.tokenRefused) tokens.refuse(token)

@@ -17,13 +17,15 @@ interface CallState {
   isSending: boolean
   /** An attempt may have been carried out although it failed. */
   mayBeApplied: boolean
+  /** Its caller gave it up, for a reason of their own. */
+  isAborted: boolean
 }
 
 /** Of this process: calls of several clients may meet in one log. */
 let calls = 0
 
 /** One call, and the one event of its end. */
-export async function call<Name extends OperationName>(
+export function call<Name extends OperationName>(
   context: CallContext,
   operation: Name,
   argument: RequestOf<Name>,
@@ -36,20 +38,23 @@ export async function call<Name extends OperationName>(
     attempts: 0,
     isSending: false,
     mayBeApplied: false,
+    isAborted: false,
   }
-  const end = (failure: Pick<EndEvent, 'error' | 'outcome'>): void => {
-    const durationMs = performance.now() - startedAt
-    notify(context.settings.hooks, 'onEnd', { ...state.event, attempts: state.attempts, durationMs, ...failure })
-  }
-  try {
-    const data = await run(context, operation, argument, options, state)
-    end({})
-    return data
-  } catch (error) {
-    const outcome = outcomeOf(error, endpoints[operation], state)
-    end({ error, ...(outcome && { outcome }) })
-    throw error
-  }
+  const end = (failure: () => Pick<EndEvent, 'error' | 'outcome'>): void =>
+    notify(context.settings.hooks, 'onEnd', () => {
+      const durationMs = performance.now() - startedAt
+      return { ...state.event, attempts: state.attempts, durationMs, ...failure() }
+    })
+  const running = run(context, operation, argument, options, state)
+  running.then(
+    () => end(() => ({})),
+    (error: unknown) =>
+      end(() => {
+        const outcome = outcomeOf(error, endpoints[operation], state)
+        return { error, ...(outcome && { outcome }) }
+      }),
+  )
+  return running
 }
 
 /**
@@ -72,6 +77,10 @@ async function run<Name extends OperationName>(
     state.attempts++
     state.isSending = true
   }
+  const aborted = (reason: unknown): unknown => {
+    state.isAborted = true
+    return reason
+  }
   let renewed = false
 
   for (let attempt = 1; ; attempt++) {
@@ -80,7 +89,7 @@ async function run<Name extends OperationName>(
       if (signal?.aborted) throw reasonOf(signal)
       return (await attemptOnce(context, { prepared, event, endpoint, deadline, onSending })) as DataOf<Name>
     } catch (reason) {
-      if (!Failure.is(reason)) throw reason
+      if (!Failure.is(reason)) throw aborted(reason)
       state.isSending = false
       state.mayBeApplied ||= mayHaveBeenApplied(reason)
       const outcome = writeOutcome(endpoint, state.mayBeApplied)
@@ -98,8 +107,12 @@ async function run<Name extends OperationName>(
       if (performance.now() + delayMs >= deadline) {
         throw noTimeToRetry(totalTimeoutMs, delayMs, reason).toError({ operation, outcome, cause: error })
       }
-      notify(settings.hooks, 'onRetry', { ...event, delayMs, error })
-      if (delayMs > 0 && !isPaused) await wait(delayMs, signal)
+      notify(settings.hooks, 'onRetry', () => ({ ...event, delayMs, error }))
+      if (delayMs > 0 && !isPaused) {
+        await wait(delayMs, signal).catch((abortReason: unknown) => {
+          throw aborted(abortReason)
+        })
+      }
     }
   }
 }
@@ -107,6 +120,6 @@ async function run<Name extends OperationName>(
 const writeOutcome = ({ method }: AnyEndpoint, mayBeApplied: boolean): WriteOutcome | undefined =>
   method === 'GET' ? undefined : mayBeApplied ? 'unknown' : 'not_applied'
 
-/** Of an error it is its own; of an abort, what can be said of the attempts so far. */
-const outcomeOf = (error: unknown, endpoint: AnyEndpoint, { isSending, mayBeApplied }: CallState) =>
-  error instanceof CampaignError ? error.outcome : writeOutcome(endpoint, isSending || mayBeApplied)
+/** Of an error it is its own; of an abort, whose reason may be the error of another call, what can be said of the attempts. */
+const outcomeOf = (error: unknown, endpoint: AnyEndpoint, { isSending, mayBeApplied, isAborted }: CallState) =>
+  error instanceof CampaignError && !isAborted ? error.outcome : writeOutcome(endpoint, isSending || mayBeApplied)

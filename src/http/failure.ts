@@ -6,7 +6,8 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../errors.ts'
-import { redact, safeCause } from './redact.ts'
+import { property } from './property.ts'
+import { cut, redact, safeCause } from './redact.ts'
 import { TransportError } from './transport.ts'
 
 /**
@@ -32,8 +33,8 @@ export class Failure extends Error {
   }
 
   readonly kind: FailureKind
-  /** Of a refusal: the HTTP status, or on a 2xx answer the `error.code` in its place. */
-  readonly status: number | undefined
+  /** Of a refusal: the HTTP status, or on a 2xx answer the `error.code` in its place. 0 of everything else. */
+  readonly status: number
   readonly retryAfterMs: number | undefined
   /** The service refused the token, so that another may do. */
   readonly tokenRefused: boolean
@@ -54,7 +55,7 @@ export class Failure extends Error {
     super(kind)
     this.kind = kind
     this.toError = toError
-    this.status = details.status
+    this.status = details.status ?? 0
     this.retryAfterMs = details.retryAfterMs
     this.tokenRefused = details.tokenRefused ?? false
     this.final = details.final ?? false
@@ -65,9 +66,9 @@ export class Failure extends Error {
 export function transportFailure(thrown: unknown, secrets: readonly string[]): Failure {
   if (Failure.is(thrown)) return thrown
   if (!(thrown instanceof TransportError)) return networkFailure(thrown, true, secrets)
-  return thrown.kind === 'too_large'
+  return property(thrown, 'kind') === 'too_large'
     ? tooLarge(thrown, secrets)
-    : networkFailure(thrown, thrown.sent !== false, secrets)
+    : networkFailure(thrown, property(thrown, 'sent') !== false, secrets)
 }
 
 /** The connection broke off within the body of an answer that was to carry data. */
@@ -76,14 +77,12 @@ export const brokenAnswer = (cause: unknown, secrets: readonly string[]): Failur
 
 function networkFailure(thrown: unknown, sent: boolean, secrets: readonly string[]): Failure {
   const known = thrown instanceof TransportError ? thrown : undefined
-  const systemCode =
-    typeof known?.systemCode === 'string' && SYSTEM_CODE.test(known.systemCode)
-      ? redact(known.systemCode, secrets)
-      : undefined
+  const code = known && property(known, 'systemCode')
+  const systemCode = typeof code === 'string' && SYSTEM_CODE.test(code) ? redact(code, secrets) : undefined
   // A transport that adds no words of its own only passes on what it caught.
-  const cause = safeCause(known?.message === '' ? known.cause : thrown, secrets)
+  const cause = safeCause(known && property(known, 'message') === '' ? property(known, 'cause') : thrown, secrets)
   const what = sent ? 'the connection failed before a whole answer arrived' : 'the service could not be reached'
-  const detail = [systemCode, ...wordsOf(cause)].filter(Boolean).join(', ').slice(0, LONGEST_DETAIL)
+  const detail = cut([systemCode, ...wordsOf(cause)].filter(Boolean).join(', '), LONGEST_DETAIL)
   return new Failure(sent ? 'no_answer' : 'not_sent', ({ operation, outcome }) => {
     const message = `${operation}: ${what}${detail && ` (${detail})`}`
     return new NetworkError(message, { operation, outcome, cause, systemCode })
@@ -99,8 +98,13 @@ function wordsOf(cause: Error | undefined): string[] {
   return words
 }
 
-function tooLarge({ status = 0, message }: TransportError, secrets: readonly string[]): Failure {
-  const issue = { path: [], message: redact(message, secrets) }
+function tooLarge(thrown: TransportError, secrets: readonly string[]): Failure {
+  const [message, found] = [property(thrown, 'message'), property(thrown, 'status')]
+  const status = typeof found === 'number' ? found : 0
+  const issue = {
+    path: [],
+    message: redact(typeof message === 'string' ? message : 'the answer is too large', secrets),
+  }
   return new Failure('not_understood', ({ operation, outcome }) => {
     const text = `${operation}: ${issue.message}; maxResponseBytes allows more`
     return new UnexpectedResponseError(text, { operation, outcome, status, issues: [issue] })

@@ -1,14 +1,8 @@
-import type { AnyEndpoint } from '../endpoints/index.ts'
 import type { Issue } from '../errors.ts'
 import type { WriteGuard } from '../options.ts'
 
-/** What a guard has against a request. Reads are free. */
-export function guardIssues(
-  guard: WriteGuard,
-  endpoint: AnyEndpoint,
-  argument: Readonly<Record<string, unknown>>,
-): Issue[] {
-  if (endpoint.method === 'GET') return []
+/** What a guard has against the argument of a write. Reads are free. */
+export function guardIssues(guard: WriteGuard, argument: Readonly<Record<string, unknown>>): Issue[] {
   const { campaigns, maxXpPerAward } = guard
   const { pid, xp } = argument
   const issues: Issue[] = []

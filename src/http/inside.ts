@@ -1,4 +1,3 @@
-import { endpoints } from '../endpoints/index.ts'
 import { TimeoutError } from '../errors.ts'
 import type { ClientInside } from '../shared/client-inside.ts'
 import type { CallContext } from './attempt.ts'
@@ -23,5 +22,5 @@ export const clientInsideOf = (current: () => CallContext): ClientInside => ({
       throw new TimeoutError(message, { ...context, scope: 'total', timeoutMs })
     }
   },
-  refusalsOfAward: (award) => guardIssues(current().settings.guard, endpoints.rewardWallet, award),
+  refusalsOfAward: (award) => guardIssues(current().settings.guard, award),
 })

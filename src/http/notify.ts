@@ -1,11 +1,11 @@
 import type { ClientHooks } from '../options.ts'
 import { callHook } from '../shared/hook.ts'
 
-/** Calls a hook. What it does to the event, and its failure, now or later, are its own. */
+/** Calls a hook, with an event that is made for it alone. What it does to it, and its failure, now or later, are its own. */
 export function notify<Name extends keyof ClientHooks>(
   hooks: ClientHooks,
   name: Name,
-  event: Parameters<NonNullable<ClientHooks[Name]>>[0],
+  event: () => Parameters<NonNullable<ClientHooks[Name]>>[0],
 ): void {
-  callHook(() => hooks[name]?.(event as never))
+  callHook(() => hooks[name]?.(event() as never))
 }

@@ -32,8 +32,11 @@ export function excerpt(text: string, secrets: readonly string[], length: number
   const read = text.slice(0, LONGEST_READ + LONGEST_CHARACTER * longestSecret)
   const clean = redact(read, secrets)
   // What shrank so far that its end shows may end with the first half of a secret.
-  return read.length < text.length && clean.length <= length ? HIDDEN : clean.slice(0, length)
+  return read.length < text.length && clean.length <= length ? HIDDEN : cut(clean, length)
 }
+
+/** The beginning of a text, without half a surrogate pair at its end. */
+export const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 
 /** Hides a secret under any layers of JSON's and URLs' encodings: both are compared without them. */
 function hideWrapped(text: string, secret: string): string {

@@ -13,8 +13,8 @@ export interface PreparedCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
-  /** Texts of the request that must not appear in an error. */
-  readonly secrets: readonly string[]
+  /** A text of the request that must not appear in an error. */
+  readonly secret: string | undefined
 }
 
 /**
@@ -34,17 +34,13 @@ export function prepare(
   const checked = check<object>(endpoint.request, argument)
   if (!checked.ok) issues.push(...checked.issues)
   const settings = callSettings(client, options, issues)
-  const fields = checked.ok ? Object.entries(checked.value).filter(([, value]) => value !== undefined) : []
-  const names = client.queryNames.get(operation)
-  const query =
-    endpoint.method === 'GET' ? fields.map(([name, value]) => [names?.[name] ?? name, String(value)] as const) : []
-  for (const name of Object.keys(settings.query ?? {})) {
-    if (query.some(([own]) => own === name)) {
-      issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
-    }
-  }
-  if (checked.ok) issues.push(...guardIssues(client.guard, endpoint, Object.fromEntries(fields)))
-  if (issues.length > 0) throw invalidRequest(operation, issues, endpoint.method === 'POST')
+  const fields = checked.ok ? (checked.value as Readonly<Record<string, unknown>>) : {}
+  const isWrite = endpoint.method === 'POST'
+  const query = new URLSearchParams()
+  if (!isWrite) appendFields(query, fields, client.queryNames.get(operation))
+  if (settings.query !== undefined) appendOptions(query, settings.query, issues)
+  if (isWrite && checked.ok) issues.push(...guardIssues(client.guard, fields))
+  if (issues.length > 0) throw invalidRequest(operation, issues, isWrite)
 
   const path = endpoint.path ?? client.webhookRegistrationPath
   if (path === undefined) {
@@ -53,22 +49,38 @@ export function prepare(
       { operation, outcome: 'not_applied' },
     )
   }
-  const parameters = new URLSearchParams()
-  for (const [name, value] of query) parameters.append(name, value)
-  for (const [name, value] of Object.entries(settings.query ?? {})) parameters.append(name, value)
-  const search = parameters.size > 0 ? `?${parameters}` : ''
-  const secret = fields.find(([name]) => name === 'secret')?.[1]
+  const search = `${query}`
+  const { secret } = fields
   return {
     settings,
     path,
-    url: `${client.baseUrl}${path}${search}`,
+    url: `${client.baseUrl}${path}${search && `?${search}`}`,
     headers: {
       accept: 'application/json',
-      ...(endpoint.method === 'POST' && { 'content-type': 'application/json' }),
+      ...(isWrite && { 'content-type': 'application/json' }),
       ...settings.headers,
     },
-    body: endpoint.method === 'POST' ? JSON.stringify(Object.fromEntries(fields)) : undefined,
-    secrets: typeof secret === 'string' ? [secret] : [],
+    body: isWrite ? JSON.stringify(fields) : undefined,
+    secret: typeof secret === 'string' ? secret : undefined,
+  }
+}
+
+/** @param names - of those fields that are sent under others than their own */
+function appendFields(
+  query: URLSearchParams,
+  fields: Readonly<Record<string, unknown>>,
+  names: Readonly<Record<string, string>> | undefined,
+): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) query.append(names?.[name] ?? name, String(value))
+  }
+}
+
+function appendOptions(query: URLSearchParams, options: Readonly<Record<string, string>>, issues: Issue[]): void {
+  const own = new Set(query.keys())
+  for (const [name, value] of Object.entries(options)) {
+    if (own.has(name)) issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
+    else query.append(name, value)
   }
 }
 

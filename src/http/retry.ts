@@ -14,17 +14,16 @@ const TRANSIENT = new Set([408, 500, 502, 503, 504])
 
 /** Whether the service may have carried out the write that failed so. */
 export function mayHaveBeenApplied({ kind, status }: Failure): boolean {
-  if (kind === 'no_answer' || kind === 'not_understood') return true
-  return kind === 'refused' && status !== undefined && (status >= 500 || status === 408)
+  return kind === 'no_answer' || kind === 'not_understood' || status >= 500 || status === 408
 }
 
 /** Whether a call may be sent again after this failure. Renewing a refused token is not decided here. */
 export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: RetryRule): boolean {
   if (final) return false
-  if (retryAfterMs !== undefined && retryAfterMs > LONGEST_RETRY_AFTER_MS) return false
-  if (kind === 'not_sent' || (kind === 'refused' && status === TOO_MANY_REQUESTS)) return true
+  if ((retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return false
+  if (kind === 'not_sent' || status === TOO_MANY_REQUESTS) return true
   if (rule === 'unsafe') return false
-  return kind === 'no_answer' || (kind === 'refused' && status !== undefined && TRANSIENT.has(status))
+  return kind === 'no_answer' || TRANSIENT.has(status)
 }
 
 /**
@@ -39,7 +38,7 @@ export function retryDelay(
   ownBackoff?: () => unknown,
 ): number {
   if (retryAfterMs !== undefined) return retryAfterMs
-  return (ownBackoff && ownDelay(ownBackoff)) ?? Math.random() * longestWait(nth)
+  return ownDelay(ownBackoff) ?? Math.random() * longestWait(nth)
 }
 
 /**
@@ -49,16 +48,16 @@ export function retryDelay(
  * @param nth - 1 after the first that was too short
  */
 export function pauseDelay(nth: number, ownBackoff?: () => unknown): number {
-  return (ownBackoff && ownDelay(ownBackoff)) ?? (0.5 + Math.random() / 2) * longestWait(nth)
+  return ownDelay(ownBackoff) ?? (0.5 + Math.random() / 2) * longestWait(nth)
 }
 
 const longestWait = (nth: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (nth - 1))
 
 /** Code of the partner's: whatever it throws or gives, the failure that is retried is the one to be told of. */
-function ownDelay(backoff: () => unknown): number | undefined {
+function ownDelay(backoff: (() => unknown) | undefined): number | undefined {
   let ms: unknown
   callHook(() => {
-    ms = backoff()
+    ms = backoff?.()
     return ms
   })
   return typeof ms === 'number' && ms >= 0 ? Math.min(ms, LONGEST_TIMER_MS) : undefined

@@ -33,6 +33,12 @@ export class Throttle {
     this.#intervalMs = requestsPerSecond === undefined ? 0 : 1_000 / requestsPerSecond
   }
 
+  /** Lets an attempt of a call with this token go at once, where nothing holds it up. {@link release} has to follow. */
+  admitAtOnce(token: unknown): Admission | undefined {
+    const isFree = this.#intervalMs === 0 && this.#underWay < this.#maxConcurrency && !this.#paces.has(token)
+    return isFree ? this.#start(token, undefined, performance.now(), 0) : undefined
+  }
+
   /**
    * Waits until an attempt of a call with this token may be sent. {@link release} has to follow.
    *
@@ -40,20 +46,10 @@ export class Throttle {
    * @throws Failure when the service asks for a longer pause than anybody should wait for; what `within` rejects with.
    */
   async admit(token: unknown, tried: number, ms: number, signal: AbortSignal | undefined): Promise<Admission> {
+    const atOnce = this.admitAtOnce(token)
+    if (atOnce !== undefined) return atOnce
     const now = performance.now()
-    const pace = this.#paceOf(token)
-    if (pace === undefined && this.#underWay < this.#maxConcurrency) return this.#start(token, pace, now, 0)
-    return this.#wait(token, pace ?? this.#newPace(token, now), tried, ms, signal)
-  }
-
-  async #wait(
-    token: unknown,
-    pace: Pace,
-    tried: number,
-    ms: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Admission> {
-    const now = performance.now()
+    const pace = this.#paceOf(token) ?? this.#newPace(token, now)
     const pauseMs = pace.pauseLeft(now)
     if (pauseMs > LONGEST_RETRY_AFTER_MS) throw pausedFailure(pauseMs)
     let admission: Admission | undefined
@@ -90,7 +86,8 @@ export class Throttle {
     this.#underWay--
     pace?.ended()
     if (pace?.isIdle(performance.now())) this.#paces.delete(token)
-    this.#letGo()
+    // Whoever waits, waits in a pace.
+    if (pace !== undefined || this.#paces.size > 0) this.#letGo()
   }
 
   /** The service has answered an attempt with something else than 429. */

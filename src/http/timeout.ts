@@ -1,10 +1,11 @@
 import { onAbort } from './abort-listeners.ts'
+import { property } from './property.ts'
 
-/** What `within` rejects with when the time is up. Not an error: it never leaves this folder. */
+/** What `within` rejects with when the time is up, unless told otherwise. Not an error: it never leaves this folder. */
 export const TIME_IS_UP = Symbol('time is up')
 
 /**
- * Runs `work` until it settles, `ms` have passed (rejects with {@link TIME_IS_UP}), or `signal` aborts (rejects with
+ * Runs `work` until it settles, `ms` have passed (rejects with what `timeIsUp` gives), or `signal` aborts (rejects with
  * its reason), whichever is first. The work's own signal aborts in the last two cases, but nothing waits for the
  * work to heed it: a `fetch` that ignores signals cannot hold a call.
  */
@@ -12,7 +13,9 @@ export function within<T>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
+  timeIsUp: () => unknown = () => TIME_IS_UP,
 ): Promise<T> {
+  if (signal?.aborted) return Promise.reject(reasonOf(signal))
   return new Promise<T>((resolve, reject) => {
     const controller = new AbortController()
     const settle = (): void => {
@@ -24,16 +27,14 @@ export function within<T>(
       reject(rejection)
       controller.abort(abortReason)
     }
-    if (signal?.aborted) return reject(reasonOf(signal))
     const stopListening =
       signal &&
       onAbort(signal, () => {
         const reason = reasonOf(signal)
         stop(reason, isError(reason) ? reason : abortError())
       })
-    const timer = setTimeout(() => stop(TIME_IS_UP, timeoutError()), Math.max(0, ms))
-    // What throws at once, and what is no promise, settles like everything else.
-    new Promise<T>((done) => done(work(controller.signal))).then(
+    const timer = setTimeout(() => stop(timeIsUp(), timeoutError()), Math.max(0, ms))
+    work(controller.signal).then(
       (value) => {
         settle()
         resolve(value)
@@ -54,7 +55,10 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /** Why a signal aborted. The polyfills of some platforms give no reason; the platform would give this one. */
-export const reasonOf = (signal: AbortSignal): unknown => (signal.reason === undefined ? abortError() : signal.reason)
+export function reasonOf(signal: AbortSignal): unknown {
+  const reason = property(signal, 'reason')
+  return reason === undefined ? abortError() : reason
+}
 
 // What a `fetch` is aborted with is thrown, logged and looked into by code that expects an error.
 const abortError = (): Error => named('AbortError', 'This operation was aborted')
@@ -64,10 +68,13 @@ const timeoutError = (): Error => named('TimeoutError', 'The operation was abort
 const named = (name: string, message: string): Error =>
   typeof DOMException === 'function' ? new DOMException(message, name) : Object.assign(new Error(message), { name })
 
+const ERROR_TAGS = ['[object Error]', '[object DOMException]']
+
 /** Of any realm: an error of a worker or a vm is no instance of this one's class. */
 function isError(value: unknown): boolean {
   try {
-    return value instanceof Error || /^\[object (?:Error|DOMException)\]$/.test(Object.prototype.toString.call(value))
+    return value instanceof Error || ERROR_TAGS.includes(Object.prototype.toString.call(value))
+    // Stryker disable next-line BlockStatement: undefined is as false
   } catch {
     // A Proxy may throw; it is not an error that anybody can log.
     return false

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
+import { Pieces } from '../shared/pieces.ts'
 
 /** The encodings that are asked for and understood. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br'
@@ -13,7 +14,7 @@ export type BodyOutcome =
 
 /** Reads an answer to its end. Never throws: a body that breaks off, or can't be decompressed, is not complete. */
 export function readBody(answer: IncomingMessage, maxBytes: number, done: (outcome: BodyOutcome) => void): void {
-  const chunks: Buffer[] = []
+  const pieces = new Pieces<Buffer>(Buffer.concat)
   let length = 0
   let ended = false
   const finish = (outcome: BodyOutcome): void => {
@@ -21,14 +22,14 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     ended = true
     done(outcome)
   }
-  const broken = (cause: Error): void => finish({ text: decodeUtf8(chunks), complete: false, cause })
+  const broken = (cause: Error): void => finish({ text: decodeUtf8(pieces), complete: false, cause })
 
   const decoder = decoderOf(answer.headers['content-encoding'])
   const source = decoder === undefined ? answer : answer.pipe(decoder)
   source.on('data', (chunk: Buffer) => {
     length += chunk.length
     if (length <= maxBytes) {
-      chunks.push(chunk)
+      pieces.add(chunk)
       return
     }
     // A small answer may be a large one, compressed: the rest of it is not worked on.
@@ -36,9 +37,12 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     finish('too_large')
   })
   source.on('end', () => {
-    if (answer.complete) finish({ text: decodeUtf8(chunks), complete: true })
+    if (answer.complete) finish({ text: decodeUtf8(pieces), complete: true })
   })
-  decoder?.on('error', broken)
+  let arrived = false
+  if (decoder !== undefined) answer.once('data', () => (arrived = true))
+  // Servers name an encoding for bodies that are empty, too; to the decoders of gzip and br these are broken off.
+  decoder?.on('error', (error) => (arrived || !answer.complete ? broken(error) : finish({ text: '', complete: true })))
   answer.on('error', broken)
   // An answer that breaks off may close without an error.
   answer.on('close', () => {
@@ -46,9 +50,8 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
   })
 }
 
-function decodeUtf8(chunks: readonly Buffer[]): string {
-  const [only = Buffer.alloc(0)] = chunks
-  const text = (chunks.length > 1 ? Buffer.concat(chunks) : only).toString('utf8')
+function decodeUtf8(pieces: Pieces<Buffer>): string {
+  const text = pieces.whole().toString('utf8')
   // As `Response.text()` does: JSON does not begin with a byte order mark.
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }

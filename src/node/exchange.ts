@@ -16,7 +16,14 @@ export interface Route {
 export function exchange(request: TransportRequest, route: Route, signal: AbortSignal): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     const { origin } = route
-    const outgoing = open(request, route)
+    let outgoing: http.ClientRequest
+    try {
+      outgoing = open(request, route)
+    } catch (cause) {
+      // An agent of the other protocol, or one that throws: nothing is written before the request is ended.
+      reject(new TransportError(agentProblem(cause, origin), { kind: 'network', sent: false, ...codeOf(cause), cause }))
+      return
+    }
     const departure = new Departure()
     let settled = false
 
@@ -102,6 +109,12 @@ function open({ method, url, headers, body }: TransportRequest, { origin, agent 
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
   })
+}
+
+function agentProblem(cause: unknown, { encrypted }: Origin): string {
+  if (codeOf(cause).systemCode !== 'ERR_INVALID_PROTOCOL') return 'the agent of nodeTransport threw an error'
+  const [has, wants] = encrypted ? ['http', 'https'] : ['https', 'http']
+  return `the agent of nodeTransport is an ${has}.Agent, and baseUrl wants an ${wants}.Agent`
 }
 
 const withoutBody = (answer: IncomingMessage): TransportResponse => ({

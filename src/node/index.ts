@@ -10,7 +10,7 @@ import type { NodeTransport, NodeTransportOptions } from './options.ts'
 export type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.ts'
 
 /**
- * Sends requests with node:http and node:https, at about a third of the CPU time of `fetch`. For the `transport` option
+ * Sends requests with node:http and node:https, at about half the CPU time of `fetch`. For the `transport` option
  * of the client; one may serve many clients.
  *
  * It keeps connections open between requests, follows no redirect, decompresses gzip, deflate and br, and sends nothing

@@ -45,7 +45,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
       if (closed) throw new TransportError('the transport is closed', { kind: 'network', sent: false })
       const origin = origins.of(request.url)
       const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
-      return exchange(request, { origin, agent: chosen as http.Agent }, signal)
+      return await exchange(request, { origin, agent: chosen as http.Agent }, signal)
     },
     close() {
       closed = true

@@ -24,7 +24,11 @@ export function check<Value>(
   const parsed = run(schema, value)
   if (parsed?.issues.length === 0) return { ok: true, value: parsed.value as Value }
   const found = new FoundIssues()
-  collect(schema, value, at, found)
+  try {
+    collect(schema, value, at, found)
+  } catch {
+    // A getter or a Proxy among the arguments may throw.
+  }
   if (found.count === 0) found.add({ path: [...at], message: 'cannot be read' })
   return { ok: false, issues: found.issues, moreIssues: found.count - found.issues.length }
 }

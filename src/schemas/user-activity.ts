@@ -25,7 +25,8 @@ const questCompleted = z.looseObject({
 
 /**
  * Schema of the webhook message `UserActivity`, for messages that were stored. Unknown fields are kept. It says
- * nothing of where a message comes from: that takes `verifyWebhook`. Interface: Events, Message shape.
+ * nothing of where a message comes from: that takes `verifyWebhook`.
+ * Interface: [Message](../../docs/the-service.md#message).
  */
 export const userActivity = z.looseObject({
   id: z.string(),

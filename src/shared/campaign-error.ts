@@ -4,12 +4,8 @@ const KINDS: keyof CampaignError = '@@campaign-client/error-kinds'
 /** Whether a write took effect, as far as the client can know. */
 export type WriteOutcome = 'not_applied' | 'unknown'
 
-/**
- * What went wrong, by name: the `code` of every error of this package. What each means and what to do is on the page
- * "Error codes". A later version may add codes, so a `switch` wants a `default`.
- */
-export type CampaignErrorCode =
-  // The service answered with an error.
+/** The `code` of an `ApiError`, one for each of its classes: the service answered with an error. */
+export type ApiErrorCode =
   | 'api_error'
   | 'bad_request'
   | 'unauthorized'
@@ -17,6 +13,13 @@ export type CampaignErrorCode =
   | 'rate_limited'
   | 'service_error'
   | 'referral_rejected'
+
+/**
+ * What went wrong, by name: the `code` of every error of this package. What each means and what to do is on the page
+ * "Error codes". A later version may add codes, so a `switch` wants a `default`.
+ */
+export type CampaignErrorCode =
+  | ApiErrorCode
   // There is no answer that could be used.
   | 'network'
   | 'timeout'
@@ -41,6 +44,8 @@ export type CampaignErrorCode =
   | 'lease_lost'
   | 'run_time_exceeded'
   | 'receiver_closed'
+
+const PAGE = 'docs/error-codes.md#'
 
 /** What every error of this package is made from. */
 export interface CampaignErrorInit {
@@ -88,7 +93,9 @@ export class CampaignError extends Error {
   declare readonly outcome?: WriteOutcome
 
   constructor(message: string, init: CampaignErrorInit) {
-    super(message, init.cause === undefined ? undefined : { cause: init.cause })
+    // A subclass of a partner has codes that the page does not know.
+    const text = Object.hasOwn(new.target, 'brand') ? `${message} (${PAGE}${init.code})` : message
+    super(text, init.cause === undefined ? undefined : { cause: init.cause })
     Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })
     this.code = init.code as CampaignErrorCode
     if (init.operation !== undefined) this.operation = init.operation
@@ -97,10 +104,10 @@ export class CampaignError extends Error {
 
   /**
    * Where the package says what this code means, whether a write was applied and what to do: a file of the package, and
-   * the place in it. `'docs/error-codes.md#rate_limited'`, for instance.
+   * the place in it. `'docs/error-codes.md#rate_limited'`, for instance. The message ends with it.
    */
   get docsPath(): string {
-    return `docs/error-codes.md#${this.code}`
+    return PAGE + this.code
   }
 
   /** @internal */

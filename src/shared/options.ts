@@ -25,12 +25,45 @@ export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionR
  * misspelt option would leave the default in its place without a word.
  */
 export function optionProblems(options: unknown, rules: Readonly<Record<string, OptionRule>>): OptionProblem[] {
+  if (options === UNREADABLE) return [{ path: [], message: CANNOT_BE_READ }]
   if (!isRecord(options)) return [{ path: [], message: `must be an object, got ${typeName(options)}` }]
   const known = Object.keys(rules)
-  const unknown = Object.keys(options)
+  const names = readable(() => Object.keys(options))
+  if (names === UNREADABLE) return [{ path: [], message: CANNOT_BE_READ }]
+  const unknown = names
     .filter((name) => !Object.hasOwn(rules, name))
     .map((name) => ({ path: [name], message: `is not an option; there are ${known.join(', ')}` }))
-  return [...unknown, ...known.flatMap((name) => problemsAt(name, rules[name]?.(options[name])))]
+  return [...unknown, ...known.flatMap((name) => problemsAt(name, judged(rules[name], options, name)))]
+}
+
+function judged(rule: OptionRule | undefined, options: Record<string, unknown>, name: string): ReturnType<OptionRule> {
+  const found = readable(() => (options[name] === UNREADABLE ? UNREADABLE : rule?.(options[name])))
+  return found === UNREADABLE ? CANNOT_BE_READ : found
+}
+
+/** In the place of what threw when it was looked at: getters and Proxies may. */
+const UNREADABLE = Symbol('unreadable')
+const CANNOT_BE_READ = 'cannot be read: looking at it throws'
+
+function readable<Result>(read: () => Result): Result | typeof UNREADABLE {
+  try {
+    return read()
+  } catch {
+    return UNREADABLE
+  }
+}
+
+/**
+ * An option object as it is now, with what it inherits: each of its names is read once. What a getter gives the second time,
+ * or its owner changes later, is not what was checked. What is no option object is left for its rules to refuse.
+ */
+export function copyOfOptions<Options>(options: Options, rules: OptionRules<NonNullable<Options>>): Options {
+  if (!isRecord(options)) return options
+  const copy = readable(() => {
+    const names = [...new Set([...Object.keys(options), ...Object.keys(rules)])]
+    return Object.fromEntries(names.map((name) => [name, readable(() => options[name])]))
+  })
+  return copy as Options
 }
 
 function problemsAt(name: string, found: ReturnType<OptionRule>): OptionProblem[] {

@@ -1,4 +1,7 @@
-/** How long after the end of each failed attempt the next one follows. Interface: Events, Delivery and retries. */
+/**
+ * How long after the end of each failed attempt the next one follows.
+ * Interface: [Delivery and retries](../../docs/the-service.md#delivery-and-retries).
+ */
 export const RETRY_DELAYS_MS: readonly number[] = [5_000, 30_000, 60_000, 300_000]
 
 /** The longest of them. */

@@ -41,7 +41,10 @@ export class Refusal extends Error {
   }
 }
 
-/** The standard envelope, with the `success: true` of the published examples. Interface: Errors. */
+/**
+ * The standard envelope, with the `success: true` of the published examples.
+ * Interface: [Errors](../../docs/the-service.md#errors).
+ */
 export const standardError = (status: number): unknown => ({
   success: true,
   error: { code: status, message: STANDARD_MESSAGES[status] ?? 'error' },

@@ -56,7 +56,7 @@ export interface CampaignService {
   /**
    * Registers a webhook as the admin panel does. One whose `hook_id` is registered already is replaced (assumed):
    * deliveries that wait for an endpoint which it no longer has are dropped, the others go on as they were.
-   * Interface: Resources, Webhook registration record.
+   * Interface: [Webhook registration](../../docs/the-service.md#webhook-registration).
    *
    * @throws TypeError when an option is unknown or wrong, saying which.
    */
@@ -67,7 +67,7 @@ export interface CampaignService {
   readonly webhooks: readonly WebhookRecord[]
   /**
    * Sends an event to every webhook it applies to, signed where there is a secret. Nothing else changes: the user's
-   * XP stays as it is. Interface: Events.
+   * XP stays as it is. Interface: [Webhooks](../../docs/the-service.md#webhooks).
    *
    * @throws TypeError when it names a campaign, user, task or quest that is not there, or an option is wrong.
    * @throws RangeError when `xp` is not finite.
@@ -75,7 +75,7 @@ export interface CampaignService {
   emit(event: EmitOptions): EmittedMessage
   /**
    * Presses the admin panel's Test button: sends a simulated `user_activity` once, without retries and without a
-   * record among the deliveries (both assumed). Interface: Events, Test tool.
+   * record among the deliveries (both assumed). Interface: [Test tool](../../docs/the-service.md#test-tool).
    *
    * Rejects with `TypeError` when the webhook, its URL, the campaign or the user is not there, or an option is wrong.
    */

@@ -5,6 +5,7 @@
  */
 
 export {
+  type ApiErrorCode,
   CampaignError,
   type CampaignErrorCode,
   type CampaignErrorInit,

@@ -154,6 +154,24 @@ describe('a row that contradicts another one', () => {
     expect((next.cause as Error).message).toMatch(words)
     expect(next.report.rows).toBe(1)
   })
+
+  test('it stops the run at once, however busy that is with other rows', async () => {
+    const { client, sent } = scene()
+    const rows = [...awards(100), award(0, { xp: 99 }), ...awards(2_000, 100)]
+    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 16 }))
+    expect((stop.cause as Error).message).toContain('xp is 99')
+    expect(stop.report.rows).toBeLessThan(200)
+    expect(sent()).toBeLessThan(200)
+  })
+
+  test('also one that was begun and taken back, since its campaign is halted', async () => {
+    const { client, service } = scene()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+    const rows = [award(0), award(0, { pid: 'other' })]
+    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 1 }))
+    expect((stop.cause as Error).message).toContain('pid is "other", but the id "award-0" stands for')
+    expect(service.state.awards).toEqual([])
+  })
 })
 
 describe('strict', () => {
@@ -227,6 +245,22 @@ describe('a list that is hostile', () => {
     const rows = { [Symbol.iterator]: () => 5 } as never
     await expect(rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).rejects.toThrow('gave no iterator')
   })
+
+  test.each([Symbol.iterator, Symbol.asyncIterator])(
+    'one that throws when it is asked for its rows: %s',
+    async (name) => {
+      const { client } = scene()
+      const failure = new Error('the file is not there')
+      const rows = {
+        [name]() {
+          throw failure
+        },
+      } as never
+      const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+      expect(stop.cause).toBe(failure)
+      expect(stop.message).toContain('the list of awards threw an error: the file is not there')
+    },
+  )
 
   test.each(['an iterator', 'an asynchronous one'])('%s that throws late: what was begun is settled', async (kind) => {
     const { client, service } = scene()
@@ -356,6 +390,14 @@ describe('arguments', () => {
   test.each([[''], [undefined], [5]])('a ledger without a path: %j', (path) => {
     expect(() => fileLedger(path as string)).toThrow(InvalidRequestError)
     expect(() => readLedger(path as string)).toThrow(InvalidRequestError)
+  })
+
+  test.each([
+    ['', /options\.run must be a non-empty string/],
+    ['x'.repeat(501), /options\.run must have at most 500 characters, got 501/],
+    ['a\u0000b', /options\.run must not hold U\+0000/],
+  ])('a run without a usable name: %#', (run, words) => {
+    expect(() => fileLedger('x', { run })).toThrow(words)
   })
 
   test('a ledger with a misspelt option', () => {

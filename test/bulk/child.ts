@@ -44,6 +44,7 @@ function* rows() {
 }
 
 let ended = 0
+let standing = 0
 let release: () => void = () => undefined
 const released = new Promise<void>((resolve) => {
   release = resolve
@@ -52,7 +53,8 @@ process.stdin.once('data', () => release())
 const halting = {
   async rewardWallet(...[row, options]: Parameters<CampaignClient['rewardWallet']>) {
     if (ended >= (task.haltAfter ?? Infinity)) {
-      tell({ step: 'halted' })
+      // Only now is nothing written any more.
+      if (++standing === task.concurrency) tell({ step: 'halted' })
       await released
     }
     await client.rewardWallet(row, options).finally(() => ended++)

@@ -8,21 +8,20 @@ import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
+import { FULL_SIZE } from '../machine/full-size.ts'
+import { compiled } from '../machine/programs.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import type { ChildTask } from './child.ts'
-import { buildChild } from './child-build.ts'
 import { expectAgreement, sprinkleFaults, type Told } from './proof.ts'
-import { FULL_SIZE, randomFor } from './random.ts'
+import { randomFor } from './random.ts'
 import { RunProcess } from './run-process.ts'
 import { awards, newPath } from './setting.ts'
 
 const ROWS = FULL_SIZE ? 10_000 : 1_000
 const KILLS = FULL_SIZE ? 20 : 5
 
-let program: string
-beforeAll(async () => {
-  program = await buildChild('child')
-})
+const PROGRAM = 'test/bulk/child.ts'
+const pathOf = compiled(PROGRAM)
 
 interface Place {
   readonly task: ChildTask['ledger']
@@ -41,7 +40,7 @@ async function prove(what: string, { task, open, read }: Place): Promise<void> {
 
   let killed = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const run = new RunProcess(program, { baseUrl: url, ledger: task, rows: [0, ROWS], concurrency: 16 })
+    const run = new RunProcess(pathOf(PROGRAM), { baseUrl: url, ledger: task, rows: [0, ROWS], concurrency: 16 })
     // After some of its calls, or now and then while it is just starting.
     if (random.below(5) === 0) await wait(random.below(300))
     else await run.calls(1 + random.below(Math.floor((ROWS / KILLS) * 0.9)))

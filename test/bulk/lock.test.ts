@@ -3,16 +3,14 @@ import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { takeLock } from '../../src/bulk/ledger/file/lock.ts'
-import { buildChild } from './child-build.ts'
+import { compiled } from '../machine/programs.ts'
 import { RunProcess } from './run-process.ts'
 import { awards, counts, newPath, scene } from './setting.ts'
 
-let program: string
-beforeAll(async () => {
-  program = await buildChild('child')
-})
+const PROGRAM = 'test/bulk/child.ts'
+const pathOf = compiled(PROGRAM)
 
 /** So that nobody waits for long. */
 const TIMES = { beatMs: 20, patienceMs: 300 }
@@ -22,7 +20,7 @@ async function startRun(path: string, haltAfter?: number) {
   const { url, close } = await service.listen()
   onTestFinished(close)
   const task = { baseUrl: url, ledger: { path }, rows: [0, 200] as const, concurrency: 4 }
-  return { service, run: new RunProcess(program, haltAfter === undefined ? task : { ...task, haltAfter }) }
+  return { service, run: new RunProcess(pathOf(PROGRAM), haltAfter === undefined ? task : { ...task, haltAfter }) }
 }
 
 describe('two runs on one ledger', { timeout: 30_000 }, () => {

@@ -5,8 +5,9 @@ import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import type { LedgerFile, LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
+import { FULL_SIZE } from '../machine/full-size.ts'
 import { expectAgreement, sprinkleFaults } from './proof.ts'
-import { FULL_SIZE, type Random, randomFor } from './random.ts'
+import { type Random, randomFor } from './random.ts'
 import { awards, newPath } from './setting.ts'
 
 const SECTOR = 512
@@ -104,7 +105,7 @@ class Disk implements LedgerStorage {
   }
 }
 
-describe('a power cut', { timeout: 120_000 }, () => {
+describe('a power cut', { timeout: 300_000 }, () => {
   test('costs nothing that was told, and no request leaves without its intent', async () => {
     const ROWS = FULL_SIZE ? 10_000 : 1_000
     const CUTS = FULL_SIZE ? 60 : 20
@@ -178,6 +179,7 @@ describe('a power cut', { timeout: 120_000 }, () => {
     const ledger = fileLedgerOn(flaky, newPath())
     const error = await rewardWallets(client, awards(200), { ledger, concurrency: 2 }).catch((reason) => reason)
     expect(error).toBeInstanceOf(AwardRunStoppedError)
+    expect(error).toHaveProperty('code', 'award_run_stopped')
     expect(error.cause).toMatchObject({ code: 'EIO' })
     // At most what was in flight when it failed.
     expect(service.state.awards.length).toBeLessThanOrEqual(3 * 2 * 2)

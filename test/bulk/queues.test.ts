@@ -15,10 +15,11 @@ import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { redis } from '../databases/redis.ts'
+import { FULL_SIZE } from '../machine/full-size.ts'
+import { compiled } from '../machine/programs.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
-import { buildChild } from './child-build.ts'
 import type { WorkerTask } from './queue-worker.ts'
-import { FULL_SIZE, type Random, randomFor } from './random.ts'
+import { type Random, randomFor } from './random.ts'
 import { awards } from './setting.ts'
 
 const JOBS = FULL_SIZE ? 300 : 40
@@ -26,10 +27,8 @@ const WORKERS = 3
 /** How often one of two of them is killed while jobs are left: after so many that were settled. */
 const KILLS = 4
 
-let program: string
-beforeAll(async () => {
-  program = await buildChild('queue-worker')
-})
+const PROGRAM = 'test/bulk/queue-worker.ts'
+const pathOf = compiled(PROGRAM)
 
 const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
   { kind: 'applied_then_reset' },
@@ -56,7 +55,7 @@ class Workers {
   }
 
   #start(place: number): void {
-    const child = spawn(process.execPath, [program, JSON.stringify(this.#task)], {
+    const child = spawn(process.execPath, [pathOf(PROGRAM), JSON.stringify(this.#task)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#running[place] = child

@@ -19,6 +19,3 @@ export function randomFor(what: string): Random {
   }
   return { next, below: (end) => Math.floor(next() * end) }
 }
-
-/** Whether the proofs run in their full size, as the gate does. */
-export const FULL_SIZE = process.env.CAMPAIGN_TEST_FULL_SIZE === '1'

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { AwardUnsettledError, awardOne, fileLedger, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
 import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
-import { Pool } from 'pg'
+import { Pool, types } from 'pg'
 import postgresJs from 'postgres'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import { award, awards, counts, held, newPath, scene, stopOf } from './setting.ts'
+
+const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
 
 /** What an unsettled award was left with. */
 async function unsettled(run: Promise<unknown>): Promise<AwardUnsettledError> {
@@ -127,6 +129,57 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(/postgresLedgerSchema\(\)/)
   })
 
+  test('tables of another shape under their names', async () => {
+    const { client, sent } = scene()
+    const other = `${table}_other`
+    await pool.query(`CREATE TABLE ${other} (run text, id int)`)
+    onTestFinished(async () => void (await pool.query(`DROP TABLE ${other}, ${other}_runs`)))
+    await pool.query(postgresLedgerSchema(other))
+    const ledger = postgresLedger(pool, { run: 'x', table: other })
+    const { cause } = await stopOf(rewardWallets(client, awards(1), { ledger }))
+    expect(cause).toBeInstanceOf(ConfigurationError)
+    await expect(awardOne(client, award(0), { ledger })).rejects.toThrow(/others have their names.*column "id_hash"/)
+    expect(sent()).toBe(0)
+  })
+
+  test('the longest table name: that of its runs is another one', async () => {
+    const { client } = scene()
+    const longest = table.padEnd(58, 'x')
+    await pool.query(postgresLedgerSchema(longest))
+    onTestFinished(async () => void (await pool.query(`DROP TABLE ${longest}, ${longest}_runs`)))
+    const ledger = postgresLedger(pool, { run: 'x', table: longest })
+    expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ awarded: 1 }))
+  })
+
+  test('XP are compared by the database: how a pool reads numbers changes nothing', async () => {
+    const { client } = scene()
+    const run = randomUUID()
+    const rows = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, 7].map((xp, number) => award(number, { xp }))
+    // As PostgreSQL 11 gives them, and as a pool for exact decimals does.
+    const rounding = new Pool({ connectionString: server.url, options: '-c extra_float_digits=0' })
+    const getTypeParser = (oid: number) => (NUMBERS.has(oid) ? String : types.getTypeParser(oid))
+    const asText = new Pool({ connectionString: server.url, types: { getTypeParser } as never })
+    onTestFinished(async () => void (await Promise.all([rounding.end(), asText.end()])))
+    await rewardWallets(client, rows, { ledger: postgresLedger(pool, { run, table }) })
+    for (const odd of [rounding, asText]) {
+      const report = await rewardWallets(client, rows, { ledger: postgresLedger(odd, { run, table }) })
+      expect(report).toMatchObject({ counts: counts({ awarded: 4 }), fromLedger: 4 })
+    }
+  })
+
+  test.each(['repeatable read', 'serializable'])('two runs at once where transactions are %s', async (level) => {
+    const { client, service } = scene()
+    const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`
+    const strict = new Pool({ connectionString: server.url, options, max: 8 })
+    onTestFinished(async () => void (await strict.end()))
+    const run = randomUUID()
+    const reports = await Promise.all(
+      [1, 2].map(() => rewardWallets(client, awards(200), { ledger: postgresLedger(strict, { run, table }) })),
+    )
+    for (const report of reports) expect(report).toMatchObject({ counts: counts({ awarded: 200 }), complete: true })
+    expect(service.state.awards).toHaveLength(200)
+  })
+
   test('a database that can not be reached', async () => {
     const { client, sent } = scene()
     const lost = new Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/x' })
@@ -168,11 +221,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(error).toMatchObject({ reason, code: 'award_unsettled', operation: 'awardOne' })
       expect(error.cause).toBeInstanceOf(Error)
       if (reason === 'rate_limited') expect(error.retryAfterMs).toBe(7_000)
-      expect(
-        await awardOne(client.with({ headers: {} }), award(1), { ledger }).catch(() =>
-          awardOne(client, award(1), { ledger }),
-        ),
-      ).toBe(verdict)
+      // Of another process, which the service has not asked to wait.
+      const { client: another } = scene({ fetch: service.fetch })
+      expect(await awardOne(another, award(1), { ledger })).toBe(verdict)
     })
 
     test('a refusal is final, unless it is retried', async () => {
@@ -358,6 +409,8 @@ describe('arguments of postgresLedger', () => {
       /no transaction/,
     ],
     ['no run', pool, {}, /options\.run must be a non-empty string/],
+    ['a run that no index holds', pool, { run: '😀'.repeat(251) }, /options\.run must have at most 500 characters/],
+    ['a table without room for its runs', pool, { run: 'x', table: 'a'.repeat(59) }, /at most 58 characters/],
     ['a table with a quote', pool, { run: 'x', table: 'a"b' }, /options\.table must be a name/],
     ['a lease of nothing', pool, { run: 'x', leaseMs: 0 }, /options\.leaseMs must be/],
     ['a misspelt option', pool, { run: 'x', lease: 5 }, /options\.lease is not an option/],
@@ -368,5 +421,6 @@ describe('arguments of postgresLedger', () => {
 
   test('a malformed table', () => {
     expect(() => postgresLedgerSchema('a b')).toThrow(TypeError)
+    expect(() => postgresLedgerSchema('a'.repeat(59))).toThrow(/at most 58 characters/)
   })
 })

@@ -1,7 +1,7 @@
 import { CampaignClient, ConfigurationError, ServiceError, UnauthorizedError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../machine/server-process.ts'
 import { award, awards, counts, held, newPath, scene, stopOf, verdictsIn } from './setting.ts'
 
@@ -20,6 +20,8 @@ describe('what ends a run', () => {
     )
     expect(cause).toBeInstanceOf(UnauthorizedError)
     expect(message).toMatch(/no award can go on.*HTTP 401.*run it again with the same ledger/s)
+    // Its own place alone, not that of the error that it quotes.
+    expect(message.match(/docs\/error-codes\.md#\w+/g)).toEqual(['docs/error-codes.md#award_run_stopped'])
     expect(report).toMatchObject({ counts: counts({ awarded: 3 }), complete: false })
     expect(Object.values(await verdictsIn(path))).toEqual(['awarded', 'awarded', 'awarded'])
 
@@ -97,6 +99,34 @@ describe('what ends a run', () => {
       onProgress: ({ waitingMs }) => waitingMs > 50_000 && controller.abort(),
     })
     expect((await stopOf(run)).report.counts).toEqual(counts({}))
+  })
+
+  test('an abort is not held by a confirm that never answers', async () => {
+    const { client, service } = scene()
+    const path = newPath()
+    const controller = new AbortController()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    const confirm = vi.fn(() => new Promise<boolean>(() => undefined))
+    const run = stopOf(
+      rewardWallets(client, awards(3), {
+        ledger: fileLedger(path),
+        signal: controller.signal,
+        confirm,
+        concurrency: 1,
+      }),
+    )
+    await vi.waitFor(() => expect(confirm).toHaveBeenCalled())
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    controller.abort()
+    await vi.advanceTimersByTimeAsync(9_900)
+    expect(await Promise.race([run, 'waiting'])).toBe('waiting')
+    await vi.advanceTimersByTimeAsync(200)
+    vi.useRealTimers()
+    const { report } = await run
+    expect(report.counts).toEqual(counts({ indeterminate: 1 }))
+    expect(report.problems).toMatchObject([{ reason: expect.stringContaining('confirm threw') }])
+    expect(await readLedger(path)).toEqual([])
   })
 
   test('twenty refusals of one kind before any success', async () => {

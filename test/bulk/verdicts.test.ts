@@ -197,6 +197,24 @@ describe('evidence', () => {
     },
   )
 
+  test('evidence that fails puts no award in doubt: refused for sure, it is rejected by a run without evidence', async () => {
+    const { client, service } = scene()
+    const path = newPath()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
+    const confirm = () => Promise.reject(new Error('the database is away'))
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm })
+    expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
+    expect(report.problems).toMatchObject([{ reason: expect.stringContaining('confirm threw') }])
+    const next = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    expect(next.counts).toEqual(counts({ rejected: 1 }))
+  })
+
+  test('an isUsedId that gives a promise, against its type, is waited for', async () => {
+    const { client, ledger, rows } = await lost()
+    const isUsedId = (async () => true) as never
+    expect((await rewardWallets(client, rows, { ledger, isUsedId })).counts.alreadyAwarded).toBe(1)
+  })
+
   test('no false comfort: an intent whose request never left, refused because the award is wrong', async () => {
     const { client, ledger, rows, service } = await (async () => {
       const { client, service } = scene()
@@ -254,5 +272,12 @@ describe('one id', () => {
     const { client } = scene()
     const rows = Array.from({ length: 10 }, (_, number) => award(number, { xp: 0.1 }))
     expect((await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).xp.awarded).toBe(1)
+  })
+
+  test('sums of XP beyond all numbers are infinite', async () => {
+    const { client } = scene()
+    const rows = Array.from({ length: 3 }, (_, number) => award(number, { xp: Number.MAX_VALUE }))
+    const { xp } = await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })
+    expect(xp.awarded).toBe(Infinity)
   })
 })

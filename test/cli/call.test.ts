@@ -47,6 +47,14 @@ test.each(Object.keys(endpoints))('%s has its arguments for flags, but for secre
   }
 })
 
+test('arguments that are missing are told by their flags', async () => {
+  const { env, service } = await listeningService()
+  const { code, stderr } = await run(['call', 'getUserProgress', '--account', 'ada'], { env })
+  expect(code).toBe(2)
+  expect(stderr).toContain('getUserProgress needs --platform, --pid')
+  expect(service.requests).toEqual([])
+})
+
 describe('--input', () => {
   test('takes the arguments from a file, and flags beside it', async () => {
     const { env, service } = await listeningService()

@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { afterEach, vi } from 'vitest'
 import { buildCommand } from '../../scripts/build-command.ts'
 import { pathTo } from '../../scripts/repository.ts'
+
+// Commands take seconds to start on a busy machine, and slowness is not what is tested.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 /** What became of a command. */
 export interface Ended {
@@ -20,6 +23,10 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
   readonly cwd?: string
+  /** A program that starts the command, which comes behind these words. */
+  readonly within?: readonly string[]
+  /** Leaves standard input open, to be written to. */
+  readonly keepsInput?: boolean
 }
 
 /** A command that runs. */
@@ -43,9 +50,31 @@ afterEach(() => {
 })
 
 /** Starts the command, built from the source as it stands. */
-export async function start(args: readonly string[], { env = {}, input, cwd }: RunOptions = {}): Promise<Running> {
+export async function start(args: readonly string[], options: RunOptions = {}): Promise<Running> {
   built ??= build()
-  const child = spawn(process.execPath, [join(await built, 'cli.js'), ...args], {
+  const { within = [] } = options
+  return launch([...within, process.execPath, join(await built, 'cli.js'), ...args], options)
+}
+
+/**
+ * The same at a terminal of its own: what it shows there, on either stream, is `stdout` here. What is written to
+ * `child.stdin` is typed; `\x03` is Ctrl-C. A command that dies of a signal ends with 128 and its number, as in a shell.
+ */
+export async function startAtTerminal(args: readonly string[], options: RunOptions = {}): Promise<Running> {
+  return start(args, { ...options, within: ['python3', '-c', TERMINAL], keepsInput: true })
+}
+
+/** Whether this machine can open a terminal for a test. */
+export const hasTerminals = spawnSync('python3', ['-c', 'import pty']).status === 0
+
+const TERMINAL = `
+import os, pty, sys
+code = os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:]))
+sys.exit(128 - code if code < 0 else code)
+`
+
+function launch([program = '', ...args]: readonly string[], { env = {}, input, cwd, keepsInput }: RunOptions): Running {
+  const child = spawn(program, args, {
     cwd: cwd ?? tmpdir(),
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -58,7 +87,8 @@ export async function start(args: readonly string[], { env = {}, input, cwd }: R
     })
   }
   // A command that ends without reading leaves nobody to write to.
-  child.stdin.on('error', () => {}).end(input)
+  child.stdin.on('error', () => {})
+  if (!keepsInput) child.stdin.end(input)
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code, signal) => {
       running.delete(child)

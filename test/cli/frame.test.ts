@@ -4,6 +4,7 @@ import { jsonOf, run, start } from './command.ts'
 
 const COMMANDS = [
   ['dev'],
+  ['award'],
   ['call'],
   ['types'],
   ['webhook', 'send'],

@@ -1,7 +1,16 @@
-import { CampaignClient, ConfigurationError, type DerivedClientOptions, InvalidRequestError } from 'campaign-client'
+import {
+  CampaignClient,
+  type CampaignClientOptions,
+  ConfigurationError,
+  type DerivedClientOptions,
+  InvalidRequestError,
+  type WriteGuard,
+} from 'campaign-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { settle } from '../http/fake-time.ts'
-import { answer, refusal, scriptedFetch } from '../http/scripted-fetch.ts'
+import { allQuiet } from '../http/real-connections.ts'
+import { answer, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
+import { bothWires, type Wire } from '../http/wires.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -9,14 +18,18 @@ afterEach(() => {
 
 const BASE_URL = 'https://service.example/api/v1'
 const done = answer(200, { success: true })
-const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
+type Steps = readonly [Step, ...Step[]]
 
-function parentWith(steps: Parameters<typeof scriptedFetch> = [done], options = {}) {
-  const { fetch, sent } = scriptedFetch(...steps)
-  return { sent, parent: new CampaignClient({ baseUrl: BASE_URL, accessToken: 'parent', fetch, ...options }) }
+function parentOver(script: Wire['script'], steps: Steps = [done], options = {}) {
+  const { via, sent } = script(...steps)
+  return { sent, parent: new CampaignClient({ baseUrl: BASE_URL, accessToken: 'parent', ...via, ...options }) }
 }
 
-describe('a derived client', () => {
+const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
+
+describe.each(bothWires())('a derived client over $name', ({ script }) => {
+  const parentWith = (steps?: Steps, options?: object) => parentOver(script, steps, options)
+
   test('has its own token and headers, and leaves its parent as it was', async () => {
     const { parent, sent } = parentWith([done], { headers: { 'x-team': 'parent', 'x-other': 'kept?' } })
     const child = parent.with({ accessToken: 'child', headers: { 'x-team': 'child' } })
@@ -62,16 +75,59 @@ describe('a derived client', () => {
     expect(() => parent.with(options as never)).toThrow(message)
   })
 
+  test('takes over all that options inherit or give by a getter, from its parent and from what differs', async () => {
+    const { fetch } = scriptedFetch(done)
+    const sent: Record<string, string>[] = []
+    class Options implements CampaignClientOptions {
+      get baseUrl() {
+        return BASE_URL
+      }
+      get accessToken() {
+        return 'inherited'
+      }
+      get fetch(): CampaignClientOptions['fetch'] {
+        return (url, init) => {
+          sent.push(init.headers)
+          return fetch(url, init)
+        }
+      }
+    }
+    class Difference {
+      get headers() {
+        return { 'x-team': 'child' }
+      }
+    }
+    await new CampaignClient(new Options()).with(new Difference()).rewardWallet(award)
+    expect(sent).toMatchObject([{ authorization: 'Bearer inherited', 'x-team': 'child' }])
+  })
+
+  test('has the headers that its parent was made with, whatever became of them', async () => {
+    const headers: Record<string, string> = { 'x-team': 'first' }
+    const seen: unknown[] = []
+    const fetch: CampaignClientOptions['fetch'] = async (_, init) => {
+      seen.push(init.headers['x-team'])
+      return Response.json({ success: true })
+    }
+    const parent = new CampaignClient({ baseUrl: BASE_URL, accessToken: 'parent', fetch, headers })
+    headers['x-team'] = 'second'
+    await parent.with({ timeoutMs: 50 }).rewardWallet(award)
+    expect(seen).toEqual(['first'])
+  })
+
   test('shares the limit of requests under way', async () => {
     let underWay = 0
     let most = 0
-    const fetch = async (): Promise<Response> => {
-      most = Math.max(most, ++underWay)
-      await new Promise((resolve) => setImmediate(resolve))
-      underWay--
-      return Response.json({ success: true })
-    }
-    const parent = new CampaignClient({ baseUrl: BASE_URL, accessToken: 'a', fetch, limits: { maxConcurrency: 3 } })
+    const { parent } = parentWith(
+      [
+        async () => {
+          most = Math.max(most, ++underWay)
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          underWay--
+          return Response.json({ success: true })
+        },
+      ],
+      { limits: { maxConcurrency: 3 } },
+    )
     const clients = [parent, parent.with({ accessToken: 'b' }), parent.with({ accessToken: 'c' })]
     await Promise.all(clients.flatMap((client) => Array.from({ length: 10 }, () => client.rewardWallet(award))))
     expect(most).toBe(3)
@@ -81,17 +137,19 @@ describe('a derived client', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { parent, sent } = parentWith([refusal(429, { 'retry-after': '20' }), done])
     const limited = parent.rewardWallet(award)
-    await vi.advanceTimersByTimeAsync(0)
+    await allQuiet()
     const sameToken = parent.with({ maxRetries: 5 }).rewardWallet(award)
-    await parent.with({ accessToken: 'another tenant'.replace(' ', '-').replace(' ', '-') }).rewardWallet(award)
+    await parent.with({ accessToken: 'another-tenant' }).rewardWallet(award)
     await vi.advanceTimersByTimeAsync(19_000)
     expect(sent).toHaveLength(2)
-    await Promise.all([settle(limited), settle(sameToken)])
+    await settle(Promise.all([limited, sameToken]))
     expect(sent).toHaveLength(4)
   })
 })
 
-describe('a guard', () => {
+describe.each(bothWires())('a guard over $name', ({ script }) => {
+  const parentWith = (steps?: Steps, options?: object) => parentOver(script, steps, options)
+
   const user = { account: 'ada', platform: 'web' }
   const guarded = { guard: { campaigns: ['demo', 'spring'], maxXpPerAward: 100 } }
 
@@ -144,10 +202,61 @@ describe('a guard', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('is what it was when it was given', async () => {
-    const campaigns = ['demo']
-    const { parent } = parentWith([done], { guard: { campaigns } })
-    campaigns.push('other')
-    await expect(parent.rewardWallet({ ...award, pid: 'other' })).rejects.toThrow(InvalidRequestError)
+  const later: [string, () => { guard: WriteGuard; change?: () => unknown }][] = [
+    [
+      'of which the list is changed',
+      () => {
+        const campaigns = ['demo']
+        return { guard: { campaigns }, change: () => campaigns.push('other') }
+      },
+    ],
+    [
+      'which is changed',
+      () => {
+        const guard: { campaigns?: string[] } = { campaigns: ['demo'] }
+        return { guard, change: () => delete guard.campaigns }
+      },
+    ],
+    [
+      'which says something else each time it is asked',
+      () => {
+        let asked = 0
+        return {
+          guard: {
+            get campaigns() {
+              return asked++ === 0 ? ['demo'] : undefined
+            },
+          },
+        }
+      },
+    ],
+    ['which inherits what it says', () => ({ guard: Object.create({ campaigns: ['demo'] }) as WriteGuard })],
+  ]
+
+  test.each(later)('%s is what it was when it was given, for derived clients as well', async (_, given) => {
+    const { guard, change } = given()
+    const { parent, sent } = parentWith([done], { guard })
+    change?.()
+    const elsewhere = { ...award, pid: 'other' }
+    await expect(parent.rewardWallet(elsewhere)).rejects.toThrow(InvalidRequestError)
+    await expect(parent.with({ timeoutMs: 50 }).rewardWallet(elsewhere)).rejects.toThrow(InvalidRequestError)
+    expect(sent).toHaveLength(0)
+  })
+
+  test.each(later)('%s is what it was when a derived client was made with it', async (_, given) => {
+    const { guard, change } = given()
+    const { parent, sent } = parentWith([done])
+    const derived = parent.with(Object.create({ guard }))
+    change?.()
+    await expect(derived.rewardWallet({ ...award, pid: 'other' })).rejects.toThrow(InvalidRequestError)
+    expect(sent).toHaveLength(0)
+  })
+
+  test('with a hole in its list is refused: a write that names no campaign would slip through', () => {
+    const holes: string[] = ['demo']
+    holes.length = 2
+    expect(() => parentWith([done], { guard: { campaigns: holes } })).toThrow(
+      'guard.campaigns must be a list of campaign IDs',
+    )
   })
 })

@@ -2,6 +2,7 @@ import * as campaign from 'campaign-client'
 import * as webhook from 'campaign-client/webhook'
 import { describe, expect, it, vi } from 'vitest'
 import { scriptedFetch } from '../http/scripted-fetch.ts'
+import { wordsOf } from '../shared/words-of.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const {
@@ -97,9 +98,9 @@ it('are all here', () => {
 describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
   it('has its name, message and fields', () => {
     expect(error.name).toBe(name)
-    expect(error.message).toBe('m')
+    expect(wordsOf(error)).toBe('m')
     expect({ ...error }).toEqual(fields)
-    expect(error.stack).toMatch(new RegExp(`^${name}: m\\n`))
+    expect(error.stack).toMatch(new RegExp(`^${name}: m \\(docs/error-codes\\.md#${error.code}\\)\\n`))
     expect(Object.prototype.toString.call(error)).toBe('[object Error]')
   })
 
@@ -113,7 +114,7 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
   it('prints its name, message and fields as JSON, and neither stack nor cause', () => {
     const Class = error.constructor as Construct
     const caused = new Class('m', { ...fields, cause: new Error('why') })
-    expect(JSON.parse(JSON.stringify(caused))).toEqual({ name, message: 'm', ...fields })
+    expect(JSON.parse(JSON.stringify(caused))).toEqual({ name, message: error.message, ...fields })
     expect(caused.cause).toEqual(new Error('why'))
   })
 

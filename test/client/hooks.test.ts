@@ -189,6 +189,20 @@ describe('onEnd comes exactly once', () => {
     expect(event).toMatchObject({ error: reason, attempts, outcome })
   })
 
+  it.each<[string, Step, 'not_applied' | 'unknown']>([
+    ['while an answer is awaited', hanging, 'unknown'],
+    ['in a wait after a failure of the service', answer(503, {}, { 'retry-after': '20' }), 'unknown'],
+    ['in a wait after what was not taken', answer(429, {}, { 'retry-after': '20' }), 'not_applied'],
+  ])('after an abort by the error of another call %s, which says nothing of this one', async (_, step, outcome) => {
+    const elsewhere = await rejection(clientWith().getInviteCode({ code: '', pid: 'demo' }))
+    expect(elsewhere).not.toHaveProperty('outcome')
+    const aborter = new AbortController()
+    setTimeout(() => aborter.abort(elsewhere), 5)
+    const { event, result } = await endOf([step], (client) => client.rewardWallet(award, { signal: aborter.signal }))
+    expect(result).toBe(elsewhere)
+    expect(event).toMatchObject({ error: elsewhere, attempts: 1, outcome })
+  })
+
   it('and breaks no call when it throws', async () => {
     const onEnd = () => {
       throw new Error('the meter is broken')
@@ -288,6 +302,22 @@ describe('a hook', () => {
     } finally {
       process.off('unhandledRejection', listen)
     }
+  })
+
+  it('that cannot be looked at breaks no call', async () => {
+    let isArmed = false
+    const hooks = new Proxy(
+      { onEnd: () => undefined },
+      {
+        get(target, name) {
+          if (isArmed) throw new Error('the logger is down')
+          return Reflect.get(target, name)
+        },
+      },
+    )
+    const client = clientWith({ fetch: scriptedFetch(refusal(503), fitting).fetch, hooks, maxRetries: 1 })
+    isArmed = true
+    expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
   })
 
   it('that is slow holds no call', async () => {

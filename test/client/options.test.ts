@@ -1,5 +1,12 @@
-import { CampaignClient, type CampaignClientOptions, CampaignError, ConfigurationError } from 'campaign-client'
-import { describe, expect, it } from 'vitest'
+import {
+  CampaignClient,
+  type CampaignClientOptions,
+  CampaignError,
+  ConfigurationError,
+  InvalidRequestError,
+} from 'campaign-client'
+import { describe, expect, it, vi } from 'vitest'
+import { wordsOf } from '../shared/words-of.ts'
 import { got } from './got.ts'
 import { BASE_URL, clientWith } from './stub-service.ts'
 
@@ -18,7 +25,7 @@ function refusal(options: unknown): ConfigurationError {
   throw new Error('the options were accepted')
 }
 
-const refusalOf = (options: object) => refusal({ baseUrl: BASE_URL, accessToken: 'token', ...options }).message
+const refusalOf = (options: object) => wordsOf(refusal({ baseUrl: BASE_URL, accessToken: 'token', ...options }))
 
 const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
 const NO_TOKEN =
@@ -156,7 +163,7 @@ describe('a wrong option', () => {
   })
 
   it.each([undefined, null, BASE_URL, 5, []])('in the place of all of them (%j) is refused', (options) => {
-    expect(refusal(options).message).toBe('CampaignClient takes an object with baseUrl and accessToken')
+    expect(wordsOf(refusal(options))).toBe('CampaignClient takes an object with baseUrl and accessToken')
   })
 
   it.each<[object]>([
@@ -174,6 +181,64 @@ describe('a wrong option', () => {
     [{ timeoutMs: 's3cret', maxRetries: 's3cret', fetch: 's3cret', hooks: 's3cret', allowInsecureHttp: 's3cret' }],
   ])('never shows its value: %j', (options) => {
     expect(refusalOf(options)).not.toContain('s3cret')
+  })
+})
+
+describe('options that throw when they are looked at', () => {
+  const hostile = new Proxy(
+    {},
+    {
+      get() {
+        throw new Error('no')
+      },
+    },
+  )
+  const throwing = {
+    get timeoutMs(): number {
+      throw new Error('no')
+    },
+  }
+
+  it('are refused as any other wrong ones', () => {
+    // Not by spreading: it would ask the getter itself.
+    const options = Object.defineProperties(
+      { baseUrl: BASE_URL, accessToken: 'token' },
+      Object.getOwnPropertyDescriptors(throwing),
+    )
+    expect(wordsOf(refusal(options))).toBe('CampaignClient: timeoutMs cannot be read: looking at it throws')
+    expect(refusal(hostile).message).toContain('baseUrl cannot be read')
+    expect(refusalOf({ baseUrl: new Proxy(new URL(BASE_URL), {}) })).toContain('baseUrl must be an absolute URL')
+    expect(refusalOf({ hooks: hostile })).toContain('hooks.onRequest cannot be read')
+    expect(refusalOf({ guard: hostile })).toContain('guard.campaigns cannot be read')
+    expect(refusalOf({ limits: hostile })).toContain('limits.maxConcurrency cannot be read')
+    expect(refusalOf({ transport: hostile })).toContain('transport cannot be read')
+    expect(() => clientWith().with(throwing)).toThrow('CampaignClient.with: timeoutMs cannot be read')
+  })
+
+  it('of a call are refused as well, and nothing is sent', async () => {
+    const fetch = vi.fn()
+    const client = clientWith({ fetch })
+    const keyless = new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error('no')
+        },
+      },
+    )
+    for (const [options, path] of [
+      [throwing, ['options', 'timeoutMs']],
+      [hostile, ['options', 'signal']],
+      [keyless, ['options']],
+    ] as const) {
+      const error = await client.getInviteCode({ code: 'c', pid: 'demo' }, options).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(InvalidRequestError)
+      expect((error as InvalidRequestError).issues[0]).toEqual({
+        path,
+        message: 'cannot be read: looking at it throws',
+      })
+    }
+    expect(fetch).not.toHaveBeenCalled()
   })
 })
 

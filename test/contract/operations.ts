@@ -16,8 +16,6 @@ export type FieldKind = 'identifier' | 'identifier?' | 'text?' | 'address' | 'nu
 
 /** An operation, as the description has it. */
 export interface OperationContract {
-  /** The section of the description. */
-  readonly section: string
   readonly method: 'GET' | 'POST'
   /** Below the base URL; `'not shown'` where the description leaves it open. */
   readonly path: `/${string}` | 'not shown'
@@ -55,7 +53,6 @@ const questDefinition = { id: 'welcome', name: 'Welcome', actions: ['follow'], x
 /** Every operation, by the name of its method, in the order of the description. */
 export const contract = {
   getUserProgress: {
-    section: 'Endpoints, 1',
     method: 'GET',
     path: '/user/progress',
     fields: USER,
@@ -84,7 +81,6 @@ export const contract = {
     }),
   },
   rewardWallet: {
-    section: 'Endpoints, 2',
     method: 'POST',
     path: '/wallet/reward',
     fields: { address: 'address', pid: 'identifier', id: 'identifier', xp: 'number' },
@@ -100,7 +96,6 @@ export const contract = {
     ...DONE,
   },
   setReferrer: {
-    section: 'Endpoints, 3',
     method: 'POST',
     path: '/user/referrer',
     fields: { referrer: 'identifier', referral: 'identifier', platform: 'identifier', pid: 'identifier' },
@@ -111,7 +106,6 @@ export const contract = {
     ...asItCame({}),
   },
   updateUser: {
-    section: 'Endpoints, 4',
     method: 'POST',
     path: '/user',
     fields: { ...USER, name: 'text?', alias: 'text?', team: 'text?' },
@@ -122,7 +116,6 @@ export const contract = {
     ...asItCame({}),
   },
   setReferrerByRefId: {
-    section: 'Endpoints, 4a',
     method: 'POST',
     path: '/user/ref_id',
     fields: { ...USER, ref_id: 'identifier' },
@@ -133,7 +126,6 @@ export const contract = {
     ...asItCame({}),
   },
   recordActionValue: {
-    section: 'Endpoints, 5',
     method: 'POST',
     path: '/action/value',
     fields: { ...USER, cid: 'identifier', aid: 'identifier', value: 'number' },
@@ -144,7 +136,6 @@ export const contract = {
     ...DONE,
   },
   getCampaignInfo: {
-    section: 'Endpoints, 6',
     method: 'GET',
     path: '/campaign/info',
     fields: { pid: 'identifier' },
@@ -170,7 +161,6 @@ export const contract = {
     },
   },
   getCampaignPoints: {
-    section: 'Endpoints, 7',
     method: 'GET',
     path: '/campaign/points',
     fields: { pid: 'identifier' },
@@ -189,7 +179,6 @@ export const contract = {
     }),
   },
   getUserProfiles: {
-    section: 'Endpoints, 8',
     method: 'GET',
     path: '/user/profiles',
     fields: USER,
@@ -209,7 +198,6 @@ export const contract = {
     }),
   },
   getInviteCode: {
-    section: 'Endpoints, 9',
     method: 'GET',
     path: '/code',
     fields: { code: 'identifier', pid: 'identifier' },
@@ -221,7 +209,6 @@ export const contract = {
     ...asItCame({ used_by: ['ada', 'grace'] }),
   },
   registerWebhook: {
-    section: 'Endpoints, 10',
     method: 'POST',
     path: 'not shown',
     fields: { scope: 'identifier', url: 'url', secret: 'identifier?', hook_id: 'identifier?' },

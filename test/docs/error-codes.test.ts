@@ -45,6 +45,13 @@ test('every section says what to do', () => {
 })
 
 test.each(codes)('an error with the code %s leads to its place on the page', (code) => {
-  const [file = '', anchor = ''] = new CampaignError('a message', { code }).docsPath.split('#')
+  const { docsPath, message } = new CampaignError('a message', { code })
+  const [file = '', anchor = ''] = docsPath.split('#')
   expect(readFileSync(rootPath(file), 'utf8')).toContain(`\n### ${anchor}\n`)
+  expect(message).toBe(`a message (${docsPath})`)
+})
+
+test("an error of a partner's own class keeps its words", () => {
+  class BudgetError extends CampaignError {}
+  expect(new BudgetError('no budget left', { code: 'no_budget' }).message).toBe('no budget left')
 })

@@ -6,11 +6,18 @@ import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { redis } from '../databases/redis.ts'
 import { rootPath } from '../docs/snippet.ts'
+import { compiled } from '../machine/programs.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
+
+const pathOf = compiled(
+  'examples/award-launch-party.ts',
+  'examples/award-queue-bullmq.ts',
+  'examples/award-queue-pg-boss.ts',
+)
 
 /** Runs an example, and gives the lines it printed. It must end by itself, with 0. */
 async function run(name: string, environment: Record<string, string> = {}): Promise<string[]> {
-  const { stdout, stderr } = await promisify(execFile)(rootPath('node_modules/.bin/tsx'), [`examples/${name}.ts`], {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
     cwd: rootPath('.'),
     env: { ...process.env, ...environment },
     timeout: 90_000,

@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { createCampaignService } from 'campaign-client/testing'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { rootPath } from '../docs/snippet.ts'
+import { compiled } from '../machine/programs.ts'
 import { TestAuthority } from '../node/certificates.ts'
 
 let authority: TestAuthority
@@ -56,6 +56,9 @@ async function proxy(): Promise<{ port: number; asked: string[] }> {
   return { port: await listening(server), asked }
 }
 
+const EXAMPLE = 'examples/client-certificate.ts'
+const pathOf = compiled(EXAMPLE)
+
 /** Runs the example with these settings, and a certificate of the authority's. */
 async function run(port: number, settings: Record<string, string> = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-certificate-'))
@@ -67,19 +70,15 @@ async function run(port: number, settings: Record<string, string> = {}): Promise
     env[name] = join(folder, name)
     writeFileSync(env[name], text)
   }
-  const { stdout } = await promisify(execFile)(
-    rootPath('node_modules/.bin/tsx'),
-    [rootPath('examples/client-certificate.ts')],
-    {
-      env: {
-        ...env,
-        CAMPAIGN_BASE_URL: `https://localhost:${port}/api/v1`,
-        CAMPAIGN_ACCESS_TOKEN: 'a-token',
-        CAMPAIGN_PID: 'demo',
-        ...settings,
-      },
+  const { stdout } = await promisify(execFile)(process.execPath, [pathOf(EXAMPLE)], {
+    env: {
+      ...env,
+      CAMPAIGN_BASE_URL: `https://localhost:${port}/api/v1`,
+      CAMPAIGN_ACCESS_TOKEN: 'a-token',
+      CAMPAIGN_PID: 'demo',
+      ...settings,
     },
-  )
+  })
   return stdout
 }
 

@@ -2,15 +2,26 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { rootPath } from '../docs/snippet.ts'
+import { compiled } from '../machine/programs.ts'
 
 // Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-/** Runs an example as its first comment says, and gives what it printed. It must end by itself, with 0. */
+const pathOf = compiled(
+  'examples/award-with-reconciliation.ts',
+  'examples/logging-pino.ts',
+  'examples/metrics-prometheus.ts',
+  'examples/proxy-dispatcher.ts',
+  'examples/rotate-webhook-secret.ts',
+  'examples/token-from-vault.ts',
+  'examples/tracing-opentelemetry.ts',
+  'examples/typed-metadata.ts',
+)
+
+/** Runs an example, and gives what it printed. It must end by itself, with 0. */
 async function run(name: string, environment: Record<string, string> = {}): Promise<string> {
   const { DATABASE_URL: _, ...env } = process.env
-  const tsx = rootPath('node_modules/.bin/tsx')
-  const { stdout, stderr } = await promisify(execFile)(tsx, [`examples/${name}.ts`], {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
     cwd: rootPath('.'),
     env: { ...env, ...environment },
     timeout: 60_000,
@@ -19,7 +30,7 @@ async function run(name: string, environment: Record<string, string> = {}): Prom
   return stdout
 }
 
-test('award-with-reconciliation: every award ends clearly, and each counts once', async () => {
+test.concurrent('award-with-reconciliation: every award ends clearly, and each counts once', async () => {
   expect((await run('award-with-reconciliation')).trim().split('\n')).toEqual([
     'nothing special: awarded',
     'the same award again: already_awarded',
@@ -33,7 +44,7 @@ test('award-with-reconciliation: every award ends clearly, and each counts once'
   ])
 })
 
-test('token-from-vault: one question for three calls, another after a 401', async () => {
+test.concurrent('token-from-vault: one question for three calls, another after a 401', async () => {
   expect((await run('token-from-vault')).trim().split('\n')).toEqual([
     'three calls at once: the vault was asked 1 time(s)',
     'a token was revoked: asked 2 times, and the call was replayed: 1215 XP',
@@ -41,7 +52,7 @@ test('token-from-vault: one question for three calls, another after a 401', asyn
   ])
 })
 
-test('logging-pino: a line per attempt, and no token in any', async () => {
+test.concurrent('logging-pino: a line per attempt, and no token in any', async () => {
   const output = await run('logging-pino')
   const lines = output
     .trim()
@@ -61,7 +72,7 @@ test('logging-pino: a line per attempt, and no token in any', async () => {
   expect(output).not.toContain('a-token-that-no-line-shows')
 })
 
-test('metrics-prometheus: answers, handlers and refusals, by labels of few values', async () => {
+test.concurrent('metrics-prometheus: answers, handlers and refusals, by labels of few values', async () => {
   const lines = (await run('metrics-prometheus'))
     .split('\n')
     .filter((line) => /^campaign_\w+_(count|total)\{/.test(line))
@@ -75,7 +86,7 @@ test('metrics-prometheus: answers, handlers and refusals, by labels of few value
   ])
 })
 
-test('rotate-webhook-secret: no message is refused or lost on the way', async () => {
+test.concurrent('rotate-webhook-secret: no message is refused or lost on the way', async () => {
   expect((await run('rotate-webhook-secret')).trim().split('\n')).toEqual([
     'Before',
     '  action_completed, signed with the current secret',
@@ -91,7 +102,7 @@ test('rotate-webhook-secret: no message is refused or lost on the way', async ()
   ])
 })
 
-test('testing-in-ci: every test of it passes', async () => {
+test.concurrent('testing-in-ci: every test of it passes', async () => {
   const { stdout } = await promisify(execFile)(
     rootPath('node_modules/.bin/tsx'),
     ['--test', 'examples/testing-in-ci.test.ts'],
@@ -101,7 +112,7 @@ test('testing-in-ci: every test of it passes', async () => {
   expect(stdout).toMatch(/^# fail 0$/m)
 })
 
-test('tracing-opentelemetry: a span per answer within the span of its call', async () => {
+test.concurrent('tracing-opentelemetry: a span per answer within the span of its call', async () => {
   const spans = (await run('tracing-opentelemetry')).split('\n').map((line) => line.replace(/ \{.*/, ''))
   expect(spans).toEqual([
     '  GET /campaign/points [error]',
@@ -113,14 +124,14 @@ test('tracing-opentelemetry: a span per answer within the span of its call', asy
   ])
 })
 
-test('typed-metadata: what was agreed on is typed, the rest left out', async () => {
+test.concurrent('typed-metadata: what was agreed on is typed, the rest left out', async () => {
   const output = await run('typed-metadata')
   expect(output).toContain('connect-wallet: wallet')
   expect(output).toContain('share: no icon')
   expect(output).toContain('spread-the-word: megaphone')
 })
 
-test('proxy-dispatcher: reads, writes and retries go through the proxy', async () => {
+test.concurrent('proxy-dispatcher: reads, writes and retries go through the proxy', async () => {
   expect((await run('proxy-dispatcher')).trim().split('\n')).toEqual([
     'ada has rank 1',
     `the proxy carried GET /api/v1/user/progress, POST /api/v1/user, ${'GET /api/v1/campaign/points, '.repeat(2).slice(0, -2)}`,

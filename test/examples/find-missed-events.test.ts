@@ -23,7 +23,7 @@ import {
 import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
-import { rootPath } from '../docs/snippet.ts'
+import { compiled } from '../machine/programs.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 
 // Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
@@ -289,9 +289,12 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
   })
 
   describe('as a program', () => {
+    const PROGRAM = 'examples/find-missed-events.ts'
+    const pathOf = compiled(PROGRAM)
+
     async function start(world: World, baseUrl: string): Promise<ChildProcess> {
       const env = { ...process.env, DATABASE_URL: world.databaseUrl, CAMPAIGN_BASE_URL: baseUrl, CAMPAIGN_PID: pid }
-      const child = spawn(process.execPath, ['--import', 'tsx', rootPath('examples/find-missed-events.ts')], {
+      const child = spawn(process.execPath, [pathOf(PROGRAM)], {
         env: { ...env, CAMPAIGN_ACCESS_TOKEN: 'any' },
         stdio: ['ignore', 'pipe', 'pipe'],
       })

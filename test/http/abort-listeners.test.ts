@@ -161,18 +161,20 @@ describe('an abort from within', () => {
     expect(sent).toHaveLength(0)
   })
 
-  test('onRequest: nothing is sent', async () => {
+  test('onRequest: nothing is sent, and the end says so', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(success)
-    const hooks = { onRequest: () => controller.abort('from onRequest') }
+    const onEnd = vi.fn()
+    const hooks = { onRequest: () => controller.abort('from onRequest'), onEnd }
     const call = award.run(clientOf({ fetch, hooks }), { signal: controller.signal })
     expect(await call.catch((error: unknown) => error)).toBe('from onRequest')
     expect(sent).toHaveLength(0)
+    expect(onEnd).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ attempts: 0, outcome: 'not_applied' }))
   })
 
   test.each([
     ['before a wait', refusal(429, { 'retry-after': '20' })],
-    ['before a repeat without one', refusal(429, { 'retry-after': '0' })],
+    ['before a retry without one', refusal(429, { 'retry-after': '0' })],
   ])('onRetry, %s: nothing more is sent', async (_, step) => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(step)
@@ -250,7 +252,15 @@ describe("what a partner's fetch is aborted with", () => {
     vi.useFakeTimers()
     const { fetch, reasons } = loggingFetch()
     const { Error: OtherError } = runInNewContext('({ Error })')
-    for (const reason of [new Error('mine'), new DOMException('mine', 'QuotaExceededError'), new OtherError('other')]) {
+    // Of another realm, or of a polyfill: no instance of the class here.
+    const polyfilled = Object.create({ toString: () => 'mine' }, { [Symbol.toStringTag]: { value: 'DOMException' } })
+    const mine = [
+      new Error('mine'),
+      new DOMException('mine', 'QuotaExceededError'),
+      new OtherError('other'),
+      polyfilled,
+    ]
+    for (const reason of mine) {
       const controller = new AbortController()
       const call = award.run(clientOf({ fetch }), { signal: controller.signal })
       call.catch(() => undefined)
@@ -267,7 +277,8 @@ describe("what a partner's fetch is aborted with", () => {
       vi.useFakeTimers()
       const { fetch, reasons, logged } = loggingFetch()
       expect(await rejection(award.run(clientOf({ fetch, ...limits })))).toHaveProperty('code', 'timeout')
-      expect(reasons).toEqual([expect.objectContaining({ name: 'TimeoutError' })])
+      const words = { name: 'TimeoutError', message: expect.stringContaining('due to timeout') }
+      expect(reasons).toEqual([expect.objectContaining(words)])
       expect(reasons[0]).toBeInstanceOf(Error)
       expect(logged[0]).toMatch(/^aborted: TimeoutError/)
     },
@@ -293,7 +304,7 @@ describe('a signal that outlives its calls', () => {
   test.each([
     ['a success', success],
     ['a refusal', refusal(400)],
-    ['repeats', lost],
+    ['retries', lost],
     ['attempt timeouts', hanging],
     ['waits', refusal(429, { 'retry-after': '1' })],
   ])('has no listener left after %s', async (_, step) => {
@@ -413,6 +424,40 @@ describe('signals of other makes', () => {
       signal.abort(undefined)
       expect(await immediateRejection(call)).toHaveProperty('name', 'AbortError')
     }
+  })
+
+  test('one whose reason cannot be read gives the AbortError of the platform', async () => {
+    const signal = Object.defineProperty(new OldSignal(), 'reason', {
+      get() {
+        throw new Error('not implemented')
+      },
+      set() {},
+    })
+    const call = read.run(clientOf({ fetch: scriptedFetch(hanging).fetch }), { signal: asSignal(signal) })
+    call.catch(() => undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    signal.abort(undefined)
+    expect(await call.catch((error: unknown) => error)).toHaveProperty('name', 'AbortError')
+  })
+
+  test('one that lets nobody leave holds no call, whether it succeeds, fails or is aborted', async () => {
+    const signalOf = () =>
+      Object.assign(new OldSignal(), {
+        removeEventListener() {
+          throw new Error('not implemented')
+        },
+      })
+    const succeeding = clientOf({ fetch: scriptedFetch(success).fetch })
+    expect(await read.run(succeeding, { signal: asSignal(signalOf()) })).toEqual(read.data)
+    const failing = clientOf({ fetch: scriptedFetch(refusal(400)).fetch })
+    const failed = read.run(failing, { signal: asSignal(signalOf()) })
+    expect(await failed.catch((error: unknown) => error)).toHaveProperty('code', 'bad_request')
+    const signal = signalOf()
+    const call = read.run(clientOf({ fetch: scriptedFetch(hanging).fetch }), { signal: asSignal(signal) })
+    call.catch(() => undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    signal.abort(undefined)
+    expect(await call.catch((error: unknown) => error)).toHaveProperty('name', 'AbortError')
   })
 
   test.each(['addEventListener', 'removeEventListener'])(

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import {
   CampaignClient,
   type CampaignClientOptions,
+  CampaignError,
   ConfigurationError,
   NetworkError,
   type Transport,
@@ -13,6 +14,7 @@ import {
 } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
+import { wordsOf } from '../shared/words-of.ts'
 import { withFailingConnections } from './failing-connection.ts'
 import {
   type Answer,
@@ -111,7 +113,7 @@ const lostConnections: readonly [string, Answer][] = [
 ]
 
 describe.each(lostConnections)('a connection that %s', (_, lose) => {
-  test('is a NetworkError; a read is repeated', async () => {
+  test('is a NetworkError; a read is retried', async () => {
     const server = await started(httpServer(lose))
     const error = await errorOf(read.run(clientOf(server.baseUrl)))
     expect(error).toBeInstanceOf(NetworkError)
@@ -120,13 +122,13 @@ describe.each(lostConnections)('a connection that %s', (_, lose) => {
     expect(server.requests).toHaveLength(3)
   })
 
-  test('is mended by a repeat', async () => {
+  test('is gone after a retry', async () => {
     const server = await started(httpServer(lose, success))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
   })
 
-  test('leaves a guarded write unknown when the repeat is refused', async () => {
+  test('leaves a guarded write unknown when the retry is refused', async () => {
     const server = await started(httpServer(lose, json({ success: true, error: { code: 400, message: 'used' } }, 400)))
     expect(await errorOf(award.run(clientOf(server.baseUrl)))).toMatchObject({
       code: 'bad_request',
@@ -277,7 +279,7 @@ describe('redirects', () => {
 })
 
 describe('a service that cannot be reached', () => {
-  test('a closed port: every call is repeated, and not applied', async () => {
+  test('a closed port: every call is retried, and not applied', async () => {
     const baseUrl = await closedAddress()
     for (const of of [award, record]) {
       const onRequest = vi.fn()
@@ -428,12 +430,12 @@ describe('a fetch that gives no Response', () => {
   ]
   const giving = (given: unknown) => vi.fn(async () => given) as unknown as typeof globalThis.fetch
 
-  test.each(wrong)('but %s: the error says so, and nothing is repeated', async (_, given, got) => {
+  test.each(wrong)('but %s: the error says so, and nothing is retried', async (_, given, got) => {
     for (const of of [read, award, record]) {
       const fetch = giving(given)
       const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
       expect(error).toBeInstanceOf(NetworkError)
-      expect(error.message).toBe(`${of.name}: the fetch option, or the global fetch, returned no Response but ${got}`)
+      expect(wordsOf(error)).toBe(`${of.name}: the fetch option, or the global fetch, returned no Response but ${got}`)
       // It may have sent the request before it lost the answer.
       expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
       expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
@@ -466,16 +468,108 @@ describe('a fetch that gives no Response', () => {
     }
   })
 
-  test('but a redirect of another package, whose body is a stream of Node: it is one', async () => {
-    const fetch = giving({ status: 302, headers: new Headers(), text: async () => '', body: { pipe() {} } })
+  test.each<[string, object]>([
+    ['a stream of Node', { pipe() {} }],
+    ['one that cannot be let go of', { cancel: () => expect.unreachable('cannot') }],
+    ['one that says nothing when it is let go of', { cancel() {} }],
+    ['one that fails when it is let go of', { cancel: () => Promise.reject(new Error('cannot')) }],
+  ])('but a redirect of another package, whose body is %s: it is one', async (_, body) => {
+    const fetch = giving({ status: 302, headers: new Headers(), text: async () => '', body })
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(fetch).toHaveBeenCalledTimes(1)
   })
 
+  test.each([42, { success: true }, Symbol('text'), undefined])(
+    'but one whose text is none (%#): the error names the fetch, and a write is unknown',
+    async (text) => {
+      const fetch = giving({ status: 200, headers: new Headers(), text: async () => text })
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+      expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+      expect(error.message).toContain('the fetch option, or the global fetch, returned no Response but one whose text')
+      expect(fetch).toHaveBeenCalledTimes(1)
+    },
+  )
+
   test('but what has all that is read of one, as polyfills do: it is read', async () => {
     const fetch = giving({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
+  })
+})
+
+describe('a body that nobody waits for any more', () => {
+  /** An answer that never ends, and whether its body was let go of. */
+  function endless() {
+    const cancelled = vi.fn()
+    const body = new ReadableStream<Uint8Array>({ cancel: cancelled })
+    return { cancelled, answer: () => new Response(body) }
+  }
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+  test('because the time is up is let go of, though the fetch ignores its signal', async () => {
+    const { cancelled, answer } = endless()
+    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer(), timeoutMs: 5 })
+    expect(await errorOf(record.run(client))).toMatchObject({ code: 'timeout', outcome: 'unknown' })
+    await turn()
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  test('because the caller gave up is let go of as well', async () => {
+    const { cancelled, answer } = endless()
+    const controller = new AbortController()
+    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer() })
+    const call = errorOf(record.run(client, { signal: controller.signal }))
+    await turn()
+    controller.abort('enough')
+    expect(await call).toBe('enough')
+    await turn()
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  test('of an answer that comes after all that is not read', async () => {
+    const { cancelled, answer } = endless()
+    const controller = new AbortController()
+    let arrive: (response: Response) => void = () => undefined
+    const fetch = () => new Promise<Response>((resolve) => (arrive = resolve))
+    const call = errorOf(
+      record.run(clientOf('https://service.example/api/v1', { fetch }), { signal: controller.signal }),
+    )
+    await turn()
+    controller.abort('enough')
+    expect(await call).toBe('enough')
+    arrive(answer())
+    await turn()
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  test('of an answer that comes after all is ended, also where it is a stream of Node', async () => {
+    const controller = new AbortController()
+    let arrive: (response: unknown) => void = () => undefined
+    const fetch = (() => new Promise((resolve) => (arrive = resolve))) as never
+    const call = errorOf(
+      record.run(clientOf('https://service.example/api/v1', { fetch }), { signal: controller.signal }),
+    )
+    await turn()
+    controller.abort('enough')
+    await call
+    const destroy = vi.fn()
+    arrive({ status: 200, headers: new Headers(), text: () => expect.unreachable(), body: { destroy } })
+    await turn()
+    expect(destroy).toHaveBeenCalledOnce()
+  })
+
+  test.each<[string, () => unknown]>([
+    ['throws', () => expect.unreachable('cannot')],
+    ['says nothing', () => undefined],
+  ])('because it is too large is let go of, also where that %s', async (_, cancel) => {
+    const read = async () => ({ done: false, value: new Uint8Array(2000) })
+    const body = { getReader: () => ({ read, cancel }) }
+    const fetch = (async () => ({ status: 200, headers: new Headers(), text: async () => '', body })) as never
+    const error = await errorOf(
+      record.run(clientOf('https://service.example/api/v1', { fetch, maxResponseBytes: 1000 })),
+    )
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error.outcome).toBe('unknown')
   })
 })
 
@@ -508,7 +602,7 @@ describe('connections that are kept', () => {
     }
   })
 
-  test('may be closed in the moment of the next call: a read is repeated', async () => {
+  test('may be closed in the moment of the next call: a read is retried', async () => {
     const server = await started(
       httpServer(
         (response) => response.end(JSON.stringify(envelope), () => response.socket?.resetAndDestroy()),
@@ -629,7 +723,7 @@ describe('ports that fetch refuses', () => {
     const error = await errorOf(
       read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch: (url, init) => fetch(url, init), maxRetries: 0 })),
     )
-    expect(error.message).toMatch(/fetch failed, bad port\)$/)
+    expect(wordsOf(error)).toMatch(/fetch failed, bad port\)$/)
   })
 })
 
@@ -650,7 +744,7 @@ describe('the words of a network that failed', () => {
   ])('%s', async (_, cause, message) => {
     const { fetch } = scriptedFetch(failing(cause))
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch, maxRetries: 0 })))
-    expect(error.message).toMatch(message)
+    expect(wordsOf(error)).toMatch(message)
   })
 })
 
@@ -760,6 +854,26 @@ describe('a transport of the partner', () => {
     })
     expect(await errorOf(record.run(sending(send)))).toHaveProperty('outcome', 'not_applied')
   })
+
+  test.each(['kind', 'sent', 'systemCode', 'status', 'message', 'cause'])(
+    'whose error throws when it is asked for its %s leaves a write unknown',
+    async (name) => {
+      for (const kind of ['network', 'too_large'] as const) {
+        const send = vi.fn(async () => {
+          const error = new TransportError('hostile', { kind, sent: true, systemCode: 'ECONNRESET', status: 200 })
+          throw Object.defineProperty(error, name, {
+            get() {
+              throw new Error('no')
+            },
+          })
+        })
+        const error = await errorOf(record.run(sending(send)))
+        expect(error).toBeInstanceOf(CampaignError)
+        expect(error.outcome).toBe('unknown')
+        expect(send).toHaveBeenCalledOnce()
+      }
+    },
+  )
 
   test.each([
     [200, 'network', 'unknown'],

@@ -10,8 +10,11 @@ import {
 } from 'campaign-client'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Failure } from '../../src/http/failure.ts'
 import { excerpt, redact } from '../../src/http/redact.ts'
+import { AccessTokens } from '../../src/http/token.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
+import { wordsOf } from '../shared/words-of.ts'
 import { answer, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 const part = (value: object) => Buffer.from(json(value)).toString('base64url')
@@ -164,7 +167,7 @@ describe.each(tokens)('with %s', (_, accessToken) => {
     )
     const client = clientWith({ accessToken, fetch, hooks, maxRetries: 2, responseValidation: 'report' })
     await client.getInviteCode({ code: 'c', pid: 'demo' })
-    // Three attempts, two answers, two repeats, and data that does not fit.
+    // Three attempts, two answers, two retries, and data that does not fit.
     expect(events).toHaveLength(3 + 2 + 2 + 1)
     for (const event of events) expectNoSecretIn(event)
   })
@@ -325,6 +328,21 @@ describe('a token source that fails', () => {
     expectNoSecretIn(error)
   })
 
+  it('shows no token of a while ago, however often the newest came since, and remembers not all of them', async () => {
+    const opaque = (index: number) => `token number ${index}`.replaceAll(' ', '-')
+    const given = [opaque(0), ...Array.from({ length: 20 }, () => opaque(1)), ...[2, 3, 4, 5, 6].map(opaque)]
+    const tokens = new AccessTokens(() => given.shift() ?? expect.unreachable(`the vault has no ${opaque(0)}`))
+    while (given.length > 0) tokens.refuse(await tokens.get(1_000, undefined))
+    const failure = await tokens.get(1_000, undefined).catch((reason: unknown) => reason)
+    expect(Failure.is(failure) && inspect(failure.toError({ operation: 'updateUser' }))).toMatch(
+      /the vault has no \[redacted\]/,
+    )
+    const many = Array.from({ length: 1_000 }, (_, index) => opaque(index))
+    const busy = new AccessTokens(() => many.pop() as string)
+    for (let call = 0; call < 1_000; call++) busy.refuse(await busy.get(1_000, undefined))
+    expect(busy.recent.length).toBeLessThan(50)
+  })
+
   it.each<[unknown, string]>([
     [() => undefined, 'gave a value of type undefined'],
     [() => '', 'gave an empty string'],
@@ -361,8 +379,7 @@ it.each([
 it('text that holds no secret is left as it is', async () => {
   const message = 'campaign "demo.v1.2" of bear.example: keyJoin.a.b? see https://docs.example/errors#400'
   const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
-  expect(await register({ fetch })).toHaveProperty(
-    'message',
+  expect(wordsOf(await register({ fetch }))).toBe(
     `registerWebhook: the service answered HTTP 400, ${message.replace('keyJoin.a.b', 'k[redacted]')}`,
   )
 })

@@ -11,26 +11,16 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseRetryAfter } from '../../src/http/retry-after.ts'
 import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { answer, hanging, lost, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { answer, hanging, lost, refusal, refused, type Step } from './scripted-fetch.ts'
+import { bothWires, type Scripted } from './wires.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
 const success = answer(200, { success: true, data: read.data })
 
-function clientOf(fetch: typeof globalThis.fetch, options: Partial<CampaignClientOptions> = {}): CampaignClient {
-  return new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', fetch, ...options })
-}
-
-/** The waits between the attempts of a call that fails and fails, in milliseconds of faked time. */
-async function waitsAfter(step: Step, options: Partial<CampaignClientOptions> = {}): Promise<number[]> {
-  const times: number[] = []
-  const { fetch } = scriptedFetch((request) => {
-    times.push(performance.now())
-    return step(request)
-  })
-  await rejection(read.run(clientOf(fetch, options)))
-  return times.slice(1).map((time, index) => time - (times[index] ?? 0))
+function clientOf(via: Scripted['via'], options: Partial<CampaignClientOptions> = {}): CampaignClient {
+  return new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...via, ...options })
 }
 
 beforeEach(() => {
@@ -44,164 +34,173 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-describe('waits of our own', () => {
-  test('double from 300 ms and stop growing at 8 s; full jitter takes a part of each', async () => {
-    expect(await waitsAfter(refusal(503), { maxRetries: 8 })).toEqual([150, 300, 600, 1200, 2400, 4000, 4000, 4000])
+describe.each(bothWires())('over $name', ({ script }) => {
+  /** The waits between the attempts of a call that fails and fails, in milliseconds of faked time. */
+  async function waitsAfter(step: Step, options: Partial<CampaignClientOptions> = {}): Promise<number[]> {
+    const { via, sent } = script(step)
+    await rejection(read.run(clientOf(via, options)))
+    return sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0))
+  }
+
+  describe('waits of our own', () => {
+    test('double from 300 ms and stop growing at 8 s; full jitter takes a part of each', async () => {
+      expect(await waitsAfter(refusal(503), { maxRetries: 8 })).toEqual([150, 300, 600, 1200, 2400, 4000, 4000, 4000])
+    })
+
+    test.each([
+      [0, [0, 0, 0]],
+      [0.25, [75, 150, 300]],
+      [0.75, [225, 450, 900]],
+    ])('full jitter at %d', async (random, waits) => {
+      vi.mocked(Math.random).mockReturnValue(random)
+      expect(await waitsAfter(lost, { maxRetries: 3 })).toEqual(waits)
+    })
+
+    test('never above 8 s, however many retries are allowed', async () => {
+      vi.mocked(Math.random).mockReturnValue(1)
+      const waits = await waitsAfter(refused, { maxRetries: 50, totalTimeoutMs: 10_000_000 })
+      expect(waits).toHaveLength(50)
+      expect(Math.max(...waits)).toBe(8000)
+    })
+
+    test('an attempt timeout is followed by a wait, too', async () => {
+      const waits = await waitsAfter(hanging, { maxRetries: 1, timeoutMs: 1000 })
+      expect(waits).toEqual([1150])
+    })
   })
 
-  test.each([
-    [0, [0, 0, 0]],
-    [0.25, [75, 150, 300]],
-    [0.75, [225, 450, 900]],
-  ])('full jitter at %d', async (random, waits) => {
-    vi.mocked(Math.random).mockReturnValue(random)
-    expect(await waitsAfter(lost, { maxRetries: 3 })).toEqual(waits)
-  })
+  describe('Retry-After', () => {
+    const asked = (value: string, status = 503): Step => refusal(status, { 'retry-after': value })
+    const OURS = [150]
+    const once = { maxRetries: 1 }
 
-  test('never above 8 s, however many repeats are allowed', async () => {
-    vi.mocked(Math.random).mockReturnValue(1)
-    const waits = await waitsAfter(refused, { maxRetries: 50, totalTimeoutMs: 10_000_000 })
-    expect(waits).toHaveLength(50)
-    expect(Math.max(...waits)).toBe(8000)
-  })
+    test.each([
+      ['seconds', '7', 7000],
+      ['nothing to wait for', '0', 0],
+      ['the most that is waited for', '30', 30_000],
+      ['white space around it', '  2 ', 2000],
+      ['a date', 'Fri, 02 Jan 2026 03:04:15 GMT', 10_000],
+      ['a date as old servers write it', 'Friday, 02-Jan-26 03:04:15 GMT', 10_000],
+      ['a date in the form of C', 'Fri Jan  2 03:04:15 2026', 10_000],
+      ['the last date that is waited for', 'Fri, 02 Jan 2026 03:04:35 GMT', 30_000],
+      ['a date in the past', 'Fri, 02 Jan 2026 03:04:04 GMT', 0],
+      ['a date long past', 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ])('%s is obeyed', async (_, value, waitMs) => {
+      expect(await waitsAfter(asked(value), once)).toEqual([waitMs])
+      vi.setSystemTime(NOW)
+      expect(await waitsAfter(asked(value, 429), once)).toEqual([waitMs])
+    })
 
-  test('an attempt timeout is followed by a wait, too', async () => {
-    const waits = await waitsAfter(hanging, { maxRetries: 1, timeoutMs: 1000 })
-    expect(waits).toEqual([1150])
-  })
-})
-
-describe('Retry-After', () => {
-  const asked = (value: string, status = 503): Step => refusal(status, { 'retry-after': value })
-  const OURS = [150]
-  const once = { maxRetries: 1 }
-
-  test.each([
-    ['seconds', '7', 7000],
-    ['nothing to wait for', '0', 0],
-    ['the most that is waited for', '30', 30_000],
-    ['white space around it', '  2 ', 2000],
-    ['a date', 'Fri, 02 Jan 2026 03:04:15 GMT', 10_000],
-    ['a date as old servers write it', 'Friday, 02-Jan-26 03:04:15 GMT', 10_000],
-    ['a date in the form of C', 'Fri Jan  2 03:04:15 2026', 10_000],
-    ['the last date that is waited for', 'Fri, 02 Jan 2026 03:04:35 GMT', 30_000],
-    ['a date in the past', 'Fri, 02 Jan 2026 03:04:04 GMT', 0],
-    ['a date long past', 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
-  ])('%s is obeyed', async (_, value, waitMs) => {
-    expect(await waitsAfter(asked(value), once)).toEqual([waitMs])
-    vi.setSystemTime(NOW)
-    expect(await waitsAfter(asked(value, 429), once)).toEqual([waitMs])
-  })
-
-  test.each(['America/New_York', 'UTC', 'Asia/Kolkata'])(
-    'a date without a zone is Greenwich time, also on a machine in %s',
-    async (zone) => {
-      vi.stubEnv('TZ', zone)
-      expect(await waitsAfter(asked('Fri Jan  2 03:04:15 2026'), once)).toEqual([10_000])
-    },
-  )
-
-  test.each([
-    ['negative', '-5'],
-    ['a fraction', '1.5'],
-    ['an exponent', '1e3'],
-    ['hexadecimal', '0x10'],
-    ['a unit', '10s'],
-    ['words', 'soon'],
-    ['empty', ''],
-    ['two values', '5, 10'],
-    ['a bare year', '2026'.padEnd(8, 'x')],
-    ['a date without a weekday', '2026-01-02T03:04:15Z'],
-    ['a date that is none', 'Fri, 99 Foo 2026 03:04:15 GMT'],
-    ['infinite', 'Infinity'],
-  ])('malformed is ignored: %s', async (_, value) => {
-    expect(await waitsAfter(asked(value), once)).toEqual(OURS)
-  })
-
-  test('counts on a 200 that holds an error', async () => {
-    const step = answer(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
-    expect(await waitsAfter(step, once)).toEqual([4000])
-  })
-
-  test.each([
-    ['a second too long', '31', 31_000],
-    ['a date a second too late', 'Fri, 02 Jan 2026 03:04:36 GMT', 31_000],
-    ['a year', '31536000', 31_536_000_000],
-    ['more than numbers hold', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
-  ])('absurd is thrown at once: %s', async (_, value, retryAfterMs) => {
-    const { fetch, sent } = scriptedFetch(asked(value, 429), success)
-    const error = await immediateRejection(award.run(clientOf(fetch)))
-    expect(error).toBeInstanceOf(RateLimitError)
-    expect(error).toMatchObject({ retryAfterMs, outcome: 'not_applied' })
-    expect(sent).toHaveLength(1)
-  })
-
-  test('absurd on a 503 leaves the outcome of a write unknown', async () => {
-    const { fetch } = scriptedFetch(asked('3600'), success)
-    const error = await immediateRejection(award.run(clientOf(fetch)))
-    expect(error).toBeInstanceOf(ServiceError)
-    expect(error).toMatchObject({ retryAfterMs: 3_600_000, outcome: 'unknown' })
-  })
-
-  test('is told by the error of the last attempt, too', async () => {
-    const { fetch } = scriptedFetch(asked('2', 429))
-    expect(await rejection(read.run(clientOf(fetch)))).toMatchObject({ code: 'rate_limited', retryAfterMs: 2000 })
-  })
-
-  test('malformed is no retryAfterMs', async () => {
-    const { fetch } = scriptedFetch(asked('soon', 429))
-    expect(await rejection(read.run(clientOf(fetch)))).not.toHaveProperty('retryAfterMs')
-  })
-
-  test('whatever a header holds, the wait is a number of milliseconds or none', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.date().map(String), fc.integer().map(String)), (header) => {
-        const wait = parseRetryAfter(header)
-        if (wait !== undefined) {
-          expect(wait).toBeGreaterThanOrEqual(0)
-          expect(Number.isFinite(wait)).toBe(true)
-        }
-      }),
+    test.each(['America/New_York', 'UTC', 'Asia/Kolkata'])(
+      'a date without a zone is Greenwich time, also on a machine in %s',
+      async (zone) => {
+        vi.stubEnv('TZ', zone)
+        expect(await waitsAfter(asked('Fri Jan  2 03:04:15 2026'), once)).toEqual([10_000])
+      },
     )
-  })
-})
 
-describe('a wait that the total timeout leaves no room for', () => {
-  test.each([
-    ['429', refusal(429, { 'retry-after': '10' }), RateLimitError, 'not_applied'],
-    ['503', refusal(503, { 'retry-after': '10' }), ServiceError, 'unknown'],
-  ] as const)('ends at once in a TimeoutError, because of the %s', async (_, step, cause, outcome) => {
-    const { fetch, sent } = scriptedFetch(step)
-    const error = await immediateRejection(award.run(clientOf(fetch, { totalTimeoutMs: 10_000 })))
-    expect(error).toBeInstanceOf(TimeoutError)
-    expect(error).toMatchObject({ scope: 'total', timeoutMs: 10_000, operation: 'rewardWallet', outcome })
-    expect((error as TimeoutError).cause).toBeInstanceOf(cause)
-    expect(sent).toHaveLength(1)
+    test.each([
+      ['negative', '-5'],
+      ['a fraction', '1.5'],
+      ['an exponent', '1e3'],
+      ['hexadecimal', '0x10'],
+      ['a unit', '10s'],
+      ['words', 'soon'],
+      ['empty', ''],
+      ['two values', '5, 10'],
+      ['a bare year', '2026'.padEnd(8, 'x')],
+      ['a date without a weekday', '2026-01-02T03:04:15Z'],
+      ['a date that is none', 'Fri, 99 Foo 2026 03:04:15 GMT'],
+      ['infinite', 'Infinity'],
+    ])('malformed is ignored: %s', async (_, value) => {
+      expect(await waitsAfter(asked(value), once)).toEqual(OURS)
+    })
+
+    test('counts on a 200 that holds an error', async () => {
+      const step = answer(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
+      expect(await waitsAfter(step, once)).toEqual([4000])
+    })
+
+    test.each([
+      ['a second too long', '31', 31_000],
+      ['a date a second too late', 'Fri, 02 Jan 2026 03:04:36 GMT', 31_000],
+      ['a year', '31536000', 31_536_000_000],
+      ['more than numbers hold', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ])('absurd is thrown at once: %s', async (_, value, retryAfterMs) => {
+      const { via, sent } = script(asked(value, 429), success)
+      const error = await immediateRejection(award.run(clientOf(via)))
+      expect(error).toBeInstanceOf(RateLimitError)
+      expect(error).toMatchObject({ retryAfterMs, outcome: 'not_applied' })
+      expect(sent).toHaveLength(1)
+    })
+
+    test('absurd on a 503 leaves the outcome of a write unknown', async () => {
+      const { via } = script(asked('3600'), success)
+      const error = await immediateRejection(award.run(clientOf(via)))
+      expect(error).toBeInstanceOf(ServiceError)
+      expect(error).toMatchObject({ retryAfterMs: 3_600_000, outcome: 'unknown' })
+    })
+
+    test('is told by the error of the last attempt, too', async () => {
+      const { via } = script(asked('2', 429))
+      expect(await rejection(read.run(clientOf(via)))).toMatchObject({ code: 'rate_limited', retryAfterMs: 2000 })
+    })
+
+    test('malformed is no retryAfterMs', async () => {
+      const { via } = script(asked('soon', 429))
+      expect(await rejection(read.run(clientOf(via)))).not.toHaveProperty('retryAfterMs')
+    })
+
+    test('whatever a header holds, the wait is a number of milliseconds or none', () => {
+      fc.assert(
+        fc.property(fc.oneof(fc.string(), fc.date().map(String), fc.integer().map(String)), (header) => {
+          const wait = parseRetryAfter(header)
+          if (wait !== undefined) {
+            expect(wait).toBeGreaterThanOrEqual(0)
+            expect(Number.isFinite(wait)).toBe(true)
+          }
+        }),
+      )
+    })
   })
 
-  test('holds for our own waits, and counts the time that has gone', async () => {
-    const { fetch, sent } = scriptedFetch(lost)
-    const startedAt = performance.now()
-    const error = await rejection(read.run(clientOf(fetch, { maxRetries: 9, totalTimeoutMs: 1000 })))
-    // 150 + 300 ms are waited; another 600 ms would end past the limit.
-    expect(performance.now() - startedAt).toBe(450)
-    expect(sent).toHaveLength(3)
-    expect(error).toBeInstanceOf(TimeoutError)
-    expect(error).toMatchObject({ scope: 'total', timeoutMs: 1000, cause: expect.any(NetworkError) })
-    expect(error).not.toHaveProperty('outcome')
-  })
+  describe('a wait that the total timeout leaves no room for', () => {
+    test.each([
+      ['429', refusal(429, { 'retry-after': '10' }), RateLimitError, 'not_applied'],
+      ['503', refusal(503, { 'retry-after': '10' }), ServiceError, 'unknown'],
+    ] as const)('ends at once in a TimeoutError, because of the %s', async (_, step, cause, outcome) => {
+      const { via, sent } = script(step)
+      const error = await immediateRejection(award.run(clientOf(via, { totalTimeoutMs: 10_000 })))
+      expect(error).toBeInstanceOf(TimeoutError)
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 10_000, operation: 'rewardWallet', outcome })
+      expect((error as TimeoutError).cause).toBeInstanceOf(cause)
+      expect(sent).toHaveLength(1)
+    })
 
-  test('a wait that ends in time is waited', async () => {
-    const { fetch } = scriptedFetch(refusal(429, { 'retry-after': '9' }), success)
-    const startedAt = performance.now()
-    expect((await settle(read.run(clientOf(fetch, { totalTimeoutMs: 10_000 })))).status).toBe('fulfilled')
-    expect(performance.now() - startedAt).toBe(9000)
-  })
+    test('holds for our own waits, and counts the time that has gone', async () => {
+      const { via, sent } = script(lost)
+      const startedAt = performance.now()
+      const error = await rejection(read.run(clientOf(via, { maxRetries: 9, totalTimeoutMs: 1000 })))
+      // 150 + 300 ms are waited; another 600 ms would end past the limit.
+      expect(performance.now() - startedAt).toBe(450)
+      expect(sent).toHaveLength(3)
+      expect(error).toBeInstanceOf(TimeoutError)
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 1000, cause: expect.any(NetworkError) })
+      expect(error).not.toHaveProperty('outcome')
+    })
 
-  test('the default total is a minute', async () => {
-    const { fetch, sent } = scriptedFetch(refusal(429, { 'retry-after': '25' }))
-    const error = await rejection(read.run(clientOf(fetch, { maxRetries: 9 })))
-    expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60_000 })
-    expect(sent).toHaveLength(3)
+    test('a wait that ends in time is waited', async () => {
+      const { via } = script(refusal(429, { 'retry-after': '9' }), success)
+      const startedAt = performance.now()
+      expect((await settle(read.run(clientOf(via, { totalTimeoutMs: 10_000 })))).status).toBe('fulfilled')
+      expect(performance.now() - startedAt).toBe(9000)
+    })
+
+    test('the default total is a minute', async () => {
+      const { via, sent } = script(refusal(429, { 'retry-after': '25' }))
+      const error = await rejection(read.run(clientOf(via, { maxRetries: 9 })))
+      expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60_000 })
+      expect(sent).toHaveLength(3)
+    })
   })
 })

@@ -18,16 +18,17 @@ import {
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Operation, operation, operations } from '../contract/operations.ts'
 import { rejection, settle } from './fake-time.ts'
-import { answer, hanging, lost, noSuchHost, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { answer, hanging, lost, noSuchHost, refusal, refused, type Step } from './scripted-fetch.ts'
+import { bothWires, type Scripted } from './wires.ts'
 
 type Rule = Operation['retry']
 
-/** One row of the contract's table "Repeats". */
+/** One row of the contract's table "Retries". */
 interface Row {
   readonly after: string
   readonly step: Step
-  /** Which operations are repeated after it. */
-  readonly repeats: readonly Rule[]
+  /** Which operations are retried after it. */
+  readonly retried: readonly Rule[]
   readonly error: abstract new (...args: never[]) => CampaignError
   /** Of a write that failed with nothing but this. */
   readonly outcome: 'not_applied' | 'unknown'
@@ -39,10 +40,10 @@ const NOT_UNSAFE: readonly Rule[] = ['safe', 'guarded']
 const row = (
   after: string,
   step: Step,
-  repeats: readonly Rule[],
+  retried: readonly Rule[],
   error: Row['error'],
   outcome: Row['outcome'],
-): Row => ({ after, step, repeats, error, outcome })
+): Row => ({ after, step, retried, error, outcome })
 
 const envelope = (code: number): unknown => ({ success: false, error: { code, message: 'scripted' } })
 
@@ -93,12 +94,12 @@ const rows: readonly Row[] = [
   ),
 ]
 
-function clientOf(fetch: typeof globalThis.fetch, options: Partial<CampaignClientOptions> = {}): CampaignClient {
+function clientOf(via: Scripted['via'], options: Partial<CampaignClientOptions> = {}): CampaignClient {
   return new CampaignClient({
     baseUrl: 'https://service.example/api/v1',
     accessToken: 'static-token',
     webhookRegistrationPath: 'webhooks',
-    fetch,
+    ...via,
     ...options,
   })
 }
@@ -113,208 +114,210 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe.each(rows)('after $after', ({ step, repeats, error: expected, outcome }) => {
-  test.each(operations)('$name ($retry)', async (of) => {
-    const { fetch, sent } = scriptedFetch(step)
-    const error = await rejection(of.run(clientOf(fetch)))
+describe.each(bothWires())('over $name', ({ script }) => {
+  describe.each(rows)('after $after', ({ step, retried, error: expected, outcome }) => {
+    test.each(operations)('$name ($retry)', async (of) => {
+      const { via, sent } = script(step)
+      const error = await rejection(of.run(clientOf(via)))
 
-    expect(error).toBeInstanceOf(expected)
-    expect((error as CampaignError).operation).toBe(of.name)
-    expect(sent).toHaveLength(repeats.includes(of.retry) ? 3 : 1)
-    if (of.writes) expect(error).toHaveProperty('outcome', outcome)
-    else expect(error).not.toHaveProperty('outcome')
+      expect(error).toBeInstanceOf(expected)
+      expect((error as CampaignError).operation).toBe(of.name)
+      expect(sent).toHaveLength(retried.includes(of.retry) ? 3 : 1)
+      if (of.writes) expect(error).toHaveProperty('outcome', outcome)
+      else expect(error).not.toHaveProperty('outcome')
+    })
+
+    test.each(operations.filter(({ retry }) => retried.includes(retry)))(
+      '$name succeeds at the last retry',
+      async (of) => {
+        const { via, sent } = script(step, step, success(of))
+        expect(await settle(of.run(clientOf(via)))).toEqual({ status: 'fulfilled', value: of.result })
+        expect(sent).toHaveLength(3)
+      },
+    )
   })
 
-  test.each(operations.filter(({ retry }) => repeats.includes(retry)))(
-    '$name succeeds at the last repeat',
-    async (of) => {
-      const { fetch, sent } = scriptedFetch(step, step, success(of))
-      expect(await settle(of.run(clientOf(fetch)))).toEqual({ status: 'fulfilled', value: of.result })
+  describe('401 with a token source', () => {
+    const renewing = (via: Scripted['via'], options: Partial<CampaignClientOptions> = {}) => {
+      let calls = 0
+      return clientOf(via, { accessToken: () => `token-${++calls}`, ...options })
+    }
+
+    test.each(operations)('$name is replayed once with a new token', async (of) => {
+      const { via, sent } = script(refusal(401), success(of))
+      expect(await settle(of.run(renewing(via)))).toEqual({ status: 'fulfilled', value: of.result })
+      expect(sent.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
+      expect(sent[1]?.body).toBe(sent[0]?.body)
+    })
+
+    test.each(operations)('$name stops at the second 401', async (of) => {
+      const { via, sent } = script(refusal(401))
+      const error = await rejection(of.run(renewing(via)))
+      expect(error).toBeInstanceOf(UnauthorizedError)
+      expect(sent).toHaveLength(2)
+      if (of.writes) expect(error).toHaveProperty('outcome', 'not_applied')
+      else expect(error).not.toHaveProperty('outcome')
+    })
+
+    test('an error code of 401 in a 200 renews as well', async () => {
+      const of = operation('recordActionValue')
+      const { via, sent } = script(answer(200, envelope(401)), success(of))
+      expect((await settle(of.run(renewing(via)))).status).toBe('fulfilled')
+      expect(sent).toHaveLength(2)
+    })
+
+    test('the replay waits for nothing, whatever the answer asks for', async () => {
+      const of = operation('getUserProgress')
+      const { via } = script(refusal(401, { 'retry-after': '20' }), success(of))
+      const startedAt = performance.now()
+      await settle(of.run(renewing(via)))
+      expect(performance.now()).toBe(startedAt)
+    })
+
+    test('the renewal is spent once per call, also with other failures in between', async () => {
+      const of = operation('updateUser')
+      const { via, sent } = script(refusal(401), refusal(503), refusal(401), success(of))
+      expect(await rejection(of.run(renewing(via, { maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
       expect(sent).toHaveLength(3)
-    },
-  )
-})
+    })
 
-describe('401 with a token source', () => {
-  const renewing = (fetch: typeof globalThis.fetch, options: Partial<CampaignClientOptions> = {}) => {
-    let calls = 0
-    return clientOf(fetch, { accessToken: () => `token-${++calls}`, ...options })
-  }
+    test('an unsafe write that may have been applied at its replay stops there', async () => {
+      const of = operation('recordActionValue')
+      const { via, sent } = script(refusal(401), refusal(503), success(of))
+      expect(await rejection(of.run(renewing(via)))).toMatchObject({ code: 'service_error', outcome: 'unknown' })
+      expect(sent).toHaveLength(2)
+    })
 
-  test.each(operations)('$name is replayed once with a new token', async (of) => {
-    const { fetch, sent } = scriptedFetch(refusal(401), success(of))
-    expect(await settle(of.run(renewing(fetch)))).toEqual({ status: 'fulfilled', value: of.result })
-    expect(sent.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
-    expect(sent[1]?.body).toBe(sent[0]?.body)
-  })
-
-  test.each(operations)('$name stops at the second 401', async (of) => {
-    const { fetch, sent } = scriptedFetch(refusal(401))
-    const error = await rejection(of.run(renewing(fetch)))
-    expect(error).toBeInstanceOf(UnauthorizedError)
-    expect(sent).toHaveLength(2)
-    if (of.writes) expect(error).toHaveProperty('outcome', 'not_applied')
-    else expect(error).not.toHaveProperty('outcome')
-  })
-
-  test('an error code of 401 in a 200 renews as well', async () => {
-    const of = operation('recordActionValue')
-    const { fetch, sent } = scriptedFetch(answer(200, envelope(401)), success(of))
-    expect((await settle(of.run(renewing(fetch)))).status).toBe('fulfilled')
-    expect(sent).toHaveLength(2)
-  })
-
-  test('the replay waits for nothing, whatever the answer asks for', async () => {
-    const of = operation('getUserProgress')
-    const { fetch } = scriptedFetch(refusal(401, { 'retry-after': '20' }), success(of))
-    const startedAt = performance.now()
-    await settle(of.run(renewing(fetch)))
-    expect(performance.now()).toBe(startedAt)
-  })
-
-  test('the renewal is spent once per call, also with other failures in between', async () => {
-    const of = operation('updateUser')
-    const { fetch, sent } = scriptedFetch(refusal(401), refusal(503), refusal(401), success(of))
-    expect(await rejection(of.run(renewing(fetch, { maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
-    expect(sent).toHaveLength(3)
-  })
-
-  test('an unsafe write that may have been applied at its replay stops there', async () => {
-    const of = operation('recordActionValue')
-    const { fetch, sent } = scriptedFetch(refusal(401), refusal(503), success(of))
-    expect(await rejection(of.run(renewing(fetch)))).toMatchObject({ code: 'service_error', outcome: 'unknown' })
-    expect(sent).toHaveLength(2)
-  })
-
-  test('an unsafe write whose replay surely never arrived goes on', async () => {
-    const of = operation('recordActionValue')
-    const { fetch, sent } = scriptedFetch(refusal(401), refused, success(of))
-    expect((await settle(of.run(renewing(fetch)))).status).toBe('fulfilled')
-    expect(sent).toHaveLength(3)
-  })
-})
-
-describe('what an earlier attempt leaves behind', () => {
-  const ambiguous: readonly (readonly [string, Step])[] = [
-    ['408', refusal(408)],
-    ['500', refusal(500)],
-    ['503 in a 200', answer(200, envelope(503))],
-    ['a lost connection', lost],
-    ['an attempt timeout', hanging],
-  ]
-  const guarded = operations.filter(({ retry }) => retry === 'guarded')
-  const cases = ambiguous.flatMap(([name, step]) => guarded.map((of) => ({ after: name, step, of, name: of.name })))
-
-  test.each(cases)('$name: 400 after $after has the outcome unknown', async ({ step, of }) => {
-    const { fetch, sent } = scriptedFetch(step, refusal(400))
-    const error = await rejection(of.run(clientOf(fetch)))
-    expect(error).toBeInstanceOf(BadRequestError)
-    expect(error).toHaveProperty('outcome', 'unknown')
-    expect(sent).toHaveLength(2)
-  })
-
-  test.each(cases)('$name: nothing but 429 after $after has the outcome unknown', async ({ step, of }) => {
-    const { fetch, sent } = scriptedFetch(step, refusal(429))
-    const error = await rejection(of.run(clientOf(fetch)))
-    expect(error).toBeInstanceOf(RateLimitError)
-    expect(error).toHaveProperty('outcome', 'unknown')
-    expect(sent).toHaveLength(3)
-  })
-
-  test('a referral refused after a lost connection has the outcome unknown', async () => {
-    const { fetch } = scriptedFetch(lost, answer(400, { success: false, error: 'missing_user' }))
-    expect(await rejection(operation('setReferrer').run(clientOf(fetch)))).toMatchObject({
-      code: 'referral_rejected',
-      reason: 'missing_user',
-      outcome: 'unknown',
+    test('an unsafe write whose replay certainly never arrived goes on', async () => {
+      const of = operation('recordActionValue')
+      const { via, sent } = script(refusal(401), refused, success(of))
+      expect((await settle(of.run(renewing(via)))).status).toBe('fulfilled')
+      expect(sent).toHaveLength(3)
     })
   })
 
-  test('a host that is gone after a lost connection has the outcome unknown', async () => {
-    const { fetch } = scriptedFetch(lost, refused)
-    expect(await rejection(operation('rewardWallet').run(clientOf(fetch)))).toMatchObject({
-      code: 'network',
-      systemCode: 'ECONNREFUSED',
-      outcome: 'unknown',
-    })
-  })
+  describe('what an earlier attempt leaves behind', () => {
+    const ambiguous: readonly (readonly [string, Step])[] = [
+      ['408', refusal(408)],
+      ['500', refusal(500)],
+      ['503 in a 200', answer(200, envelope(503))],
+      ['a lost connection', lost],
+      ['an attempt timeout', hanging],
+    ]
+    const guarded = operations.filter(({ retry }) => retry === 'guarded')
+    const cases = ambiguous.flatMap(([name, step]) => guarded.map((of) => ({ after: name, step, of, name: of.name })))
 
-  test('a token source that fails after a lost connection has the outcome unknown', async () => {
-    const accessToken = vi
-      .fn<() => string>()
-      .mockReturnValueOnce('first')
-      .mockImplementation(() => {
-        throw new Error('vault sealed')
+    test.each(cases)('$name: 400 after $after has the outcome unknown', async ({ step, of }) => {
+      const { via, sent } = script(step, refusal(400))
+      const error = await rejection(of.run(clientOf(via)))
+      expect(error).toBeInstanceOf(BadRequestError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(sent).toHaveLength(2)
+    })
+
+    test.each(cases)('$name: nothing but 429 after $after has the outcome unknown', async ({ step, of }) => {
+      const { via, sent } = script(step, refusal(429))
+      const error = await rejection(of.run(clientOf(via)))
+      expect(error).toBeInstanceOf(RateLimitError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(sent).toHaveLength(3)
+    })
+
+    test('a referral refused after a lost connection has the outcome unknown', async () => {
+      const { via } = script(lost, answer(400, { success: false, error: 'missing_user' }))
+      expect(await rejection(operation('setReferrer').run(clientOf(via)))).toMatchObject({
+        code: 'referral_rejected',
+        reason: 'missing_user',
+        outcome: 'unknown',
       })
-    const { fetch, sent } = scriptedFetch(lost, refusal(401))
-    const error = await rejection(operation('rewardWallet').run(clientOf(fetch, { accessToken })))
-    expect(error).toBeInstanceOf(AccessTokenError)
-    expect(error).toHaveProperty('outcome', 'unknown')
-    expect(sent).toHaveLength(2)
+    })
+
+    test('a host that is gone after a lost connection has the outcome unknown', async () => {
+      const { via } = script(lost, refused)
+      expect(await rejection(operation('rewardWallet').run(clientOf(via)))).toMatchObject({
+        code: 'network',
+        systemCode: 'ECONNREFUSED',
+        outcome: 'unknown',
+      })
+    })
+
+    test('a token source that fails after a lost connection has the outcome unknown', async () => {
+      const accessToken = vi
+        .fn<() => string>()
+        .mockReturnValueOnce('first')
+        .mockImplementation(() => {
+          throw new Error('vault sealed')
+        })
+      const { via, sent } = script(lost, refusal(401))
+      const error = await rejection(operation('rewardWallet').run(clientOf(via, { accessToken })))
+      expect(error).toBeInstanceOf(AccessTokenError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(sent).toHaveLength(2)
+    })
+
+    test.each(guarded)('$name: attempts that certainly were not applied leave nothing', async (of) => {
+      const { via, sent } = script(refusal(429), refused, refusal(400))
+      expect(await rejection(of.run(clientOf(via)))).toMatchObject({ code: 'bad_request', outcome: 'not_applied' })
+      expect(sent).toHaveLength(3)
+    })
+
+    test('an unsafe write goes on after what never arrived, and stops where it may have', async () => {
+      const of = operation('recordActionValue')
+      const { via, sent } = script(refused, refusal(429), lost, success(of))
+      const error = await rejection(of.run(clientOf(via, { maxRetries: 9 })))
+      expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNRESET', outcome: 'unknown' })
+      expect(sent).toHaveLength(3)
+    })
+
+    test('a call does not inherit the doubt of the call before', async () => {
+      const of = operation('rewardWallet')
+      const { via } = script(lost, refusal(400))
+      const client = clientOf(via, { maxRetries: 0 })
+      expect(await rejection(of.run(client))).toMatchObject({ outcome: 'unknown' })
+      expect(await rejection(of.run(client))).toMatchObject({ outcome: 'not_applied' })
+    })
   })
 
-  test.each(guarded)('$name: attempts that surely were not applied leave nothing', async (of) => {
-    const { fetch, sent } = scriptedFetch(refusal(429), refused, refusal(400))
-    expect(await rejection(of.run(clientOf(fetch)))).toMatchObject({ code: 'bad_request', outcome: 'not_applied' })
-    expect(sent).toHaveLength(3)
-  })
+  describe('how often', () => {
+    test.each([0, 1, 2, 7])('maxRetries: %i', async (maxRetries) => {
+      const { via, sent } = script(refusal(503))
+      await rejection(operation('rewardWallet').run(clientOf(via, { maxRetries })))
+      expect(sent).toHaveLength(maxRetries + 1)
+    })
 
-  test('an unsafe write goes on after what never arrived, and stops where it may have', async () => {
-    const of = operation('recordActionValue')
-    const { fetch, sent } = scriptedFetch(refused, refusal(429), lost, success(of))
-    const error = await rejection(of.run(clientOf(fetch, { maxRetries: 9 })))
-    expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNRESET', outcome: 'unknown' })
-    expect(sent).toHaveLength(3)
-  })
+    test('a call may differ from its client', async () => {
+      const { via, sent } = script(refused)
+      const client = clientOf(via, { maxRetries: 5 })
+      await rejection(operation('recordActionValue').run(client, { maxRetries: 1 }))
+      expect(sent).toHaveLength(2)
+    })
 
-  test('a call does not inherit the doubt of the call before', async () => {
-    const of = operation('rewardWallet')
-    const { fetch } = scriptedFetch(lost, refusal(400))
-    const client = clientOf(fetch, { maxRetries: 0 })
-    expect(await rejection(of.run(client))).toMatchObject({ outcome: 'unknown' })
-    expect(await rejection(of.run(client))).toMatchObject({ outcome: 'not_applied' })
-  })
-})
+    test('the replay after a 401 counts as a retry', async () => {
+      const { via, sent } = script(refusal(401), refusal(503))
+      const client = clientOf(via, { accessToken: () => 'token', maxRetries: 2 })
+      expect(await rejection(operation('rewardWallet').run(client))).toBeInstanceOf(ServiceError)
+      expect(sent).toHaveLength(3)
+    })
 
-describe('how often', () => {
-  test.each([0, 1, 2, 7])('maxRetries: %i', async (maxRetries) => {
-    const { fetch, sent } = scriptedFetch(refusal(503))
-    await rejection(operation('rewardWallet').run(clientOf(fetch, { maxRetries })))
-    expect(sent).toHaveLength(maxRetries + 1)
-  })
+    test('every attempt sends the same request', async () => {
+      const of = operation('rewardWallet')
+      const { via, sent } = script(refusal(503), lost, success(of))
+      await settle(of.run(clientOf(via)))
+      const strip = sent.map(({ method, url, authorization, body }) => ({ method, url, authorization, body }))
+      expect(strip[1]).toEqual(strip[0])
+      expect(strip[2]).toEqual(strip[0])
+      expect(strip[0]?.body).toBe(of.sent)
+    })
 
-  test('a call may differ from its client', async () => {
-    const { fetch, sent } = scriptedFetch(refused)
-    const client = clientOf(fetch, { maxRetries: 5 })
-    await rejection(operation('recordActionValue').run(client, { maxRetries: 1 }))
-    expect(sent).toHaveLength(2)
-  })
-
-  test('the replay after a 401 counts as a repeat', async () => {
-    const { fetch, sent } = scriptedFetch(refusal(401), refusal(503))
-    const client = clientOf(fetch, { accessToken: () => 'token', maxRetries: 2 })
-    expect(await rejection(operation('rewardWallet').run(client))).toBeInstanceOf(ServiceError)
-    expect(sent).toHaveLength(3)
-  })
-
-  test('every attempt sends the same request', async () => {
-    const of = operation('rewardWallet')
-    const { fetch, sent } = scriptedFetch(refusal(503), lost, success(of))
-    await settle(of.run(clientOf(fetch)))
-    const strip = sent.map(({ method, url, authorization, body }) => ({ method, url, authorization, body }))
-    expect(strip[1]).toEqual(strip[0])
-    expect(strip[2]).toEqual(strip[0])
-    expect(strip[0]?.body).toBe(of.sent)
-  })
-
-  test('onRetry tells each repeat with its error and its wait', async () => {
-    const of = operation('rewardWallet')
-    const events: RetryEvent[] = []
-    const { fetch } = scriptedFetch(lost, refusal(429, { 'retry-after': '3' }), success(of))
-    await settle(of.run(clientOf(fetch, { hooks: { onRetry: (event) => events.push(event) } })))
-    expect(events).toMatchObject([
-      { operation: 'rewardWallet', attempt: 1, error: { code: 'network', outcome: 'unknown' } },
-      { operation: 'rewardWallet', attempt: 2, error: { code: 'rate_limited', outcome: 'unknown' }, delayMs: 3_000 },
-    ])
+    test('onRetry tells each retry with its error and its wait', async () => {
+      const of = operation('rewardWallet')
+      const events: RetryEvent[] = []
+      const { via } = script(lost, refusal(429, { 'retry-after': '3' }), success(of))
+      await settle(of.run(clientOf(via, { hooks: { onRetry: (event) => events.push(event) } })))
+      expect(events).toMatchObject([
+        { operation: 'rewardWallet', attempt: 1, error: { code: 'network', outcome: 'unknown' } },
+        { operation: 'rewardWallet', attempt: 2, error: { code: 'rate_limited', outcome: 'unknown' }, delayMs: 3_000 },
+      ])
+    })
   })
 })

@@ -7,10 +7,19 @@ export interface SentRequest {
   readonly authorization: string
   readonly body: string | undefined
   readonly signal: AbortSignal
+  /** By `performance.now()`. */
+  readonly at: number
 }
 
+/** What happens to a connection in the place of an answer. */
+export type Accident = 'refused' | 'unknown host' | 'reset' | 'silence'
+
 /** Answers one request: with a response, or by throwing as `fetch` does. */
-export type Step = (request: SentRequest) => Response | Promise<Response>
+export interface Step {
+  (request: SentRequest): Response | Promise<Response>
+  /** The same on a real connection. */
+  readonly accident?: Accident
+}
 
 /** A `fetch` without a network that counts what it was asked. */
 export interface ScriptedFetch {
@@ -27,7 +36,8 @@ export function scriptedFetch(...steps: readonly [Step, ...Step[]]): ScriptedFet
     fetch: async (input, init) => {
       const { method, url, headers, signal } = new Request(input, init)
       const body = typeof init?.body === 'string' ? init.body : undefined
-      const request = { method, url, authorization: headers.get('authorization') ?? '', body, signal }
+      const at = performance.now()
+      const request = { method, url, authorization: headers.get('authorization') ?? '', body, signal, at }
       const step = steps[Math.min(sent.push(request) - 1, steps.length - 1)] as Step
       return step(request)
     },
@@ -56,6 +66,8 @@ export function systemError(code: string, message: string, fields: Record<string
   return Object.assign(new Error(message), { code, ...fields })
 }
 
+const asAccident = (accident: Accident, step: Step): Step => Object.assign(step, { accident })
+
 /** Says, in the one way a `fetch` of a partner's can, that the request never left. */
 function unsent(systemCode: string, message: string): Step {
   return () => {
@@ -63,10 +75,15 @@ function unsent(systemCode: string, message: string): Step {
   }
 }
 
-export const refused = unsent('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:9')
-export const noSuchHost = unsent('ENOTFOUND', 'getaddrinfo ENOTFOUND service.example')
-export const lost = failing(systemError('ECONNRESET', 'read ECONNRESET', { errno: -104, syscall: 'read' }))
+export const refused = asAccident('refused', unsent('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:9'))
+export const noSuchHost = asAccident('unknown host', unsent('ENOTFOUND', 'getaddrinfo ENOTFOUND service.example'))
+export const lost = asAccident(
+  'reset',
+  failing(systemError('ECONNRESET', 'read ECONNRESET', { errno: -104, syscall: 'read' })),
+)
 
 /** Answers never, and fails when its signal aborts, as the built-in `fetch` does. */
-export const hanging: Step = ({ signal }) =>
-  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+export const hanging = asAccident(
+  'silence',
+  ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+)

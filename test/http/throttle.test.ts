@@ -4,6 +4,7 @@ import { Failure } from '../../src/http/failure.ts'
 import { pauseDelay } from '../../src/http/retry.ts'
 import { type Admission, Throttle } from '../../src/http/throttle.ts'
 import { TIME_IS_UP } from '../../src/http/timeout.ts'
+import { wordsOf } from '../shared/words-of.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -198,7 +199,7 @@ describe('after a 429', () => {
       const error = (failure as Failure).toError({ operation: 'rewardWallet', outcome: 'not_applied' })
       expect(error).toBeInstanceOf(RateLimitError)
       expect(error).toMatchObject({ retryAfterMs: 60_000, outcome: 'not_applied' })
-      expect(error.message).toMatch(/nothing was sent$/)
+      expect(wordsOf(error)).toMatch(/nothing was sent$/)
     }
     await vi.advanceTimersByTimeAsync(30_000)
     const order = admitted([admit(throttle)])

@@ -1,10 +1,13 @@
 import { CampaignClient, type CampaignClientOptions, ServiceError, TimeoutError } from 'campaign-client'
+import { type NodeTransport, nodeTransport } from 'campaign-client/node'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { TIME_IS_UP, wait, within } from '../../src/http/timeout.ts'
 import { operation } from '../contract/operations.ts'
+import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { type Answer, httpServer, type LoopbackServer, silence, tcpServer } from './loopback-server.ts'
 import { answer, hanging, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { bothWires } from './wires.ts'
 
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
@@ -23,10 +26,20 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe('against real servers', () => {
+describe.each([
+  { over: 'fetch', open: () => undefined },
+  { over: 'the Node transport', open: () => nodeTransport() },
+])('against real servers, over $over', ({ open }) => {
   let server: LoopbackServer
+  let transport: NodeTransport | undefined
 
-  afterEach(() => server.close())
+  beforeEach(() => {
+    transport = open()
+  })
+  afterEach(async () => {
+    transport?.close()
+    await server.close()
+  })
 
   const beginsToAnswer =
     (status: number, more: (response: Parameters<Answer>[0]) => void = () => undefined): Answer =>
@@ -57,7 +70,7 @@ describe('against real servers', () => {
 
   test.each(slow)('a server that %s runs into timeoutMs', async (_, start) => {
     server = await start()
-    const client = clientOf({ baseUrl: server.baseUrl, timeoutMs: 60, maxRetries: 0 })
+    const client = clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 60, maxRetries: 0 })
     const error = await errorOf(award.run(client))
     expect(error).toBeInstanceOf(TimeoutError)
     expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 60, operation: 'rewardWallet', outcome: 'unknown' })
@@ -67,7 +80,7 @@ describe('against real servers', () => {
   test.each(slow)('a server that %s runs into totalTimeoutMs', async (_, start) => {
     server = await start()
     const onRequest = vi.fn()
-    const client = clientOf({ baseUrl: server.baseUrl, totalTimeoutMs: 60, hooks: { onRequest } })
+    const client = clientOf({ transport, baseUrl: server.baseUrl, totalTimeoutMs: 60, hooks: { onRequest } })
     const error = await errorOf(read.run(client))
     expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60 })
     expect(onRequest).toHaveBeenCalledOnce()
@@ -75,14 +88,14 @@ describe('against real servers', () => {
 
   test.each(slow)('the connection to a server that %s is not kept', async (_, start) => {
     server = await start()
-    await errorOf(read.run(clientOf({ baseUrl: server.baseUrl, timeoutMs: 60, maxRetries: 0 })))
+    await errorOf(read.run(clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 60, maxRetries: 0 })))
     await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
   })
 
   test('a server that drips once and then answers is asked twice', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0)
     server = await httpServer(drips, (response) => response.end(JSON.stringify(envelope)))
-    expect(await read.run(clientOf({ baseUrl: server.baseUrl, timeoutMs: 300 }))).toEqual(read.data)
+    expect(await read.run(clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 300 }))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
     vi.restoreAllMocks()
   })
@@ -90,7 +103,7 @@ describe('against real servers', () => {
   test('a body of some megabytes arrives whole', async () => {
     const used_by = Array.from({ length: 100_000 }, (_, index) => `account-${index}-${'x'.repeat(40)}`)
     server = await httpServer((response) => response.end(JSON.stringify({ success: true, data: { used_by } })))
-    const data = await clientOf({ baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
+    const data = await clientOf({ transport, baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
     expect(data.used_by).toHaveLength(100_000)
     expect(data.used_by.at(-1)).toBe(used_by.at(-1))
   })
@@ -101,7 +114,7 @@ describe('against real servers', () => {
     server = await httpServer((response) => {
       response.write(bytes.subarray(0, middle), () => response.end(bytes.subarray(middle)))
     })
-    const data = await clientOf({ baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
+    const data = await clientOf({ transport, baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
     expect(data.used_by).toEqual(['zoë 🚀'])
   })
 })
@@ -121,42 +134,46 @@ describe('with time in hand', () => {
   /** A `fetch` that heeds no signal. */
   const deaf: Step = () => new Promise(() => undefined)
 
-  test('an attempt has 10 s, when nothing else is said', async () => {
-    const { fetch } = scriptedFetch(hanging)
-    const startedAt = performance.now()
-    const error = await rejection(read.run(clientOf({ fetch, maxRetries: 0 })))
-    expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 10_000 })
-    expect(performance.now() - startedAt).toBe(10_000)
-  })
-
-  test('a call has 60 s, when nothing else is said', async () => {
-    const { fetch, sent } = scriptedFetch(hanging)
-    const startedAt = performance.now()
-    const error = await rejection(read.run(clientOf({ fetch, maxRetries: 99 })))
-    expect(error).toMatchObject({ scope: 'total', timeoutMs: 60_000 })
-    expect(performance.now() - startedAt).toBe(60_000)
-    expect(sent).toHaveLength(6)
-  })
-
-  test('a call may differ from its client', async () => {
-    const { fetch } = scriptedFetch(hanging)
-    const client = clientOf({ fetch, timeoutMs: 1, totalTimeoutMs: 2 })
-    expect(await rejection(read.run(client, { timeoutMs: 700, totalTimeoutMs: 5000, maxRetries: 0 }))).toMatchObject({
-      scope: 'attempt',
-      timeoutMs: 700,
+  describe.each(bothWires())('over $name', ({ script }) => {
+    test('an attempt has 10 s, when nothing else is said', async () => {
+      const { via } = script(hanging)
+      const startedAt = performance.now()
+      const error = await rejection(read.run(clientOf({ ...via, maxRetries: 0 })))
+      expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 10_000 })
+      expect(performance.now() - startedAt).toBe(10_000)
     })
-    expect(await rejection(read.run(client, { timeoutMs: 700, totalTimeoutMs: 600 }))).toMatchObject({
-      scope: 'total',
-      timeoutMs: 600,
-    })
-  })
 
-  test('the attempt that reaches the total is the last', async () => {
-    const { fetch, sent } = scriptedFetch(hanging)
-    const error = await rejection(award.run(clientOf({ fetch, timeoutMs: 400, totalTimeoutMs: 1000, maxRetries: 9 })))
-    expect(error).toMatchObject({ scope: 'total', timeoutMs: 1000, outcome: 'unknown' })
-    expect(error).not.toHaveProperty('cause')
-    expect(sent).toHaveLength(3)
+    test('a call has 60 s, when nothing else is said', async () => {
+      const { via, sent } = script(hanging)
+      const startedAt = performance.now()
+      const error = await rejection(read.run(clientOf({ ...via, maxRetries: 99 })))
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 60_000 })
+      expect(performance.now() - startedAt).toBe(60_000)
+      expect(sent).toHaveLength(6)
+    })
+
+    test('a call may differ from its client', async () => {
+      const { via } = script(hanging)
+      const client = clientOf({ ...via, timeoutMs: 1, totalTimeoutMs: 2 })
+      expect(await rejection(read.run(client, { timeoutMs: 700, totalTimeoutMs: 5000, maxRetries: 0 }))).toMatchObject({
+        scope: 'attempt',
+        timeoutMs: 700,
+      })
+      expect(await rejection(read.run(client, { timeoutMs: 700, totalTimeoutMs: 600 }))).toMatchObject({
+        scope: 'total',
+        timeoutMs: 600,
+      })
+    })
+
+    test('the attempt that reaches the total is the last', async () => {
+      const { via, sent } = script(hanging)
+      const error = await rejection(
+        award.run(clientOf({ ...via, timeoutMs: 400, totalTimeoutMs: 1000, maxRetries: 9 })),
+      )
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 1000, outcome: 'unknown' })
+      expect(error).not.toHaveProperty('cause')
+      expect(sent).toHaveLength(3)
+    })
   })
 
   test('a fetch that ignores its signal holds no call', async () => {
@@ -218,7 +235,7 @@ describe('with time in hand', () => {
 
   describe('the message says what happened', () => {
     const messageOf = async (options: Partial<CampaignClientOptions>): Promise<string> =>
-      ((await rejection(record.run(clientOf(options)))) as Error).message
+      wordsOf(await rejection(record.run(clientOf(options))))
 
     test('where the service asks for a longer wait than there is time', async () => {
       const { fetch, sent } = scriptedFetch(refusal(429, { 'retry-after': '20' }))
@@ -227,10 +244,32 @@ describe('with time in hand', () => {
       expect(performance.now()).toBe(startedAt)
       expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 10_000, outcome: 'not_applied' })
       expect(error).toHaveProperty('cause.code', 'rate_limited')
-      expect((error as Error).message).toBe(
+      expect(wordsOf(error)).toBe(
         'recordActionValue: given up: the service asks to wait 20000 ms, and the call has less than that left of its 10000 ms',
       )
       expect(sent).toHaveLength(1)
+    })
+
+    test('where the service asks for just as long as there is time: nothing could be sent after it', async () => {
+      const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '10' }))
+      const startedAt = performance.now()
+      const error = await rejection(award.run(clientOf({ fetch, totalTimeoutMs: 10_000 })))
+      expect(performance.now()).toBe(startedAt)
+      expect(error).toMatchObject({ code: 'timeout', scope: 'total', outcome: 'unknown' })
+      expect(sent).toHaveLength(1)
+    })
+
+    test('where another call with the token was asked to wait longer than there is time', async () => {
+      const { fetch } = scriptedFetch(refusal(429, { 'retry-after': '20' }), refusal(429))
+      const client = clientOf({ fetch })
+      const aborter = new AbortController()
+      const patient = record.run(client, { signal: aborter.signal }).catch((reason: unknown) => reason)
+      const startedAt = performance.now()
+      const error = await rejection(record.run(client, { totalTimeoutMs: 10_000 }))
+      expect(performance.now()).toBe(startedAt)
+      expect(error).toMatchObject({ code: 'timeout', scope: 'total', outcome: 'not_applied' })
+      aborter.abort('enough')
+      expect(await patient).toBe('enough')
     })
 
     test('where the next wait of our own is longer than there is time', async () => {

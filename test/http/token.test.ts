@@ -9,7 +9,9 @@ import {
 } from 'campaign-client'
 import { SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { clientInside } from '../../src/shared/client-inside.ts'
 import { operation } from '../contract/operations.ts'
+import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { answer, hanging, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
 
@@ -103,6 +105,7 @@ describe('a token is kept', () => {
     ['an exp that is a string', unsigned({ exp: '1767323045' })],
     ['an exp that is null', unsigned({ exp: null })],
     ['an exp beyond all dates', unsigned({ exp: 1e300 })],
+    ['an exp before all numbers', `eyJhbGciOiJub25lIn0.${Buffer.from('{"exp":-1e400}').toString('base64url')}.`],
     ['a payload that is no object', unsigned([1])],
     ['no payload', 'eyJhbGciOiJub25lIn0..'],
     ['no parts', 'opaque-token'],
@@ -119,7 +122,7 @@ describe('a token is kept', () => {
     expect(accessToken).toHaveBeenCalledTimes(2)
   })
 
-  test('during the repeats of a call, and renewed when it expires in a wait', async () => {
+  test('during the retries of a call, and renewed when it expires in a wait', async () => {
     const accessToken = sourceOf(await jwt(40), await jwt(80))
     const { fetch, sent } = scriptedFetch(
       refusal(429, { 'retry-after': '5' }),
@@ -276,7 +279,7 @@ describe('a source that fails', () => {
     ['an error without a message', new Error()],
   ])('with %s says no more than that', async (_, reason) => {
     const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(reason) })))
-    expect((error as AccessTokenError).message).toBe('getCampaignPoints: the access token source failed')
+    expect(wordsOf(error)).toBe('getCampaignPoints: the access token source failed')
   })
 
   test('a read has no outcome', async () => {
@@ -295,7 +298,7 @@ describe('a source that fails', () => {
     expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain('hunter2')
   })
 
-  test('is not repeated, and asked again by the next call', async () => {
+  test('is not retried, and asked again by the next call', async () => {
     const accessToken = vi.fn<() => Promise<string>>().mockRejectedValueOnce(thrown).mockResolvedValue('token')
     const { fetch, sent } = scriptedFetch(success)
     const client = clientOf({ fetch, accessToken })
@@ -543,6 +546,42 @@ describe('a source that does not come back', () => {
     expect(results.slice(6)).toEqual([read.data, read.data])
   })
 
+  test.each<[string, (old: { abort: () => void; fail: () => void }) => void]>([
+    ['whose last caller gives up', ({ abort }) => abort()],
+    ['which fails after all', ({ fail }) => fail()],
+  ])('a call of it that was stuck, %s, takes nothing from the one that came after it', async (_, end) => {
+    let fail: () => void = () => undefined
+    let give: (token: string) => void = () => undefined
+    const accessToken = vi
+      .fn<() => Promise<string>>()
+      .mockImplementationOnce(() => new Promise((_resolve, reject) => (fail = () => reject(new Error('late')))))
+      .mockImplementationOnce(() => new Promise((resolve) => (give = resolve)))
+      .mockResolvedValue('third')
+    const { fetch, sent } = scriptedFetch(success)
+    const client = clientOf({ fetch, accessToken, totalTimeoutMs: 120_000 })
+    const { signal, abort } = abortable()
+    const first = read.run(client, { signal }).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(60_000)
+    const second = read.run(client)
+    await vi.advanceTimersByTimeAsync(1)
+    end({ abort, fail: () => fail() })
+    await first
+    const third = read.run(client)
+    await vi.advanceTimersByTimeAsync(1)
+    give('second')
+    expect(await Promise.all([second, third])).toEqual([read.data, read.data])
+    expect(accessToken).toHaveBeenCalledTimes(2)
+    expect(sentTokens(sent)).toEqual(['second', 'second'])
+  })
+
+  test('that fails for one who had given up before they asked is heard by nobody', async () => {
+    const failing = () => Promise.reject(new Error('late'))
+    const inside = clientInside(clientOf({ accessToken: failing }))
+    await expect(inside?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
+    // The check of unheard rejections comes after each test.
+    await vi.advanceTimersByTimeAsync(1)
+  })
+
   test('one that fails when nobody waits any more is heard by nobody', async () => {
     let fail: (reason: Error) => void = () => undefined
     const accessToken = (): Promise<string> =>
@@ -555,6 +594,32 @@ describe('a source that does not come back', () => {
   })
 })
 
+describe('what other rooms learn of a token', () => {
+  const address = 'https://service.example/api/v1/'
+  const targetOf = (accessToken: CampaignClientOptions['accessToken']) =>
+    clientInside(clientOf({ accessToken }))?.target('rewardWallets', undefined)
+
+  test.each([
+    ['who issued it, and to whom', { iss: 'the service', sub: 'acme' }, 'the service', 'acme'],
+    ['nothing, when it says nothing', {}, null, null],
+    ['nothing of claims that are no text', { iss: 7, sub: ['acme'] }, null, null],
+  ])('%s', async (_, claims, issuer, subject) => {
+    expect(await targetOf(unsigned(claims))).toEqual({ address, issuer, subject })
+  })
+
+  test('nothing, when it is no JWT', async () => {
+    expect(await targetOf('opaque')).toEqual({ address, issuer: null, subject: null })
+  })
+
+  test('the source is not asked while its last token is good', async () => {
+    const accessToken = sourceOf(await jwt(3600))
+    const inside = clientInside(clientOf({ accessToken }))
+    await inside?.target('rewardWallets', undefined)
+    await inside?.target('rewardWallets', undefined)
+    expect(accessToken).toHaveBeenCalledTimes(1)
+  })
+})
+
 describe('the message of a 401', () => {
   test('says when the token had expired', async () => {
     const token = await jwt(60)
@@ -564,6 +629,12 @@ describe('the message of a 401', () => {
     const error = await immediateRejection(read.run(client))
     expect(error).toBeInstanceOf(UnauthorizedError)
     expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:05:05.000Z')
+  })
+
+  test('says so in the very millisecond in which it expires', async () => {
+    const { fetch } = scriptedFetch(refusal(401))
+    const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: await jwt(0) })))
+    expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:04:05.000Z')
   })
 
   test('says so of a source that gives expired tokens', async () => {
@@ -580,7 +651,7 @@ describe('the message of a 401', () => {
   ])('says nothing of it when the token %s', async (_, token) => {
     const { fetch } = scriptedFetch(refusal(401))
     const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: await token() })))
-    expect((error as Error).message).not.toContain('expired')
+    expect(wordsOf(error)).toMatch(/HTTP 401, [^;]*$/)
   })
 
   test.each([403, 400, 500])('and an expired token is no matter of a %i', async (status) => {

@@ -16,7 +16,7 @@ const ENDPOINT = `import * as z from 'zod/mini'
 import { user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What \`getUserBadges\` asks for. Interface: Endpoints, 11. */
+/** What \`getUserBadges\` asks for. Interface: [GET /user/badges](../../docs/the-service.md#get-userbadges). */
 export interface GetUserBadgesRequest {
   /** Account identifier of the user. */
   account: string
@@ -29,7 +29,7 @@ export interface GetUserBadgesRequest {
 /** Schema of {@link GetUserBadgesRequest}. */
 export const getUserBadgesRequest = z.object(user)
 
-/** A badge that a user has earned. Interface: Resources, User badges. */
+/** A badge that a user has earned. Interface: [GET /user/badges](../../docs/the-service.md#get-userbadges). */
 export type Badge = {
   /** Badge ID. */
   id: string
@@ -37,7 +37,7 @@ export type Badge = {
   name: string
 }
 
-/** The badges of a user in a campaign. Interface: Resources, User badges. */
+/** The badges of a user in a campaign. Interface: [GET /user/badges](../../docs/the-service.md#get-userbadges). */
 export type UserBadges = {
   /** The user's account identifier. */
   user_id: string
@@ -64,7 +64,7 @@ const METHOD = `
   /**
    * Reads the badges of a user in a campaign.
    *
-   * A retry is safe. Interface: Endpoints, 11.
+   * A retry is safe. Interface: [GET /user/badges](../docs/the-service.md#get-userbadges).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
@@ -93,7 +93,6 @@ export const getUserBadges: Rule<'getUserBadges'> = ({ account, platform, pid },
 `
 
 const ROW = `  getUserBadges: {
-    section: 'Endpoints, 11',
     method: 'GET',
     path: '/user/badges',
     fields: USER,
@@ -103,6 +102,16 @@ const ROW = `  getUserBadges: {
     sent: '?account=ada&platform=discord&pid=demo',
     ...asItCame({ user_id: 'ada', badges: [{ id: 'badge-1', name: 'First steps' }] }),
   },
+`
+
+const SECTION = `### GET /user/badges
+
+The badges of a user in a campaign. Method: [getUserBadges](methods/getUserBadges.md).
+
+- **Query:** \`account\`, \`platform\`, \`pid\`; all three required.
+- **Data:** \`user_id\`, and \`badges\`, an array of \`id\` and \`name\`, all strings.
+- **Errors:** 400, 401, 403, 500.
+
 `
 
 /** Everything that is written by hand for a twelfth endpoint, \`GET /user/badges\`. */
@@ -120,5 +129,9 @@ export const edits: readonly Edit[] = [
   {
     place: 'test/contract/operations.ts',
     changes: [{ file: 'test/contract/operations.ts', before: '} as const satisfies Readonly', text: ROW }],
+  },
+  {
+    place: 'docs/the-service.md',
+    changes: [{ file: 'docs/the-service.md', before: '### Webhook registration\n', text: SECTION }],
   },
 ]

@@ -32,7 +32,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   'docs/openapi.json': ['"/user/badges"', '"UserBadges"', '"reward-ada-1"'],
   'docs/methods/getUserBadges.md': ['GET /user/badges', 'badges[].name'],
   'docs/methods.md': ['methods/getUserBadges.md', 'GET /user/badges'],
-  'README.md': ['`getUserBadges` | reads the badges of a user in a campaign | safe'],
+  'README.md': ['[`getUserBadges`](docs/methods/getUserBadges.md) | reads the badges of a user in a campaign | safe'],
 }
 
 let failed = 0

@@ -1,5 +1,6 @@
 import { getEventListeners, once } from 'node:events'
 import http from 'node:http'
+import https from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
 import zlib from 'node:zlib'
 import { ConfigurationError } from 'campaign-client'
@@ -125,6 +126,17 @@ describe('a connection that the server closes as we write', () => {
   })
 })
 
+test('a connection that was reset while idle costs no write', async () => {
+  const server = await serving(({ socket, connection }) => {
+    socket.write(answerOf('{}'), () => connection === 0 && setTimeout(() => socket.resetAndDestroy(), 5))
+  })
+  const transport = transportWith()
+  await transport.send(read(server), never)
+  await vi.waitUntil(() => server.open.size === 0)
+  expect(await transport.send(unsafeWrite(server), never)).toMatchObject({ status: 200 })
+  expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1])
+})
+
 describe('bodies', () => {
   const json = JSON.stringify({ success: true, text: 'ä€😀'.repeat(20) })
   const encodings: [string, Buffer][] = [
@@ -187,6 +199,17 @@ describe('bodies', () => {
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, complete: false })
   })
 
+  test.each(['gzip', 'br', 'deflate'])('in %s that are empty are complete', async (encoding) => {
+    const server = await serving(({ socket }) => socket.write(answerOf('', `content-encoding: ${encoding}\r\n`)))
+    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: true })
+  })
+
+  test.each(['gzip', 'br'])('in %s that break off before their first byte are not', async (encoding) => {
+    const head = `HTTP/1.1 200 OK\r\ncontent-length: 9\r\ncontent-encoding: ${encoding}\r\n\r\n`
+    const server = await serving(({ socket }) => socket.end(head))
+    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: false })
+  })
+
   test('begin without a byte order mark', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('\ufeff{}')))
     expect((await transportWith().send(read(server), never)).text).toBe('{}')
@@ -227,9 +250,45 @@ describe('odd answers', () => {
   test.each([
     ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n12'],
+    [
+      'a length and chunks',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    ],
+    ['a length below nothing', 'HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\n{}'],
+    ['lines without their carriage returns', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n{}'],
   ])('%s: the request had left', async (_, bytes) => {
     const server = await serving(({ socket }) => socket.write(bytes))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: true })
+  })
+
+  test('an upgrade that is only offered changes nothing', async () => {
+    const server = await serving(({ socket }) =>
+      socket.write(answerOf('{"a":1}', 'connection: upgrade, keep-alive\r\nupgrade: h2c\r\n')),
+    )
+    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '{"a":1}' })
+  })
+
+  test.each([
+    ['at once', true],
+    ['while the connection is idle', false],
+  ])('a second answer that nobody asked for, %s, answers no other request', async (_, atOnce) => {
+    const mine = answerOf('{"mine":true}')
+    const foreign = answerOf('{"foreign":true}')
+    const both = Buffer.concat([mine, foreign])
+    const server = await serving((request) => {
+      if (server.requests.length > 1 || !atOnce) request.socket.write(mine)
+      else request.socket.write(both)
+    })
+    const agent = new http.Agent({ keepAlive: true })
+    cleanups.push(() => agent.destroy())
+    const transport = transportWith({ agent })
+    expect((await transport.send(read(server), never)).text).toBe('{"mine":true}')
+    if (!atOnce) {
+      server.requests[0]?.socket.write(foreign)
+      const idle = () => Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])
+      await vi.waitUntil(() => idle().every(({ bytesRead }) => bytesRead === both.length))
+    }
+    expect((await transport.send(unsafeWrite(server), never)).text).toBe('{"mine":true}')
   })
 
   test('an early answer while the body is still on its way', async () => {
@@ -322,6 +381,18 @@ describe('aborted', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('while it shakes hands: nothing stays open, and nothing has left', async () => {
+    const aborter = new AbortController()
+    const server = await serving(() => undefined)
+    const request = { ...unsafeWrite(server), url: server.url.replace('http:', 'https:') }
+    const rejected = expect(transportWith().send(request, aborter.signal)).rejects.toBe(reason)
+    await vi.waitUntil(() => server.open.size === 1)
+    aborter.abort(reason)
+    await rejected
+    await vi.waitUntil(() => server.open.size === 0)
+    expect(server.requests).toEqual([])
+  })
+
   test.each([
     ['the headers', ''],
     ['the rest of the headers', 'HTTP/1.1 200 OK\r\ncontent-le'],
@@ -381,6 +452,45 @@ describe('closed', () => {
     transport.close()
     await transportWith({ agent }).send(read(server), never)
     expect(server.requests.map(({ connection }) => connection)).toEqual([0, 0])
+  })
+})
+
+describe('an agent that cannot be used: nothing has left, and the error says why', () => {
+  test.each([
+    [
+      'of https for http',
+      new https.Agent(),
+      'http://127.0.0.1:1/',
+      'is an https.Agent, and baseUrl wants an http.Agent',
+    ],
+    [
+      'of http for https',
+      new http.Agent(),
+      'https://127.0.0.1:1/',
+      'is an http.Agent, and baseUrl wants an https.Agent',
+    ],
+  ])('one %s', async (_, agent, url, message) => {
+    const sending = transportWith({ agent }).send({ ...read({ url: '' } as RawServer), url }, never)
+    await expect(sending).rejects.toMatchObject({
+      kind: 'network',
+      sent: false,
+      message: expect.stringContaining(message),
+    })
+  })
+
+  test('one that throws', async () => {
+    const cause = new Error('no more sockets')
+    const agent = Object.assign(new http.Agent(), {
+      createConnection() {
+        throw cause
+      },
+    })
+    const server = await serving(() => undefined)
+    await expect(transportWith({ agent }).send(unsafeWrite(server), never)).rejects.toMatchObject({
+      sent: false,
+      cause,
+    })
+    expect(server.requests).toEqual([])
   })
 })
 

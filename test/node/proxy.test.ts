@@ -107,3 +107,21 @@ test('a proxy that is not there: nothing has left', async () => {
   expect(error).toMatchObject({ code: 'network', outcome: 'not_applied', systemCode: 'ECONNREFUSED' })
   expect(seen).toEqual([])
 })
+
+test.each([
+  ['speaks no HTTP', (socket: net.Socket) => socket.write('220 mail.example ESMTP\r\n\r\n')],
+  ['hangs up', (socket: net.Socket) => socket.destroy()],
+  ['opens a tunnel to no TLS', (socket: net.Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nno handshake of TLS')],
+])('a proxy that %s: nothing has left', async (_, answer) => {
+  const { baseUrl, seen } = await service()
+  const odd = await listening(
+    net.createServer((socket) => {
+      socket.on('error', () => undefined).on('data', () => answer(socket))
+    }),
+  )
+  const error = await clientThrough(`http://127.0.0.1:${portOf(odd)}`, baseUrl)
+    .recordActionValue(value)
+    .catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
+  expect(seen).toEqual([])
+})

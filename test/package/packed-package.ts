@@ -18,9 +18,12 @@ const INPUTS = [
   'scripts/entry-points.ts',
   'tsup.config.ts',
   'scripts/build-command.ts',
+  'scripts/shorten.ts',
+  'scripts/declaration-links.ts',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
+  'SECURITY.md',
   'THIRD-PARTY-NOTICES.md',
 ]
 

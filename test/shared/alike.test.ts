@@ -1,4 +1,4 @@
-import { CampaignClient, ConfigurationError } from 'campaign-client'
+import { CampaignClient, CampaignError, ConfigurationError } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
 import { createWebhookReceiver, memoryStore } from 'campaign-client/webhook'
@@ -7,6 +7,7 @@ import { redisStore } from 'campaign-client/webhook/redis'
 import { Pool } from 'pg'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
+import { wordsOf } from './words-of.ts'
 
 type Maker = (options: object) => unknown
 
@@ -43,8 +44,11 @@ function refusal(make: Maker, options: object): Error {
 }
 
 /** What it says of the options, without its own name in front. */
-const complaint = (make: Maker, options: object): string =>
-  refusal(make, options).message.replace(/^(?:CampaignClient|createCampaignService): /, '')
+const complaint = (make: Maker, options: object): string => {
+  const error = refusal(make, options)
+  const words = error instanceof CampaignError ? wordsOf(error) : error.message
+  return words.replace(/^(?:CampaignClient|createCampaignService): /, '')
+}
 
 describe.each(makers)('%s', (_, make) => {
   it('is made without the options that may be left out', () => {

@@ -2,6 +2,7 @@ import type { CampaignClient } from '../../client.ts'
 import type { Attempt, LedgerSession, Standing } from '../ledger/ledger.ts'
 import { type Ending, endingOf, failureOf } from './ending.ts'
 import { type Evidence, type Judgement, judgeRefusal, judgeUnconfirmed } from './judge.ts'
+import type { Verdict } from './verdict.ts'
 
 /** What an attempt came to. */
 export type Conclusion =
@@ -28,7 +29,11 @@ export async function attemptAward(
     case 'awarded':
       return { kind: 'judged', judgement: { verdict: 'awarded' }, ending }
     case 'unknown':
-      return { kind: 'judged', judgement: { verdict: 'indeterminate', failure: failureOf(ending.error) }, ending }
+      return {
+        kind: 'judged',
+        judgement: { verdict: 'indeterminate', failure: failureOf(ending.error), isDoubtful: true },
+        ending,
+      }
     case 'refused': {
       const judgement = await judgeRefusal(row, ending.error, doubtful || ending.doubtful, evidence)
       return { kind: 'judged', judgement, ending }
@@ -38,9 +43,17 @@ export async function attemptAward(
   }
 }
 
-/** Whether an attempt may have been applied, of this call or before it, although it ended without a verdict. */
-export const isDoubtful = (attempt: Attempt, ending: Unjudged): boolean =>
-  attempt.doubtful || (ending.kind !== 'invalid' && ending.doubtful)
+/**
+ * What the ledger has for an award, if anything, after an attempt that said nothing about it.
+ *
+ * @param ending - of the call, where there was one
+ */
+export function whatStands({ doubtful, reopened }: Attempt, ending?: Unjudged): Verdict | undefined {
+  if (ending !== undefined && leavesDoubt(ending)) return 'indeterminate'
+  return reopened ?? (doubtful ? 'indeterminate' : undefined)
+}
+
+const leavesDoubt = (ending: Unjudged): boolean => ending.kind !== 'invalid' && ending.doubtful
 
 /**
  * Writes down what an attempt came to.
@@ -54,14 +67,15 @@ export async function record(
   conclusion: Conclusion,
 ): Promise<Standing | undefined> {
   if (conclusion.kind === 'judged') {
-    const { verdict, failure } = conclusion.judgement
-    if (verdict !== attempt.reopened) return session.settle(attempt, verdict, failure)
-    // Nothing new: what the ledger has stays, with its reason.
+    const { verdict, failure, isDoubtful } = conclusion.judgement
+    const isNews = verdict !== attempt.reopened && (verdict !== 'indeterminate' || isDoubtful)
+    if (isNews) return session.settle(attempt, verdict, failure)
+    // What the ledger has stays, with its reason.
     await session.release(attempt)
-    return verdict
+    return attempt.reopened ?? verdict
   }
   const { ending } = conclusion
-  if (ending.kind !== 'invalid' && ending.doubtful) {
+  if (leavesDoubt(ending)) {
     await session.settle(attempt, 'indeterminate', failureOf(ending.error))
   } else {
     await session.release(attempt)

@@ -11,7 +11,8 @@ export interface Evidence {
   isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
   /**
    * Finds out whether this very award is in the user's account, from your own records or from the user's progress, whose
-   * `rewards` and `xp` you know how to read. `undefined`: it can't be told.
+   * `rewards` and `xp` you know how to read. `undefined`: it can't be told. Give it a time limit: the award waits for it, and
+   * after the run was stopped for ten seconds at most.
    */
   confirm?: ((row: AwardRow) => boolean | undefined | Promise<boolean | undefined>) | undefined
 }
@@ -19,6 +20,8 @@ export interface Evidence {
 export interface Judgement {
   readonly verdict: Verdict
   readonly failure?: AwardFailure
+  /** Of `indeterminate`: whether an attempt may have been applied, or only the evidence failed. */
+  readonly isDoubtful?: boolean
 }
 
 /**
@@ -34,7 +37,8 @@ export async function judgeRefusal(
 ): Promise<Judgement> {
   const failure = failureOf(error)
   try {
-    const isUsed = isUsedId?.(error as ApiError)
+    // A promise is none of its types, and would otherwise reject with nobody listening.
+    const isUsed = await isUsedId?.(error as ApiError)
     if (isUsed === true) return { verdict: 'alreadyAwarded' }
     const isThere = await confirm?.({ ...row })
     if (isThere === true) return { verdict: 'alreadyAwarded' }
@@ -43,6 +47,7 @@ export async function judgeRefusal(
   } catch (reason) {
     return {
       verdict: 'indeterminate',
+      isDoubtful: doubtful,
       failure: { ...failure, code: 'evidence_failed', message: `isUsedId or confirm threw: ${wordsOf(reason)}` },
     }
   }

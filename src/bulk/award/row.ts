@@ -52,10 +52,6 @@ export function contradictions(row: AwardRow, known: AwardRow | undefined): Issu
   }))
 }
 
-/** Whether two rows with one id are the same award. */
-export const isSameAward = (one: AwardRow, other: AwardRow): boolean =>
-  CONTENT.every((name) => isSame(name, one[name], other[name]))
-
 const CONTENT = ['address', 'pid', 'xp'] as const
 
 const isSame = (name: string, one: string | number, other: string | number): boolean =>

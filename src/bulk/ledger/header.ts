@@ -1,4 +1,5 @@
 import type { ClientTarget } from '../../shared/client-inside.ts'
+import { isText, type OptionRule } from '../../shared/options.ts'
 
 /** What a ledger begins with, and what whoever goes on with it must agree with. */
 export interface LedgerHeader {
@@ -6,6 +7,18 @@ export interface LedgerHeader {
   readonly run: string
   /** Where the awards go, as far as the client shows it. */
   readonly target: ClientTarget | undefined
+}
+
+/** What every index of PostgreSQL can hold, whatever the characters. */
+const LONGEST_RUN = 500
+
+/** For the name of a run, whichever ledger it is kept in. */
+export const isRunName: OptionRule = (value) => {
+  const problem = isText(value)
+  if (problem !== undefined) return problem
+  const name = value as string
+  if (name.length > LONGEST_RUN) return `must have at most ${LONGEST_RUN} characters, got ${name.length}`
+  return name.includes('\0') ? 'must not hold U+0000' : undefined
 }
 
 /** Why a ledger that began so can't be used for `wanted`, or undefined. */

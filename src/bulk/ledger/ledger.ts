@@ -47,7 +47,7 @@ export interface LedgerSession {
   settle(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Standing>
   /** The attempt certainly changed nothing: back to what was before it. */
   release(attempt: Attempt): Promise<void>
-  /** What a row comes to that will not be sent: its final verdict, if it has one. Binds nothing. */
+  /** What stands for a row that will not be sent, if anything. Binds nothing. */
   recall(row: AwardRow): Recalled | Promise<Recalled>
   /** Whether the ledger has the row's id for another address, campaign or amount. Binds nothing. */
   contradicts(row: AwardRow): boolean | Promise<boolean>
@@ -77,7 +77,7 @@ export type Beginning =
   | { readonly kind: 'unfit'; readonly issue: Issue }
 
 /** What is known of a row without beginning it. */
-export type Recalled = FinalVerdict | 'duplicate' | undefined
+export type Recalled = Verdict | 'duplicate' | undefined
 
 /** What stands after settling: the verdict, or that another attempt is still open and will tell. */
 export type Standing = Verdict | 'superseded'

@@ -1,8 +1,8 @@
+import { Batches } from '../../shared/batches.ts'
 import { isRecord } from '../../shared/record.ts'
 import type { AwardRow } from '../award/row.ts'
 import type { FinalVerdict, Verdict } from '../award/verdict.ts'
 import type { Reopening, Standing } from '../ledger/ledger.ts'
-import { Batches } from './batches.ts'
 import type { Query } from './database.ts'
 import { type Held, Leases } from './leases.ts'
 import { statements } from './statements.ts'
@@ -10,8 +10,12 @@ import { statements } from './statements.ts'
 /** An award as the table has it. */
 export interface StoredAward extends AwardRow {
   readonly verdict: FinalVerdict | null
+  /** Whether there was an attempt whose end nobody knows. */
+  readonly doubtful: boolean
   /** Whether an attempt holds it. */
   readonly open: boolean
+  /** Whether it is the award that was asked about; null where that was an id alone. */
+  readonly same: boolean | null
   /** How long its lease lasts, in milliseconds. */
   readonly remaining: number | null
 }
@@ -31,6 +35,8 @@ export interface Ending extends Held {
 
 type Intent = AwardRow & Held
 
+type Sought = Pick<AwardRow, 'id'> & Partial<AwardRow>
+
 /** The awards of one run in the database: each change is part of one statement of its own. */
 export class AwardTable {
   readonly #query: Query
@@ -42,7 +48,7 @@ export class AwardTable {
   readonly #begins = new Map<string, Batches<Intent, Begun | undefined>>()
   readonly #settles: Batches<Ending, Standing>
   readonly #releases: Batches<Held, undefined>
-  readonly #states: Batches<{ readonly id: string }, StoredAward | undefined>
+  readonly #states: Batches<Sought, StoredAward | undefined>
 
   constructor(query: Query, run: string, table: string, leaseMs: number) {
     this.#query = query
@@ -52,7 +58,7 @@ export class AwardTable {
     this.#leases = new Leases(leaseMs, (held) => query(this.#sql.extend, run, JSON.stringify(held), leaseMs))
     this.#settles = new Batches((endings) => this.#settleAll(endings))
     this.#releases = new Batches((held) => this.#releaseAll(held))
-    this.#states = new Batches((ids) => this.#readAll(ids))
+    this.#states = new Batches((sought) => this.#readAll(sought))
   }
 
   /** Begins an attempt where the award is free for it. */
@@ -82,8 +88,8 @@ export class AwardTable {
     await this.#releases.ask(held)
   }
 
-  read(id: string): Promise<StoredAward | undefined> {
-    return this.#states.ask({ id })
+  read(sought: Sought): Promise<StoredAward | undefined> {
+    return this.#states.ask(sought)
   }
 
   async #beginAll(intents: readonly Intent[], { rejected, unconfirmed }: Reopening) {
@@ -100,7 +106,7 @@ export class AwardTable {
     const others = await Promise.all(
       endings.map(async ({ id, token, verdict }): Promise<Standing> => {
         if (written.has(token)) return verdict
-        const stored = await this.read(id)
+        const stored = await this.read({ id })
         return stored === undefined || stored.open ? 'superseded' : (stored.verdict ?? 'indeterminate')
       }),
     )
@@ -112,10 +118,9 @@ export class AwardTable {
     return held.map(() => undefined)
   }
 
-  async #readAll(ids: readonly { readonly id: string }[]): Promise<readonly (StoredAward | undefined)[]> {
-    const given = JSON.stringify(ids.map(({ id }) => ({ id })))
-    const rows = await this.#query(this.#sql.state, this.#run, given)
+  async #readAll(sought: readonly Sought[]): Promise<readonly (StoredAward | undefined)[]> {
+    const rows = await this.#query(this.#sql.state, this.#run, JSON.stringify(sought))
     const stored = new Map(rows.filter(isRecord).map((row) => [row.id, row as unknown as StoredAward]))
-    return ids.map(({ id }) => stored.get(id))
+    return sought.map(({ id }) => stored.get(id))
   }
 }

@@ -18,9 +18,13 @@ export type Query = (text: string, ...values: (string | number | boolean)[]) => 
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** Two statements that met in the wrong order, of which PostgreSQL gives one up. It has done nothing then. */
-const DEADLOCK = '40P01'
-const RETRIES = 5
+/**
+ * Deadlocks, and statements that did not fit together where the database's default is an isolation above "read
+ * committed": PostgreSQL gives one of them up, which has done nothing then.
+ */
+const GIVEN_UP: ReadonlySet<unknown> = new Set(['40P01', '40001'])
+const RETRIES = 9
+const LONGEST_WAIT_MS = 500
 
 /** @returns what is wrong with it, in words, where it is no database */
 export function queryOf(database: unknown): Query | string {
@@ -45,8 +49,8 @@ const retrying =
       try {
         return await query(text, ...values)
       } catch (error) {
-        if ((error as { code?: unknown } | undefined)?.code !== DEADLOCK || retry === RETRIES) throw error
-        await wait(Math.random() * 20 * 2 ** retry)
+        if (!GIVEN_UP.has((error as { code?: unknown } | undefined)?.code) || retry === RETRIES) throw error
+        await wait(Math.random() * Math.min(LONGEST_WAIT_MS, 20 * 2 ** retry))
       }
     }
   }

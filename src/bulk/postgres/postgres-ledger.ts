@@ -1,26 +1,25 @@
 import { ConfigurationError } from '../../errors.ts'
 import type { ClientTarget } from '../../shared/client-inside.ts'
-import { isText, milliseconds, type OptionRules, optional, optionProblems } from '../../shared/options.ts'
-import { isTable } from '../../shared/postgres-table.ts'
+import { milliseconds, type OptionRules, optional, optionProblems } from '../../shared/options.ts'
 import { isRecord } from '../../shared/record.ts'
 import { invalidRequest } from '../invalid-request.ts'
-import { headerConflict } from '../ledger/header.ts'
+import { headerConflict, isRunName } from '../ledger/header.ts'
 import { LEDGER, type SharedLedger } from '../ledger/ledger.ts'
 import { AwardTable } from './award-table.ts'
 import { type PgPool, type PostgresSql, type Query, queryOf } from './database.ts'
 import { sharedSession } from './shared-session.ts'
-import { DEFAULT_TABLE, statements, VERSION } from './statements.ts'
+import { DEFAULT_TABLE, isAwardTable, statements, VERSION } from './statements.ts'
 
 /** Options of {@link postgresLedger}. Only `run` is needed. */
 export interface PostgresLedgerOptions {
   /**
    * The name of the run that the awards belong to. Awards of another run are not seen, and a run that was begun for
-   * another service or token is refused.
+   * another service or token is refused. At most 500 characters.
    */
   run: string
   /**
    * The table of the awards, with its schema or without: `'campaign_awards'`, `'app.awards'`. Letters, digits and
-   * underscores; the case counts, since the name is always quoted.
+   * underscores, at most 58; the case counts, since the name is always quoted.
    *
    * @defaultValue `'campaign_awards'`
    */
@@ -35,12 +34,11 @@ export interface PostgresLedgerOptions {
 }
 
 const OPTIONS: OptionRules<PostgresLedgerOptions> = {
-  run: isText,
-  table: optional(isTable),
+  run: isRunName,
+  table: optional(isAwardTable),
   leaseMs: optional(milliseconds),
 }
 const DEFAULT_LEASE_MS = 60_000
-const NO_SUCH_TABLE = '42P01'
 
 /**
  * Keeps the truth of a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and, in many processes at once,
@@ -72,14 +70,21 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   if (typeof query === 'string' || issues.length > 0) throw invalidRequest('postgresLedger', issues)
 
   const { run, table = DEFAULT_TABLE, leaseMs = DEFAULT_LEASE_MS } = options
-  const awards = new AwardTable(query, run, table, leaseMs)
+  const ask: Query = async (...statement) => {
+    try {
+      return await query(...statement)
+    } catch (error) {
+      throw isSchemaProblem(error) ? unusable(run, `${MAKE_TABLES}: ${(error as Error).message}`, error) : error
+    }
+  }
+  const awards = new AwardTable(ask, run, table, leaseMs)
   /** The targets that were compared with the run's, so that this is done once and not for each job. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)
     let comparison = compared.get(key)
     if (comparison === undefined) {
-      comparison = compareRun(query, table, run, target)
+      comparison = compareRun(ask, table, run, target)
       compared.set(key, comparison)
       comparison.catch(() => compared.delete(key))
     }
@@ -100,24 +105,29 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
 /** @throws ConfigurationError when the run was begun for another target, or by another version */
 async function compareRun(query: Query, table: string, run: string, target: ClientTarget | undefined): Promise<void> {
   const sql = statements(table)
-  try {
-    await query(sql.beginRun, run, VERSION, target === undefined ? '' : JSON.stringify(target))
-    const [begun] = await query(sql.run, run)
-    if (begun === undefined) throw unusable(run, 'it is gone')
-    if (begun.version !== VERSION)
-      throw unusable(run, `it has version ${begun.version}, and this is version ${VERSION}`)
-    const conflict = headerConflict({ run, target: readTarget(begun.target) }, { run, target })
-    if (conflict !== undefined) throw unusable(run, conflict)
-  } catch (error) {
-    if ((error as { code?: unknown } | undefined)?.code !== NO_SUCH_TABLE) throw error
-    throw unusable(run, `its tables are not there; make them with postgresLedgerSchema()`, error)
+  await query(sql.beginRun, run, VERSION, target === undefined ? '' : JSON.stringify(target))
+  const [begun] = await query(sql.run, run)
+  if (begun === undefined) throw unusable(run, 'it is gone')
+  // A pool may have numbers read as it likes.
+  if (Number(begun.version) !== VERSION) {
+    throw unusable(run, `it has version ${begun.version}, and this is version ${VERSION}`)
   }
+  const conflict = headerConflict({ run, target: readTarget(begun.target) }, { run, target })
+  if (conflict !== undefined) throw unusable(run, conflict)
 }
 
 function readTarget(text: unknown): ClientTarget | undefined {
   const target: unknown = typeof text === 'string' ? JSON.parse(text) : undefined
   return isRecord(target) ? (target as unknown as ClientTarget) : undefined
 }
+
+const MAKE_TABLES = 'its tables are not there, or others have their names; make them with postgresLedgerSchema()'
+
+/** No such table or column, a column of another type, or no such primary key. */
+const SCHEMA_PROBLEMS: ReadonlySet<unknown> = new Set(['42P01', '42703', '42804', '42P10', '42883', '23502'])
+
+const isSchemaProblem = (error: unknown): boolean =>
+  SCHEMA_PROBLEMS.has((error as { code?: unknown } | undefined)?.code)
 
 const unusable = (run: string, why: string, cause?: unknown): ConfigurationError =>
   new ConfigurationError(`The ledger of the run ${JSON.stringify(run)} can't be used: ${why}`, { cause })

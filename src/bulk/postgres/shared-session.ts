@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type AwardRow, isSameAward } from '../award/row.ts'
+import type { AwardRow } from '../award/row.ts'
 import type { AwardFailure, Verdict } from '../award/verdict.ts'
 import { AwardIndex } from '../ledger/award-index.ts'
 import { type Attempt, isReopened, type LedgerSession } from '../ledger/ledger.ts'
@@ -41,9 +41,9 @@ export function sharedSession(table: AwardTable): LedgerSession {
         const attempt: SharedAttempt = { row, token, doubtful, reopened: verdict ?? undefined }
         return { kind: 'begun', attempt }
       }
-      const stored = await table.read(row.id)
+      const stored = await table.read(row)
       if (stored === undefined) return { kind: 'busy', retryMs: SOON_MS }
-      if (!isSameAward(row, stored)) return { kind: 'conflict' }
+      if (!stored.same) return { kind: 'conflict' }
       if (stored.open) return { kind: 'busy', retryMs: Math.max(SOON_MS, stored.remaining ?? 0) }
       const isFree = stored.verdict === null || isReopened(stored.verdict, reopening)
       return isFree ? { kind: 'busy', retryMs: SOON_MS } : { kind: 'settled', verdict: stored.verdict }
@@ -62,18 +62,17 @@ export function sharedSession(table: AwardTable): LedgerSession {
 
     async recall(row) {
       if (meet(row) === 'duplicate') return 'duplicate'
-      const stored = await table.read(row.id)
-      return stored !== undefined && !stored.open && isSameAward(row, stored)
-        ? (stored.verdict ?? undefined)
-        : undefined
+      const stored = await table.read(row)
+      if (!stored?.same || stored.open) return undefined
+      return stored.verdict ?? (stored.doubtful ? 'indeterminate' : undefined)
     },
 
     async contradicts(row) {
-      const stored = await table.read(row.id)
-      return stored !== undefined && !isSameAward(row, stored)
+      const stored = await table.read(row)
+      return stored !== undefined && !stored.same
     },
 
-    find: (id) => table.read(id),
+    find: (id) => table.read({ id }),
 
     // Nothing is kept open: the pool is the partner's.
     close: async () => undefined,

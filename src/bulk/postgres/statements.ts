@@ -1,3 +1,4 @@
+import type { OptionRule } from '../../shared/options.ts'
 import { isTable, quotedTable } from '../../shared/postgres-table.ts'
 
 export const DEFAULT_TABLE = 'campaign_awards'
@@ -7,6 +8,12 @@ export const VERSION = 1
 
 /** The table of the runs stands beside that of the awards. */
 const runsOf = (table: string): string => `${table}_runs`
+
+/** A table whose name leaves room for that of the runs: PostgreSQL would cut it off, and take one for the other. */
+export const isAwardTable: OptionRule = (value) =>
+  isTable(value) ?? (isTable(runsOf(String(value))) === undefined ? undefined : TOO_LONG)
+
+const TOO_LONG = 'must have at most 58 characters: the table of the runs has the same name with "_runs" behind it'
 
 /**
  * The SQL statement that creates the two tables of {@link postgresLedger}, for a migration or for `pool.query(…)` at the
@@ -24,7 +31,7 @@ const runsOf = (table: string): string => `${table}_runs`
  * @throws TypeError when the name is malformed
  */
 export function postgresLedgerSchema(table: string = DEFAULT_TABLE): string {
-  const problem = isTable(table)
+  const problem = isAwardTable(table)
   if (problem !== undefined) throw new TypeError(`postgresLedgerSchema: the table ${problem}`)
   const awards = quotedTable(table)
   const runs = quotedTable(runsOf(table))
@@ -96,9 +103,11 @@ export function statements(tableName: string) {
             OR (held.verdict = 'unconfirmed' AND $5::boolean)
           ELSE held.lease_until <= clock_timestamp() END
       RETURNING attempt::text AS token, doubtful, verdict`,
-    state: `SELECT held.id, held.address, held.pid, held.xp, held.verdict, held.attempt IS NOT NULL AS open,
+    // Compared here: what a pool makes of a number is its own affair, and before PostgreSQL 12 it loses digits on the way.
+    state: `SELECT held.id, held.address, held.pid, held.xp, held.verdict, held.doubtful, held.attempt IS NOT NULL AS open,
+        lower(held.address) = lower(given.address) AND held.pid = given.pid AND held.xp = given.xp AS same,
         greatest(0, ceil(extract(epoch FROM held.lease_until - clock_timestamp()) * 1000))::float8 AS remaining
-      FROM ${table} AS held, ${given('id text')}
+      FROM ${table} AS held, ${given('id text, address text, pid text, xp float8')}
       WHERE held.run = $1::text AND held.id_hash = ${hashOf('given.id')}`,
     // That it was awarded is the truth, whoever says so. Everything else is for the holder of the attempt to say.
     settle: `WITH given AS (SELECT * FROM ${given('id text, token uuid, verdict text, error text')}),

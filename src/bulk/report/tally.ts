@@ -37,7 +37,11 @@ export class Tally {
 
   get xp(): PerVerdict {
     const xp = zeros()
-    for (const name of COUNTABLES) xp[name] = this.#sums[name] + this.#lost[name]
+    for (const name of COUNTABLES) {
+      const sum = this.#sums[name]
+      // Beyond all numbers nothing is lost, and the difference of two infinities is no number.
+      xp[name] = Number.isFinite(sum) ? sum + this.#lost[name] : sum
+    }
     return xp
   }
 }

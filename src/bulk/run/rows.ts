@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import { typeName } from '../../shared/type-name.ts'
 import { type ReadRow, readRow } from '../award/row.ts'
+import type { Verdict } from '../award/verdict.ts'
 import { invalidRequest } from '../invalid-request.ts'
 
 /** A list of awards, however it is made: an array, a generator, a stream of parsed lines. */
@@ -16,8 +17,8 @@ export interface Placed {
 
 /** What is known of a row that came back into the line. */
 export interface Comeback {
-  /** An attempt may have been applied. */
-  readonly doubtful: boolean
+  /** What the ledger has for it, if anything. */
+  readonly standing: Verdict | undefined
 }
 
 /** How long rows may be handed out before others get a turn: timers, a caller's abort, the network. */
@@ -52,7 +53,7 @@ export class RowSource {
   #read = 0
   #turnEnds = performance.now() + TURN_MS
 
-  /** @throws InvalidRequestError when it is no list; what the list throws when it is asked for its iterator */
+  /** @throws InvalidRequestError when it is no list */
   constructor(rows: unknown) {
     this.#iterator = iteratorOf(rows)
   }
@@ -186,9 +187,14 @@ function iteratorOf(rows: unknown): Iterator<unknown> | AsyncIterator<unknown> {
   // The characters of a text are no rows.
   if ((typeof rows === 'object' && rows !== null) || typeof rows === 'function') {
     for (const name of [Symbol.asyncIterator, Symbol.iterator]) {
-      const method: unknown = Reflect.get(rows, name)
-      if (typeof method !== 'function') continue
-      const iterator: unknown = Reflect.apply(method, rows, [])
+      let iterator: unknown
+      try {
+        const method: unknown = Reflect.get(rows, name)
+        if (typeof method !== 'function') continue
+        iterator = Reflect.apply(method, rows, [])
+      } catch (error) {
+        return failing(error)
+      }
       if (typeof iterator === 'object' && iterator !== null && 'next' in iterator) return iterator as Iterator<unknown>
       throw invalidRequest('rewardWallets', [{ path: ['rows'], message: 'gave no iterator' }])
     }
@@ -196,6 +202,13 @@ function iteratorOf(rows: unknown): Iterator<unknown> | AsyncIterator<unknown> {
   const message = `must be an iterable or an async iterable of awards, got ${typeName(rows)}`
   throw invalidRequest('rewardWallets', [{ path: ['rows'], message }])
 }
+
+/** A list that throws before its first row ends the run as one that throws later does. */
+const failing = (error: unknown): Iterator<unknown> => ({
+  next() {
+    throw error
+  },
+})
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'

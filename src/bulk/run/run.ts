@@ -1,14 +1,15 @@
 import type { CampaignClient } from '../../client.ts'
 import { type CampaignError, RateLimitError } from '../../errors.ts'
 import type { Issue } from '../../schemas/issue.ts'
-import { attemptAward, type Conclusion, isDoubtful, record, type Unjudged } from '../award/attempt.ts'
+import { attemptAward, type Conclusion, record, type Unjudged, whatStands } from '../award/attempt.ts'
 import { failureOf } from '../award/ending.ts'
 import type { Evidence } from '../award/judge.ts'
 import { type AwardRow, contradictions } from '../award/row.ts'
-import type { FinalVerdict, Verdict } from '../award/verdict.ts'
-import type { Attempt, LedgerSession, Reopening, Standing } from '../ledger/ledger.ts'
+import { type FinalVerdict, isFinal, type Verdict } from '../award/verdict.ts'
+import type { Attempt, LedgerSession, Reopening } from '../ledger/ledger.ts'
 import type { ProgressReporter } from '../report/progress.ts'
 import type { Recorder } from '../report/recorder.ts'
+import { Patience } from './patience.ts'
 import type { Pause } from './pause.ts'
 import { type Comeback, type Placed, RowSource } from './rows.ts'
 import { Slots } from './slots.ts'
@@ -32,7 +33,7 @@ export interface RunParts {
 /** Why a run ended before its rows did. */
 export interface Stop {
   readonly why: string
-  readonly cause: unknown
+  cause: unknown
 }
 
 /** A row that comes back into the line. */
@@ -47,6 +48,7 @@ const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 30_000
 /** How often a row is looked at that another process is just awarding. */
 const BUSY_MS = 1_000
+const WRITTEN = 'the ledger has it so, and says why'
 
 /** One run over a list: each row from its intent to its verdict, many at once. */
 export class Run {
@@ -54,6 +56,9 @@ export class Run {
   readonly #reopening: Reopening
   readonly #slots: Slots
   readonly #rules = new StopRules()
+  /** With what the partner's functions are asked. */
+  readonly #patience = new Patience()
+  readonly #evidence: Evidence
   /** Pauses since the service answered last. */
   #pauses = 0
   /** That is read at present. */
@@ -64,7 +69,9 @@ export class Run {
     const { evidence, retryRejected, concurrency } = parts
     this.#parts = parts
     this.#slots = new Slots(concurrency)
-    const canTell = evidence.confirm !== undefined || evidence.isUsedId !== undefined
+    const { isUsedId, confirm } = evidence
+    this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#patience.wait(() => confirm(row))) }
+    const canTell = confirm !== undefined || isUsedId !== undefined
     this.#reopening = { rejected: retryRejected, unconfirmed: canTell }
   }
 
@@ -96,21 +103,22 @@ export class Run {
   async send(source: RowSource): Promise<void> {
     this.#source = source
     if (this.#stopped !== undefined) await source.close()
-    const { concurrency, recorder } = this.#parts
+    const { concurrency } = this.#parts
     await Promise.all(Array.from({ length: concurrency * LANES_PER_CALL }, () => this.#lane(source)))
     await source.close()
-    // In the ledger they stand in doubt.
-    for (const { row, again } of source.left) {
-      if (row.ok && again?.doubtful) recorder.settled('indeterminate', row.value.xp)
+    for (const placed of source.left) {
+      if (placed.row.ok) this.#leave(placed, placed.row.value, placed.again?.standing)
     }
   }
 
-  /** Sends nothing more. The first reason counts. */
-  stop(cause: unknown, why: string): void {
-    if (this.#stopped !== undefined) return
+  /** Sends nothing more. The first reason counts: the others give undefined. */
+  stop(cause: unknown, why: string): Stop | undefined {
+    if (this.#stopped !== undefined) return undefined
     this.#stopped = { cause, why }
     this.#parts.pause.cancel()
+    this.#patience.limit()
     void this.#source?.close()
+    return this.#stopped
   }
 
   async #lane(source: RowSource): Promise<void> {
@@ -167,25 +175,24 @@ export class Run {
         recorder.wrong(placed.index, row, [beginning.issue])
         return undefined
       case 'busy':
-        return { doubtful: false, delayMs: Math.min(beginning.retryMs, BUSY_MS) }
+        return { standing: undefined, delayMs: Math.min(beginning.retryMs, BUSY_MS) }
       case 'begun':
         return this.#attempt(placed, beginning.attempt)
     }
   }
 
   async #attempt(placed: Placed, attempt: Attempt): Promise<Return | undefined> {
-    const { client, session, recorder, pause, evidence } = this.#parts
+    const { client, session, recorder, pause } = this.#parts
     const { row } = attempt
     await this.#turn()
     if (this.#stopped !== undefined || recorder.isHalted(row.pid)) {
       this.#slots.giveBack()
-      await session.release(attempt)
-      if (this.#stopped === undefined) recorder.leftOut(row.pid)
-      if (attempt.doubtful) recorder.settled('indeterminate', row.xp)
+      await this.#written(placed, row, 'that nothing was sent', session.release(attempt))
+      this.#leave(placed, row, whatStands(attempt))
       return undefined
     }
     const { round } = pause
-    const conclusion = await attemptAward(client, attempt, evidence)
+    const conclusion = await attemptAward(client, attempt, this.#evidence)
     this.#slots.giveBack()
     this.#heed(attempt, conclusion, round)
     return conclusion.kind === 'judged'
@@ -241,15 +248,8 @@ export class Run {
     const { session, progress } = this.#parts
     const { verdict, failure } = conclusion.judgement
     const { row } = attempt
-    let standing: Standing | undefined
-    try {
-      standing = await record(session, attempt, conclusion)
-    } catch (error) {
-      // The intent is in the ledger, and its end is not.
-      this.#count(placed, row, 'indeterminate', `the ledger failed before it had the verdict ${verdict}`)
-      throw error
-    }
-    if (standing === undefined || standing === 'superseded') return { doubtful: true, delayMs: BUSY_MS }
+    const standing = await this.#written(placed, row, `the verdict ${verdict}`, record(session, attempt, conclusion))
+    if (standing === undefined || standing === 'superseded') return { standing: 'indeterminate', delayMs: BUSY_MS }
     this.#count(placed, row, standing, failure?.message ?? '')
     progress.ended()
     return undefined
@@ -259,27 +259,48 @@ export class Run {
   async #withdraw(placed: Placed, attempt: Attempt, ending: Unjudged): Promise<Return | undefined> {
     const { session, recorder } = this.#parts
     const { row } = attempt
-    const doubtful = isDoubtful(attempt, ending)
-    await record(session, attempt, { kind: 'unjudged', ending })
-    if (ending.kind === 'unsent') return { doubtful, delayMs: 0 }
-    if (ending.kind === 'campaignRefused') recorder.leftOut(row.pid)
-    if (doubtful) this.#count(placed, row, 'indeterminate', failureOf(ending.error).message)
-    else if (ending.kind === 'invalid') recorder.wrong(placed.index, row, ending.error.issues)
+    await this.#written(placed, row, 'that it was not judged', record(session, attempt, { kind: 'unjudged', ending }))
+    const standing = whatStands(attempt, ending)
+    if (ending.kind === 'unsent') return { standing, delayMs: 0 }
+    if (ending.kind === 'invalid' && standing === undefined) {
+      recorder.wrong(placed.index, row, ending.error.issues)
+    } else {
+      this.#leave(placed, row, standing, failureOf(ending.error).message)
+    }
     return undefined
+  }
+
+  /** Waits for the ledger to have something. @throws what it throws: then it has the intent, and not its end */
+  async #written<Result>(placed: Placed, row: AwardRow, what: string, write: Promise<Result>): Promise<Result> {
+    try {
+      return await write
+    } catch (error) {
+      this.#count(placed, row, 'indeterminate', `the ledger failed before it had ${what}`)
+      throw error
+    }
+  }
+
+  /** A row that this run leaves as the ledger has it. */
+  #leave(placed: Placed, row: AwardRow, standing: Verdict | undefined, reason = WRITTEN): void {
+    if (standing !== undefined && isFinal(standing)) {
+      this.#countBefore(placed, row, standing)
+      return
+    }
+    this.#parts.recorder.leftOut(row.pid)
+    if (standing !== undefined) this.#count(placed, row, standing, reason)
   }
 
   /** A row of a halted campaign: not sent, and counted only when it is through already. */
   async #leaveOut(placed: Placed, row: AwardRow): Promise<void> {
     const { session, recorder } = this.#parts
-    const known = placed.again === undefined ? await session.recall(row) : undefined
-    if (known === undefined) recorder.leftOut(row.pid)
-    else if (known === 'duplicate') recorder.duplicate(row.xp)
-    else this.#countBefore(placed, row, known)
+    const known = placed.again === undefined ? await session.recall(row) : placed.again.standing
+    if (known === 'duplicate') recorder.duplicate(row.xp)
+    else this.#leave(placed, row, known)
   }
 
   #countBefore(placed: Placed, row: AwardRow, verdict: FinalVerdict): void {
     this.#parts.recorder.settledBefore(verdict, row.xp)
-    this.#problem(placed, row, verdict, 'the ledger has it so, and says why')
+    this.#problem(placed, row, verdict, WRITTEN)
   }
 
   #count(placed: Placed, row: AwardRow, verdict: Verdict, reason: string): void {
@@ -312,10 +333,10 @@ export class Run {
   }
 
   async #contradiction(placed: Placed, row: AwardRow): Promise<void> {
-    const issues = contradictions(row, await this.#parts.session.find(row.id))
-    this.stop(
-      wrongRows([{ index: placed.index, row, issues }], 'It was not sent'),
-      'a row contradicts the ledger, or a row before it',
-    )
+    const errorWith = (known: AwardRow | undefined) =>
+      wrongRows([{ index: placed.index, row, issues: contradictions(row, known) }], 'It was not sent')
+    // First of all nothing more goes out: to find what the id stands for, the ledger is read from its beginning.
+    const stop = this.stop(errorWith(undefined), 'a row contradicts the ledger, or a row before it')
+    if (stop !== undefined) stop.cause = errorWith(await this.#parts.session.find(row.id))
   }
 }

@@ -4,7 +4,6 @@ import { PATHS } from '../protocol.ts'
 import { notice } from './actions.ts'
 import { baseUrl } from './base-url.ts'
 import { connected, deliveries, faults, requests } from './live.ts'
-
 import { CopyButton } from './parts/copy-button.tsx'
 import { Link } from './parts/link.tsx'
 import { Text } from './parts/text.tsx'
@@ -41,6 +40,14 @@ export function App() {
 }
 
 function Side() {
+  const nav = useRef<HTMLElement>(null)
+  const [section] = steps.value
+  // Whether there are counts: they make the line longer.
+  const isCounted = requests.value.length + deliveries.value.length > 0
+  // On a phone the sections stand in a line that is wider than the screen.
+  useEffect(() => {
+    nav.current?.querySelector('.within')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [section, isCounted])
   return (
     <header class="side">
       <div class="brand">
@@ -51,7 +58,7 @@ function Side() {
           </Link>
         </h1>
       </div>
-      <nav aria-label="Console">
+      <nav aria-label="Console" ref={nav}>
         <NavLink to="/">Overview</NavLink>
         <NavLink to="/users" also="campaigns">
           Users

@@ -9,7 +9,10 @@ export interface DeliveryAttempt extends PostResult {
   readonly at: number
 }
 
-/** A message on its way to one endpoint. Interface: Events, Delivery and retries. */
+/**
+ * A message on its way to one endpoint.
+ * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
+ */
 export interface DeliveryRecord {
   /** ID of this delivery: one message to one endpoint. */
   readonly deliveryId: string

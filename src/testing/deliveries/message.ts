@@ -14,7 +14,7 @@ export interface Draft {
 export const USER_ACTIVITY = 'user_activity'
 
 /**
- * The message of an event. Interface: Events, Message shape.
+ * The message of an event. Interface: [Message](../../../docs/the-service.md#message).
  *
  * Assumed where the interface is silent: a quest is shown in the place of the task, with the type `quest`; a reward is
  * a `user_activity` of type `reward_claimed`, because claiming one is named among a user's activities.

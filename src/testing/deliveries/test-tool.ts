@@ -22,7 +22,10 @@ export interface TestWebhookOptions {
   url?: string | undefined
 }
 
-/** The result of the panel's Test button, under the names the panel shows. Interface: Events, Test tool. */
+/**
+ * The result of the panel's Test button, under the names the panel shows.
+ * Interface: [Test tool](../../../docs/the-service.md#test-tool).
+ */
 export interface TestWebhookResult {
   /** Whether the service could send the message: the endpoint answered, whatever it said. */
   readonly Success: boolean

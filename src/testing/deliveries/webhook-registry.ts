@@ -151,6 +151,9 @@ export const describeWebhook = ({ hook_id, scope, urls, secret, campaigns }: Web
   campaigns: [...campaigns],
 })
 
-/** Signs a payload for a webhook. `undefined` without a secret. Interface: Events, Signature. */
+/**
+ * Signs a payload for a webhook. `undefined` without a secret.
+ * Interface: [Signature](../../../docs/the-service.md#signature).
+ */
 export const signatureOf = ({ secret }: Webhook, body: string): string | undefined =>
   secret === undefined ? undefined : signWebhook(secret, body)

@@ -87,6 +87,9 @@ function handle(
   }
 }
 
+/** The answer where the service itself, or what it was given to work with, fails. */
+export const faultOfItsOwn = (reason: string): ServiceAnswer => refused(500, standardError(500), reason).answer
+
 /** The interface gives a refusal two words; a header that the client's errors show says why. */
 function refused(status: number, body: unknown, reason: string, headers?: Readonly<Record<string, string>>): Handled {
   return { answer: json(status, body, { ...headers, 'x-refusal-reason': inHeader(reason) }), reason }

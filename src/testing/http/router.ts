@@ -11,7 +11,10 @@ export interface RouterOptions {
   readonly webhookRegistrationPath?: string | undefined
 }
 
-/** The path all operations are under. Interface: Versioning. */
+/**
+ * The path all operations are under.
+ * Interface: [Address and version](../../../docs/the-service.md#address-and-version).
+ */
 export const BASE_PATH = '/api/v1'
 
 /** Where a request leads. */

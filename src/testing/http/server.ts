@@ -1,17 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isFunction, isText, type OptionRules, optional, requireOptions, wholeNumber } from '../../shared/options.ts'
-import { isBodyless } from '../answer.ts'
+import { isForbiddenPort } from '../../shared/forbidden-ports.ts'
+import { callHook } from '../../shared/hook.ts'
+import {
+  isFunction,
+  isText,
+  type OptionRule,
+  type OptionRules,
+  optional,
+  requireOptions,
+  wholeNumber,
+} from '../../shared/options.ts'
+import { typeName } from '../../shared/type-name.ts'
+import { isBodyless, type ServiceAnswer } from '../answer.ts'
 import type { ServiceClock } from '../clock.ts'
 import type { FaultOutcome } from '../faults/plan.ts'
 import { delay } from './delay.ts'
-import { MAX_BODY_BYTES } from './exchange.ts'
+import { faultOfItsOwn, MAX_BODY_BYTES } from './exchange.ts'
 import type { ServiceRequest } from './request.ts'
 import { BASE_PATH } from './router.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {
-  /** The port; 0 takes a free one. Default: 0. */
+  /** The port; 0 takes a free one. Default: 0. Not one that `fetch` and browsers refuse to connect to, such as 6000. */
   port?: number | undefined
   /**
    * The address to listen on. Default: `127.0.0.1`, which nobody else reaches. `0.0.0.0` and `::` are all of them: `url` is
@@ -21,7 +32,8 @@ export interface ListenOptions {
   /**
    * Looks at each request before the service does, with node:http's own `IncomingMessage` and `ServerResponse`. Where it
    * returns true it answers in the service's place, and the service never hears of the request: for pages and probes
-   * on the same port. Default: none.
+   * on the same port. Where it throws, or gives anything but true or false, the answer is 500 and says so in the header
+   * `x-refusal-reason`. Default: none.
    */
   intercept?: ((request: object, response: object) => boolean) | undefined
 }
@@ -36,8 +48,14 @@ export interface ListeningService {
   close(): Promise<void>
 }
 
+/** 0 stands for any free one. */
+const port: OptionRule = (value) =>
+  typeof value === 'number' && value !== 0 && isForbiddenPort(value)
+    ? [{ path: [], message: `must be one that fetch connects to, got ${value}`, isRange: true }]
+    : wholeNumber(0, 65_535)(value)
+
 const LISTEN: OptionRules<ListenOptions> = {
-  port: optional(wholeNumber(0, 65_535)),
+  port: optional(port),
   host: optional(isText),
   intercept: optional(isFunction),
 }
@@ -46,7 +64,7 @@ const LISTEN: OptionRules<ListenOptions> = {
  * Serves the service with node:http.
  *
  * @throws TypeError when an option is unknown or of the wrong type
- * @throws RangeError when `port` is not a port
+ * @throws RangeError when `port` is not a port, or one that `fetch` refuses to connect to
  * @throws Error of the system when it cannot be had
  */
 export async function listen(
@@ -58,7 +76,12 @@ export async function listen(
   const { port = 0, host = '127.0.0.1', intercept } = options
   const { createServer } = await loadHttp()
   const server = createServer((request, response) => {
-    if (intercept?.(request, response)) return
+    try {
+      if (intercept !== undefined && isTaken(intercept(request, response))) return
+    } catch (error) {
+      if (response.headersSent) return response.destroy()
+      return write(response, faultOfItsOwn(`intercept: ${String(error)}`))
+    }
     respond(request, response, answer, clock).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
@@ -81,6 +104,18 @@ export async function listen(
       return closed
     },
   }
+}
+
+/** @throws TypeError for what is neither true nor false: a promise, say, which would count as true */
+function isTaken(answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer
+  // What it rejects with, if it does, is of no interest any more.
+  callHook(() => answer)
+  throw new TypeError(`must return true or false, returned ${typeName(answer)}`)
+}
+
+function write(response: ServerResponse, { status, headers, body }: ServiceAnswer): void {
+  response.writeHead(status, headers).end(body)
 }
 
 /** The address of all interfaces is none to connect to: from this machine, loopback is. */

@@ -1,6 +1,7 @@
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
 import type { User } from './users.ts'
+import { finiteXp } from './xp.ts'
 
 /** A user's entry in a campaign. It is changed by its campaign only, which so knows what has changed. */
 export interface Entry {
@@ -121,7 +122,7 @@ export class Campaign {
 
   totalPoints(): number {
     let total = 0
-    for (const entry of this.#entries.values()) total += totalXp(entry)
+    for (const entry of this.#entries.values()) total = finiteXp(total + totalXp(entry))
     return total
   }
 
@@ -130,4 +131,4 @@ export class Campaign {
   }
 }
 
-export const totalXp = (entry: Entry): number => entry.xp + entry.ref_xp + entry.ugc_xp
+export const totalXp = (entry: Entry): number => finiteXp(finiteXp(entry.xp + entry.ref_xp) + entry.ugc_xp)

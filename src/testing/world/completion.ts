@@ -1,5 +1,6 @@
 import type { Campaign, Entry } from './campaign.ts'
 import { type Challenge, type Quest, requiredTasks, type Task } from './campaign-definition.ts'
+import { finiteXp } from './xp.ts'
 
 /** A task or quest completed just now, and the XP it gave. */
 export type Completion =
@@ -18,7 +19,7 @@ export function completeTask(campaign: Campaign, entry: Entry, task: Task): read
   if (entry.completed.has(task.id) && task.recurrence === 'once') return []
   const completions: Completion[] = [{ kind: 'action_completed', item: task, xp: award(campaign, entry, task) }]
   const { referrer } = entry
-  if (referrer) campaign.update(referrer, { ref_xp: referrer.ref_xp + task.ref_xp })
+  if (referrer) campaign.update(referrer, { ref_xp: finiteXp(referrer.ref_xp + task.ref_xp) })
   completions.push(...completeWhatFollows(campaign, entry))
   return completions
 }
@@ -42,10 +43,13 @@ function completeWhatFollows(campaign: Campaign, entry: Entry): readonly Complet
   return completions
 }
 
-/** Completes an item and gives its XP. The user's multiplier applies on top of the item's (assumed). */
+/**
+ * Completes an item and gives its XP. The user's multiplier applies on top of the item's, and no XP goes beyond what a
+ * number can hold (both assumed).
+ */
 function award(campaign: Campaign, entry: Entry, item: Task | Quest | Challenge): number {
-  const xp = item.xp * item.xp_mul * entry.xp_mul
+  const xp = finiteXp(finiteXp(item.xp * item.xp_mul) * entry.xp_mul)
   campaign.complete(entry, item.id)
-  campaign.update(entry, { xp: entry.xp + xp })
+  campaign.update(entry, { xp: finiteXp(entry.xp + xp) })
   return xp
 }

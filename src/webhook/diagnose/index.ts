@@ -16,7 +16,7 @@ const MAX_COMBINED = 65_536
  *
  * No finding holds a secret, a signature or anything of the body, so they are safe to print.
  *
- * Interface: Events, Signature.
+ * Interface: [Signature](../../../docs/the-service.md#signature).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`; a parsed body is looked at too

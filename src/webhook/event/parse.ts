@@ -25,7 +25,7 @@ export type WebhookResult =
  * arrives as `kind: 'unknown'`. Unknown fields are kept; a `__proto__` field, which could only do harm when copied, is
  * not. A leading byte order mark is part of what is signed, and ignored after that.
  *
- * Interface: Events, Signature and Message shape.
+ * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`
@@ -48,7 +48,7 @@ export function parseWebhook(secret: WebhookSecret, rawBody: RawBody, header: Si
 /**
  * As `parseWebhook`, with the refusal as a value, and with the secret that matched.
  *
- * Interface: Events, Signature and Message shape.
+ * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
  *
  * @throws TypeError when the secret is unusable; nothing else throws
  */

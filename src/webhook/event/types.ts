@@ -6,7 +6,7 @@ export type EventCampaign = {
   name: string
 }
 
-/** The task a message is about. Interface: Events, Message shape, `event.data.action`. */
+/** The task a message is about. Interface: [Message](../../../docs/the-service.md#message). */
 export type EventAction = {
   /** Task ID. */
   id: string
@@ -53,7 +53,8 @@ export type QuestCompletedActivity = {
 }
 
 /**
- * The payload of a `user_activity` message. Interface: Events, Message shape. Fields the interface does not list are
+ * The payload of a `user_activity` message.
+ * Interface: [Message](../../../docs/the-service.md#message). Fields the interface does not list are
  * kept in the object, untyped.
  */
 export type UserActivity<
@@ -125,6 +126,6 @@ export interface UnknownEvent {
 
 /**
  * A verified message. `kind` is this package's own field, so that `switch (event.kind)` narrows `payload` and a message
- * of tomorrow still arrives, as `unknown`. Interface: Events, Message shape (user activity).
+ * of tomorrow still arrives, as `unknown`. Interface: [Message](../../../docs/the-service.md#message).
  */
 export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent

@@ -54,7 +54,8 @@ const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, 
 
 /**
  * Thrown by `parseWebhook` for a message that must not be handled. Its text holds no secret, no signature and nothing
- * of the body, so it is safe to log. Interface: Events, Signature and Message shape.
+ * of the body, so it is safe to log.
+ * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
  */
 export class WebhookError extends CampaignError {
   /** @internal */

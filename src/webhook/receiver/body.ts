@@ -1,3 +1,4 @@
+import { joinBytes, Pieces } from '../../shared/pieces.ts'
 import { isUint8Array } from '../verify/raw-body.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -19,7 +20,7 @@ const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something
 /** Puts a body together from its chunks, and notices when it gets too long before it is all there. */
 export class BodyCollector {
   readonly #maxBytes: number
-  #bytes: Uint8Array = new Uint8Array()
+  readonly #pieces = new Pieces(joinBytes)
   #length = 0
 
   constructor(maxBytes: number) {
@@ -30,32 +31,14 @@ export class BodyCollector {
   add(chunk: unknown): BodyFailure | undefined {
     const bytes = rawBytes(chunk)
     if (bytes === undefined) return { ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM }
-    const length = this.#length + bytes.byteLength
-    if (length > this.#maxBytes) return { ok: false, reason: 'too_large' }
-    if (this.#length === 0) {
-      // Most bodies are one chunk, which needs no copy.
-      this.#bytes = bytes
-    } else if (bytes.byteLength > 0) {
-      this.#reserve(length)
-      this.#bytes.set(bytes, this.#length)
-    }
-    this.#length = length
+    this.#length += bytes.byteLength
+    if (this.#length > this.#maxBytes) return { ok: false, reason: 'too_large' }
+    this.#pieces.add(bytes)
     return undefined
   }
 
   bytes(): Uint8Array {
-    return this.#bytes.byteLength === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
-  }
-
-  /**
-   * One buffer that grows, in place of the chunks: a sender that sends byte by byte would have each of them kept, with
-   * some hundred bytes around it.
-   */
-  #reserve(length: number): void {
-    if (this.#bytes.byteLength >= length) return
-    const grown = new Uint8Array(Math.min(this.#maxBytes, length * 2))
-    grown.set(this.#bytes.subarray(0, this.#length))
-    this.#bytes = grown
+    return this.#pieces.whole()
   }
 }
 

@@ -5,7 +5,7 @@ import { Delivery, type DeliveryOutcome } from './delivery.ts'
 import { type InboundRequest, type Message, takeIn } from './intake.ts'
 import { LeaseError } from './lease.ts'
 import { Outstanding } from './outstanding.ts'
-import { ReceiverReports } from './reports.ts'
+import { type Arrived, ReceiverReports } from './reports.ts'
 import type { ReceiverSettings } from './settings.ts'
 import { monotonicNow, settles } from './timer.ts'
 
@@ -71,7 +71,8 @@ export class ReceiverCore {
       const intake = await takeIn(request, this.settings, reports, deadline)
       if (!intake.ok) return reports.rejected(intake.reason, intake)
       const { message } = intake
-      const { event } = message
+      // Kept apart: a handler may write to its event.
+      const event = { id: message.event.id, kind: message.event.kind }
       if (this.#closed) return reports.rejected('closing', event)
       begin()
       reports.arrived(event)
@@ -89,7 +90,7 @@ export class ReceiverCore {
         return reports.rejected('closing', event)
       }
 
-      const delivery = this.#deliver(message, held, arrivedAt, patience)
+      const delivery = this.#deliver(message, event, held, arrivedAt, patience)
       try {
         request.waitUntil?.(delivery.settled)
       } catch (error) {
@@ -107,7 +108,13 @@ export class ReceiverCore {
     }
   }
 
-  #deliver(message: Message, claim: HeldClaim, arrivedAt: number, { runMs, untilRecorded }: Patience): Delivery {
+  #deliver(
+    message: Message,
+    event: Arrived,
+    claim: HeldClaim,
+    arrivedAt: number,
+    { runMs, untilRecorded }: Patience,
+  ): Delivery {
     const { retainMs, maxRunMs, handle } = this.settings
     const delivery = new Delivery(claim, {
       message,
@@ -115,7 +122,7 @@ export class ReceiverCore {
       runUntil: arrivedAt + Math.min(runMs ?? maxRunMs, maxRunMs),
       handle,
       untilRecorded: untilRecorded ?? false,
-      onEnd: (outcome, startedAt) => this.#reports.ended(message.event, outcome, arrivedAt, startedAt),
+      onEnd: (outcome, startedAt) => this.#reports.ended(event, outcome, arrivedAt, startedAt),
     })
     this.#deliveries.add(delivery)
     void this.#awaitedByClose(delivery.settled).then(() => this.#deliveries.delete(delivery))

@@ -10,14 +10,14 @@ export class Deadline {
   readonly #at: number
   readonly #cancel: () => void
   #fired = false
-  #waiting: Set<() => void> | undefined
+  readonly #waiting: (() => void)[] = []
 
   constructor(delayMs: number) {
     this.delayMs = delayMs
     this.#at = monotonicNow() + delayMs
     this.#cancel = startTimer(delayMs, () => {
       this.#fired = true
-      for (const callback of this.#waiting ?? []) callback()
+      for (const callback of this.#waiting) callback()
     })
   }
 
@@ -26,31 +26,16 @@ export class Deadline {
     return this.#fired || monotonicNow() >= this.#at
   }
 
-  /**
-   * Calls back when the time is up, unless it is already.
-   *
-   * @returns a function that takes the callback off again
-   */
-  onPassed(callback: () => void): () => void {
-    this.#waiting ??= new Set()
-    this.#waiting.add(callback)
-    return () => this.#waiting?.delete(callback)
+  /** Calls back when the time is up, unless it is already; also who does not wait any more by then. */
+  onPassed(callback: () => void): void {
+    this.#waiting.push(callback)
   }
 
   /** What `promise` settles to if it does so in time. It is not left unobserved afterwards. */
   meet<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
     return new Promise((resolve, reject) => {
-      const stop = this.onPassed(() => resolve(LATE))
-      promise.then(
-        (value) => {
-          stop()
-          resolve(value)
-        },
-        (error) => {
-          stop()
-          reject(error)
-        },
-      )
+      this.onPassed(() => resolve(LATE))
+      promise.then(resolve, reject)
       if (this.passed) resolve(LATE)
     })
   }

@@ -99,8 +99,9 @@ export interface WebhookReceiver {
  * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
  * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000
  *
- * Interface: Events, Signature; Events, Delivery and retries. Assumed: that any answer but a 2xx, or none in time,
- * counts as "unavailable" and is retried, and that the pauses are counted from one attempt to the next.
+ * Interface: [Signature](../../../docs/the-service.md#signature),
+ * [Delivery and retries](../../../docs/the-service.md#delivery-and-retries). Assumed: that any answer but a 2xx, or none
+ * in time, counts as "unavailable" and is retried, and that the pauses are counted from one attempt to the next.
  */
 export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
   const core = new ReceiverCore(receiverSettings(options))

@@ -35,7 +35,7 @@ export type Intake =
   | { ok: true; message: Message }
   | { ok: false; reason: WebhookRejectionReason; diagnose?: () => Finding[] }
 
-/** The header the service signs in. Interface: Events, Signature. */
+/** The header the service signs in. Interface: [Signature](../../../docs/the-service.md#signature). */
 export const SIGNATURE_HEADER = 'x-service-signature'
 
 /** From a request to a message that comes from the service, or the reason why not: the cheapest checks first. */

@@ -18,6 +18,7 @@ export type LeaseErrorCode = 'lease_lost' | 'run_time_exceeded' | 'receiver_clos
  */
 export class LeaseError extends CampaignError {
   /** @internal */
+  // Stryker disable next-line StringLiteral: it only has to be the same in every copy of the package
   static override readonly brand: string = 'LeaseError'
 
   declare readonly code: LeaseErrorCode
@@ -57,7 +58,6 @@ export class Lease {
 
   /** Begins to extend. Until then nothing happens: a handler that is through at once needs no timer. */
   hold(): void {
-    if (this.#over) return
     const next = Math.min(this.#runUntil, this.#expiresAt, this.#extendAt)
     this.#cancelTimer()
     this.#cancelTimer = startTimer(next - monotonicNow(), () => this.#wake())

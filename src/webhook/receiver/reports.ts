@@ -15,6 +15,9 @@ interface RejectionDetails {
   diagnose?: () => Finding[]
 }
 
+/** A message whose signature is right. */
+export type Arrived = Pick<WebhookEvent, 'id' | 'kind'>
+
 /** How many messages that were not handled yet are counted. */
 const MAX_COUNTED = 10_000
 
@@ -54,7 +57,7 @@ export class ReceiverReports {
   }
 
   /** A message whose signature is right, before anything is done about it. */
-  arrived({ id }: WebhookEvent): void {
+  arrived({ id }: Arrived): void {
     if (this.#onHandled === undefined) return
     const attempts = this.#attempts.get(id) ?? 0
     this.#attempts.delete(id)
@@ -67,13 +70,13 @@ export class ReceiverReports {
   }
 
   /** The answer for a message that was done before. */
-  duplicate(event: WebhookEvent, arrivedAt: number): Answer {
+  duplicate(event: Arrived, arrivedAt: number): Answer {
     this.ended(event, 'duplicate', arrivedAt, monotonicNow())
     return acceptance('duplicate')
   }
 
   /** The times are on the monotonic clock. */
-  ended({ id, kind }: WebhookEvent, outcome: WebhookHandledOutcome, arrivedAt: number, startedAt: number): void {
+  ended({ id, kind }: Arrived, outcome: WebhookHandledOutcome, arrivedAt: number, startedAt: number): void {
     const onHandled = this.#onHandled
     if (onHandled === undefined) return
     const attempts = this.#attempts.get(id)

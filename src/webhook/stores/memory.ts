@@ -35,26 +35,46 @@ interface Held {
  * @throws TypeError when an option is misspelt or of the wrong type
  * @throws RangeError when `maxEntries` is a number, but not a whole one from 1
  *
- * Interface: Events, Delivery and retries.
+ * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   requireOptions('memoryStore', options, rules())
   const { maxEntries = 100_000, now = () => performance.now() } = options
 
+  // The tokens of this store: a UUID for each claim would be a tenth of its time.
+  const id = crypto.randomUUID()
+  let claims = 0
+
   const held = new Map<string, Held>()
-  /** In the order of completion, so the first entry is the one that was finished longest ago. */
+  /** In the order of completion. */
   const finished = new Map<string, Held>()
+  let inOrder = finished.entries()
+  let oldest: readonly [key: string, entry: Held] | undefined
+
+  /**
+   * What was finished longest ago. One iterator goes through the map, behind the deletions: a new one each time would have
+   * to pass over all that was deleted since the map last tidied up, thousands of places in a full store.
+   */
+  function longestFinished(): readonly [key: string, entry: Held] | undefined {
+    while (oldest === undefined || finished.get(oldest[0]) !== oldest[1]) {
+      oldest = inOrder.next().value
+      if (oldest !== undefined) continue
+      // At its end an iterator stays there.
+      inOrder = finished.entries()
+      return undefined
+    }
+    return oldest
+  }
 
   function makeRoom(time: number): void {
-    for (const [key, entry] of finished) {
-      if (entry.until > time) break
-      finished.delete(key)
+    for (let first = longestFinished(); first !== undefined && first[1].until <= time; first = longestFinished()) {
+      finished.delete(first[0])
     }
     if (held.size + finished.size < maxEntries) return
     for (const [key, entry] of held) if (entry.until <= time) held.delete(key)
-    for (const key of finished.keys()) {
+    for (let first = longestFinished(); first !== undefined; first = longestFinished()) {
       if (held.size + finished.size < maxEntries) return
-      finished.delete(key)
+      finished.delete(first[0])
     }
     if (held.size >= maxEntries) {
       throw new Error(`memoryStore: all ${maxEntries} entries are deliveries being handled. Raise maxEntries.`)
@@ -75,7 +95,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       if (holder !== undefined && holder.until > time) return { state: 'busy', retryMs: holder.until - time }
       // A lapsed claim gives its own place to whoever takes it over.
       if (holder === undefined) makeRoom(time)
-      const token = crypto.randomUUID()
+      claims += 1
+      const token = `${id}-${claims}`
       held.set(key, { token, until: time + lease })
       return { state: 'claimed', token }
     },

@@ -110,7 +110,7 @@ return 1`
  * once: `disableOfflineQueue: true` (redis), or `enableOfflineQueue: false` with `maxRetriesPerRequest: 1` (ioredis).
  * Its errors are passed on as they are.
  *
- * Interface: Events, Delivery and retries.
+ * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
  *
  * @param client - of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)

@@ -35,8 +35,8 @@ export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' 
  *
  * Keys are text of at most 512 characters (1 536 bytes as UTF-8), without NUL, line breaks or lone surrogates.
  *
- * Interface: Events, Delivery and retries (a message is delivered up to five times; that several endpoints get the
- * same payload is why a key holds the endpoint besides the id).
+ * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries) (a message is delivered up to
+ * five times; that several endpoints get the same payload is why a key holds the endpoint besides the id).
  */
 export interface DeliveryStore {
   /**

@@ -16,7 +16,7 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
  * Digests are compared in constant time, and every secret of a list is tried whichever matches. A stranger's input
  * never throws. The signature covers no time: a captured message stays valid, so remember the ids already handled.
  *
- * Interface: Events, Signature.
+ * Interface: [Signature](../../../docs/the-service.md#signature).
  *
  * @param secret - the secret the webhook is registered with, or a list of one to five while replacing it
  * @param rawBody - the body exactly as it arrived. A parsed body is `false`, and the first one in a process emits a
@@ -47,7 +47,7 @@ const PARSED_BODY =
 /**
  * The signature the service would send for this body, for tests and for sending messages of one's own.
  *
- * Interface: Events, Signature.
+ * Interface: [Signature](../../../docs/the-service.md#signature).
  *
  * @param secret - one secret; a list is refused when it has more than one, as it would be unclear which one signs
  * @param rawBody - the bytes to sign; a string stands for its UTF-8 bytes

@@ -92,6 +92,24 @@ for (const [name, bundle] of Object.entries(bundlers)) {
   })
 }
 
+for (const conditions of [[], ['workerd', 'worker']]) {
+  test(`where there is no node:http (${conditions}), importing the Node transport says what to do`, async () => {
+    const { outputFiles } = await esbuild.build({
+      stdin: {
+        contents: "import { nodeTransport } from 'campaign-client/node'; globalThis.started = nodeTransport",
+        resolveDir: import.meta.dirname,
+      },
+      bundle: true,
+      write: false,
+      format: 'iife',
+      conditions,
+    })
+    const page = createContext({})
+    assert.throws(() => runInContext(outputFiles[0].text, page), /needs node:http.*Leave the transport option out/)
+    assert.equal(page.started, undefined)
+  })
+}
+
 test('a bundle of esbuild for Node keeps node:crypto', async () => {
   const entry = "export { signWebhook } from 'campaign-client/webhook'"
   const { outputFiles } = await esbuild.build({

@@ -5,3 +5,4 @@ import { nodeTransport } from 'campaign-client/node'
 const transport = nodeTransport({ keepAliveMs: 3_600_000 })
 const client = new CampaignClient({ baseUrl: process.argv[2], accessToken: 'token', transport })
 console.log((await client.getCampaignInfo({ pid: 'demo' })).id)
+if (process.argv[3] === 'exit') process.exit(7)

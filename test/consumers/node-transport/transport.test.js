@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { test } from 'node:test'
 import { CampaignClient } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
@@ -57,6 +57,35 @@ test("OpenTelemetry's instrumentation of http sees each attempt, and no token", 
   assert.match(JSON.stringify(sent[0].attributes), /campaign\/info/)
   assert.doesNotMatch(JSON.stringify(sent[0].attributes), /secret-token/)
   transport.close()
+  await close()
+})
+
+test('10 000 calls with one signal that lives as long as the process leave no listener', async () => {
+  const warnings = []
+  const warned = (warning) => warnings.push(warning.message)
+  process.on('warning', warned)
+  const service = createCampaignService()
+  const { url, close } = await service.listen()
+  const transport = nodeTransport()
+  const client = clientOf(url, transport)
+  const { signal } = new AbortController()
+  for (let round = 0; round < 200; round++) {
+    await Promise.all(Array.from({ length: 50 }, () => client.getCampaignPoints({ pid: 'demo' }, { signal })))
+    exporter.reset()
+  }
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
+  transport.close()
+  await close()
+  process.off('warning', warned)
+  assert.deepEqual(warnings, [])
+})
+
+test('process.exit is not held up by idle connections', { timeout: 60_000 }, async () => {
+  const service = createCampaignService()
+  const { url, close } = await service.listen()
+  const child = spawn(process.execPath, ['idle.js', url, 'exit'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 7)
   await close()
 })
 

@@ -185,6 +185,19 @@ export function transportContract(name: string, create: () => TransportUnderTest
         expect((await send(server.baseUrl)).text).toBe(TEXT)
       })
 
+      test('that arrives in thousands of pieces of one byte is whole', async () => {
+        const bytes = Buffer.from(TEXT.repeat(Math.ceil(5_000 / TEXT.length)))
+        const server = await started(
+          tcpServer((socket) => {
+            const pieces = Array.from(bytes, (byte) => Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
+            const head = Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+            const answer = Buffer.concat([head, ...pieces, Buffer.from('0\r\n\r\n')])
+            socket.once('data', () => socket.end(answer))
+          }),
+        )
+        expect(await send(server.baseUrl)).toMatchObject({ text: bytes.toString(), complete: true })
+      })
+
       test('behind a byte order mark is read without it', async () => {
         const server = await started(httpServer((response) => response.end(`\uFEFF${TEXT}`)))
         expect((await send(server.baseUrl)).text).toBe(TEXT)

@@ -18,7 +18,7 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    limit: 32,
+    limit: 32.5,
   },
   {
     name: 'verifyWebhook, node',
@@ -36,8 +36,8 @@ const BUNDLES: readonly BundleBudget[] = [
 ]
 
 /** Of the tarball, in kB. */
-const PACKED_LIMIT = 640
-const UNPACKED_LIMIT = 2_200
+const PACKED_LIMIT = 505
+const UNPACKED_LIMIT = 1_620
 
 /** What the package costs those who ship it to others, and those who install it. */
 export const checkSizes: PackageCheck = {

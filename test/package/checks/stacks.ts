@@ -1,34 +1,67 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import ts from 'typescript'
 import { runCommand } from '../command.ts'
 import type { PackedPackage } from '../packed-package.ts'
+import { isOfCommand } from './command.ts'
 import type { PackageCheck } from './finding.ts'
 
 /** The heading that the bundler puts above each module it took in. */
 const HEADING = /^\/\/ ((?:src|node_modules)\/\S+)$/
-/** Code that people wrote has lines of this length at most, on average; minified code is one line. */
-const AVERAGE_LINE = 80
-
+/** What a minifier makes of a name. */
+const SHORTENED = /^#?[a-zA-Z]\d?$/
 /**
- * The package has no source maps: with the sources in them, twice, they would be three quarters of it. Instead, what is
- * installed can be read: under our own names, line by line, each part below the name of the file it comes from.
+ * The package has no source maps: with the sources in them, twice, they would be most of it. Instead a stack says by
+ * itself where to look: functions and classes have their own names, each plain statement has its line, and each part
+ * stands below the name of the file it comes from.
  */
 export const checkStacks: PackageCheck = {
-  title: 'stacks: lead to lines that can be read, below the name of their source, in both formats',
+  title: 'stacks: name our functions, and lead to one statement below the name of its source, in both formats',
   async run(packed) {
     const problems = packed.files.filter((file) => file.endsWith('.map')).map((file) => `${file} is in the tarball`)
-    for (const file of packed.files.filter((name) => /\.c?js$/.test(name))) {
-      // A file without modules of its own is one long line of names that it exports.
-      if (modulesOf(packed, file).length === 0) continue
-      const lines = linesOf(packed, file)
-      const average = lines.join('').length / lines.length
-      if (average > AVERAGE_LINE) problems.push(`${file}: ${average.toFixed(0)} characters a line: is it minified?`)
+    for (const file of packed.files.filter((name) => /\.c?js$/.test(name) && !isOfCommand(name))) {
+      problems.push(...readingProblems(packed, file))
     }
     for (const format of ['import', 'require'] as const) problems.push(...(await traceProblems(packed, format)))
     return { problems, notes: [] }
   },
 }
+
+/** What a frame of a stack could not show: a name that was shortened, or which statement of its line it means. */
+function readingProblems(packed: PackedPackage, file: string): string[] {
+  const problems: string[] = []
+  const source = ts.createSourceFile(
+    file,
+    linesOf(packed, file).join('\n'),
+    ts.ScriptTarget.ES2022,
+    true,
+    ts.ScriptKind.JS,
+  )
+  const lineOf = (node: ts.Node): number => source.getLineAndCharacterOfPosition(node.getStart(source)).line
+  const visit = (node: ts.Node): void => {
+    const isNamed = ts.isFunctionDeclaration(node) || ts.isClassLike(node) || ts.isMethodDeclaration(node)
+    const name = isNamed ? node.name?.getText(source) : undefined
+    if (name !== undefined && SHORTENED.test(name))
+      problems.push(`${file}:${lineOf(node) + 1}: ${name} is a short name`)
+    if (ts.isSourceFile(node) || ts.isBlock(node)) {
+      const lines = node.statements.filter(isPlain).map(lineOf)
+      for (const [index, line] of lines.entries()) {
+        if (line === lines[index - 1]) problems.push(`${file}:${line + 1} has two statements`)
+      }
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return problems
+}
+
+/** Without blocks, and not to be taken for a part of the line above. */
+const isPlain = (node: ts.Statement): boolean =>
+  (ts.isExpressionStatement(node) && !/^[[(]/.test(node.getText())) ||
+  ts.isVariableStatement(node) ||
+  ts.isReturnStatement(node) ||
+  ts.isThrowStatement(node)
 
 /** The modules of each file of code, ours and others', by the headings above them. */
 export function modulesOf(packed: PackedPackage, file: string): string[] {

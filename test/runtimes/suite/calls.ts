@@ -124,7 +124,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'repeats after 503, obeys Retry-After and tells the hooks',
+    name: 'retries after 503, obeys Retry-After and tells the hooks',
     async run() {
       const seen: string[] = []
       const { client, service } = boxed({
@@ -149,7 +149,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'repeats no write that would count twice',
+    name: 'retries no write that would count twice',
     async run() {
       const { client, service } = boxed()
       service.fail({ on: 'recordActionValue', kind: 'status', status: 503, headers: { 'retry-after': '0' }, times: 3 })

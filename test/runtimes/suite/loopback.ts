@@ -31,7 +31,7 @@ export const loopback: readonly Behaviour[] = [
     },
   },
   {
-    name: 'over HTTP: repeats after 503',
+    name: 'over HTTP: retries after 503',
     async run(environment) {
       const statuses: number[] = []
       const client = connect(environment, { hooks: { onResponse: ({ status }) => statuses.push(status) } })
@@ -66,13 +66,13 @@ export const loopback: readonly Behaviour[] = [
     },
   },
   {
-    name: 'over HTTP: repeats a guarded write after a reset',
+    name: 'over HTTP: retries a guarded write after a reset',
     async run(environment) {
       await connect(environment).setReferrer({ referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' })
     },
   },
   {
-    name: 'over HTTP: repeats no write that would count twice after a reset',
+    name: 'over HTTP: retries no write that would count twice after a reset',
     async run(environment) {
       need(environment, 'sendsOnce')
       const call = connect(environment).recordActionValue({ ...ADA, cid: 'welcome', aid: 'feedback', value: 5 })

@@ -22,7 +22,7 @@ export const waiting: readonly Behaviour[] = [
     },
   },
   {
-    name: 'repeats after an attempt that took too long',
+    name: 'retries after an attempt that took too long',
     async run() {
       const { client, service } = boxed({ timeoutMs: 200 })
       service.fail({ kind: 'hang' })
@@ -58,7 +58,7 @@ export const waiting: readonly Behaviour[] = [
     },
   },
   {
-    name: "rejects with the caller's own reason: aborted during the wait before a repeat",
+    name: "rejects with the caller's own reason: aborted during the wait before a retry",
     async run() {
       const controller = new AbortController()
       const reason = 'not even an object'

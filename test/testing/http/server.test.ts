@@ -76,6 +76,43 @@ describe('listen', () => {
     await server.close()
   })
 
+  test.each<[string, () => unknown, string]>([
+    ['throws', () => expect.unreachable('the page is broken'), 'intercept: .*the page is broken'],
+    ['rejects', async () => expect.unreachable('the page is broken'), 'returned object'],
+    ['resolves, which would count as true', async () => false, 'must return true or false, returned object'],
+    ['forgets to answer', () => undefined, 'returned undefined'],
+  ])('intercept that %s: the client is told, and the service goes on', async (_, intercept, reason) => {
+    const service = createCampaignService()
+    let isBroken = true
+    const server = await service.listen({ intercept: (() => (isBroken ? intercept() : false)) as () => boolean })
+    const client = new CampaignClient({ baseUrl: server.url, accessToken: 'any', maxRetries: 0 })
+    await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({
+      code: 'service_error',
+      headers: { 'x-refusal-reason': expect.stringMatching(reason) },
+    })
+    isBroken = false
+    expect(await client.getCampaignInfo({ pid: 'demo' })).toHaveProperty('id', 'demo')
+    await server.close()
+  })
+
+  test('intercept that throws within its answer ends the connection', async () => {
+    const server = await createCampaignService().listen({
+      intercept(_, response) {
+        ;(response as ServerResponse).writeHead(200, { 'content-length': 100 }).write('half')
+        throw new Error('the page is broken')
+      },
+    })
+    const client = new CampaignClient({ baseUrl: server.url, accessToken: 'any', maxRetries: 0 })
+    await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toHaveProperty('code', 'network')
+    await server.close()
+  })
+
+  test.each([9, 6000, 10_080])('refuses port %i, to which neither fetch nor a browser connects', async (port) => {
+    await expect(createCampaignService().listen({ port })).rejects.toThrow(
+      new RangeError(`listen: port must be one that fetch connects to, got ${port}`),
+    )
+  })
+
   test('a client that names no host is served as well', async () => {
     const service = createCampaignService()
     const server = await service.listen()

@@ -282,7 +282,7 @@ describe('POST /action/value', () => {
     expect(await progress('ada')).toMatchObject({ ref_xp: 10, total: 1220, xp: 1170 })
   })
 
-  test('a repeat is recorded twice; a task that counts once gives its XP once, any other every time', async () => {
+  test('a second value is recorded as well; a task that counts once gives its XP once, any other every time', async () => {
     const { record, progress, service } = start()
     for (let times = 0; times < 2; times++) {
       expect(await record('linus', 'welcome', 'connect-wallet')).toMatchObject(ok())

@@ -1,3 +1,4 @@
+import { CampaignClient } from 'campaign-client'
 import { type CampaignSeed, createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -26,6 +27,39 @@ describe('completeTask', () => {
     }
     const service = createCampaignService({ campaigns: [campaign] })
     expect(service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'alone' }).xp).toBe(4)
+  })
+
+  test('XP beyond all numbers stay numbers, wherever they are told', async () => {
+    const most = Number.MAX_VALUE
+    const user = { platform: 'discord', xp: most, ref_xp: most, ugc_xp: most }
+    const campaign: CampaignSeed = {
+      id: 'c',
+      actions: [
+        { id: 'a', xp: most, xp_mul: most, ref_xp: most, recurrence: 'daily' },
+        { id: 'b', xp: -most, xp_mul: most, recurrence: 'daily' },
+        { id: 'none', xp: most, xp_mul: most },
+      ],
+      quests: [{ id: 'q', xp: most, actions: ['a'] }],
+      users: [
+        { ...user, account: 'ada' },
+        { ...user, account: 'bob', referrer: 'ada' },
+        { platform: 'discord', account: 'zero', xp_mul: 0 },
+      ],
+    }
+    const service = createCampaignService({ campaigns: [campaign], deliver: () => new Response() })
+    service.registerWebhook({ url: HOOK })
+    const client = new CampaignClient({ baseUrl: 'http://localhost/api/v1', accessToken: 'any', fetch: service.fetch })
+    const bob = { account: 'bob', platform: 'discord', pid: 'c' }
+    await client.recordActionValue({ ...bob, cid: 'q', aid: 'a', value: most })
+    expect(await client.getUserProgress(bob)).toMatchObject({ xp: most, total: most })
+    service.completeTask({ ...bob, aid: 'b' })
+    service.completeTask({ ...bob, aid: 'b' })
+    expect(await client.getUserProgress(bob)).toMatchObject({ xp: -most })
+    expect(service.completeTask({ ...bob, account: 'zero', aid: 'none' }).xp).toBe(0)
+    expect(await client.getUserProgress({ ...bob, account: 'ada' })).toMatchObject({ ref_xp: most, total: most })
+    expect(await client.getCampaignPoints({ pid: 'c' })).toMatchObject({ total_points: most })
+    for (const { body } of service.deliveries) expect(body).not.toContain('null')
+    await service.settle()
   })
 
   test('tells the webhooks of the task and of the quest', async () => {

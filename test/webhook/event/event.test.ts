@@ -10,6 +10,7 @@ import {
 } from 'campaign-client/webhook'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { wordsOf } from '../../shared/words-of.ts'
 import { activity, SECRET, sign } from '../signed-message.ts'
 
 type Fields = Record<string, unknown>
@@ -373,7 +374,8 @@ describe('error classes', () => {
     expect(error).toBeInstanceOf(DiscardEvent)
     expect(error).toBeInstanceOf(CampaignError)
     expect(error).not.toBeInstanceOf(WebhookError)
-    expect(error).toMatchObject({ name: 'DiscardEvent', code: 'discard_event', message: 'a campaign we left', cause })
+    expect(error).toMatchObject({ name: 'DiscardEvent', code: 'discard_event', cause })
+    expect(wordsOf(error)).toBe('a campaign we left')
     expect(new DiscardEvent().message).not.toBe('')
     expect(new DiscardEvent()).not.toHaveProperty('cause')
   })
@@ -382,7 +384,7 @@ describe('error classes', () => {
     const error = new WebhookError('body_not_raw', 'express.json() has parsed it')
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       name: 'WebhookError',
-      message: 'express.json() has parsed it',
+      message: 'express.json() has parsed it (docs/error-codes.md#body_not_raw)',
       code: 'body_not_raw',
       status: 500,
     })

@@ -2,21 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { signWebhook } from 'campaign-client/webhook'
 import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ownDatabase } from '../../databases/own-database.ts'
 import { postgres } from '../../databases/postgres.ts'
+import { compiled } from '../../machine/programs.ts'
 import { skipsWithout } from '../../machine/skips-without.ts'
 import { exampleActivity } from '../activity.ts'
 
 const secret = randomUUID()
 
+const pathOf = compiled('examples/webhook-postgres.ts', 'examples/webhook-queue.ts')
+
 /** An example, listening, and what it prints. */
 async function start(name: string, databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
-  const example = fileURLToPath(new URL(`../../../examples/${name}.ts`, import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', example], {
+  const child = spawn(process.execPath, [pathOf(`examples/${name}.ts`)], {
     env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { compiled } from '../../machine/programs.ts'
 import { activity, SECRET, signedHeaders } from '../signed-message.ts'
 
 interface Example {
@@ -12,9 +12,12 @@ interface Example {
   lines: string[]
 }
 
+const FRAMEWORKS = ['node', 'express', 'fastify', 'nest']
+const fileOf = (framework: string): string => `examples/webhook-${framework}.ts`
+const pathOf = compiled(...FRAMEWORKS.map(fileOf))
+
 async function start(name: string): Promise<Example> {
-  const file = fileURLToPath(new URL(`../../../examples/webhook-${name}.ts`, import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+  const child = spawn(process.execPath, [pathOf(fileOf(name))], {
     env: { ...process.env, CAMPAIGN_WEBHOOK_SECRET: SECRET, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -30,7 +33,7 @@ async function start(name: string): Promise<Example> {
   })
 }
 
-describe.each(['node', 'express', 'fastify', 'nest'])('examples/webhook-%s.ts', (name) => {
+describe.each(FRAMEWORKS)('examples/webhook-%s.ts', (name) => {
   test('handles a message once, refuses a forged one, and ends on SIGTERM', { timeout: 30_000 }, async () => {
     const example = await start(name)
     const body = JSON.stringify(activity({ id: 'm-1', user: 'ada' }))

@@ -30,6 +30,20 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  test('a sender hears of it although the store does not answer the release', async () => {
+    const { store } = recordingStore(memoryStore(), { release: () => never })
+    const { receiver, rejections } = observedReceiver({ store, deadlineMs: 300_000, handle: () => never })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(1)
+    void receiver.close({ timeoutMs: 0 })
+    const isAnswered = settled(answer)
+    // One second for the handler, two for the first attempt to release.
+    await vi.advanceTimersByTimeAsync(3000)
+    expect(isAnswered()).toBe(true)
+    expect((await answer).status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'closing' }])
+  })
+
   test('a second call is the same promise, whatever its limit', () => {
     const { receiver } = observedReceiver()
     const first = receiver.close()

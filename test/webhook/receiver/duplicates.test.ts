@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { type ClaimResult, LeaseError, memoryStore } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { activity, deliveryOf, signedHeaders } from '../signed-message.ts'
+import { activity, deliveryOf, SECRET, signedHeaders } from '../signed-message.ts'
 import { deferred, never, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 beforeEach(() => {
@@ -49,6 +50,25 @@ describe('duplicates', () => {
     expect((await one.receiver.fetch(deliveryOf(message))).status).toBe(200)
     expect((await two.receiver.fetch(deliveryOf(message))).status).toBe(200)
     expect([one.handled.length, two.handled.length]).toEqual([1, 0])
+  })
+
+  test('the key of a delivery is the same in every version: as JSON, or its digest where that is too long', async () => {
+    const keys: string[] = []
+    const { receiver } = observedReceiver({ handle: (_event, { key }) => void keys.push(key) })
+    const around = JSON.stringify(['campaign', '']).length
+    const ids = ['m-1', 'x'.repeat(512 - around), 'x'.repeat(513 - around)]
+    for (const id of ids) await receiver.fetch(deliveryOf(activity({ id })))
+    expect(keys).toEqual([
+      '["campaign","m-1"]',
+      JSON.stringify(['campaign', ids[1]]),
+      JSON.stringify([
+        '',
+        'digest',
+        createHash('sha256')
+          .update(JSON.stringify(['campaign', ids[2]]))
+          .digest('hex'),
+      ]),
+    ])
   })
 
   test('no endpoint and id can be mistaken for another pair, whatever they contain', async () => {
@@ -257,13 +277,127 @@ describe('the store is down', () => {
     const answer = receiver.fetch(deliveryOf(message))
     await vi.advanceTimersByTimeAsync(2000)
     expect((await answer).status).toBe(503)
-    expect(errors).toMatchObject([{ context: { stage: 'claim' } }])
+    expect(errors).toMatchObject([
+      {
+        error: { message: "The delivery store's claim() did not answer within 2000 ms." },
+        context: { stage: 'claim' },
+      },
+    ])
     reply.resolve()
     await vi.advanceTimersByTimeAsync(1)
     expect(calls).toEqual(['claim', 'release'])
     expect(handled).toEqual([])
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
     expect(handled).toHaveLength(1)
+  })
+
+  test('an answer that somebody else has it, or had it, is none to be released, however late', async () => {
+    const replies: ((claim: ClaimResult) => void)[] = []
+    const { store, calls } = recordingStore(memoryStore(), {
+      claim: () => new Promise((resolve) => replies.push(resolve)),
+    })
+    const { receiver, errors } = observedReceiver({ store, deadlineMs: 2000 })
+    const answers = [receiver.fetch(deliveryOf(activity())), receiver.fetch(deliveryOf(activity()))]
+    await vi.advanceTimersByTimeAsync(2000)
+    for (const answer of answers) expect((await answer).status).toBe(503)
+    replies[0]?.({ state: 'done' })
+    replies[1]?.({ state: 'busy', retryMs: 1 })
+    await receiver.close({ timeoutMs: 0 })
+    expect(calls).toEqual(['claim', 'claim'])
+    expect(errors).toHaveLength(2)
+  })
+
+  test('a late claim is what close() waits for, and once it is given back for nothing more', async () => {
+    const reply = deferred<ClaimResult>()
+    const { store, calls } = recordingStore(memoryStore(), { claim: () => reply.promise })
+    const { receiver } = observedReceiver({ store, deadlineMs: 2000 })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(2000)
+    await answer
+    let isClosed = false
+    const closed = receiver.close().then(() => {
+      isClosed = true
+    })
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(isClosed).toBe(false)
+    reply.resolve({ state: 'claimed', token: 'a token' })
+    await vi.advanceTimersByTimeAsync(1)
+    await closed
+    expect(calls).toEqual(['claim', 'release'])
+  })
+
+  test('that it is done counts, also when the answer took longer than a lease', async () => {
+    const { store } = recordingStore(memoryStore(), {
+      claim: () => new Promise((resolve) => setTimeout(() => resolve({ state: 'done' }), 1500)),
+    })
+    const { receiver, errors } = observedReceiver({ store, deadlineMs: 2000, leaseMs: 1000 })
+    const answer = receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(1500)
+    expect(await (await answer).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(errors).toEqual([])
+  })
+
+  test('a secret that took all of the time, with the event loop blocked, comes too late', async () => {
+    const { store, calls } = recordingStore(memoryStore())
+    const { receiver, rejections } = observedReceiver({
+      store,
+      deadlineMs: 2000,
+      secret() {
+        const now = performance.now()
+        vi.spyOn(performance, 'now').mockImplementation(() => now + 2000)
+        return SECRET
+      },
+    })
+    const response = await receiver.fetch(deliveryOf(activity()))
+    vi.restoreAllMocks()
+    expect(response.status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'secret_unavailable' }])
+    expect(calls).toEqual([])
+  })
+
+  test('a timer that fires before the clock has come as far ends the wait for a body all the same', async () => {
+    const { receiver, rejections } = observedReceiver({ deadlineMs: 2000 })
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')) })
+    const request = new Request('http://receiver.test/', {
+      method: 'POST',
+      headers: signedHeaders('{"id":'),
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    const now = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const answer = receiver.fetch(request)
+    await vi.advanceTimersByTimeAsync(2000)
+    vi.restoreAllMocks()
+    expect((await answer).status).toBe(408)
+    expect(rejections).toMatchObject([{ reason: 'body_timeout' }])
+  })
+
+  test('a claim is not asked for after the deadline, where the event loop was blocked until then', async () => {
+    const { store, calls } = recordingStore(memoryStore())
+    const { receiver, handled, errors, rejections } = observedReceiver({
+      store,
+      deadlineMs: 2000,
+      async secret() {
+        await undefined
+        // The clock goes on, and no timer fires.
+        const now = performance.now()
+        vi.spyOn(performance, 'now').mockImplementation(() => now + 2000)
+        return SECRET
+      },
+    })
+    const response = await receiver.fetch(deliveryOf(activity()))
+    vi.restoreAllMocks()
+    expect(response.status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'store_unavailable' }])
+    expect(errors).toMatchObject([
+      {
+        error: { message: 'The time of the request was up before the delivery store could be asked.' },
+        context: { stage: 'claim' },
+      },
+    ])
+    expect(calls).toEqual([])
+    expect(handled).toEqual([])
   })
 
   test('a claim that fails after the deadline is reported once more, and nothing else happens', async () => {
@@ -394,12 +528,15 @@ describe('the store is down', () => {
         return never
       },
     })
-    const { receiver } = observedReceiver({ store, leaseMs: 900 })
+    const { receiver, errors } = observedReceiver({ store, leaseMs: 900 })
     const sentAt = performance.now()
     void receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(900)
     expect(attempts).toHaveLength(5)
     expect(Math.max(...attempts) - sentAt).toBeLessThan(600)
+    expect(errors).toMatchObject([
+      { error: { message: "The delivery store's complete() did not answer within 60 ms." } },
+    ])
   })
 
   test('a function of Lambda answers when it is recorded for good: the answer would freeze it', async () => {
@@ -467,6 +604,7 @@ describe('the store is down', () => {
       { error: { code: 'lease_lost' }, context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } },
     ])
     expect(errors[0]?.error).toBeInstanceOf(LeaseError)
+    expect(String(errors[0]?.error)).toMatch(/may have been handled twice/)
     expect(rejections).toEqual([])
   })
 

@@ -101,6 +101,89 @@ describe('heartbeat', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
+  test('the late answer of one extension is none of the one after it, which is told of as well', async () => {
+    const replies: ((held: boolean) => void)[] = []
+    const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
+    const { errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(16_000)
+    expect(replies).toHaveLength(2)
+    replies[0]?.(true)
+    await vi.advanceTimersByTimeAsync(4000)
+    expect(errors).toHaveLength(2)
+  })
+
+  test.each([true, false])('an answer (%s) after the handler is through changes nothing', async (held) => {
+    const replies: ((held: boolean) => void)[] = []
+    const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
+    const { signal, running, answer, errors } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(10_000)
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(1)
+    await answer
+    replies[0]?.(held)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(signal.aborted).toBe(false)
+    expect(errors).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('close() while the record is missing does not fire the signal of a handler that is through', async () => {
+    const { store } = recordingStore(memoryStore(), { complete: () => never })
+    const { receiver, signal, running, errors } = await heldDelivery(store)
+    running.resolve()
+    await vi.advanceTimersByTimeAsync(1)
+    void receiver.close({ timeoutMs: 0 })
+    await vi.advanceTimersByTimeAsync(500)
+    expect(signal.aborted).toBe(false)
+    expect(errors).toEqual([])
+  })
+
+  test('a handler that asks for its signal when the lease is lost already finds it aborted', async () => {
+    const { store } = recordingStore(memoryStore(), { extend: async () => false })
+    const signals: AbortSignal[] = []
+    const { receiver } = observedReceiver({
+      store,
+      leaseMs: LEASE,
+      async handle(_event, context) {
+        await wait(12_000)
+        signals.push(context.signal)
+      },
+    })
+    void receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(12_000)
+    expect(signals.map(reasonOf)).toEqual(['lease_lost'])
+  })
+
+  test('a handler that returns what is awaited, but a function, keeps its lease as well', async () => {
+    const inner = memoryStore()
+    const { store, calls } = recordingStore(inner)
+    const { receiver } = observedReceiver({
+      store,
+      leaseMs: LEASE,
+      // biome-ignore lint/suspicious/noThenProperty: query builders have one
+      handle: () => Object.assign(() => undefined, { then: (resolve: () => void) => void setTimeout(resolve, 15_000) }),
+    })
+    void receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(15_001)
+    expect(calls).toEqual(['claim', 'extend', 'complete'])
+  })
+
+  test.each([undefined, null, 1])(
+    'a handler that returns %s is through, and needs no timer for a lease',
+    async (value) => {
+      const delays: unknown[] = []
+      const realSetTimeout = globalThis.setTimeout
+      vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, delayMs: number) => {
+        delays.push(delayMs)
+        return realSetTimeout(callback, delayMs)
+      }) as typeof setTimeout)
+      const { receiver } = observedReceiver({ leaseMs: 24_000, handle: () => value })
+      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+      vi.restoreAllMocks()
+      expect(delays).not.toContain(8000)
+    },
+  )
+
   test('a late no is a no, whatever is asked meanwhile', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
@@ -376,6 +459,35 @@ describe('maxRunMs', () => {
     running.reject(new Error('half done'))
     await vi.advanceTimersByTimeAsync(1)
     expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' } }, { error: { message: 'half done' } }])
+  })
+
+  test('a timer that fires a moment early sends no extension for it', async () => {
+    const { store, calls } = recordingStore(memoryStore())
+    const { signal } = await heldDelivery(store)
+    await vi.advanceTimersByTimeAsync(RUN - 1)
+    const before = calls.length
+    const early = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => early + 0.5)
+    await vi.advanceTimersByTimeAsync(1)
+    vi.restoreAllMocks()
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(reasonOf(signal)).toBe('run_time_exceeded')
+    expect(calls).toHaveLength(before)
+  })
+
+  test('why the signal fired is said in words', async () => {
+    const store = memoryStore()
+    const cases: [DeliveryStore, RegExp][] = [
+      [store, /^The webhook handler ran for maxRunMs\./],
+      [recordingStore(store, { extend: async () => false }).store, /^The lease of this delivery was lost/],
+      [recordingStore(store, { extend: () => never }).store, /^The delivery store did not extend the lease/],
+    ]
+    for (const [held, words] of cases) {
+      const { signal } = await heldDelivery(held)
+      await vi.advanceTimersByTimeAsync(RUN)
+      expect(signal.reason.message).toMatch(words)
+    }
   })
 
   test('an extension that a blocked event loop kept from being sent is not sent after it', async () => {

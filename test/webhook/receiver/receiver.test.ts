@@ -455,6 +455,35 @@ describe('onHandled', () => {
     ])
   })
 
+  test('names the message that came, whatever the handler writes to its event', async () => {
+    const told: WebhookHandled[] = []
+    const { receiver, rejections, errors } = observedReceiver({
+      onHandled: (handled) => told.push(handled),
+      handle(event) {
+        Object.assign(event, { id: 'another', kind: 'unknown' })
+        throw new Error('no')
+      },
+    })
+    expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(500)
+    expect(told).toMatchObject([{ id: 'm-1', kind: 'action_completed', outcome: 'failed' }])
+    expect(rejections).toMatchObject([{ id: 'm-1' }])
+    expect(errors).toMatchObject([{ context: { id: 'm-1' } }])
+  })
+
+  test('tells of a handler that gave up when its signal fired', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const told: WebhookHandled[] = []
+    const { receiver } = observedReceiver({
+      maxRunMs: 1000,
+      onHandled: (handled) => told.push(handled),
+      handle: (_event, { signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    void receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(told).toMatchObject([{ outcome: 'interrupted' }])
+  })
+
   test('is not told of what was refused, and what it throws changes nothing', async () => {
     const onHandled = vi.fn(() => {
       throw new Error('hook')
@@ -467,7 +496,37 @@ describe('onHandled', () => {
   })
 })
 
+describe('the context of a handler', () => {
+  test('can be copied, taken apart and replaced in part, and its signal is one', async () => {
+    const seen: unknown[] = []
+    const { receiver } = observedReceiver({
+      handle(_event, context) {
+        const { signal, ...rest } = context
+        seen.push({ ...context }.signal === signal, Object.create(context).signal === signal, Object.keys(rest).sort())
+        const own = new AbortController().signal
+        seen.push(Object.defineProperty(context, 'signal', { value: own }).signal === own)
+      },
+    })
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    expect(seen).toEqual([true, true, ['key', 'rawBody', 'secretIndex'], true])
+  })
+})
+
 describe('the handler throws', () => {
+  test('what can not even be asked what it is: the claim is released all the same', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    let runs = 0
+    const { receiver } = observedReceiver({
+      handle() {
+        if (++runs === 1) throw proxy
+      },
+    })
+    const message = activity()
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
+    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
+  })
+
   test('the claim is released first, then the answer is 500', async () => {
     const released = deferred()
     const inner = memoryStore()

@@ -1,34 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { createWebhookReceiver, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
-import { build } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
+import { describe, expect, type TestContext, test } from 'vitest'
+import { compiled } from '../../machine/programs.ts'
 import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.ts'
 
-/**
- * Makes one file of the child: compiling it in each of its processes takes longer than what is tested.
- *
- * @returns the file, in a folder of its own from which the packages of the clients are found
- */
-async function compileChild(): Promise<string> {
-  const folder = mkdtempSync(fileURLToPath(new URL('../../../node_modules/.crash-child-', import.meta.url)))
-  const file = join(folder, 'crash-child.mjs')
-  await build({
-    entryPoints: [fileURLToPath(new URL('crash-child.ts', import.meta.url))],
-    outfile: file,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['pg', 'postgres', 'redis', 'ioredis'],
-  })
-  return file
-}
+const CHILD = 'test/webhook/stores/crash-child.ts'
 
 /** Several times what it takes to look at the store between a death and the end of the lease. */
 const LEASE_MS = 1500
@@ -95,11 +75,7 @@ export function crashContract(
   target: () => { url: string; place: string },
   { exactlyOnce }: { exactlyOnce: boolean },
 ): void {
-  let childFile: string
-  beforeAll(async () => {
-    childFile = await compileChild()
-  })
-  afterAll(() => rmSync(dirname(childFile), { recursive: true, force: true }))
+  const pathOf = compiled(CHILD)
 
   /** A message, a process that handles its first attempt and halts, and a receiver here for the later attempts. */
   async function scene(haltAt: 'handling' | 'applying' | 'applied', { onTestFinished }: TestContext) {
@@ -124,7 +100,7 @@ export function crashContract(
       onError: (error) => errors.push(error),
     })
     onTestFinished(() => receiver.close())
-    const process = new ReceiverProcess(childFile, task)
+    const process = new ReceiverProcess(pathOf(CHILD), task)
     onTestFinished(() => process.kill())
     await process.step({ at: haltAt })
     return {

@@ -34,7 +34,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
     await service?.stop()
   })
 
-  describe.each(['pg', 'postgres'] as const)('a crash, with the client of %s', (client) => {
+  describe.concurrent.each(['pg', 'postgres'] as const)('a crash, with the client of %s', (client) => {
     crashContract(client, () => ({ url: service.url, place: schema }), { exactlyOnce: true })
   })
 

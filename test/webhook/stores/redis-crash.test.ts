@@ -19,7 +19,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
   })
   afterAll(() => service?.stop())
 
-  describe.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {
+  describe.concurrent.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {
     crashContract(client, () => ({ url: service.url, place: `${prefix}crash-${client}:` }), { exactlyOnce: false })
   })
 

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/store.ts'
+import { FULL_STORM } from '../../machine/full-size.ts'
 
 /** All of a storm takes a minute: the gate sends it, and who works on something else a tenth of it. */
-export const stormOf = (count: number): number => (process.env.CAMPAIGN_TEST_FULL_STORM === '1' ? count : count / 10)
+export const stormOf = (count: number): number => (FULL_STORM ? count : count / 10)
 
 /** What a delivery's process dies of, or not, in one attempt. */
 const fates = [

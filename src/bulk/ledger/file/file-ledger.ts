@@ -1,6 +1,6 @@
-import { isText, type OptionRules, optional, optionProblems } from '../../../shared/options.ts'
+import { type OptionRules, optional, optionProblems } from '../../../shared/options.ts'
 import { invalidRequest } from '../../invalid-request.ts'
-import { headerConflict, type LedgerHeader } from '../header.ts'
+import { headerConflict, isRunName, type LedgerHeader } from '../header.ts'
 import { type AwardLedger, LEDGER, type LedgerSession } from '../ledger.ts'
 import { fileSession } from './file-session.ts'
 import { GroupWriter } from './group-writer.ts'
@@ -15,7 +15,7 @@ import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
 export interface FileLedgerOptions {
   /**
    * The name of the run that the ledger belongs to. A ledger of another run is refused, so that what a test run has
-   * written is never taken for what has happened in production.
+   * written is never taken for what has happened in production. At most 500 characters.
    *
    * @defaultValue `'default'`
    */
@@ -29,7 +29,7 @@ export interface FileLedger extends AwardLedger {
   readonly path: string
 }
 
-const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isText) }
+const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isRunName) }
 
 /** Without a name of its own a run has this one. */
 export const DEFAULT_RUN = 'default'

@@ -46,7 +46,8 @@ export function fileSession({ index, writer, find, close }: SessionParts): Ledge
       }
       const state = index.state(found)
       const bound = (state & BOUND) !== 0
-      if (bound && !index.isBound(found)) return { kind: 'conflict' }
+      // Also where an earlier row of this list was begun and taken back.
+      if ((state & (BOUND | SEEN)) !== 0 && !index.isBound(found)) return { kind: 'conflict' }
       if ((state & SEEN) !== 0 && !again) return { kind: 'duplicate' }
       index.setState(found, state | SEEN)
       const verdict = verdictOf(state)
@@ -79,7 +80,7 @@ export function fileSession({ index, writer, find, close }: SessionParts): Ledge
       if ((state & BOUND) === 0) return undefined
       if ((state & SEEN) !== 0) return 'duplicate'
       index.setState(found, state | SEEN)
-      return verdictOf(state)
+      return verdictOf(state) ?? ((state & DOUBT) !== 0 ? 'indeterminate' : undefined)
     },
 
     contradicts(row) {

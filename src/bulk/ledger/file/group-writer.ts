@@ -14,14 +14,14 @@ export interface LedgerEnd {
  */
 export class GroupWriter {
   readonly #file: LedgerFile
-  readonly #mayWrite: () => Promise<void>
+  readonly #mayWrite: () => void
   #end: LedgerEnd
   #gathering: Gathering | undefined
   #writing: Promise<void> | undefined
   #failure: { readonly reason: unknown } | undefined
 
-  /** @param mayWrite - asked before each group; rejects when the file is no longer ours */
-  constructor(file: LedgerFile, end: LedgerEnd, mayWrite: () => Promise<void>) {
+  /** @param mayWrite - called right before each group; throws when the file is no longer ours */
+  constructor(file: LedgerFile, end: LedgerEnd, mayWrite: () => void) {
     this.#file = file
     this.#end = end
     this.#mayWrite = mayWrite
@@ -50,7 +50,6 @@ export class GroupWriter {
     await undefined
     for (let group = this.#take(); group !== undefined; group = this.#take()) {
       try {
-        await Promise.all([this.#mayWrite(), this.#file.check(this.#end.position)])
         await this.#writeGroup(group.lines)
         group.resolve()
       } catch (reason) {
@@ -72,9 +71,11 @@ export class GroupWriter {
     const text = Buffer.from(lines.join(''))
     const sum = groupSum(this.#end.sum, text)
     const bytes = Buffer.concat([text, Buffer.from(commitLine(lines.length, sum))])
+    const end = { position: this.#end.position + bytes.length, sum }
+    this.#mayWrite()
     await this.#file.write(bytes, this.#end.position)
-    await this.#file.flush()
-    this.#end = { position: this.#end.position + bytes.length, sum }
+    await Promise.all([this.#file.flush(), this.#file.check(end.position)])
+    this.#end = end
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRecord } from '../../../shared/record.ts'
@@ -11,7 +12,7 @@ export class LockedLedger extends Error {}
 /** The right to write to a ledger, until it is given back or taken by somebody to whom we seemed dead. */
 export interface Lock {
   /** @throws LockedLedger when somebody else has taken it */
-  check(): Promise<void>
+  check(): void
   release(): Promise<void>
 }
 
@@ -139,25 +140,21 @@ async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes): Pr
   let released = false
 
   // While the file is open, no other one gets its number.
-  const isOurs = async (): Promise<boolean> => {
-    try {
-      const found = await stat(path, { bigint: true })
-      return found.ino === ino && found.dev === dev
-    } catch (error) {
-      if (isMissing(error)) return false
-      throw error
-    }
+  const isOurs = (): boolean => {
+    // At once: an answer that comes later may be out of date, in a process that has slept until then.
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return found !== undefined && found.ino === ino && found.dev === dev
   }
   return {
-    async check() {
-      if (!(await isOurs())) throw new LockedLedger('another run has taken it over, since this one seemed to be gone')
+    check() {
+      if (!isOurs()) throw new LockedLedger('another run has taken it over, since this one seemed to be gone')
     },
     async release() {
       if (released) return
       released = true
       clearInterval(beat)
       try {
-        if (await isOurs()) await unlink(path)
+        if (isOurs()) await unlink(path)
       } finally {
         await handle.close()
       }

@@ -100,7 +100,7 @@ async function* settledEntries(file: LedgerFile): AsyncGenerator<LedgerEntry> {
   })
 
   /** What is known of those whose last line is still to come. */
-  const open = new Map<number, { row: AwardRow; last: LastWord }>()
+  const open = new Map<number, Open>()
   let isHeader = true
   for await (const group of readGroups(file)) {
     const settled: LedgerEntry[] = []
@@ -110,10 +110,11 @@ async function* settledEntries(file: LedgerFile): AsyncGenerator<LedgerEntry> {
         const entry = index.seekId(group.bytes, from + idOffset(line), to)
         if (line.intent !== undefined) {
           const { intent: id, address, pid, xp, at } = line
-          open.set(entry, { row: { id, address, pid, xp }, last: { at } })
+          open.set(entry, { row: { id, address, pid, xp }, last: { at }, before: open.get(entry)?.last })
         }
         const known = open.get(entry)
         if (known === undefined) return
+        if (line.released !== undefined) known.last = known.before ?? known.last
         if (line.verdict !== undefined) known.last = { at: line.at, ...(line.error && { error: line.error }) }
         if (number !== lastLines[entry]) return
         open.delete(entry)
@@ -130,6 +131,13 @@ async function* settledEntries(file: LedgerFile): AsyncGenerator<LedgerEntry> {
 
 /** When something was said of an entry last, and what. */
 type LastWord = Pick<LedgerEntry, 'at' | 'error'>
+
+interface Open {
+  readonly row: AwardRow
+  last: LastWord
+  /** What stands again when its last intent is released. */
+  readonly before: LastWord | undefined
+}
 
 type Line =
   | ({ intent: string; verdict?: never; released?: never; at: string; error?: never } & Omit<AwardRow, 'id'>)

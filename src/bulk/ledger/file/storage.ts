@@ -25,6 +25,8 @@ export interface LedgerFile {
   close(): Promise<void>
 }
 
+/** At the end, wherever that is: a file that somebody cut off or went on writing has another length than ours from then on. */
+const APPENDING = constants.O_RDWR | constants.O_APPEND
 /** Only its owner may read who got what. */
 const RIGHTS = 0o600
 /** Windows has no such flag, and 0 leaves the others as they are. */
@@ -36,7 +38,7 @@ export const fileStorage: LedgerStorage = {
     await refuseOddFile(path)
     let handle: FileHandle
     try {
-      handle = await open(path, (access === 'read' ? constants.O_RDONLY : constants.O_RDWR) | NO_SYMLINK)
+      handle = await open(path, (access === 'read' ? constants.O_RDONLY : APPENDING) | NO_SYMLINK)
     } catch (error) {
       if (isMissing(error)) return undefined
       throw error

@@ -1,13 +1,8 @@
 import { campaigns } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { ItemsByKind } from '../parts/items-by-kind.tsx'
 import { Item, Pending } from '../parts/panel.tsx'
 import { amount, Text } from '../parts/text.tsx'
-
-const KINDS = [
-  ['task', 'Tasks'],
-  ['quest', 'Quests'],
-  ['challenge', 'Challenges'],
-] as const
 
 /** What a campaign consists of, with the ids that calls want. */
 export function Campaign({ pid }: { pid: string }) {
@@ -31,27 +26,19 @@ export function Campaign({ pid }: { pid: string }) {
           {campaign.users} joined · {amount(campaign.points)} XP
         </span>
       </p>
-      {KINDS.map(([kind, title]) => {
-        const items = campaign.items.filter((item) => item.kind === kind)
-        if (items.length === 0) return null
-        return (
-          <div key={kind}>
-            <h3 class="minor">{title}</h3>
-            <ul class="rows">
-              {items.map((item) => (
-                <li class="row" key={item.id}>
-                  <span class="grow">
-                    <Text>{item.name}</Text> <code class="muted">{item.id}</code>
-                    {item.actions && <span class="muted"> · {item.actions.join(', ')}</span>}
-                    {item.deps.length > 0 && <span class="muted"> · after {item.deps.join(', ')}</span>}
-                  </span>
-                  <span class="number muted">{amount(item.xp)} XP</span>
-                </li>
-              ))}
-            </ul>
-          </div>
-        )
-      })}
+      <ItemsByKind
+        items={campaign.items}
+        row={(item) => (
+          <li class="row" key={item.id}>
+            <span class="grow">
+              <Text>{item.name}</Text> <code class="muted">{item.id}</code>
+              {item.actions && <span class="muted"> · {item.actions.join(', ')}</span>}
+              {item.deps.length > 0 && <span class="muted"> · after {item.deps.join(', ')}</span>}
+            </span>
+            <span class="number muted">{amount(item.xp)} XP</span>
+          </li>
+        )}
+      />
     </Item>
   )
 }

@@ -2,6 +2,7 @@ import type { CampaignView, ItemView, UserView } from '../../protocol.ts'
 import { attempt, perform, useAnswer } from '../actions.ts'
 import { campaigns, usersRevision } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
+import { ItemsByKind } from '../parts/items-by-kind.tsx'
 import { Item, Pending } from '../parts/panel.tsx'
 import { amount, Name, Text } from '../parts/text.tsx'
 
@@ -49,31 +50,13 @@ const Figure = ({ name, children }: { name: string; children: string | number | 
   </div>
 )
 
-const GROUPS = [
-  ['task', 'Tasks'],
-  ['quest', 'Quests'],
-  ['challenge', 'Challenges'],
-] as const
-
 function Progress({ user, campaign }: { user: UserView; campaign: CampaignView }) {
   const done = new Set(user.completed)
   return (
-    <>
-      {GROUPS.map(([kind, title]) => {
-        const items = campaign.items.filter((item) => item.kind === kind)
-        if (items.length === 0) return null
-        return (
-          <div key={kind}>
-            <h3 class="minor">{title}</h3>
-            <ul class="rows">
-              {items.map((item) => (
-                <ItemLine key={item.id} item={item} user={user} done={done} />
-              ))}
-            </ul>
-          </div>
-        )
-      })}
-    </>
+    <ItemsByKind
+      items={campaign.items}
+      row={(item) => <ItemLine key={item.id} item={item} user={user} done={done} />}
+    />
   )
 }
 

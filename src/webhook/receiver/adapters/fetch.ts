@@ -67,7 +67,7 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
   }
   const reader = request.body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
-  const forget = deadline.onPassed(cancel)
+  deadline.onPassed(cancel)
   const collector = new BodyCollector(maxBytes)
   try {
     for (;;) {
@@ -82,7 +82,5 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
     }
   } catch {
     return { ok: false, reason: 'body_aborted' }
-  } finally {
-    forget()
   }
 }

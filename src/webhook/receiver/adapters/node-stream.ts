@@ -41,9 +41,8 @@ export function readByOthers(stream: NodeReadable, deadline: Deadline): Promise<
       ['aborted', onAborted],
       ['close', onAborted],
     ]
-    const forget = deadline.onPassed(() => settle({ ok: false, reason: 'body_timeout' }))
+    deadline.onPassed(() => settle({ ok: false, reason: 'body_timeout' }))
     function settle(failure: BodyFailure | undefined): void {
-      forget()
       for (const [event, listener] of listeners) stream.removeListener(event, listener)
       resolve(failure)
     }
@@ -78,10 +77,7 @@ export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLim
     const held = isHeld(stream)
     if (held) listeners.push(['readable', () => drain(stream)])
 
-    let forget = (): void => {}
-
     function settle(result: BodyRead): void {
-      forget()
       for (const [event, listener] of listeners) stream.removeListener(event, listener)
       resolve(result)
     }
@@ -101,7 +97,7 @@ export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLim
     // A stream that is gone already says nothing any more.
     if (stream.destroyed) return onAborted()
     if (deadline.passed) return onTimeout()
-    forget = deadline.onPassed(onTimeout)
+    deadline.onPassed(onTimeout)
     for (const [event, listener] of listeners) stream.on(event, listener)
     if (held) drain(stream)
     else stream.resume()

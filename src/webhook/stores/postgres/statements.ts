@@ -44,31 +44,36 @@ $campaign_client$`
 /** The statements of one store. @param table - as in the options, checked */
 export function statements(tableName: string, runOnceRetainMs: number) {
   const table = quotedTable(tableName)
-  const hash = "sha256(convert_to($1::text, 'UTF8'))"
+  const hashOf = (key: string) => `sha256(convert_to(${key}, 'UTF8'))`
+  const hash = hashOf('$1::text')
   const fromNow = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`
   const runOnceExpiry =
     runOnceRetainMs === Infinity ? "'infinity'::timestamptz" : fromNow(String(Math.ceil(runOnceRetainMs)))
   const delivery = `purpose = 'delivery' AND key_hash = ${hash}`
   const holder = `${delivery} AND state = 'claimed' AND token = $2::text`
+  // As text: the clients encode what they take for JSON a second time.
+  const insertGiven = (
+    state: string,
+  ) => `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
+      SELECT 'delivery', ${hashOf('given.id')}, given.id, ${state}, given.token, ${fromNow('$2')}
+      FROM jsonb_to_recordset($1::text::jsonb) AS given(id text, token text) ORDER BY 2
+      ON CONFLICT (purpose, key_hash) DO UPDATE`
   return {
-    // The expiry is computed again on conflict: the first one may have been computed before a wait for another session.
-    claim: `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
-      VALUES ('delivery', ${hash}, $1::text, 'claimed', $2::text, ${fromNow('$3')})
-      ON CONFLICT (purpose, key_hash) DO UPDATE
-        SET state = 'claimed', token = excluded.token, expires_at = ${fromNow('$3')}
+    // Many keys in one order for everybody, so that two statements wait for each other in one direction only. The expiry is
+    // computed again on conflict: the first one may have been computed before a wait for another session.
+    claim: `${insertGiven("'claimed'")}
+        SET state = 'claimed', token = excluded.token, expires_at = ${fromNow('$2')}
         WHERE held.expires_at <= clock_timestamp()
-      RETURNING 1 AS made`,
+      RETURNING token`,
     held: `SELECT state, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS remaining
       FROM ${table} WHERE ${delivery} AND expires_at > clock_timestamp()`,
     extend: `UPDATE ${table} SET expires_at = ${fromNow('$3')}
       WHERE ${holder} AND expires_at > clock_timestamp() RETURNING 1 AS made`,
     // The token stays in the finished row: a holder whose answer got lost may complete again.
-    complete: `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
-      VALUES ('delivery', ${hash}, $1::text, 'done', $2::text, ${fromNow('$3')})
-      ON CONFLICT (purpose, key_hash) DO UPDATE
-        SET state = 'done', token = excluded.token, expires_at = ${fromNow('$3')}
+    complete: `${insertGiven("'done'")}
+        SET state = 'done', token = excluded.token, expires_at = ${fromNow('$2')}
         WHERE held.token = excluded.token OR held.expires_at <= clock_timestamp()
-      RETURNING 1 AS made`,
+      RETURNING token`,
     release: `DELETE FROM ${table} WHERE ${holder}`,
     runOnce: `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
       VALUES ('run_once', ${hash}, $1::text, 'done', NULL, ${runOnceExpiry})

@@ -1,3 +1,4 @@
+import { Batches } from '../../../shared/batches.ts'
 import { type OptionRules, optional, positive, requireOptions } from '../../../shared/options.ts'
 import { isTable } from '../../../shared/postgres-table.ts'
 import { hasMethod, requireKey, requireMilliseconds } from '../arguments.ts'
@@ -113,13 +114,15 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * ```
  *
  * Takes the pool you have and neither opens nor ends it. Each call of `claim`, `extend`, `complete` and `release` is
- * one statement of its own (a duplicate's `claim` takes two), works behind a transaction pooler, and reads the
- * database's clock, so that the clocks of the receivers do not matter. A `pg` pool needs an `error` listener: without
+ * one statement (a duplicate's `claim` takes two), works behind a transaction pooler, and reads the
+ * database's clock, so that the clocks of the receivers do not matter. Calls of `claim` that come while two such
+ * statements are under way go into the next one together, and so do those of `complete`: each resolves when what it
+ * wrote is committed. A `pg` pool needs an `error` listener: without
  * one, Node ends the process when an idle connection is lost. Errors of the client are passed on as they are.
  *
  * Rows stay until {@link PostgresStore.prune} removes the expired ones.
  *
- * Interface: Events, Delivery and retries.
+ * Interface: [Delivery and retries](../../../../docs/the-service.md#delivery-and-retries).
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres`
  * @returns a store whose methods reject with the client's error when the database can't be reached or the table is not
@@ -143,6 +146,9 @@ export function postgresStore(
   requireOptions('postgresStore', options, rules())
   const sql = statements(options.table ?? DEFAULT_TABLE, options.runOnceRetainMs ?? DEFAULT_RUN_ONCE_RETAIN_MS)
 
+  const claims = new Writes(query, sql.claim)
+  const completions = new Writes(query, sql.complete)
+
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
@@ -150,7 +156,7 @@ export function postgresStore(
       requireMilliseconds('leaseMs', leaseMs)
       // The holder can let go between the two statements. Who sees that three times is told to come back.
       for (let attempt = 0; attempt < 3; attempt++) {
-        if ((await query(sql.claim, key, token, leaseMs)).length > 0) return { state: 'claimed', token }
+        if (await claims.ask(leaseMs, key, token)) return { state: 'claimed', token }
         const [held] = await query(sql.held, key)
         if (held === undefined) continue
         if (field(held, 'state') === 'done') return { state: 'done' }
@@ -164,7 +170,7 @@ export function postgresStore(
     },
 
     async complete(key, token, retainMs) {
-      return (await query(sql.complete, requireKey(key), token, requireMilliseconds('retainMs', retainMs))).length > 0
+      return completions.ask(requireMilliseconds('retainMs', retainMs), requireKey(key), token)
     },
 
     async release(key, token) {
@@ -192,6 +198,50 @@ export function postgresStore(
       }
       return (await query(sql.prune, limit)).length
     },
+  }
+}
+
+interface Write {
+  /** The key. */
+  readonly id: string
+  readonly token: string
+}
+
+const MOST_TIMES = 100
+/**
+ * A hanging statement is passed over well before a receiver asks again, and two statements under way leave connections
+ * of the smallest usual pool to the others.
+ */
+const PACE = { atOnce: 2, patienceMs: 500 }
+
+/** Writes of one kind, many of them in one statement: a commit for each would be most of the work. */
+class Writes {
+  readonly #query: Query
+  readonly #statement: string
+  /** By the time they are for: a receiver has one. */
+  readonly #batches = new Map<number, Batches<Write, boolean>>()
+
+  constructor(query: Query, statement: string) {
+    this.#query = query
+    this.#statement = statement
+  }
+
+  /** @returns whether it was written */
+  ask(ms: number, id: string, token: string): Promise<boolean> {
+    let batches = this.#batches.get(ms)
+    if (batches === undefined) {
+      // Whoever has another time for each call must not fill the memory. What is under way goes on.
+      if (this.#batches.size === MOST_TIMES) this.#batches.clear()
+      batches = new Batches((writes) => this.#write(ms, writes), PACE)
+      this.#batches.set(ms, batches)
+    }
+    return batches.ask({ id, token })
+  }
+
+  async #write(ms: number, writes: readonly Write[]): Promise<boolean[]> {
+    const rows = await this.#query(this.#statement, JSON.stringify(writes), ms)
+    const made = new Set(rows.map((row) => field(row, 'token')))
+    return writes.map(({ token }) => made.has(token))
   }
 }
 

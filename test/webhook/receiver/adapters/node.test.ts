@@ -1,11 +1,11 @@
 import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { WebhookError, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activity, deliveryOf, HEADER, PLAUSIBLE, sign, signedHeaders } from '../../signed-message.ts'
 import { deferred, observedReceiver } from '../observed-receiver.ts'
 import { serve } from './loopback-server.ts'
+import { rawConnection } from './raw-connection.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -35,26 +35,11 @@ function post(
   return fetch(url, { method: 'POST', headers, body })
 }
 
-/** A connection that speaks HTTP by hand: what it sends is cut where the test says. */
-async function rawConnection(port: number): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> {
-  const socket = connect(port, '127.0.0.1')
-  onTestFinished(() => void socket.destroy())
-  const closed = deferred()
-  let text = ''
-  socket.on('data', (chunk) => {
-    text += chunk.toString()
-  })
-  socket.on('error', () => {})
-  socket.on('close', () => closed.resolve())
-  await new Promise<void>((resolve) => socket.once('connect', resolve))
-  return { socket, received: () => text, closed: closed.promise }
-}
-
 const HEAD = 'POST /webhooks/campaign HTTP/1.1\r\nhost: receiver.test\r\n'
 const SIGNED_HEAD = `${HEAD}${HEADER}: ${'a'.repeat(64)}\r\n`
 
 describe('answers', () => {
-  test('a signed message is handled, a forged one refused, a repeated one done', async () => {
+  test('a signed message is handled, a forged one refused, a second copy answered as done', async () => {
     const { receiver, handled } = observedReceiver()
     const { url } = await serveReceiver(receiver)
     const body = JSON.stringify(activity({ team: 'Zoë ✓' }))

@@ -1,0 +1,203 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { signWebhook } from 'campaign-client/webhook'
+import { Pool } from 'undici'
+import { type Group, OURS, ratios, type Subject } from './harness.ts'
+import { inParallel } from './in-parallel.ts'
+import { type ReceiverKind, type ReceiverUse, SECRET } from './receiver-kinds.ts'
+
+const AT_ONCE = 64
+const BATCH = 4_000
+const ROUNDS = 10
+const WARM_UP = 3
+/** Over which memory is watched, and none may be lost. */
+const MANY = 100_000
+
+const SERVICES = { redis: process.env.CAMPAIGN_TEST_REDIS_URL, postgres: process.env.CAMPAIGN_TEST_POSTGRES_URL }
+
+const NAMES: Readonly<Record<ReceiverKind, string>> = {
+  bare: 'bare handler',
+  memory: OURS,
+  redis: `${OURS}, redis`,
+  ioredis: `${OURS}, ioredis`,
+  pg: `${OURS}, pg`,
+  postgres: `${OURS}, postgres`,
+}
+
+/** What a receiver costs and how much it takes, by its store. */
+export default async function (): Promise<Subject> {
+  const receivers = await Promise.all(kinds().map(({ kind, url }) => Receiver.start(kind, url)))
+  const batches = new Map<Receiver, Batch[]>(receivers.map((receiver) => [receiver, []]))
+  for (let round = -WARM_UP; round < ROUNDS; round++) {
+    for (const receiver of round % 2 === 0 ? receivers : receivers.toReversed()) {
+      const batch = await receiver.take(BATCH)
+      if (round >= 0) batches.get(receiver)?.push(batch)
+    }
+  }
+  const kept: { name: string; samples: number[] }[] = []
+  for (const receiver of receivers) kept.push({ name: receiver.name, samples: await receiver.keeps(MANY) })
+  for (const receiver of receivers) receiver.stop()
+
+  const [bare] = receivers
+  const of = (receiver: Receiver | undefined, read: (batch: Batch) => number): number[] =>
+    ((receiver && batches.get(receiver)) ?? []).map(read)
+  const ratio = (title: string, read: (batch: Batch) => number, aims?: Group['aims']): Group => ({
+    title,
+    unitUs: of(bare, read),
+    ...(aims && { aims }),
+    results: receivers.map((receiver) => ({
+      name: receiver.name,
+      samples: ratios(of(receiver, read), of(bare, read)),
+    })),
+  })
+  return {
+    title: 'The receiver',
+    about:
+      `Messages of 1 KB over loopback, ${AT_ONCE} at once, each new, to a receiver in a process of its own with ` +
+      'a handler that does nothing: its CPU time for a message, how many it takes in a second, and the time from ' +
+      `sending one to its answer. At last ${MANY} of them, of which none may be lost. The bare handler, over node:http as well, ` +
+      'verifies with `createHmac` and `timingSafeEqual`, reads with `JSON.parse` and remembers nothing. The sender and the ' +
+      `databases run on the same cores. ${missing()}`,
+    measure: 'ratio',
+    groups: [
+      ratio('CPU time', ({ cpu }) => cpu, { [NAMES.memory]: 1.8, [NAMES.redis]: 3, [NAMES.ioredis]: 3 }),
+      {
+        title: 'Messages a second',
+        measure: 'rate',
+        unitUs: [],
+        aims: { [NAMES.pg]: 2_500, [NAMES.postgres]: 2_500 },
+        results: receivers.map((receiver) => ({ name: receiver.name, samples: of(receiver, ({ rate }) => rate) })),
+      },
+      ratio('Answered, median', ({ p50 }) => p50),
+      ratio('Answered, 99 of 100', ({ p99 }) => p99),
+      { title: `Bytes kept per message, over ${MANY}`, measure: 'bytes', unitUs: [], results: kept },
+    ],
+  }
+}
+
+function kinds(): { kind: ReceiverKind; url?: string | undefined }[] {
+  const { redis, postgres } = SERVICES
+  return [
+    { kind: 'bare' },
+    { kind: 'memory' },
+    ...(redis
+      ? [
+          { kind: 'redis' as const, url: redis },
+          { kind: 'ioredis' as const, url: redis },
+        ]
+      : []),
+    ...(postgres
+      ? [
+          { kind: 'pg' as const, url: postgres },
+          { kind: 'postgres' as const, url: postgres },
+        ]
+      : []),
+  ]
+}
+
+function missing(): string {
+  const names = [SERVICES.redis ? [] : 'Redis', SERVICES.postgres ? [] : 'PostgreSQL'].flat()
+  if (names.length > 0)
+    return `**Not measured: ${names.join(', ')}**, which were not there (\`.ci/services\` starts them).`
+  return 'PostgreSQL is that of `.ci/services`: it does not wait for the disk.'
+}
+
+/** What a number of messages took. Times in microseconds. */
+interface Batch {
+  /** Of the receiver, per message. */
+  readonly cpu: number
+  /** Messages per second. */
+  readonly rate: number
+  readonly p50: number
+  readonly p99: number
+}
+
+let messages = 0
+
+class Receiver {
+  readonly name: string
+  readonly #child: ChildProcess
+  readonly #connections: Pool
+
+  private constructor(name: string, child: ChildProcess, port: number) {
+    this.name = name
+    this.#child = child
+    this.#connections = new Pool(`http://127.0.0.1:${port}`, { connections: AT_ONCE })
+  }
+
+  static async start(kind: ReceiverKind, url = ''): Promise<Receiver> {
+    const child = fork(fileURLToPath(new URL('./receiver-server.mjs', import.meta.url)), [kind, url], {
+      execArgv: ['--expose-gc', '--no-flush-bytecode'],
+    })
+    const [port] = await once(child, 'message')
+    return new Receiver(NAMES[kind], child, port)
+  }
+
+  async take(count: number): Promise<Batch> {
+    const requests = Array.from({ length: count }, () => request())
+    const times: number[] = []
+    const before = await this.#use()
+    const begin = performance.now()
+    await inParallel(AT_ONCE, count, async () => {
+      const sent = performance.now()
+      const { statusCode, body } = await this.#connections.request(requests.pop() as ReturnType<typeof request>)
+      await body.dump()
+      if (statusCode !== 200) throw new Error(`${this.name} answered ${statusCode}`)
+      times.push((performance.now() - sent) * 1_000)
+    })
+    const tookMs = performance.now() - begin
+    const after = await this.#use()
+    const handled = after.handled - before.handled
+    if (handled !== count) throw new Error(`${this.name} handled ${handled} of ${count}`)
+    times.sort((a, b) => a - b)
+    return {
+      cpu: (after.cpu - before.cpu) / count,
+      rate: (count / tookMs) * 1_000,
+      p50: times[Math.floor(count / 2)] as number,
+      p99: times[Math.floor(count * 0.99)] as number,
+    }
+  }
+
+  /** Bytes kept per message, from one tenth of them to the next. */
+  async keeps(count: number): Promise<number[]> {
+    const tenth = count / 10
+    const samples: number[] = []
+    let { heap } = await this.#use()
+    for (let part = 0; part < 10; part++) {
+      await this.take(tenth)
+      const now = (await this.#use()).heap
+      samples.push((now - heap) / tenth)
+      heap = now
+    }
+    return samples
+  }
+
+  stop(): void {
+    this.#child.disconnect()
+    void this.#connections.destroy()
+  }
+
+  async #use(): Promise<ReceiverUse> {
+    this.#child.send('use')
+    const [use] = (await once(this.#child, 'message')) as [ReceiverUse]
+    return use
+  }
+}
+
+const FILLER = 'A name of the usual length. '.repeat(18)
+
+/** A message of 1 KB that nobody has sent before, signed. */
+function request() {
+  const id = `message-${messages++}`
+  const body = Buffer.from(
+    JSON.stringify({
+      ...{ id, scope: 'user_activity', user: 'ada', wallet: '', email: '', team: FILLER },
+      campaign: { id: 'demo', name: 'Demo' },
+      event: { type: 'action_completed', data: { action: { id: 'follow', name: 'Follow', type: 'social' }, xp: 50 } },
+      ...{ total_xp: 1215, ref_xp: 200, ugc_xp: 15, xp_mul: 1, rank: 1 },
+    }),
+  )
+  const headers = { 'content-type': 'application/json', 'x-service-signature': signWebhook(SECRET, body) }
+  return { path: '/', method: 'POST' as const, headers, body }
+}

@@ -1,0 +1,23 @@
+/** Words that partners use, and the page that answers them although it says otherwise: its title. */
+export const SYNONYMS: readonly (readonly [typed: RegExp, title: string])[] = [
+  [/\b(?:repeat\w*|again|resend\w*|re-?try\w*|retries|idempoten\w*|backoff)\b/, 'Retries and idempotency'],
+  [/\b(?:429|rate.?limit\w*|throttl\w*|too many requests|quota)\b/, 'Retries and idempotency'],
+  [/\b(?:time.?out\w*|deadline|abort\w*|cancel\w*)\b/, 'Retries and idempotency'],
+  [/\b(?:duplicate\w*|exactly.once|twice|dedup\w*)\b/, 'Webhooks'],
+  [/\b(?:raw.?body|body.?parser|express\.json|parsed body)\b/, 'Webhooks'],
+  [/\b(?:hmac|sha-?256|signature\w*|signing|verify\w*)\b/, 'Webhooks'],
+  [/\b(?:auth\w*|jwt|bearer|credential\w*|api.?key|login|401|expired)\b/, 'Tokens'],
+  [/\b(?:mock\w*|stub\w*|fake|sandbox|emulator)\b/, 'Testing'],
+  [/\b(?:batch\w*|csv|many|mass|list of)\b/, 'Bulk awards'],
+  [/\b(?:cli|terminal|command.?line)\b/, 'The command'],
+  [/\b(?:dashboard|ui)\b/, 'The console'],
+  [/\b(?:exception\w*|catch|throw\w*|fail\w*|error handling)\b/, 'Errors and outcomes'],
+  [/\b(?:cloudflare|edge|deno|bun|browser|runtime\w*)\b/, 'Runtimes and frameworks'],
+  [/\b(?:nextjs|next\.js)\b/, 'Webhooks in Next'],
+  [/\b(?:prometheus|monitoring|observability)\b/, 'Metrics with prom-client'],
+  [/\b(?:opentelemetry|otel|tracing|spans?)\b/, 'Traces with OpenTelemetry'],
+  [/\b(?:rotat\w*|roll.?over)\b|\bchang\w* .*secret\b/, 'Replacing a webhook secret'],
+  [/\b(?:mtls|client.?cert\w*|proxy|firewall)\b/, 'Client certificates and proxies'],
+  [/\b(?:lost|missing|reconcil\w*|nightly|polling)\b/, 'Missed events'],
+  [/\b(?:swagger|redoc)\b/, 'OpenAPI'],
+]

@@ -1,0 +1,61 @@
+/** What a cell holds, or why it can't be used. */
+export type Read<Value> = { readonly value: Value } | { readonly problem: string }
+
+const LONGEST_SHOWN = 40
+
+/** A cell in a sentence. */
+export const shown = (cell: string): string =>
+  JSON.stringify(cell.length > LONGEST_SHOWN ? `${cell.slice(0, LONGEST_SHOWN)}…` : cell)
+
+const problem = (text: string): { problem: string } => ({ problem: text })
+
+const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
+const WALLET = /^0x[0-9a-fA-F]{40}$/
+/** More than a number keeps exactly. */
+const MOST_DIGITS = 15
+
+/** A wallet address. */
+export function readAddress(cell: string): Read<string> {
+  if (WALLET.test(cell)) return { value: cell }
+  if (cell === '') return problem('is empty')
+  if (SCIENTIFIC.test(cell)) {
+    return problem(`is ${shown(cell)}: a spreadsheet has made a number of it. Format the column as text`)
+  }
+  return problem(`is ${shown(cell)}, not 0x and 40 hex digits`)
+}
+
+/** An amount of XP, written so that everybody reads the same number. */
+export function readXp(cell: string): Read<number> {
+  if (cell === '') return problem('is empty')
+  if (/^\d+(?:\.\d+)?$/.test(cell)) {
+    if (/^[1-9]\d{0,2}\.\d{3}$/.test(cell)) {
+      return problem(`is ${shown(cell)}: write ${cell.replace('.', '')}, or ${cell}0 for less than 1000`)
+    }
+    const digits = cell.replace('.', '').replace(/^0+/, '')
+    if (digits.length > MOST_DIGITS) return problem(`is ${shown(cell)}: it has more than ${MOST_DIGITS} digits`)
+    return { value: Number(cell) }
+  }
+  if (SCIENTIFIC.test(cell)) return problem(`is ${shown(cell)}, in scientific form: write it in digits, such as 250`)
+  if (/^[-−]\s?[\d.,]+$/.test(cell)) return problem(`is ${shown(cell)}: it must not be negative`)
+  if (/^\d{1,3}(?:[.,'’ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?$/.test(cell)) {
+    return problem(`is ${shown(cell)}, with separators between thousands: write it in digits, such as 1250`)
+  }
+  if (/^\d+,\d+$/.test(cell)) return problem(`is ${shown(cell)}: write it with a point, ${cell.replace(',', '.')}`)
+  return problem(`is ${shown(cell)}, not a number in digits, such as 250 or 12.5`)
+}
+
+/** An id, a reason or a campaign. */
+export function readText(cell: string): Read<string> {
+  if (cell === '') return problem('is empty')
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell))
+    return problem(`is ${shown(cell)}: it holds a line break or a control character`)
+  return { value: cell }
+}
+
+/** An id of the list's own. */
+export function readId(cell: string): Read<string> {
+  if (/^\d[.,]\d+e\+\d+$/i.test(cell)) {
+    return problem(`is ${shown(cell)}: a spreadsheet has made a number of it. Format the column as text`)
+  }
+  return readText(cell)
+}

@@ -1,0 +1,30 @@
+import type { ComponentChild } from 'preact'
+import type { ItemView } from '../../protocol.ts'
+
+const KINDS = [
+  ['task', 'Tasks'],
+  ['quest', 'Quests'],
+  ['challenge', 'Challenges'],
+] as const
+
+interface ItemsByKindProps {
+  readonly items: readonly ItemView[]
+  /** One row of a list: a `li` with a key. */
+  readonly row: (item: ItemView) => ComponentChild
+}
+
+/** What a campaign consists of, a list for each kind that it has. */
+export const ItemsByKind = ({ items, row }: ItemsByKindProps) => (
+  <>
+    {KINDS.map(([kind, title]) => {
+      const ofKind = items.filter((item) => item.kind === kind)
+      if (ofKind.length === 0) return null
+      return (
+        <div key={kind}>
+          <h3 class="minor">{title}</h3>
+          <ul class="rows">{ofKind.map(row)}</ul>
+        </div>
+      )
+    })}
+  </>
+)

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { findProgram } from '../machine/server-process.ts'
+
+// Only what is used of playwright-core, which is installed in this folder and not for the project.
+
+interface ByName {
+  readonly name: string | RegExp
+  readonly exact?: boolean
+}
+
+export interface Locator {
+  click(): Promise<void>
+  count(): Promise<number>
+  fill(text: string): Promise<void>
+  first(): Locator
+  getByLabel(text: string, options?: { exact: boolean }): Locator
+  getByRole(role: string, options?: ByName): Locator
+  getByText(text: string | RegExp): Locator
+  innerText(): Promise<string>
+  isVisible(): Promise<boolean>
+  press(key: string): Promise<void>
+  selectOption(value: string): Promise<unknown>
+  setInputFiles(file: string): Promise<void>
+  textContent(): Promise<string | null>
+  waitFor(options?: { state: 'hidden' | 'visible' }): Promise<void>
+}
+
+export interface Page extends Pick<Locator, 'getByLabel' | 'getByRole' | 'getByText'> {
+  close(): Promise<void>
+  evaluate<Result>(script: string): Promise<Result>
+  goBack(): Promise<unknown>
+  goto(url: string): Promise<unknown>
+  keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
+  locator(selector: string): Locator
+  on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void
+  on(event: 'pageerror', listener: (error: Error) => void): void
+  on(event: 'request', listener: (request: { url(): string }) => void): void
+  screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>
+  url(): string
+  waitForURL(url: RegExp): Promise<void>
+}
+
+interface Browser {
+  newContext(options: {
+    viewport: { width: number; height: number }
+    colorScheme: 'light' | 'dark'
+    reducedMotion?: 'reduce'
+  }): Promise<{ newPage(): Promise<Page> }>
+  close(): Promise<void>
+}
+
+const chromium = findProgram('chromium')
+const require = createRequire(import.meta.url)
+
+/** Why there is no browser; `undefined` when there is one. */
+export const missingBrowser =
+  chromium === undefined
+    ? 'it is not installed (Debian: apt-get install chromium)'
+    : existsSync(new URL('node_modules/playwright-core', import.meta.url))
+      ? undefined
+      : 'npm ci --prefix test/browser has not been run'
+
+export function launchBrowser(): Promise<Browser> {
+  const playwright: { chromium: { launch(options: object): Promise<Browser> } } = require('playwright-core')
+  return playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox'] })
+}
+
+/** The source of axe-core, to be run in a page. */
+export const axeSource = (): string => (require('axe-core') as { source: string }).source

@@ -1,0 +1,460 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { readLedger } from 'campaign-client/bulk'
+import { describe, expect, test, vi } from 'vitest'
+import { jsonOf, scratchFolder } from '../command.ts'
+import { listOf, scene, wallet } from './setting.ts'
+
+// Processes and terminals, on machines that are busy.
+vi.setConfig({ testTimeout: 30_000 })
+
+const DEMO = ['--pid', 'demo']
+const SENT = [...DEMO, '--yes']
+
+test('awards every row of a list once, however often it is run', async () => {
+  const { file, award, made, service } = await scene()
+  file('party.csv', listOf(3))
+  const first = await award(['party.csv', ...SENT])
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('3 awarded  6 XP') })
+  expect(first.stderr).toContain('3 rows, 3 wallets, 6 XP')
+  const requests = service.requests.length
+  const second = await award(['party.csv', ...SENT])
+  expect(second.code).toBe(0)
+  expect(second.stderr).toContain('3 awards done before, 6 XP')
+  expect(service.requests).toHaveLength(requests)
+  expect(made()).toEqual([`${wallet(1)} 1`, `${wallet(2)} 2`, `${wallet(3)} 3`])
+})
+
+test('with --json the report is the last line of standard output', async () => {
+  const { file, award } = await scene()
+  file('party.csv', `${listOf(3)}${wallet(1)},1,launch party\n`)
+  const ended = await award(['party.csv', ...SENT, '--json'])
+  expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1)
+  expect(jsonOf(ended)).toMatchObject({
+    version: 1,
+    rows: 4,
+    counts: { awarded: 3, duplicate: 1, rejected: 0 },
+    xp: { awarded: 6, duplicate: 1 },
+    complete: true,
+    exitCode: 0,
+    ledger: 'party.csv.ledger',
+    plan: { rows: 4, awards: 3, wallets: 3, xp: 6, campaigns: ['demo'], toSend: { awards: 3, xp: 6, wallets: 3 } },
+  })
+})
+
+test('--dry-run needs no service, sends nothing and leaves nothing behind', async () => {
+  const { file, folder, award, service } = await scene()
+  file('party.csv', listOf(3))
+  const ended = await award(['party.csv', ...DEMO, '--dry-run'], {
+    env: { CAMPAIGN_BASE_URL: '', CAMPAIGN_ACCESS_TOKEN: '' },
+  })
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('3 awards, 3 wallets, 6 XP') })
+  expect(service.requests).toEqual([])
+  expect(readdirSync(folder)).toEqual(['party.csv'])
+})
+
+test('without a terminal it wants --yes', async () => {
+  const { file, award, service } = await scene()
+  file('party.csv', listOf(3))
+  const { code, stdout, stderr } = await award(['party.csv', ...DEMO])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('add --yes')
+  expect(service.requests).toEqual([])
+})
+
+test('campaigns and ids may stand in the list', async () => {
+  const { file, award, service } = await scene({
+    campaigns: [
+      { id: 'one', name: 'One' },
+      { id: 'two', name: 'Two' },
+    ],
+  })
+  file('list.csv', `ID,Pid,XP,Address,note\na-1,one,5,${wallet(1)},=1+1\na-2,two,6,${wallet(1)},\n`)
+  expect(await award(['list.csv', '--yes'])).toMatchObject({ code: 0 })
+  expect(service.state.awards).toMatchObject([
+    { id: 'a-1', pid: 'one', xp: 5 },
+    { id: 'a-2', pid: 'two', xp: 6 },
+  ])
+})
+
+test('everything that is wrong is told at once, by line and column, before anything is sent', async () => {
+  const { file, award, service, folder } = await scene()
+  file(
+    'list.csv',
+    [
+      'address,xp,reason,pid',
+      `${wallet(1)},1,party,demo`,
+      `0x12,"1,000",,demo`,
+      '',
+      `${wallet(2)},1e3,party,other`,
+      `${wallet(1)},2,party,`,
+      `${wallet(3)},1,party,demo,demo`,
+    ].join('\n'),
+  )
+  const { code, stdout, stderr } = await award(['list.csv', ...SENT, '--max-total-xp', '0.5'])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr.split('\n').slice(0, 9)).toEqual([
+    'error list.csv has 8 mistakes. Nothing was sent',
+    '  the list comes to 1 XP, more than the 0.5 of --max-total-xp',
+    '  line 3, column address: is "0x12", not 0x and 40 hex digits',
+    '  line 3, column xp: is "1,000", with separators between thousands: write it in digits, such as 1250',
+    '  line 3, column reason: is empty',
+    '  line 5, column xp: is "1e3", in scientific form: write it in digits, such as 250',
+    '  line 5, column pid: is "other", but --pid is "demo"',
+    '  line 6, column xp: is not what line 2 has for the same wallet and reason',
+    '  line 7: has 5 cells, and the first line 4: does a text need quotes?',
+  ])
+  expect(service.requests).toEqual([])
+  expect(existsSync(join(folder, 'list.csv.ledger'))).toBe(false)
+  const json = jsonOf(await award(['list.csv', ...SENT, '--json']))
+  expect(json).toMatchObject({ error: { code: 'wrong_list', exitCode: 2 }, problemsOmitted: 0 })
+  expect(json.problems).toContainEqual({ line: 5, column: 'pid', message: expect.any(String) })
+})
+
+describe('limits', () => {
+  test('--max-xp refuses a list with a row above it', async () => {
+    const { file, award, service } = await scene()
+    file('party.csv', listOf(3))
+    const { code, stderr } = await award(['party.csv', ...SENT, '--max-xp', '2'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('line 4, column xp: is 3, more than the 2 of --max-xp')
+    expect(service.requests).toEqual([])
+    expect((await award(['party.csv', ...SENT, '--max-xp', '3'])).code).toBe(0)
+  })
+
+  test('--max-total-xp adds decimals up as people do, and counts a row that stands twice once', async () => {
+    const { file, award } = await scene()
+    file('tenths.csv', ['address,xp,id', ...[1, 2, 3, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
+    expect((await award(['tenths.csv', ...SENT, '--max-total-xp', '0.3'])).code).toBe(0)
+    expect((await award(['tenths.csv', ...SENT, '--max-total-xp', '0.29'])).code).toBe(2)
+  })
+
+  test.each([
+    ['--max-xp', '1e3'],
+    ['--max-total-xp', '1,000'],
+    ['--max-xp', '-1'],
+    ['--concurrency', '0'],
+    ['--pid', ''],
+  ])('refuses %s %s', async (flag, value) => {
+    const { file, award } = await scene()
+    file('party.csv', listOf(1))
+    const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--yes', flag, value])
+    expect({ code, sentence: stderr.split('\n')[0] }).toEqual({ code: 2, sentence: expect.stringContaining(flag) })
+  })
+})
+
+describe('a list that was edited', () => {
+  test('pays nobody twice without a word of its own', async () => {
+    const { file, award, made } = await scene()
+    file('party.csv', listOf(3))
+    await award(['party.csv', ...SENT])
+    file('party.csv', listOf(3, 'Launch party'))
+    const dry = await award(['party.csv', ...DEMO, '--dry-run', '--json'])
+    expect(jsonOf(dry)).toMatchObject({ plan: { toSend: { awards: 3 }, awardedBefore: { wallets: 3 } } })
+    const refused = await award(['party.csv', ...SENT])
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('add --again') })
+    expect(refused.stderr).toContain(`${wallet(1)}  1 XP`)
+    expect(made()).toHaveLength(3)
+    expect((await award(['party.csv', ...SENT, '--again'])).code).toBe(0)
+    expect(made()).toHaveLength(6)
+  })
+
+  test('is no second award for wallets that are new, or in another campaign', async () => {
+    const { file, award } = await scene({
+      campaigns: [
+        { id: 'demo', name: 'D' },
+        { id: 'two', name: 'Two' },
+      ],
+    })
+    file('party.csv', listOf(3))
+    await award(['party.csv', ...SENT])
+    file('party.csv', `${listOf(3)}${wallet(9)},5,launch party\n`)
+    expect((await award(['party.csv', ...SENT])).code).toBe(0)
+    file('two.csv', listOf(3))
+    expect((await award(['two.csv', '--pid', 'two', '--yes', '--ledger', 'party.csv.ledger'])).code).toBe(0)
+  })
+
+  test('must not give an id to something else than the ledger has', async () => {
+    const { file, award, made } = await scene()
+    file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},6,b\n`)
+    await award(['list.csv', ...SENT])
+    file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},7,b\n`)
+    const { code, stderr } = await award(['list.csv', ...SENT])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`line 3: the ledger has the id of this row for ${wallet(2)}, demo, 6 XP`)
+    expect(made()).toHaveLength(2)
+  })
+})
+
+describe('reports', () => {
+  test('come as JSON, as text and for a spreadsheet, without the token', async () => {
+    const { file, award, folder, service } = await scene()
+    file('party.csv', listOf(3))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
+    const reports = ['--report', 'r.json', '--report', 'r.txt', '--report', 'r.csv']
+    const env = { CAMPAIGN_ACCESS_TOKEN: 'hunter2hunter2' }
+    const ended = await award(['party.csv', ...SENT, '--concurrency', '1', ...reports, '--json'], { env })
+    expect(ended.code).toBe(1)
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+    expect(JSON.parse(read('r.json'))).toEqual(jsonOf(ended))
+    expect(jsonOf(ended)).toMatchObject({
+      counts: { awarded: 2, rejected: 1 },
+      problems: [{ line: 2, verdict: 'rejected' }],
+    })
+    expect(read('r.txt')).toMatch(/2 awarded {2}5 XP[\s\S]*line 2 {2}rejected/)
+    const [header, ...rows] = read('r.csv').trimEnd().split('\r\n')
+    expect(header).toBe('line,address,pid,id,xp,verdict,at,reason')
+    expect(
+      rows.map((row) =>
+        row
+          .split(',')
+          .filter((_, at) => [0, 1, 4, 5].includes(at))
+          .join(' '),
+      ),
+    ).toEqual([`2 ${wallet(1)} 1 rejected`, `3 ${wallet(2)} 2 awarded`, `4 ${wallet(3)} 3 awarded`])
+    for (const name of readdirSync(folder)) expect(read(name)).not.toContain('hunter2')
+    expect(ended.stdout + ended.stderr).not.toContain('hunter2')
+  })
+
+  test('hold no living formula', async () => {
+    const { file, award, folder } = await scene({ campaigns: [{ id: '=HYPERLINK("http://x")', name: 'x' }] })
+    file('list.csv', `address,xp,id,pid\n${wallet(1)},1,@SUM(1),"=HYPERLINK(""http://x"")"\n`)
+    expect(await award(['list.csv', '--yes', '--report', 'r.csv'])).toMatchObject({ code: 0 })
+    const [, row] = readFileSync(join(folder, 'r.csv'), 'utf8').split('\r\n')
+    expect(row).toContain(`,"'=HYPERLINK(""http://x"")",'@SUM(1),1,awarded,`)
+  })
+
+  test.each(['party.csv', 'party.csv.ledger', './party.csv', 'none/r.json', 'folder'])(
+    'are refused at %s before anything is sent',
+    async (path) => {
+      const { file, award, folder, service } = await scene()
+      file('party.csv', listOf(1))
+      mkdirSync(join(folder, 'folder'))
+      expect(await award(['party.csv', ...SENT, '--report', path])).toMatchObject({ code: 2, stdout: '' })
+      expect(service.requests).toEqual([])
+    },
+  )
+})
+
+test.each([
+  [{ CAMPAIGN_BASE_URL: 'service.example' }, 'CAMPAIGN_BASE_URL must be an absolute URL'],
+  [{ CAMPAIGN_BASE_URL: 'http://service.example/api/v1' }, 'CAMPAIGN_BASE_URL must be https'],
+  [{ CAMPAIGN_BASE_URL: 'http://me:hunter2@127.0.0.1/api/v1' }, 'must not hold credentials'],
+  [{ CAMPAIGN_ACCESS_TOKEN: 'hunter2 hunter2' }, 'CAMPAIGN_ACCESS_TOKEN must be'],
+  [{ CAMPAIGN_ACCESS_TOKEN: '' }, 'CAMPAIGN_ACCESS_TOKEN is not set'],
+  [{ CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: 'none' }, 'there is no such file'],
+])('an environment of %o is told before the plan', async (env, sentence) => {
+  const { file, award } = await scene()
+  file('party.csv', listOf(1))
+  const { code, stdout, stderr } = await award(['party.csv', ...DEMO], { env })
+  expect({ code, stdout, first: stderr.split('\n')[0] }).toEqual({
+    code: 2,
+    stdout: '',
+    first: expect.stringContaining(sentence),
+  })
+  expect(stderr).not.toContain('hunter2')
+})
+
+describe('while it runs', () => {
+  const sendsSlowly = async (content: string, ...args: string[]) => {
+    const setting = await scene()
+    setting.file('party.csv', content)
+    setting.service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 50, times: 60 })
+    const running = await setting.start(['party.csv', ...SENT, '--concurrency', '1', ...args])
+    while (setting.made().length === 0) await wait(5)
+    return { ...setting, running }
+  }
+
+  test('a change of the list is not sent', async () => {
+    const note = 'x'.repeat(8_000)
+    const rows = Array.from({ length: 40 }, (_, at) => `${wallet(at)},1,party,${note}`)
+    const content = ['address,xp,reason,note', ...rows, ''].join('\n')
+    const { running, file, made, award } = await sendsSlowly(
+      content,
+      '--json',
+      '--report',
+      'r.csv',
+      '--report',
+      'r.txt',
+    )
+    file('party.csv', `${content}${wallet(99)},1000000,party,\n`)
+    const ended = await running.ended
+    expect(ended.code).toBe(2)
+    expect(jsonOf(ended)).toMatchObject({ complete: false, error: { message: expect.stringContaining('has changed') } })
+    expect(ended.stderr).toContain('--report "r.csv" cannot be written: "party.csv" has changed')
+    expect(made().length).toBeLessThan(40)
+    expect(made().join()).not.toContain('1000000')
+    file('party.csv', content)
+    expect((await award(['party.csv', ...SENT])).code).toBe(0)
+    expect(made()).toHaveLength(40)
+  })
+
+  test('a report that can not be written any more does not go unnoticed', async () => {
+    const folder = scratchFolder()
+    const { running, made } = await sendsSlowly(listOf(20), '--json', '--report', join(folder, 'r.json'))
+    rmSync(folder, { recursive: true })
+    const ended = await running.ended
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('r.json" cannot be written') })
+    expect(jsonOf(ended)).toMatchObject({ complete: true, exitCode: 1 })
+    expect(made()).toHaveLength(20)
+  })
+
+  test('a ledger that can not grow any more ends the run, and the next one goes on', async () => {
+    const { file, award, made } = await scene()
+    file('party.csv', listOf(400))
+    // Files may have some kB here, as on a disk that is full.
+    const limited = await award(['party.csv', ...SENT], { within: ['bash', '-c', 'ulimit -f 24; exec "$0" "$@"'] })
+    expect(limited).toMatchObject({ code: 1, stderr: expect.stringContaining('the ledger failed') })
+    expect(made().length).toBeLessThan(400)
+    expect((await award(['party.csv', ...SENT])).code).toBe(0)
+    expect(made()).toHaveLength(400)
+  })
+})
+
+describe('what the service does', () => {
+  test('a refused token ends the run with 3, and a fresh one goes on', async () => {
+    const { file, award, made, service } = await scene({ tokens: ['fresh'] })
+    file('party.csv', listOf(30))
+    const stale = await award(['party.csv', ...SENT], { env: { CAMPAIGN_ACCESS_TOKEN: 'stale' } })
+    expect(stale.code).toBe(3)
+    expect(stale.stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
+    expect(stale.stderr).toContain('to go on: npx campaign-client award party.csv --pid demo --yes')
+    expect(service.requests.length).toBeLessThan(20)
+    expect((await award(['party.csv', ...SENT], { env: { CAMPAIGN_ACCESS_TOKEN: 'fresh' } })).code).toBe(0)
+    expect(made()).toHaveLength(30)
+  })
+
+  test('the line that goes on can be pasted into a shell', async () => {
+    const { file, folder, award, env, made } = await scene()
+    file("Ada's list $1.csv", listOf(2))
+    const args = ["Ada's list $1.csv", ...SENT, '--run', 'first & last']
+    const dead = { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' }
+    const { stderr } = await award(args, { env: dead })
+    const [, line = ''] = /to go on: npx campaign-client award (.+)$/m.exec(stderr) ?? []
+    const words = execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { cwd: folder, env, encoding: 'utf8' })
+    expect(words.trimEnd().split('\n')).toEqual(args)
+    expect(made()).toEqual([])
+  })
+
+  test('what it has rejected is sent again on request', async () => {
+    const { file, award, made, service } = await scene()
+    file('party.csv', listOf(3))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
+    expect(await award(['party.csv', ...SENT])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('3 rejected'),
+    })
+    const again = await award(['party.csv', ...SENT])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('--retry-rejected') })
+    expect(made()).toEqual([])
+    expect(await award(['party.csv', ...SENT, '--retry-rejected'])).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(3)
+  })
+
+  test('a token in a file is read again after a 401, and the run goes on', async () => {
+    const { file, award, made, service } = await scene({ tokens: ['fresh', 'stale'] })
+    file('party.csv', listOf(30))
+    const token = file('token', 'stale')
+    let answered = 0
+    service.subscribe((event) => {
+      if (event.kind !== 'request_answered' || ++answered !== 10) return
+      writeFileSync(token, 'fresh')
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
+    })
+    const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: token }
+    expect(await award(['party.csv', ...SENT], { env })).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(30)
+  })
+
+  test('a campaign that is not ours ends with 3', async () => {
+    const { file, award } = await scene()
+    file('party.csv', listOf(3))
+    const { code, stdout } = await award(['party.csv', '--pid', 'nobody', '--yes'])
+    expect(code).toBe(3)
+    expect(stdout).toContain('campaign nobody was given up')
+  })
+
+  test('nobody there ends with 4', async () => {
+    const { file, award } = await scene()
+    file('party.csv', listOf(3))
+    const ended = await award(['party.csv', ...SENT], { env: { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' } })
+    expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('to go on: ') })
+  })
+
+  test('too many calls are waited for, and never become a verdict', async () => {
+    const { file, award, made, service } = await scene()
+    file('party.csv', listOf(40))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 25, headers: { 'retry-after': '0' } })
+    const ended = await award(['party.csv', ...SENT, '--json'])
+    expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 40, rejected: 0, indeterminate: 0 }, exitCode: 0 })
+    expect(made()).toHaveLength(40)
+  })
+
+  test('an award whose answer was lost is found in the progress of its wallet', async () => {
+    const { file, award, made, service } = await scene()
+    file('party.csv', listOf(5))
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
+    const ended = await award(['party.csv', ...SENT, '--json'])
+    expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 3, alreadyAwarded: 2, unconfirmed: 0 }, exitCode: 0 })
+    expect(made()).toHaveLength(5)
+  })
+
+  test('one that can be found nowhere ends with 5, and is told', async () => {
+    const { file, award, service } = await scene()
+    file('party.csv', listOf(1))
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
+    service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
+    const ended = await award(['party.csv', ...SENT])
+    expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('1 very likely awarded') })
+  })
+
+  test('what it says is shown without its terminal controls', async () => {
+    const { file, award, service } = await scene()
+    file('party.csv', listOf(1))
+    const body = JSON.stringify({ success: false, error: { code: 400, message: '\u001b]0;pwned\u0007' } })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body, times: 5 } as never)
+    const { stdout, stderr } = await award(['party.csv', ...SENT])
+    expect(stdout + stderr).not.toContain('\u001b')
+  })
+})
+
+describe('the ledger', () => {
+  test('keeps runs apart by name', async () => {
+    const { file, award } = await scene()
+    file('party.csv', listOf(1))
+    await award(['party.csv', ...SENT, '--run', 'test'])
+    const other = await award(['party.csv', ...SENT, '--again'])
+    // Nothing is left to be sent, and yet it is another run.
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it belongs to the run "test"') })
+  })
+
+  test('is refused where it can be no ledger', async () => {
+    const { file, award, folder, service } = await scene()
+    file('party.csv', listOf(1))
+    mkdirSync(join(folder, 'folder'))
+    file('other', 'not a ledger')
+    file('empty', '')
+    for (const path of ['folder', 'other', 'empty', 'none/ledger', 'party.csv']) {
+      const ended = await award(['party.csv', ...SENT, '--ledger', path])
+      expect({ path, code: ended.code, stdout: ended.stdout }).toEqual({ path, code: 2, stdout: '' })
+      expect(ended.stderr).not.toContain('should not have happened')
+    }
+    expect(service.requests).toEqual([])
+  })
+
+  test('lets one run at a time in', async () => {
+    const { file, award, start, service, folder } = await scene()
+    file('party.csv', listOf(20))
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 700, times: 20 })
+    const first = await start(['party.csv', ...SENT])
+    while (!service.requests.some(({ operation }) => operation === 'rewardWallet'))
+      await first.until('stderr', /to send/).then(() => new Promise((resolve) => setTimeout(resolve, 20)))
+    const second = await award(['party.csv', ...SENT])
+    expect(second.code).toBe(2)
+    expect(second.stderr).toContain('party.csv.ledger')
+    expect((await first.ended).code).toBe(0)
+    expect(await readLedger(join(folder, 'party.csv.ledger'))).toHaveLength(20)
+  })
+})

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { readLedger } from 'campaign-client/bulk'
+import { expect, test } from 'vitest'
+import { randomFor } from '../../bulk/random.ts'
+import { FULL_SIZE } from '../../machine/full-size.ts'
+import { jsonOf } from '../command.ts'
+import { listOf, scene } from './setting.ts'
+
+const ROWS = FULL_SIZE ? 5_000 : 400
+const KILLS = FULL_SIZE ? 20 : 4
+const SENT = ['party.csv', '--pid', 'demo', '--yes']
+
+test('killed at random points and run again, each award is made once, and the report agrees', {
+  timeout: 300_000,
+}, async () => {
+  const random = randomFor('award, kills')
+  const { file, folder, start, award, service, made } = await scene()
+  file('party.csv', listOf(ROWS))
+  service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 2, times: 100_000 })
+  let killed = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const running = await start(SENT)
+    const goal = made().length + 1 + random.below(Math.floor((ROWS / KILLS) * 0.8))
+    let isOver = false
+    void running.ended.then(() => {
+      isOver = true
+    })
+    while (!isOver && made().length < goal) await wait(1)
+    await wait(random.below(6))
+    running.child.kill('SIGKILL')
+    if ((await running.ended).signal === 'SIGKILL') killed++
+  }
+  expect(killed).toBe(KILLS)
+  for (const fault of service.pendingFaults()) fault.cancel()
+
+  const last = await award([...SENT, '--json'])
+  expect(jsonOf(last)).toMatchObject({ rows: ROWS, complete: true, exitCode: 0 })
+  const { counts, xp } = jsonOf(last) as unknown as { counts: Record<string, number>; xp: Record<string, number> }
+  expect((counts.awarded ?? 0) + (counts.alreadyAwarded ?? 0)).toBe(ROWS)
+  const total = (ROWS * (ROWS + 1)) / 2
+  expect((xp.awarded ?? 0) + (xp.alreadyAwarded ?? 0)).toBe(total)
+  expect(made()).toHaveLength(ROWS)
+  expect(new Set(made()).size).toBe(ROWS)
+  expect(await readLedger(join(folder, 'party.csv.ledger'))).toHaveLength(ROWS)
+})
+
+test.runIf(FULL_SIZE)('a million rows take a few dozen bytes each', { timeout: 300_000 }, async () => {
+  const { file, start } = await scene()
+  const mostMemory = async (rows: number): Promise<number> => {
+    file('party.csv', listOf(rows))
+    const running = await start(['party.csv', '--pid', 'demo', '--dry-run', '--json'])
+    let most = 0
+    let isOver = false
+    void running.ended.then(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      const status = await readFile(`/proc/${running.child.pid}/status`, 'utf8').catch(() => '')
+      most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024)
+      await wait(20)
+    }
+    expect(jsonOf(await running.ended)).toMatchObject({ plan: { rows } })
+    return most
+  }
+  const some = await mostMemory(10_000)
+  expect((await mostMemory(1_000_000)) - some).toBeLessThan(160 * 1_000_000)
+})

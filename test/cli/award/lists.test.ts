@@ -1,0 +1,286 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rewardId } from 'campaign-client/bulk'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ListFile } from '../../../src/cli/award/csv/list-file.ts'
+import { type CheckedList, checkList } from '../../../src/cli/award/list.ts'
+import { scratchFolder } from '../command.ts'
+import { wallet } from './setting.ts'
+
+const LONG_QUOTE = `"${'x'.repeat(100)}\n`.repeat(2_000)
+
+async function withList<Result>(
+  content: string | Uint8Array,
+  use: (list: CheckedList) => Result | Promise<Result>,
+  pid: string | undefined = 'demo',
+): Promise<Result> {
+  const path = join(scratchFolder(), 'list.csv')
+  writeFileSync(path, content)
+  const file = await ListFile.open(path)
+  try {
+    return await use((await checkList(file, { pid, maxXp: undefined, rewardId })).list)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The awards of a list, or what is wrong with it. */
+const read = (content: string | Uint8Array, pid?: string): Promise<unknown[]> =>
+  withList(content, async (list) => (list.problems.count > 0 ? problemsOf(list) : allOf(list.rows())), pid)
+
+async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+const problemsOf = ({ problems }: CheckedList): unknown[] => {
+  const { result } = problems.failure('list.csv')
+  return result?.problems as unknown[]
+}
+
+const utf16 = (text: string, isBig: boolean): Uint8Array => {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
+  return isBig ? bytes.swap16() : bytes
+}
+
+const ROW = { address: wallet(1), pid: 'demo', id: 'a;1', xp: 2.5 }
+
+describe('what spreadsheets write', () => {
+  const lines = ['address,xp,id', `${wallet(1)},2.5,a;1`, '']
+  const plain = lines.join('\n')
+  const tabs = plain.replaceAll(',', '\t')
+  test.each<[string, string | Uint8Array]>([
+    ['as it should be', plain],
+    ['a byte order mark', `\ufeff${plain}`],
+    ['CRLF', lines.join('\r\n')],
+    ['CR alone', lines.join('\r')],
+    ['both', lines.join('\r\n').replace('\r', '')],
+    ['no line end at the end', plain.trimEnd()],
+    ['quotes', plain.replace('a;1', '"a;1"').replace('address', '"address"')],
+    ['semicolons', plain.replace('a;1', '"a;1"').replaceAll(',', ';')],
+    ['tabs', tabs],
+    ['UTF-16 with tabs', utf16(tabs.replaceAll('\n', '\r\n'), false)],
+    ['UTF-16, the other way round', utf16(tabs, true)],
+    ['sep=', `sep=;\r\n${plain.replace('a;1', '"a;1"').replaceAll(',', ';')}`],
+    ['bars', plain.replaceAll(',', '|')],
+    ['empty lines and rows', plain.replaceAll('\n', '\n\n,,\n')],
+    ['empty columns', plain.replaceAll('\n', ',,\n')],
+    ['white space', plain.replaceAll(',', ' , ').replace('address', ' Address ')],
+    ['no-break space', plain.replaceAll(',', ',\u00a0')],
+    ['a column with line breaks', `note,address,xp,id\n"one\ntwo, ""three""\r\n",${lines[1]}`],
+  ])('%s', async (_, content) => {
+    expect(await read(content)).toEqual([ROW])
+  })
+})
+
+describe('line numbers', () => {
+  test.each(['\n', '\r\n'])('count every line of the file, with line ends of %j', async (end) => {
+    const content = ['note,address,xp,id', '', `"1${end}2${end}3",${wallet(1)},x,1`, ',,,', `,${wallet(1)},y,2`].join(
+      end,
+    )
+    expect(await read(content)).toMatchObject([{ line: 3 }, { line: 7 }])
+  })
+
+  test.each([
+    [`address,xp,id\n${wallet(1)},1,"a`, 2, 'not closed'],
+    [`address,xp,id\n${wallet(1)},1,a\n${wallet(1)},x,b\n${wallet(1)},1,"a"b\n`, 4, 'after a closing quote'],
+    [`address,xp,id\n${wallet(1)},1,="007"\n`, 2, 'in the middle of a cell'],
+    [`address,xp,id\n${wallet(1)},1,${'x'.repeat(10_000_000)}\n`, 2, 'longer than'],
+    [`address,xp,id\n${wallet(1)},1,"a\n${LONG_QUOTE.replaceAll('"', '')}`, 2, 'longer than'],
+  ])('tell where CSV ends to be CSV', async (content, line, words) => {
+    const found = (await read(content)).at(-1)
+    expect(found).toMatchObject({ message: expect.stringContaining(words) })
+    expect((found as { line: number }).line).toBe(line)
+  })
+})
+
+describe('an amount of XP', () => {
+  const xpOf = async (cell: string) => {
+    const [found] = (await read(`address;xp;id\n${wallet(1)};${cell};a\n`)) as { xp?: number; message?: string }[]
+    return found?.xp ?? found?.message
+  }
+  test.each([
+    ['250', 250],
+    ['0', 0],
+    ['007', 7],
+    ['12.5', 12.5],
+    ['0.125', 0.125],
+    ['1.2500', 1.25],
+    ['123456789012345', 123456789012345],
+  ])('%s is %d', async (cell, xp) => {
+    expect(await xpOf(cell)).toBe(xp)
+  })
+
+  test.each([
+    ['1,000', 'separators between thousands'],
+    ['1 000', 'separators between thousands'],
+    ['1\u00a0000', 'separators between thousands'],
+    ['1\u202f000', 'separators between thousands'],
+    ["1'000", 'separators between thousands'],
+    ['1,000.50', 'separators between thousands'],
+    ['1.000.000', 'separators between thousands'],
+    ['1.000', 'write 1000, or 1.0000'],
+    ['12,5', 'write it with a point, 12.5'],
+    ['1e3', 'scientific form'],
+    ['2,50E+02', 'scientific form'],
+    ['-5', 'must not be negative'],
+    ['\u22125', 'must not be negative'],
+    ['', 'is empty'],
+    ['NaN', 'not a number'],
+    ['Infinity', 'not a number'],
+    ['0x10', 'not a number'],
+    ['٣', 'not a number'],
+    ['250 XP', 'not a number'],
+    ['1234567890123456', 'more than 15 digits'],
+  ])('%j is refused', async (cell, words) => {
+    expect(await xpOf(cell)).toContain(words)
+  })
+
+  test('is read as the digits say, or not at all', async () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom(...'0123456789.,eE+- \u00a0'), maxLength: 12 }),
+      fc.double({ noNaN: true }).map(String),
+      fc.integer().map((number) => number.toLocaleString('de')),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        text.filter((cell) => !/["\r\n;]/.test(cell)),
+        async (cell) => {
+          const found = await xpOf(cell)
+          if (typeof found !== 'number') return
+          expect(cell.trim()).toMatch(/^\d+(?:\.\d+)?$/)
+          expect(found).toBe(Number(cell.trim()))
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+})
+
+test('a list that another program wrote is read as it was meant, whatever its texts hold', async () => {
+  const texts = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => {
+    return (
+      text.trim() === text && text !== '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && !/^\d[.,]\d+e\+\d+$/i.test(text)
+    )
+  })
+  const row = fc.record({ id: texts, xp: fc.nat(100_000), number: fc.nat(1_000) })
+  const rows = fc.uniqueArray(row, { minLength: 1, maxLength: 30, selector: ({ id }) => id })
+  const style = fc.record({
+    delimiter: fc.constantFrom(',', ';', '\t'),
+    end: fc.constantFrom('\n', '\r\n'),
+    bom: fc.boolean(),
+    order: fc.shuffledSubarray(['address', 'xp', 'id'], { minLength: 3 }),
+    quotesAll: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(rows, style, async (awards, { delimiter, end, bom, order, quotesAll }) => {
+      const cell = (text: string) => (quotesAll || /[",;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+      const lines = awards.map(({ id, xp, number }) => {
+        const cells: Record<string, string> = { address: wallet(number), xp: String(xp), id }
+        return order.map((column) => cell(cells[column] ?? '')).join(delimiter)
+      })
+      const content = `${bom ? '\ufeff' : ''}${[order.join(delimiter), ...lines].join(end)}${end}`
+      const expected = awards.map(({ id, xp, number }) => ({ address: wallet(number), pid: 'demo', id, xp }))
+      expect(await read(content)).toEqual(expected)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('whatever the bytes are, it is a list or told not to be', async () => {
+  const header = Buffer.from('address,xp,id\n')
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, hasHeader) => {
+      const content = hasHeader ? Buffer.concat([header, bytes]) : bytes
+      const outcome = await read(content).catch((error: unknown) => ({ error }))
+      if ('error' in outcome) expect(outcome.error).toMatchObject({ exitCode: 2 })
+      else expect(outcome.length).toBeGreaterThan(0)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+describe('what is no list', () => {
+  const header = 'address,xp,id'
+  test.each<[string, string | Uint8Array, string]>([
+    ['an empty file', '', 'is empty'],
+    ['a byte order mark alone', '\ufeff', 'is empty'],
+    ['empty lines', '\n\n', 'is empty'],
+    ['a first line alone', `${header}\n`, 'has no rows'],
+    ['no first line', `${wallet(1)},1,a\n`, 'holds a wallet'],
+    ['a column that stands twice', `${header},XP\n${wallet(1)},1,a,2\n`, 'names the column "xp" twice'],
+    ['a column too few', 'wallet,xp,id\n', 'lacks the column address; it names "wallet", "xp", "id"'],
+    ['more than one too few', 'a|b\n', 'lacks the columns address, xp, id or reason'],
+    ['a delimiter that can be none', 'sep="\naddress"xp"id\n', 'line 1 has a quote'],
+    ['a workbook', new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), 'is a workbook'],
+    ['NUL', `${header}\n${wallet(1)},1,a\0\n`, 'NUL'],
+    ['UTF-16 without a byte order mark', Buffer.from(`${header}\n`, 'utf16le'), 'NUL'],
+    ['another encoding', Buffer.from(`${header}\n${wallet(1)},1,a\n${wallet(2)},1,caf\xe9\n`, 'latin1'), 'line 3'],
+    ['half of UTF-16', utf16(header, false).slice(0, -1), 'not text'],
+  ])('%s', async (_, content, words) => {
+    await expect(read(content)).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining(words) })
+  })
+
+  test('another encoding far behind the beginning is told by its line', async () => {
+    const rows = Array.from({ length: 9_000 }, (_, index) => `${wallet(index)},1,ü${index}`).join('\n')
+    const content = Buffer.concat([Buffer.from(`${header}\n${rows}\n`), Buffer.from('x,1,caf\xe9\n', 'latin1')])
+    await expect(read(content)).rejects.toMatchObject({ message: expect.stringContaining('line 9002') })
+    expect(await read(content.subarray(0, -9))).toHaveLength(9_000)
+  })
+
+  test('pipes, devices, folders and standard input can not be read twice', async () => {
+    const folder = scratchFolder()
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    mkdirSync(join(folder, 'folder'))
+    symlinkSync('nowhere', join(folder, 'link'))
+    for (const name of ['pipe', 'folder', 'link', 'none', '/dev/zero']) {
+      await expect(ListFile.open(join(folder, name))).rejects.toMatchObject({ exitCode: 2 })
+    }
+    await expect(ListFile.open('/dev/zero')).rejects.toMatchObject({ message: expect.stringContaining('device') })
+    await expect(ListFile.open('-')).rejects.toMatchObject({ exitCode: 2 })
+  })
+})
+
+test('one campaign for all rows, and rows that name another', async () => {
+  const content = (...pids: string[]) =>
+    ['address,xp,id,pid', ...pids.map((pid, at) => `${wallet(1)},1,${at},${pid}`)].join('\n')
+  expect(await read(content('', 'demo'))).toMatchObject([{ pid: 'demo' }, { pid: 'demo' }])
+  expect(await read(content('demo', 'two'))).toEqual([
+    { line: 3, column: 'pid', message: 'is "two", but --pid is "demo"' },
+  ])
+})
+
+test('texts with controls are refused, and addresses that a spreadsheet has made numbers of', async () => {
+  expect(await read(`address,xp,id\n${wallet(1)},1,"a\nb"\n5.29E+47,1,1.00E+15\n`)).toMatchObject([
+    { line: 2, column: 'id', message: expect.stringContaining('line break') },
+    { line: 4, column: 'address', message: expect.stringContaining('Format the column as text') },
+    { line: 4, column: 'id', message: expect.stringContaining('Format the column as text') },
+  ])
+})
+
+test('of very many mistakes all are counted, and a thousand told', async () => {
+  const content = ['address,xp,id', ...Array.from({ length: 5_000 }, (_, at) => `${wallet(1)},x,${at}`)].join('\n')
+  await withList(content, (list) => {
+    expect(list.problems.count).toBe(5_000)
+    expect(problemsOf(list)).toHaveLength(1_000)
+  })
+})
+
+test.each([
+  ['longer', 'address,xp,id\n', ''],
+  ['another', '', 'ADDRESS,xp,id\n'],
+])('a file that is %s at the second reading is not sent', async (_, more, instead) => {
+  const path = join(scratchFolder(), 'list.csv')
+  const content = `address,xp,id\n${wallet(1)},1,a\n`
+  writeFileSync(path, content)
+  const file = await ListFile.open(path)
+  const { list } = await checkList(file, { pid: 'demo', maxXp: undefined, rewardId })
+  if (instead) writeFileSync(path, content.replace(/^.*\n/, instead))
+  else appendFileSync(path, more)
+  await expect(allOf(list.rows())).rejects.toMatchObject({ message: expect.stringContaining('has changed') })
+  await file.close()
+})

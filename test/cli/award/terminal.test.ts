@@ -1,0 +1,153 @@
+import { describe, expect, test, vi } from 'vitest'
+import { skipsWithout } from '../../machine/skips-without.ts'
+import { hasTerminals } from '../command.ts'
+import { listOf, scene } from './setting.ts'
+
+// Processes and terminals, on machines that are busy.
+vi.setConfig({ testTimeout: 30_000 })
+
+const PARTY = ['party.csv', '--pid', 'demo']
+const BAR = /[█░]{3,}/
+
+describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefined : 'python3'))(
+  'at a terminal',
+  () => {
+    test.each([
+      ['y', 0, 3],
+      ['YES', 0, 3],
+      ['n', 1, 0],
+      ['', 1, 0],
+      ['yeah', 1, 0],
+      ['\u0004', 1, 0],
+    ])('the answer %j ends with %i, with %i awards', async (answer, code, awards) => {
+      const { file, atTerminal, made } = await scene()
+      file('party.csv', listOf(3))
+      const running = await atTerminal(PARTY)
+      await running.until('stdout', /Send 3 awards, 6 XP\? \[y\/N\] /)
+      expect(made()).toEqual([])
+      running.child.stdin?.write(answer === '\u0004' ? answer : `${answer}\r`)
+      expect(await running.ended).toMatchObject({ code })
+      expect(made()).toHaveLength(awards)
+    })
+
+    test('a second payment wants another word than yes', async () => {
+      const { file, atTerminal, award, made } = await scene()
+      file('party.csv', listOf(3))
+      await award([...PARTY, '--yes'])
+      file('party.csv', listOf(3, 'Launch party'))
+      for (const [answer, code, awards] of [
+        ['y', 1, 3],
+        ['again', 0, 6],
+      ] as const) {
+        const running = await atTerminal(PARTY)
+        await running.until('stdout', /3 wallets would be awarded a second time\. Type "again"/)
+        running.child.stdin?.write(`${answer}\r`)
+        expect(await running.ended).toMatchObject({ code })
+        expect(made()).toHaveLength(awards)
+      }
+    })
+
+    test('Ctrl-C at the question ends at once, and nothing was sent', async () => {
+      const { file, atTerminal, service } = await scene()
+      file('party.csv', listOf(3))
+      const running = await atTerminal(PARTY)
+      await running.until('stdout', /\[y\/N\] /)
+      running.child.stdin?.write('\u0003')
+      expect(await running.ended).toMatchObject({ code: 130 })
+      expect(service.requests).toEqual([])
+    })
+
+    test('a bar shows how far it is, and is gone at the end', async () => {
+      const { file, atTerminal, service } = await scene()
+      file('party.csv', listOf(40))
+      service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 150, times: 40 })
+      const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
+      const { code, stdout } = await running.ended
+      expect(code).toBe(0)
+      expect(stdout).toMatch(BAR)
+      expect(stdout).toMatch(/\d+\/40/)
+      // Nothing that a process which is killed would leave behind: no hidden cursor, no line wrap switched off.
+      for (const control of ['\u001b[?25l', '\u001b[?7l']) expect(stdout).not.toContain(control)
+      expect(stdout.slice(stdout.lastIndexOf('complete'))).not.toMatch(BAR)
+    })
+
+    test.each([[{ TERM: 'dumb' }], [{ TERM: 'xterm', NO_COLOR: '1' }]])('%o gets plain lines', async (env) => {
+      const { file, atTerminal, service } = await scene()
+      file('party.csv', listOf(30))
+      service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
+      const { code, stdout } = await (await atTerminal([...PARTY, '--yes'], { env })).ended
+      expect(code).toBe(0)
+      expect(stdout).not.toContain('\u001b')
+      expect(stdout).not.toMatch(BAR)
+      expect(stdout).toMatch(/^\d+\/30 {2}/m)
+    })
+
+    test('Ctrl-C settles what was begun, says how to go on, and the shell learns of it', async () => {
+      const { file, atTerminal, award, service, made } = await scene()
+      file('party.csv', listOf(60))
+      service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
+      const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
+      await running.until('stdout', /[1-9]\d*\/60/)
+      running.child.stdin?.write('\u0003')
+      const { code, stdout } = await running.ended
+      expect(code).toBe(130)
+      expect(stdout).toContain('settling what was begun; Ctrl-C again ends at once')
+      expect(stdout).toContain('to go on: npx campaign-client award party.csv --pid demo --yes')
+      expect(stdout).toMatch(/\d+\S* not sent/)
+      expect(stdout).not.toContain('in doubt')
+      for (const fault of service.pendingFaults()) fault.cancel()
+      const begun = made().length
+      expect(begun).toBeGreaterThan(0)
+      expect(begun).toBeLessThan(60)
+      const rest = await award([...PARTY, '--yes'])
+      expect(rest).toMatchObject({ code: 0, stderr: expect.stringContaining(`${begun} awards done before`) })
+      expect(made()).toHaveLength(60)
+    })
+
+    test('a second Ctrl-C ends at once', async () => {
+      const { file, atTerminal, service } = await scene()
+      file('party.csv', listOf(10))
+      service.fail({ on: 'rewardWallet', kind: 'hang', times: 10 })
+      const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
+      await running.until('stdout', BAR)
+      while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+      running.child.stdin?.write('\u0003')
+      await running.until('stdout', /settling/)
+      const started = performance.now()
+      running.child.stdin?.write('\u0003')
+      expect(await running.ended).toMatchObject({ code: 130 })
+      expect(performance.now() - started).toBeLessThan(5_000)
+    })
+  },
+)
+
+test('piped, it says in lines what it does, without colours', async () => {
+  const { file, award, service } = await scene()
+  file('party.csv', listOf(30))
+  service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
+  const { code, stdout, stderr } = await award([...PARTY, '--yes'])
+  expect(code).toBe(0)
+  expect(stdout + stderr).not.toContain('\u001b')
+  expect(stderr).toMatch(/^\d+\/30 {2}/m)
+})
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s settles what was begun, and with --json the report is there',
+  async (signal) => {
+    const { file, start, service } = await scene()
+    file('party.csv', listOf(60))
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
+    const running = await start([...PARTY, '--yes', '--json'])
+    while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    running.child.kill(signal)
+    const ended = await running.ended
+    expect(ended.signal).toBe(signal)
+    const report = JSON.parse(ended.stdout.trimEnd().split('\n').at(-1) ?? '')
+    expect(report).toMatchObject({
+      complete: false,
+      error: { code: 'interrupted', exitCode: 1 },
+      counts: { indeterminate: 0 },
+    })
+    expect(report.counts.awarded).toBe(service.state.awards.length)
+  },
+)

@@ -1,0 +1,523 @@
+import {
+  AccessDeniedError,
+  ApiError,
+  BadRequestError,
+  type CampaignClient,
+  type CampaignClientOptions,
+  type CampaignError,
+  type OperationName,
+  RateLimitError,
+  ReferralRejectedError,
+  ServiceError,
+  UnauthorizedError,
+  UnexpectedResponseError,
+} from 'campaign-client'
+import { describe, expect, it } from 'vitest'
+import { clientWith, json, rejection, type StubAnswer } from '../client/stub-service.ts'
+import { contract, operation, operations } from '../contract/operations.ts'
+import { wordsOf } from '../shared/words-of.ts'
+
+/** How an operation is answered, and asked by a client that asks once. */
+interface Way {
+  answer(name: OperationName, answer: StubAnswer): void
+  client(options?: Partial<CampaignClientOptions>): CampaignClient
+  /** How many requests arrived in this test. */
+  received(): number
+}
+
+interface Row extends StubAnswer {
+  readonly name: string
+  readonly type: new (...args: never[]) => CampaignError
+  readonly code: string
+  /** What the error of a write says; the error of a read says nothing. */
+  readonly outcome: 'not_applied' | 'unknown'
+  /** What else the error tells. */
+  readonly tells?: Readonly<Record<string, unknown>>
+  /** Fields that must be absent. */
+  readonly silent?: readonly string[]
+}
+
+const BAD = { type: BadRequestError, code: 'bad_request', outcome: 'not_applied' } as const
+const UNAUTHORIZED = { type: UnauthorizedError, code: 'unauthorized', outcome: 'not_applied' } as const
+const DENIED = { type: AccessDeniedError, code: 'access_denied', outcome: 'not_applied' } as const
+const LIMITED = { type: RateLimitError, code: 'rate_limited', outcome: 'not_applied' } as const
+const BROKEN = { type: ServiceError, code: 'service_error', outcome: 'unknown' } as const
+const REFUSED = { type: ApiError, code: 'api_error', outcome: 'not_applied' } as const
+const UNCLEAR = { type: ApiError, code: 'api_error', outcome: 'unknown' } as const
+const REJECTED = { type: ReferralRejectedError, code: 'referral_rejected', outcome: 'not_applied' } as const
+const UNEXPECTED = { type: UnexpectedResponseError, code: 'unexpected_response', outcome: 'unknown' } as const
+
+/** The published table, and what servers and proxies in front of the service send besides. */
+const byStatus = [
+  [400, BAD],
+  [401, UNAUTHORIZED],
+  [403, DENIED],
+  [404, REFUSED],
+  [408, UNCLEAR],
+  [409, REFUSED],
+  [422, REFUSED],
+  [429, LIMITED],
+  [500, BROKEN],
+  [502, BROKEN],
+  [503, BROKEN],
+  [504, BROKEN],
+  [599, BROKEN],
+] as const
+
+const errorObjects: Row[] = [true, false].flatMap((success) => [
+  ...byStatus.map(
+    ([code, kind]): Row => ({
+      ...kind,
+      name: `200, error object with code ${code}, success ${success}`,
+      body: json({ success, error: { code, message: 'no luck' } }),
+      tells: { status: 200, serviceCode: code, message: expect.stringContaining('no luck') },
+      silent: ['reason'],
+    }),
+  ),
+  ...[7, -1, 200, 600, 2 ** 31].map(
+    (code): Row => ({
+      // A code that is no status may mean anything.
+      ...UNCLEAR,
+      name: `200, error object with the unknown code ${code}, success ${success}`,
+      body: json({ success, error: { code, message: 'no luck' } }),
+      tells: { status: 200, serviceCode: code },
+    }),
+  ),
+])
+
+/** Without a code, only `success: false` says that nothing was done. */
+const errorObjectsWithoutCode: Row[] = [
+  ['absent', {}],
+  ['a string', { code: '400' }],
+  ['a fraction', { code: 400.5 }],
+  ['null', { code: null }],
+].flatMap(([what, error]) => [
+  {
+    ...UNCLEAR,
+    name: `200, error object whose code is ${what}, success true`,
+    body: json({ success: true, error, data: {} }),
+    silent: ['serviceCode'],
+  },
+  {
+    ...REFUSED,
+    name: `200, error object whose code is ${what}, success false`,
+    body: json({ success: false, error }),
+    silent: ['serviceCode'],
+  },
+])
+
+/** Whatever stands there is an error and never data; what it means for a write, only `success: false` can say. */
+const errorsOfOtherForms: Row[] = [
+  ['a number', 403],
+  ['a fraction', 0.5],
+  ['true', true],
+  ['a list of errors', [{ code: 403, message: 'no luck' }]],
+  ['a list of words', ['no luck']],
+  ['a list of nothing', [null]],
+  ['words', 'no luck'],
+  ['white space', ' '],
+  ['a status in words', '500'],
+  ['an object of other fields', { status: 403, detail: 'no luck' }],
+  ['an object in an object', { error: { code: 403 } }],
+].flatMap(([what, error]) => [
+  {
+    ...UNCLEAR,
+    name: `200, an error that is ${what}, success true, beside data`,
+    body: json({ success: true, error, data: {} }),
+    tells: { status: 200 },
+    silent: ['serviceCode'],
+  },
+  {
+    ...UNCLEAR,
+    name: `200, an error that is ${what}, without success`,
+    body: json({ error }),
+  },
+  {
+    ...REFUSED,
+    name: `200, an error that is ${what}, success false`,
+    body: json({ success: false, error }),
+  },
+])
+
+const errorStrings: Row[] = [
+  ...['missing_user', 'self_referral_not_allowed'].flatMap((reason): Row[] => [
+    ...[200, 202, 400, 403, 404, 409, 422].map((status) => ({
+      ...REJECTED,
+      name: `${status}, error '${reason}'`,
+      status,
+      body: json({ success: false, error: reason }),
+      tells: { status, reason },
+      silent: ['serviceCode'],
+    })),
+    {
+      ...REJECTED,
+      name: `200, error '${reason}', though success is true`,
+      body: json({ success: true, error: reason, data: {} }),
+      tells: { status: 200, reason },
+    },
+    {
+      ...BROKEN,
+      name: `500, error '${reason}'`,
+      status: 500,
+      body: json({ success: false, error: reason }),
+      tells: { status: 500, reason },
+    },
+  ]),
+  {
+    ...REFUSED,
+    name: `200, error 'already_referred', which nobody announced`,
+    body: json({ success: false, error: 'already_referred' }),
+    tells: { status: 200, reason: 'already_referred', message: expect.stringContaining('already_referred') },
+  },
+  {
+    ...BAD,
+    name: `400, error 'already_referred'`,
+    status: 400,
+    body: json({ success: false, error: 'already_referred' }),
+    tells: { status: 400, reason: 'already_referred' },
+  },
+]
+
+const refusalsWithoutError: Row[] = [
+  { ...REFUSED, name: '200, success false', body: json({ success: false }), silent: ['reason', 'serviceCode'] },
+  { ...REFUSED, name: '200, success false with data', body: json({ success: false, data: {} }) },
+  { ...REFUSED, name: '200, success false, error null', body: json({ success: false, error: null }) },
+  { ...REFUSED, name: '200, success false, an empty error', body: json({ success: false, error: '' }) },
+]
+
+const HTML = '<!doctype html><title>Sign in</title>'
+const CUT_OFF = '{"success":true,"data":{"id":"e1","us'
+
+const notUnderstood: Row[] = [
+  ...(
+    [
+      ['HTML', HTML, []],
+      ['plain text', 'OK', []],
+      ['empty', '', []],
+      ['white space', ' \n', []],
+      ['cut off', CUT_OFF, []],
+      ['two JSON values', '{"success":true}{"success":true}', []],
+      ['null', 'null', []],
+      ['an array', '[{"success":true}]', []],
+      ['a string', '"success"', []],
+      ['a number', '1', []],
+      ['no envelope', '{}', ['success']],
+      ['data without success', '{"data":{}}', ['success']],
+      ['success as a string', '{"success":"true","data":{}}', ['success']],
+      ['success as a number', '{"success":1,"data":{}}', ['success']],
+    ] as const
+  ).map(
+    ([what, body, path]): Row => ({
+      ...UNEXPECTED,
+      name: `200, ${what}`,
+      body,
+      tells: { status: 200, issues: [{ path, message: expect.stringMatching(/^expected /) }] },
+    }),
+  ),
+  { ...UNEXPECTED, name: '204 without a body', status: 204, tells: { status: 204 } },
+]
+
+const notModified: Row = {
+  ...UNEXPECTED,
+  name: '304, which nobody asked for',
+  status: 304,
+  tells: { status: 304, issues: [{ path: [], message: expect.stringMatching(/^(?!.*redirect).*not modified/) }] },
+}
+
+const redirects: Row[] = [300, 301, 302, 303, 307, 308].map((status) => ({
+  ...UNEXPECTED,
+  name: `${status} to another host`,
+  status,
+  // One that would pass for an answer.
+  body: json({ success: true, data: {} }),
+  headers: { location: 'https://elsewhere.example/api/v1/user' },
+  tells: { status, issues: [{ path: [], message: expect.stringContaining('redirects are never followed') }] },
+}))
+
+const httpErrors: Row[] = byStatus.flatMap(([status, kind]): Row[] => [
+  ...[true, false].map((success) => ({
+    ...kind,
+    name: `${status}, standard envelope with success ${success}`,
+    status,
+    body: json({ success, error: { code: status, message: 'no luck' } }),
+    tells: { status, serviceCode: status, message: expect.stringContaining('no luck') },
+    silent: ['reason'],
+  })),
+  {
+    ...kind,
+    name: `${status}, standard envelope with another code`,
+    status,
+    body: json({ success: true, error: { code: 777, message: 'no luck' } }),
+    tells: { status, serviceCode: 777 },
+  },
+  ...(
+    [
+      ['HTML', HTML],
+      ['empty', ''],
+      ['cut off', CUT_OFF],
+      ['an array', '[]'],
+      ['the envelope of a success', json({ success: true, data: {} })],
+    ] as const
+  ).map(([what, body]) => ({
+    ...kind,
+    name: `${status}, ${what}`,
+    status,
+    body,
+    tells: { status, message: expect.stringContaining(`HTTP ${status}`) },
+    silent: ['serviceCode', 'reason'],
+  })),
+])
+
+const rows = [
+  ...errorObjects,
+  ...errorObjectsWithoutCode,
+  ...errorsOfOtherForms,
+  ...errorStrings,
+  ...refusalsWithoutError,
+  ...notUnderstood,
+  notModified,
+  ...redirects,
+  ...httpErrors,
+]
+
+/** The table "Answers" of the contract, over one way from a client to an answer. */
+export function answersOver({ answer, client, received }: Way): void {
+  describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
+    const { data, result, writes, run } = operation
+
+    it.each([200, 201, 202, 203])('gives the data of a %i', async (status) => {
+      answer(name, { status, body: json({ success: true, data }) })
+      expect(await run(client())).toEqual(result)
+      expect(received()).toBe(1)
+    })
+
+    it.each([null, '', 0, false, []])('takes no offence at an error of %j beside its data', async (error) => {
+      answer(name, { body: json({ success: true, data, error }) })
+      expect(await run(client())).toEqual(result)
+    })
+
+    it('reads JSON whatever its content type says', async () => {
+      answer(name, { body: json({ success: true, data }), headers: { 'content-type': 'text/html' } })
+      expect(await run(client())).toEqual(result)
+    })
+
+    it('reads JSON behind a byte order mark', async () => {
+      answer(name, { body: `\uFEFF${json({ success: true, data })}` })
+      expect(await run(client())).toEqual(result)
+    })
+
+    it.each(rows.map((row) => [row.name, row] as const))(
+      '%s',
+      async (_, { name: __, type, code, outcome, tells = {}, silent = [], ...given }) => {
+        answer(name, given)
+        const error = await rejection(run(client()))
+        expect(Object.getPrototypeOf(error)).toBe(type.prototype)
+        expect(error).toMatchObject({ code, operation: name, ...tells })
+        expect((error as Error).message).toMatch(new RegExp(`^${name}: `))
+        for (const field of silent) expect(error).not.toHaveProperty(field)
+        if (writes) expect(error).toHaveProperty('outcome', outcome)
+        else expect(error).not.toHaveProperty('outcome')
+        expect(received()).toBe(1)
+      },
+    )
+  })
+
+  describe('data of another shape', () => {
+    const path = (...steps: (string | number)[]) => ({
+      path: ['data', ...steps],
+      message: expect.stringMatching(/^expected /),
+    })
+    const user = contract.getUserProgress.answer.data
+    const task = { id: 't1', name: 'Follow', xp: 10, xp_mul: 1, meta: {}, status: 'none' }
+    const definition = { ...task, type: 'social', recurrence: 'once', ref_xp: '5', deps: [], is_optional: false }
+    const campaign = { id: 'demo', name: 'Demo' }
+    const points = { ...campaign, total_points: 9, season_points: 4, season_index: 0 }
+    const totals = { user_id: 'alice', xp: 5, ref_xp: 0, ugc_xp: 0, refs: 0, ref_count: 0 }
+
+    const without = (from: object, field: string) =>
+      Object.fromEntries(Object.entries(from).filter(([key]) => key !== field))
+
+    it.each<[string, OperationName, unknown, ReturnType<typeof path>[]]>([
+      ['no data', 'getUserProgress', undefined, [path()]],
+      ['null', 'getUserProgress', null, [path()]],
+      ['an array', 'getUserProgress', [user], [path()]],
+      ['a string', 'getCampaignInfo', 'demo', [path()]],
+      ...[...Object.keys(user)].map((field): [string, OperationName, unknown, ReturnType<typeof path>[]] => [
+        `no ${field}`,
+        'getUserProgress',
+        without(user, field),
+        [path(field)],
+      ]),
+      ['a total in a string', 'getUserProgress', { ...user, total: '5' }, [path('total')]],
+      ['a team of null', 'getUserProgress', { ...user, team: null }, [path('team')]],
+      ['tasks of null', 'getUserProgress', { ...user, actions: null }, [path('actions')]],
+      ['a task of null', 'getUserProgress', { ...user, actions: [task, null] }, [path('actions', 1)]],
+      ...[5, null, undefined, {}].map((status): [string, OperationName, unknown, ReturnType<typeof path>[]] => [
+        `a status that is ${typeof status === 'object' ? json(status) : status}`,
+        'getUserProgress',
+        { ...user, challenges: [{ ...task, status }] },
+        [path('challenges', 0, 'status')],
+      ]),
+      ...['x', 5, [], true].map((meta): [string, OperationName, unknown, ReturnType<typeof path>[]] => [
+        `a meta of ${json(meta)}`,
+        'getUserProgress',
+        { ...user, actions: [{ ...task, meta }] },
+        [path('actions', 0, 'meta')],
+      ]),
+      [
+        'several at once',
+        'getUserProgress',
+        { ...user, rank: 'first', quests: [{ ...task, actions: ['t1', 2] }], rewards: [{ id: 'r' }] },
+        [path('quests', 0, 'actions', 1), path('rewards', 0, 'reward'), path('rewards', 0, 'type'), path('rank')],
+      ],
+      ...['', ' 5', '5 XP', '0x10', 'NaN', 'Infinity', '1e999', '1,5', null, true, undefined].map(
+        (xp_mul): [string, OperationName, unknown, ReturnType<typeof path>[]] => [
+          `a multiplier of ${json(xp_mul)}`,
+          'getCampaignInfo',
+          { ...campaign, actions: [definition, { ...definition, xp_mul }], quests: [] },
+          [path('actions', 1, 'xp_mul')],
+        ],
+      ),
+      ['no quests', 'getCampaignInfo', { ...campaign, actions: [] }, [path('quests')]],
+      ['no season', 'getCampaignPoints', points, [path('season')]],
+      ['a season without end', 'getCampaignPoints', { ...points, season: { name: 's' } }, [path('season', 'max_xp')]],
+      ['profiles as accounts', 'getUserProfiles', { ...totals, profiles: ['alice'] }, [path('profiles', 0)]],
+      ['no profiles', 'getUserProfiles', totals, [path('profiles')]],
+      ['used_by as a string', 'getInviteCode', { used_by: 'alice' }, [path('used_by')]],
+      ['used_by of numbers', 'getInviteCode', { used_by: ['alice', 5] }, [path('used_by', 1)]],
+      ['no data', 'setReferrer', undefined, [path()]],
+      ['null', 'updateUser', null, [path()]],
+      ['an array', 'setReferrerByRefId', [], [path()]],
+    ])('%s for %s', async (_, name, data, issues) => {
+      answer(name, { body: json({ success: true, data }) })
+      const error = await rejection(operation(name).run(client()))
+      expect(error).toBeInstanceOf(UnexpectedResponseError)
+      expect(error).toMatchObject({ status: 200, issues })
+      expect((error as UnexpectedResponseError).issues).toHaveLength(issues.length)
+      for (const issue of issues) expect((error as Error).message).toContain(issue.path.join('.'))
+    })
+
+    it('never shows the values', async () => {
+      answer('getUserProgress', { body: json({ success: true, data: { ...user, total: 'ada@example.org' } }) })
+      const error = await rejection(client().getUserProgress({ account: 'a', platform: 'p', pid: 'd' }))
+      expect((error as Error).message + json(error)).not.toContain('ada@example.org')
+    })
+
+    it('names the first five issues in the message, and counts the rest', async () => {
+      answer('getInviteCode', { body: json({ success: true, data: { used_by: [1, 2, 3, 4, 5, 6, 7] } }) })
+      const error = await rejection(client().getInviteCode({ code: 'c', pid: 'd' }))
+      expect(wordsOf(error)).toMatch(/data\.used_by\.4: expected string, received number; and 2 more\)$/)
+      expect((error as UnexpectedResponseError).issues).toHaveLength(7)
+    })
+
+    const withoutData = operations.filter(({ answer }) => !('data' in answer))
+    it.each(withoutData)('$name has no data to be of a shape', async ({ name, run }) => {
+      for (const data of [undefined, null, 5, { xp: 5 }]) {
+        answer(name, { body: json({ success: true, data }) })
+        expect(await run(client())).toBeUndefined()
+      }
+    })
+
+    it.each([undefined, null, 5, 'registered', { hook_id: 'h' }])(
+      'registerWebhook hands over %j as it came',
+      async (data) => {
+        answer('registerWebhook', { body: json({ success: true, data }) })
+        expect(await client().registerWebhook({ scope: 's', url: 'https://partner.example' })).toEqual(data)
+      },
+    )
+  })
+
+  describe('what an error tells of its answer', () => {
+    const read = () => rejection(client().getCampaignInfo({ pid: 'demo' }))
+    const envelope = (message: string) => json({ success: true, error: { code: 400, message } })
+
+    it('shows the headers that help to trace it, and no other', async () => {
+      answer('getCampaignInfo', {
+        status: 400,
+        headers: {
+          'content-type': 'application/json',
+          'x-request-id': 'r-1',
+          'retry-after': '7',
+          'set-cookie': 'session=1',
+          'www-authenticate': 'Bearer realm="x"',
+          authorization: 'Basic eDp5',
+          'x-internal': 'y',
+        },
+      })
+      expect(await read()).toMatchObject({
+        headers: { 'content-type': 'application/json', 'x-request-id': 'r-1', 'retry-after': '7' },
+        retryAfterMs: 7000,
+      })
+      const { headers } = (await read()) as ApiError
+      expect(Object.keys(headers).sort()).toEqual(['content-type', 'retry-after', 'x-request-id'])
+    })
+
+    it('leaves out a wait that nobody asked for', async () => {
+      answer('getCampaignInfo', { status: 400, headers: { 'retry-after': 'soon' } })
+      expect(await read()).not.toHaveProperty('retryAfterMs')
+    })
+
+    it.each<[string, unknown]>([
+      ['a code in a text', { code: '500' }],
+      ['a code with a fraction', { code: 503.5 }],
+      ['a code in a list', [{ code: 500 }]],
+      ['a code further down a list', [{ code: 403 }, { code: '408' }]],
+    ])(
+      'leaves a write unknown where the service failed on the way, in whatever form it says so: %s',
+      async (_, error) => {
+        answer('recordActionValue', { body: json({ success: false, error }) })
+        const record = operation('recordActionValue')
+        expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
+      },
+    )
+
+    it.each<[string, unknown]>([
+      ['of the caller', { code: '403' }],
+      ['below those of a service that failed', { code: '499.9' }],
+      ['beyond them', { code: '600' }],
+      ['that is a word', { code: 'E500' }],
+      ['in the place of the error', '500'],
+      ['under another name', { status: 500 }],
+      ['in a list, of the caller', [{ code: 400 }, null, 500]],
+    ])('believes `success: false` of a write with a code %s', async (_, error) => {
+      answer('recordActionValue', { body: json({ success: false, error }) })
+      const record = operation('recordActionValue')
+      expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'not_applied' })
+    })
+
+    it('cuts messages between characters', async () => {
+      for (const message of [`${'x'.repeat(299)}${'😀'.repeat(9)}`, `${'x'.repeat(298)}${'😀'.repeat(9)}`]) {
+        answer('getCampaignInfo', { status: 400, body: envelope(message) })
+        expect(encodeURIComponent(((await read()) as Error).message)).toContain('xxx')
+        const fetch = () => Promise.reject(new Error(message))
+        const error = await rejection(clientWith({ fetch, maxRetries: 0 }).getCampaignInfo({ pid: 'demo' }))
+        expect(encodeURIComponent((error as Error).message)).toContain('xxx')
+      }
+    })
+
+    it('keeps messages short', async () => {
+      answer('getCampaignInfo', { status: 400, body: envelope('long '.repeat(10_000)) })
+      expect(((await read()) as Error).message.length).toBeLessThan(500)
+    })
+
+    it.each([{ code: 400, message: 5 }, { code: 400, message: {} }, { code: 400 }])('lives with %j', async (error) => {
+      answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
+      const refused = await read()
+      expect(refused).toHaveProperty('serviceCode', 400)
+      expect(wordsOf(refused)).toBe('getCampaignInfo: the service answered HTTP 400')
+    })
+
+    it('says that a refused token had expired, when it had', async () => {
+      const part = (value: object) => Buffer.from(json(value)).toString('base64url')
+      const jwt = (exp: number) => `${part({ alg: 'none' })}.${part({ exp })}.c2ln`
+      answer('getCampaignInfo', { status: 401 })
+      const refusalOf = (accessToken: string) =>
+        rejection(client({ accessToken }).getCampaignInfo({ pid: 'demo' })) as Promise<Error>
+      expect(wordsOf(await refusalOf(jwt(1_600_000_000)))).toMatch(
+        /the token had expired at 2020-09-13T12:26:40\.000Z$/,
+      )
+      expect((await refusalOf(jwt(1e300))).message).not.toContain('expired')
+      expect((await refusalOf('opaque')).message).not.toContain('expired')
+    })
+  })
+}

@@ -1,0 +1,108 @@
+import { Agent, createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo, LookupFunction } from 'node:net'
+import type { CampaignClientOptions, Transport } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
+import { afterAll, beforeAll } from 'vitest'
+import { closedAddress } from './loopback-server.ts'
+import { onItsWay } from './real-connections.ts'
+import { type SentRequest, type Step, scriptedFetch } from './scripted-fetch.ts'
+
+/** What a client under test is given to send with, and what it has sent. */
+export interface Scripted {
+  readonly via: Pick<CampaignClientOptions, 'fetch' | 'transport'>
+  /** In the order of sending. */
+  readonly sent: readonly SentRequest[]
+}
+
+/** A way from a client to the steps that answer it: the n-th request gets the n-th, the last serves all that follow. */
+export interface Wire {
+  readonly name: string
+  script(...steps: readonly [Step, ...Step[]]): Scripted
+}
+
+/** Both transports of the package, for `describe.each` of a test file. Opens its servers with the file. */
+export const bothWires = (): readonly Wire[] => [fetchWire, nodeWire()]
+
+const fetchWire: Wire = {
+  name: 'fetch',
+  script(...steps) {
+    const { fetch, sent } = scriptedFetch(...steps)
+    return { via: { fetch }, sent }
+  },
+}
+
+const unknownHost: LookupFunction = (host, _, callback) =>
+  callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), '')
+
+/** The Node transport over real connections: the steps answer as a server on loopback. */
+export function nodeWire(): Wire {
+  const answers: ((response: ServerResponse) => void)[] = []
+  const server = createServer((request, response) => {
+    response.sendDate = false
+    request.resume().on('end', () => answers[Number(request.headers['x-sending'])]?.(response))
+    request.on('error', () => undefined)
+  })
+  const transport = nodeTransport()
+  const lost = nodeTransport({ agent: new Agent({ lookup: unknownHost }) })
+  let origin = ''
+  let nowhere = ''
+  beforeAll(async () => {
+    nowhere = new URL(await closedAddress()).origin
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    transport.close()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  return {
+    name: 'the Node transport',
+    script(...steps) {
+      const sent: SentRequest[] = []
+      const send: Transport['send'] = (request, signal) => {
+        const { method, url, headers, body } = request
+        const at = performance.now()
+        const seen = { method, url, authorization: headers.authorization ?? '', body, signal, at }
+        const step = steps[Math.min(sent.push(seen) - 1, steps.length - 1)] as Step
+        const to = (address: string): typeof request => ({ ...request, url: url.replace(/^https:\/\/[^/]+/, address) })
+        if (step.accident === 'refused') return watched(transport.send(to(nowhere), signal))
+        if (step.accident === 'unknown host') return watched(lost.send(to('http://service.example'), signal))
+        let arrive: () => void
+        const arrival = new Promise<void>((resolve) => {
+          arrive = resolve
+        })
+        let arrivals = 0
+        const sending = answers.push((response) => {
+          arrive()
+          if (++arrivals > 1) throw new Error('the transport sent the request twice')
+          void respond(response, step, seen)
+        })
+        const numbered = { ...to(origin), headers: { ...headers, 'x-sending': String(sending - 1) } }
+        const exchange = transport.send(numbered, signal)
+        // Of what is never answered only the arrival is to be waited for.
+        onItsWay(step.accident === 'silence' ? Promise.race([arrival, exchange]) : exchange)
+        return exchange
+      }
+      return { via: { transport: { send } }, sent }
+    },
+  }
+}
+
+function watched<T>(exchange: Promise<T>): Promise<T> {
+  onItsWay(exchange)
+  return exchange
+}
+
+/** Answers as the step does with a `fetch`. */
+async function respond(response: ServerResponse, step: Step, request: SentRequest): Promise<void> {
+  if (step.accident === 'silence') return
+  if (step.accident === 'reset') {
+    response.socket?.resetAndDestroy()
+    return
+  }
+  const answer = await step(request)
+  response.writeHead(answer.status, Object.fromEntries(answer.headers))
+  response.end(Buffer.from(await answer.arrayBuffer()))
+}

@@ -1,0 +1,66 @@
+import type { AddressInfo } from 'node:net'
+import { createServer, connect as dial, type Socket } from 'node:net'
+
+/** A connection to a server that can be made to stall, as it does when the server is stopped or a network swallows it. */
+export interface StallingProxy {
+  /** The address of the server, through the proxy. */
+  readonly url: string
+  /** From now on requests do not get to the server, or its answers not back. */
+  stall(what: 'requests' | 'answers'): void
+  /** Hands on what was held back. */
+  resume(): void
+  close(): Promise<void>
+}
+
+/** Stands in front of the server at the address. */
+export async function startStallingProxy(serverUrl: string): Promise<StallingProxy> {
+  const target = new URL(serverUrl)
+  const pairs = new Set<{ client: Socket; server: Socket }>()
+  let stalled: 'requests' | 'answers' | undefined
+  const apply = (): void => {
+    for (const { client, server } of pairs) {
+      if (stalled === 'requests') client.pause()
+      else client.resume()
+      if (stalled === 'answers') server.pause()
+      else server.resume()
+    }
+  }
+  const proxy = createServer((client) => {
+    const server = dial(Number(target.port), target.hostname)
+    const pair = { client, server }
+    pairs.add(pair)
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.on('data', (chunk) => to.write(chunk))
+      from.on('error', () => undefined)
+      from.on('close', () => {
+        pairs.delete(pair)
+        to.destroy()
+      })
+    }
+    apply()
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const url = new URL(serverUrl)
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  return {
+    url: url.href,
+    stall(what) {
+      stalled = what
+      apply()
+    },
+    resume() {
+      stalled = undefined
+      apply()
+    },
+    async close() {
+      for (const { client, server } of pairs) {
+        client.destroy()
+        server.destroy()
+      }
+      await new Promise((resolve) => proxy.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** A part of the source, and the tests that hold it. */
+interface Room {
+  /** What is mutated. */
+  readonly sources: readonly string[]
+  /** Globs of the tests that must notice. The fewer and the faster they are, the sooner it is done. */
+  readonly tests: readonly string[]
+}
+
+/** `npm run test:mutants -- NAME` runs one of these. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  http: {
+    sources: within(
+      'src/http',
+      'call attempt retry retry-after token answer timeout abort-listeners request failure redact unwrap',
+    ),
+    tests: [
+      'test/http/{abort-listeners,answer,redact,retry,retry-after,throttle,timeout,token}.test.ts',
+      'test/client/{derived-client,hooks,rate-limit,requests}.test.ts',
+    ],
+  },
+  verify: {
+    sources: [
+      ...within('src/webhook/verify', 'signature hmac.one-piece hmac.node hmac.portable secret raw-body'),
+      ...within('src/shared', 'warn-once'),
+    ],
+    tests: ['test/webhook/{verify/{hmac,vectors,signature},event/event}.test.ts'],
+  },
+  receiver: {
+    sources: [
+      ...within('src/webhook/receiver', 'core intake body claim delivery lease bookkeeping deadline timer outstanding'),
+      ...within('src/webhook/receiver', 'answer reports store-answers settings'),
+    ],
+    tests: ['test/webhook/receiver/{body,close,duplicates,lease,options,receiver}.test.ts'],
+  },
+  /** The two of servers want `.ci/services npm run test:mutants -- stores`. */
+  stores: {
+    sources: [
+      ...within('src/webhook/stores', 'memory redis arguments'),
+      ...within('src/webhook/stores/postgres', 'store statements pg postgres-js gate'),
+    ],
+    tests: ['test/webhook/stores/{memory,memory-bounds,redis,postgres}.test.ts'],
+  },
+}
+
+function within(folder: string, names: string): string[] {
+  return names.split(' ').map((name) => `${folder}/${name}.ts`)
+}

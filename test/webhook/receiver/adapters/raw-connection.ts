@@ -1,0 +1,20 @@
+import { connect, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { deferred } from '../observed-receiver.ts'
+
+/** A connection that speaks HTTP by hand: what it sends is cut where the test says. */
+export async function rawConnection(
+  port: number,
+): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> {
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  const closed = deferred()
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => closed.resolve())
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  return { socket, received: () => text, closed: closed.promise }
+}
