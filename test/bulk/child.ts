@@ -17,7 +17,8 @@ export interface ChildTask {
 }
 
 export type ChildStep =
-  | { readonly step: 'halted' }
+  /** No call is under way any more, and so many have ended. Lines of the ledger may still be on their way to the disk. */
+  | { readonly step: 'halted'; readonly calls: number }
   /** Calls that have ended in this process. */
   | { readonly step: 'ended'; readonly calls: number }
   | { readonly step: 'report'; readonly report: AwardReport }
@@ -34,7 +35,7 @@ const ledger =
     ? fileLedger(task.ledger.path)
     : postgresLedger(pool as Pool, { run: task.ledger.run, leaseMs: 700 })
 
-const client = new CampaignClient({ baseUrl: task.baseUrl, accessToken: 'a-token', maxRetries: 1, timeoutMs: 300 })
+const client = new CampaignClient({ baseUrl: task.baseUrl, accessToken: 'a-token', maxRetries: 1, timeoutMs: 3_000 })
 function* rows() {
   const [from, count] = task.rows
   for (let number = from; number < from + count; number++) {
@@ -53,8 +54,7 @@ process.stdin.once('data', () => release())
 const halting = {
   async rewardWallet(...[row, options]: Parameters<CampaignClient['rewardWallet']>) {
     if (ended >= (task.haltAfter ?? Infinity)) {
-      // Only now is nothing written any more.
-      if (++standing === task.concurrency) tell({ step: 'halted' })
+      if (++standing === task.concurrency) tell({ step: 'halted', calls: ended })
       await released
     }
     await client.rewardWallet(row, options).finally(() => ended++)

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileLedger, rewardWallets } from 'campaign-client/bulk'
+import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { takeLock } from '../../src/bulk/ledger/file/lock.ts'
 import { compiled } from '../machine/programs.ts'
 import { RunProcess } from './run-process.ts'
@@ -14,13 +14,28 @@ const pathOf = compiled(PROGRAM)
 
 /** So that nobody waits for long. */
 const TIMES = { beatMs: 20, patienceMs: 300 }
+const CONCURRENCY = 4
+/** A run writes the intents of as many rows again as are with the service. */
+const BEGUN_AT_ONCE = 2 * CONCURRENCY
 
 async function startRun(path: string, haltAfter?: number) {
   const service = createCampaignService()
   const { url, close } = await service.listen()
   onTestFinished(close)
-  const task = { baseUrl: url, ledger: { path }, rows: [0, 200] as const, concurrency: 4 }
+  const task = { baseUrl: url, ledger: { path }, rows: [0, 200] as const, concurrency: CONCURRENCY }
   return { service, run: new RunProcess(pathOf(PROGRAM), haltAfter === undefined ? task : { ...task, haltAfter }) }
+}
+
+/** Resolves when the lines of a run whose calls stand still have all got to the disk. */
+function allWritten(path: string, expected: Record<string, number>): Promise<void> {
+  return vi.waitFor(
+    async () => {
+      const found: Record<string, number> = {}
+      for await (const { verdict } of readLedger(path)) found[verdict] = (found[verdict] ?? 0) + 1
+      expect(found).toEqual(expected)
+    },
+    { timeout: 10_000, interval: 5 },
+  )
 }
 
 describe('two runs on one ledger', { timeout: 30_000 }, () => {
@@ -62,7 +77,7 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
     // Its own service knows nothing of the first one's awards; what the ledger has is not sent again.
     const { report } = await next.run.step('report')
     expect(report).toMatchObject({ rows: 200, complete: true })
-    expect(report.fromLedger).toBeGreaterThanOrEqual(10 - 4)
+    expect(report.fromLedger).toBeGreaterThanOrEqual(10 - CONCURRENCY)
     expect(service.state.awards.length + next.service.state.awards.length).toBeGreaterThanOrEqual(200)
     expect(existsSync(`${path}.lock`)).toBe(false)
   })
@@ -70,7 +85,8 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
   test('a lock that was taken away in the middle stops the run before it writes again', async () => {
     const path = newPath()
     const { run } = await startRun(path, 10)
-    await run.step('halted')
+    const { calls } = await run.step('halted')
+    await allWritten(path, { awarded: calls, indeterminate: BEGUN_AT_ONCE })
     const before = readFileSync(path)
     renameSync(`${path}.lock`, `${path}.lock.taken`)
     writeFileSync(`${path}.lock`, readFileSync(`${path}.lock.taken`))
