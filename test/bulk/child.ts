@@ -12,6 +12,8 @@ export interface ChildTask {
   readonly ledger: { readonly path: string } | { readonly database: string; readonly run: string }
   readonly rows: readonly [from: number, count: number]
   readonly concurrency: number
+  /** How long an answer may take, in milliseconds. */
+  readonly timeoutMs: number
   /** Goes on when it gets a line on its standard input, once this many awards have ended. */
   readonly haltAfter?: number
 }
@@ -35,7 +37,12 @@ const ledger =
     ? fileLedger(task.ledger.path)
     : postgresLedger(pool as Pool, { run: task.ledger.run, leaseMs: 700 })
 
-const client = new CampaignClient({ baseUrl: task.baseUrl, accessToken: 'a-token', maxRetries: 1, timeoutMs: 3_000 })
+const client = new CampaignClient({
+  baseUrl: task.baseUrl,
+  accessToken: 'a-token',
+  maxRetries: 1,
+  timeoutMs: task.timeoutMs,
+})
 function* rows() {
   const [from, count] = task.rows
   for (let number = from; number < from + count; number++) {

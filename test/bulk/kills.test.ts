@@ -40,7 +40,14 @@ async function prove(what: string, { task, open, read }: Place): Promise<void> {
 
   let killed = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const run = new RunProcess(pathOf(PROGRAM), { baseUrl: url, ledger: task, rows: [0, ROWS], concurrency: 16 })
+    const run = new RunProcess(pathOf(PROGRAM), {
+      baseUrl: url,
+      ledger: task,
+      rows: [0, ROWS],
+      concurrency: 16,
+      // Some of the faults are answers that never come.
+      timeoutMs: 300,
+    })
     // After some of its calls, or now and then while it is just starting.
     if (random.below(5) === 0) await wait(random.below(300))
     else await run.calls(1 + random.below(Math.floor((ROWS / KILLS) * 0.9)))
