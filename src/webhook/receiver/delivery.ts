@@ -69,9 +69,10 @@ export class Delivery {
    * waits for its record stays claimed, so that no other attempt handles it again before the lease lapses.
    */
   async cutOff(): Promise<void> {
-    if (this.#success === undefined) await releaseClaim(this.#claim, () => this.#tell('interrupted'))
     // Stryker disable next-line StringLiteral: all that is looked at once the receiver closes is whether it failed
-    this.#tell('interrupted')
+    const tell = (): void => this.#tell('interrupted')
+    if (this.#success === undefined) await releaseClaim(this.#claim, tell)
+    tell()
   }
 
   async #run(): Promise<DeliveryOutcome> {

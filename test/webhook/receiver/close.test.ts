@@ -1,6 +1,6 @@
 import { LeaseError, memoryStore, type WebhookHandlerContext } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { activity, deliveryOf } from '../signed-message.ts'
+import { activity, deliveryOf, SECRET } from '../signed-message.ts'
 import { deferred, never, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 beforeEach(() => {
@@ -28,6 +28,27 @@ describe('close', () => {
     expect(rejections).toMatchObject([{ reason: 'closing', status: 503 }])
     expect(handled).toEqual([])
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a closed receiver looks at nothing: not at the signature, and asks for no secret', async () => {
+    const secret = vi.fn(() => SECRET)
+    const { receiver, rejections } = observedReceiver({ secret })
+    await receiver.close()
+    expect((await receiver.fetch(deliveryOf(activity(), { secret: 'forged' }))).status).toBe(503)
+    expect((await receiver.fetch(new Request('http://receiver.test/'))).status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'closing' }, { reason: 'closing' }])
+    expect(secret).not.toHaveBeenCalled()
+  })
+
+  test('when it resolves, the last answer is out', async () => {
+    const running = deferred()
+    const { receiver } = observedReceiver({ handle: () => running.promise })
+    const isAnswered = settled(receiver.fetch(deliveryOf(activity())))
+    await vi.advanceTimersByTimeAsync(0)
+    const closed = receiver.close()
+    running.resolve()
+    await closed
+    expect(isAnswered()).toBe(true)
   })
 
   test('a sender hears of it although the store does not answer the release', async () => {
@@ -125,6 +146,7 @@ describe('close', () => {
     await closed
     expect(contexts[0]?.signal.reason).toBeInstanceOf(LeaseError)
     expect(contexts[0]?.signal.reason).toMatchObject({ code: 'receiver_closed' })
+    expect(contexts[0]?.signal.reason.message).toMatch(/receiver was closed while the handler was running/)
     expect(calls).toEqual(['claim', 'release'])
     expect((await answer).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing' }])
@@ -135,6 +157,7 @@ describe('close', () => {
     const { receiver } = observedReceiver({ store: inner, deadlineMs: 60_000, handle: () => never })
     const message = activity()
     const answer = receiver.fetch(deliveryOf(message))
+    const isAnswered = settled(answer)
     await vi.advanceTimersByTimeAsync(0)
     const closed = receiver.close({ timeoutMs: 0 })
     await vi.advanceTimersByTimeAsync(999)
@@ -142,6 +165,7 @@ describe('close', () => {
     expect((await other.receiver.fetch(deliveryOf(message))).status).toBe(503)
     await vi.advanceTimersByTimeAsync(1)
     await closed
+    expect(isAnswered()).toBe(true)
     expect((await answer).status).toBe(503)
     expect((await other.receiver.fetch(deliveryOf(message))).status).toBe(200)
     expect(vi.getTimerCount()).toBe(0)
@@ -196,7 +220,8 @@ describe('close', () => {
   })
 
   test('a message whose body is still arriving is not begun any more', async () => {
-    const { receiver, handled } = observedReceiver()
+    const { store, calls } = recordingStore(memoryStore())
+    const { receiver, handled } = observedReceiver({ store })
     const whole = deliveryOf(activity())
     const bytes = new Uint8Array(await whole.arrayBuffer())
     const arrive = deferred()
@@ -218,5 +243,7 @@ describe('close', () => {
     arrive.resolve()
     expect((await answer).status).toBe(503)
     expect(handled).toEqual([])
+    // Its program may have disconnected the store by now.
+    expect(calls).toEqual([])
   })
 })

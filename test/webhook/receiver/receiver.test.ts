@@ -250,12 +250,13 @@ describe('refused by form', () => {
     } as RequestInit)
   }
 
-  test('a body without end is cut off at the limit: 413', async () => {
-    const { receiver, rejections } = observedReceiver({ maxBodyBytes: 5000 })
+  test('a body without end is cut off at the limit: 413, which is no error of this side', async () => {
+    const { receiver, rejections, errors } = observedReceiver({ maxBodyBytes: 5000 })
     const { body, pulled, cancelled } = streamOf(endless())
     const response = await receiver.fetch(streamed(body))
     expect(response.status).toBe(413)
     expect(rejections).toMatchObject([{ reason: 'too_large', status: 413 }])
+    expect(errors).toEqual([])
     expect(pulled()).toBe(6000)
     expect(cancelled()).toBe(true)
   })
@@ -278,6 +279,9 @@ describe('refused by form', () => {
     const size = new TextEncoder().encode(message).byteLength
     const exact = observedReceiver({ maxBodyBytes: size })
     expect((await exact.receiver.fetch(deliveryOf(message))).status).toBe(200)
+    const headers = { ...signedHeaders(message), 'content-length': String(size) }
+    const declared = new Request(ADDRESS, { method: 'POST', headers, body: message })
+    expect(await (await exact.receiver.fetch(declared)).json()).toMatchObject({ result: 'duplicate' })
     const short = observedReceiver({ maxBodyBytes: size - 1 })
     expect((await short.receiver.fetch(deliveryOf(message))).status).toBe(413)
   })
@@ -315,6 +319,7 @@ describe('refused by form', () => {
     const { body } = streamOf([{ id: 'x' }] as unknown as Uint8Array[])
     expect((await receiver.fetch(streamed(body))).status).toBe(500)
     expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+    expect(String(errors[0]?.error)).toContain('The request stream gave neither bytes nor text')
   })
 
   test('a sender that hangs up in the middle is answered, not waited for', async () => {
@@ -493,6 +498,26 @@ describe('onHandled', () => {
     expect(onHandled).not.toHaveBeenCalled()
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
     expect(errors).toMatchObject([{ error: { message: 'hook' }, context: { stage: 'hook' } }])
+  })
+})
+
+describe('a fault beneath the receiver', () => {
+  test('is answered 500 and told, and nothing rejects', async () => {
+    const body = JSON.stringify(activity())
+    const fault = new Error('not implemented')
+    // A Request of a polyfill.
+    const request = {
+      method: 'POST',
+      headers: new Headers(signedHeaders(body)),
+      get bodyUsed() {
+        throw fault
+      },
+    }
+    const { receiver, errors, rejections } = observedReceiver()
+    const answer = await receiver.fetch(request as unknown as Request)
+    expect([answer.status, await answer.json()]).toEqual([500, { ok: false, error: 'internal_error' }])
+    expect(errors).toEqual([{ error: fault, context: { stage: 'receiver', endpoint: 'campaign' } }])
+    expect(rejections).toEqual([{ reason: 'internal_error', status: 500, endpoint: 'campaign' }])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { LambdaHttpEvent, LambdaHttpResult } from 'campaign-client/webhook'
 import { memoryStore } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { activity, HEADER, sign } from '../../signed-message.ts'
+import { activity, HEADER, SECRET, sign } from '../../signed-message.ts'
 import { deferred, never, observedReceiver } from '../observed-receiver.ts'
 
 /** The parts of the documented events that say what kind they are; names of headers in the case each source uses. */
@@ -71,7 +71,7 @@ afterEach(() => {
 
 describe.each(Object.keys(SOURCES))('%s', (source) => {
   test.each([true, false])('a signed message is handled once (base64: %s), a forged one refused', async (base64) => {
-    const { receiver, handled } = observedReceiver()
+    const { receiver, handled, errors } = observedReceiver()
     const body = message()
     const first = await receiver.lambda(eventOf(source, body, { base64 }))
     expect([first.statusCode, JSON.parse(first.body)]).toEqual([200, { ok: true, result: 'handled' }])
@@ -81,6 +81,7 @@ describe.each(Object.keys(SOURCES))('%s', (source) => {
     expect(JSON.parse(second.body)).toEqual({ ok: true, result: 'duplicate' })
     expect((await receiver.lambda(eventOf(source, body, { base64, secret: 'forged' }))).statusCode).toBe(401)
     expect(handled).toHaveLength(1)
+    expect(errors).toEqual([])
   })
 
   test('another method is 405 and says what is allowed', async () => {
@@ -203,6 +204,7 @@ describe('time', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     running.resolve()
     expect((await answer).statusCode).toBe(200)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   test('the deadline still holds for everything before the handler', async () => {
@@ -254,7 +256,9 @@ describe('time', () => {
     [30_000, 29_500],
     [3000, 2700],
   ])('with %d ms left, a handler that does not stop is answered for after %d', async (remainingMs, answeredAt) => {
-    const { receiver } = observedReceiver({ handle: () => never })
+    // However late the handler is called.
+    const secret = () => new Promise<string>((resolve) => setTimeout(() => resolve(SECRET), 1000))
+    const { receiver } = observedReceiver({ secret, handle: () => never })
     const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
     await vi.advanceTimersByTimeAsync(answeredAt)
     expect((await answer).statusCode).toBe(503)
