@@ -37,8 +37,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     sources: [
       ...within('src/webhook/stores', 'memory redis arguments'),
       ...within('src/webhook/stores/postgres', 'store statements pg postgres-js gate'),
+      ...within('src/shared', 'batches'),
     ],
-    tests: ['test/webhook/stores/{memory,memory-bounds,redis,postgres}.test.ts'],
+    tests: ['test/webhook/stores/{memory,memory-bounds,redis,postgres,postgres-batches}.test.ts'],
   },
 }
 
