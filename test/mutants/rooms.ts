@@ -30,7 +30,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...within('src/webhook/receiver', 'core intake body claim delivery lease bookkeeping deadline timer outstanding'),
       ...within('src/webhook/receiver', 'answer reports store-answers settings'),
     ],
-    tests: ['test/webhook/receiver/{body,close,duplicates,lease,options,receiver,adapters/lambda}.test.ts'],
+    tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/lambda.test.ts'],
   },
   /** The two of servers want `.ci/services npm run test:mutants -- stores`. */
   stores: {

@@ -82,7 +82,7 @@ export function refusal(reason: WebhookRejectionReason, retryMs?: number): Answe
   return { status, headers, body: JSON.stringify({ ok: false, error: PUBLIC_ERROR[status] }) }
 }
 
-function retryAfterSeconds(retryMs: number | undefined): number {
-  if (retryMs === undefined || !Number.isFinite(retryMs)) return DEFAULT_RETRY_AFTER_SECONDS
+function retryAfterSeconds(retryMs = Number.NaN): number {
+  if (!Number.isFinite(retryMs)) return DEFAULT_RETRY_AFTER_SECONDS
   return Math.max(1, Math.ceil(retryMs / 1000))
 }

@@ -251,16 +251,21 @@ describe('the store is down', () => {
     expect(rejections).toMatchObject([{ reason: 'store_unavailable', status: 503 }])
   })
 
-  test.each([[undefined], [null], [{}], [{ state: 'claimed' }], [{ state: 'claimed', token: '' }], [{ state: 'ok' }]])(
-    'an answer that is none (%j) is not taken for a claim',
-    async (answer) => {
-      const { store } = recordingStore(memoryStore(), { claim: async () => answer as ClaimResult })
-      const { receiver, handled, errors } = observedReceiver({ store })
-      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
-      expect(handled).toEqual([])
-      expect(errors).toMatchObject([{ error: expect.any(TypeError), context: { stage: 'claim' } }])
-    },
-  )
+  test.each([
+    [undefined],
+    [null],
+    [{}],
+    [{ state: 'claimed' }],
+    [{ state: 'claimed', token: '' }],
+    [{ state: 'ok', token: 'a token' }],
+  ])('an answer that is none (%j) is not taken for a claim', async (answer) => {
+    const { store } = recordingStore(memoryStore(), { claim: async () => answer as ClaimResult })
+    const { receiver, handled, errors } = observedReceiver({ store })
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
+    expect(handled).toEqual([])
+    expect(errors).toMatchObject([{ error: expect.any(TypeError), context: { stage: 'claim' } }])
+    expect(String(errors[0]?.error)).toContain("store's claim() must resolve to { state: 'claimed', token }")
+  })
 
   test('a claim that comes after the deadline is released, not handled', async () => {
     const inner = memoryStore()

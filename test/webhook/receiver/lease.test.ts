@@ -184,6 +184,14 @@ describe('heartbeat', () => {
     },
   )
 
+  test('the timers of a handler that runs keep no process alive', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    await heldDelivery(memoryStore())
+    const holding = timers.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())
+    vi.restoreAllMocks()
+    expect(new Set(holding)).toEqual(new Set([false]))
+  })
+
   test('a late no is a no, whatever is asked meanwhile', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })

@@ -14,6 +14,16 @@ import { deferred, observedReceiver, recordingStore } from './observed-receiver.
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
 
+/** A request whose body somebody read. */
+function consumed(request: Request): Request {
+  void request.text()
+  return request
+}
+
+function fail(error: Error): never {
+  throw error
+}
+
 function revokedProxy(): object {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
@@ -484,9 +494,29 @@ describe('onHandled', () => {
       handle: (_event, { signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     })
-    void receiver.fetch(deliveryOf(activity()))
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(told).toMatchObject([{ outcome: 'interrupted' }])
+    const message = activity()
+    for (let attempt = 0; attempt < 2; attempt++) {
+      void receiver.fetch(deliveryOf(message))
+      await vi.advanceTimersByTimeAsync(1000)
+    }
+    // It is not done, so the next attempt is the next of the same.
+    expect(told).toMatchObject([
+      { outcome: 'interrupted', attempts: 1 },
+      { outcome: 'interrupted', attempts: 2 },
+    ])
+  })
+
+  test('no handler ran for a duplicate, whatever the clock says', async () => {
+    const told: WebhookHandled[] = []
+    const { receiver } = observedReceiver({ onHandled: (handled) => told.push(handled) })
+    let now = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => ++now)
+    const message = activity()
+    for (let attempt = 0; attempt < 2; attempt++) await receiver.fetch(deliveryOf(message))
+    expect(told.map(({ outcome, ranMs }) => [outcome, ranMs > 0])).toEqual([
+      ['handled', true],
+      ['duplicate', false],
+    ])
   })
 
   test('is not told of what was refused, and what it throws changes nothing', async () => {
@@ -516,8 +546,8 @@ describe('a fault beneath the receiver', () => {
     const { receiver, errors, rejections } = observedReceiver()
     const answer = await receiver.fetch(request as unknown as Request)
     expect([answer.status, await answer.json()]).toEqual([500, { ok: false, error: 'internal_error' }])
-    expect(errors).toEqual([{ error: fault, context: { stage: 'receiver', endpoint: 'campaign' } }])
-    expect(rejections).toEqual([{ reason: 'internal_error', status: 500, endpoint: 'campaign' }])
+    expect(errors).toStrictEqual([{ error: fault, context: { stage: 'receiver', endpoint: 'campaign' } }])
+    expect(rejections).toStrictEqual([{ reason: 'internal_error', status: 500, endpoint: 'campaign' }])
   })
 })
 
@@ -672,9 +702,25 @@ describe('hooks', () => {
       const receiver = silent()
       expect((await receiver.fetch(deliveryOf(activity(), { secret: 'another' }))).status).toBe(401)
       expect(warn.mock.calls).toEqual([
-        [expect.stringMatching(/"campaign".* 401 \(signature_mismatch\).*diagnose\(\)/)],
+        [
+          expect.stringMatching(
+            /^campaign-client webhook receiver "campaign": a request was answered 401 \(signature_mismatch\)\..*diagnose\(\)/,
+          ),
+        ],
       ])
       expect(JSON.stringify(warn.mock.calls)).not.toContain(SECRET)
+    })
+
+    const fault = new Error('down')
+    test.each<[stage: string, options: Partial<WebhookReceiverOptions>, request: () => Request]>([
+      ['body', {}, () => consumed(deliveryOf(activity()))],
+      ['secret', { secret: () => Promise.reject(fault) }, () => deliveryOf(activity())],
+      ['claim', { store: { ...memoryStore(), claim: () => Promise.reject(fault) } }, () => deliveryOf(activity())],
+      ['receiver', {}, () => Object.defineProperty(deliveryOf(activity()), 'bodyUsed', { get: () => fail(fault) })],
+    ])('one fault makes one warning: %s failed', async (stage, options, request) => {
+      const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+      expect((await silent(options).fetch(request())).status).toBeGreaterThanOrEqual(500)
+      expect(warn.mock.calls).toEqual([[expect.stringContaining(`${stage} failed.`), expect.any(Error)]])
     })
 
     test('of each kind a minute has one warning, and the next says how many there were', async () => {
