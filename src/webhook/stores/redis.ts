@@ -170,7 +170,7 @@ function duration(name: string, value: number): string {
 /** Clients can be told to return integers as strings or bigints. */
 function integer(reply: unknown): number {
   const value = typeof reply === 'string' || typeof reply === 'bigint' ? Number(reply) : reply
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  if (Number.isSafeInteger(value)) return value as number
   throw new Error(
     'The Redis client did not resolve to the reply of the script, an integer: redisStore needs a client in promise mode, outside MULTI',
   )

@@ -262,8 +262,13 @@ export function storeContract(open: () => DeliveryStore): void {
   test('bad arguments are refused before the store is asked', async () => {
     const store = open()
     const key = freshKey()
-    for (const bad of ['', 'a\0b', 'a\ud800', undefined as unknown as string]) {
-      await expect(store.claim(bad, LONG)).rejects.toThrow(/key of a delivery/)
+    for (const [bad, problem] of [
+      ['', "be a non-empty string, got ''"],
+      [undefined as unknown as string, 'be a non-empty string, got undefined'],
+      ['a\0b', 'not contain NUL or a lone surrogate'],
+      ['a\ud800', 'not contain NUL or a lone surrogate'],
+    ] as const) {
+      await expect(store.claim(bad, LONG)).rejects.toThrow(`The key of a delivery must ${problem}`)
       await expect(store.extend(bad, 'token', LONG)).rejects.toThrow(TypeError)
       await expect(store.complete(bad, 'token', LONG)).rejects.toThrow(TypeError)
       await expect(store.release(bad, 'token')).rejects.toThrow(TypeError)

@@ -59,6 +59,20 @@ describe('time is its own', () => {
     expect(await stateOf(store, 'a')).toBe('claimed')
   })
 
+  test("what is past its time stands in nobody's way: work that comes late is recorded", async () => {
+    const { store, time } = clockedStore()
+    const first = await claimed(store, 'taken over', 100)
+    await finish(store, 'forgotten', 200)
+    time.now = 100
+    await claimed(store, 'taken over', 100)
+    time.now = 199
+    expect(await store.complete('taken over', first, LONG)).toBe(false)
+    expect(await store.complete('forgotten', first, LONG)).toBe(false)
+    time.now = 200
+    expect(await store.complete('taken over', first, LONG)).toBe(true)
+    expect(await store.complete('forgotten', first, LONG)).toBe(true)
+  })
+
   test('without a clock it uses one that no change of the wall clock moves', async () => {
     const store = memoryStore()
     const answer = await store.claim('a', LONG)
@@ -106,6 +120,20 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'lasting')).toBe('done')
     expect(await stateOf(store, 'held')).toBe('busy')
     expect(await stateOf(store, 'new')).toBe('busy')
+  })
+
+  test('what is forgotten leaves by itself, however much room there is', async () => {
+    const { store, time } = clockedStore()
+    for (const key of ['a', 'b']) await finish(store, key, 10)
+    await finish(store, 'c', LONG)
+    time.now = 10
+    await finish(store, 'd', LONG)
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((key) => stateOf(store, key)))).toEqual([
+      'claimed',
+      'claimed',
+      'done',
+      'done',
+    ])
   })
 
   test('a held claim never leaves: when all are held, the next one is refused with the number', async () => {

@@ -152,11 +152,6 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     expect(await store.complete(key, token, 60_000)).toBe(true)
   })
 
-  test('a pipeline of MULTI is refused by its answer instead of being taken for a claim', async () => {
-    const queued: IoredisClient = { defineCommand: () => undefined, eval: async () => 'QUEUED' }
-    await expect(redisStore(queued).claim('key', 1000)).rejects.toThrow(/outside MULTI/)
-  })
-
   test('scripts survive SCRIPT FLUSH', async () => {
     const store = redisStore(nodeRedis, { prefix })
     const key = freshKey()
@@ -198,6 +193,35 @@ describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore 
   )
 })
 
+describe('the reply of a script', () => {
+  const answering = (reply: unknown): IoredisClient => ({ defineCommand: () => undefined, eval: async () => reply })
+
+  test.each([['QUEUED'], [null], [undefined], [true], [[-1]], [1.5], ['1.5']])(
+    'that is none (%j, of a pipeline in MULTI for instance) is refused instead of being taken for a claim',
+    async (reply) => {
+      await expect(redisStore(answering(reply)).claim('key', 1000)).rejects.toThrow(/outside MULTI/)
+    },
+  )
+
+  test.each([[0], [1], [2], [3], ['1'], [1n]])('%s milliseconds left are as busy as any other', async (reply) => {
+    const answer = await redisStore(answering(reply)).claim('key', 1000)
+    expect(answer).toEqual({ state: 'busy', retryMs: Number(reply) })
+  })
+})
+
+test('without a prefix the keys are where they were in every version', async () => {
+  const keys: unknown[] = []
+  const client: IoredisClient = {
+    defineCommand: () => undefined,
+    async eval(_script, _keyCount, ...args) {
+      keys.push(args[0])
+      return 1
+    },
+  }
+  await redisStore(client).complete('["campaign","m-1"]', 'a token', 1000)
+  expect(keys).toEqual(['campaign:delivery:["campaign","m-1"]'])
+})
+
 describe('the arguments of redisStore', () => {
   test.each([
     ['nothing', undefined],
@@ -207,7 +231,7 @@ describe('the arguments of redisStore', () => {
     ['a function', () => undefined],
     ['a client with nothing but eval', { eval: async () => 1 }],
   ])('%s is refused', (_, client) => {
-    expect(() => redisStore(client as IoredisClient)).toThrow(/redisStore needs a client/)
+    expect(() => redisStore(client as IoredisClient)).toThrow(/redisStore needs a client.* lacks the methods of both/)
     expect(() => redisStore(client as IoredisClient)).toThrow(TypeError)
   })
 
