@@ -3,9 +3,9 @@ import { checkClients, type HttpClient, httpClients } from './http-clients.ts'
 import { inParallel } from './in-parallel.ts'
 import { startServer } from './loopback.ts'
 
-/** The first case is the first to run, and warms the others up: V8 goes on compiling for some 5 000 calls. */
+/** The first case is the first to run, and warms the others up: V8 goes on compiling for some 12 000 calls. */
 const CASES = [
-  { tasks: 5, size: '1 KB', atOnce: 1, times: 500, warmUp: 12, rounds: 12 },
+  { tasks: 5, size: '1 KB', atOnce: 1, times: 500, warmUp: 30, rounds: 12 },
   { tasks: 5, size: '1 KB', atOnce: 64, times: 512, warmUp: 4, rounds: 12 },
   { tasks: 1_000, size: '200 KB', atOnce: 1, times: 150, warmUp: 3, rounds: 8 },
   { tasks: 1_000, size: '200 KB', atOnce: 64, times: 192, warmUp: 2, rounds: 8 },
