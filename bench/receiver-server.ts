@@ -13,7 +13,7 @@ import { Pool } from 'pg'
 import connect from 'postgres'
 import { createClient } from 'redis'
 import { cpuTime } from './harness.ts'
-import { type ReceiverKind, type ReceiverUse, SECRET } from './receiver-kinds.ts'
+import { type ReceiverKind, type ReceiverQuestion, type ReceiverUse, SECRET } from './receiver-kinds.ts'
 
 const TABLE = 'campaign_bench'
 
@@ -73,8 +73,8 @@ const [, , kind, url = ''] = process.argv
 const server = createServer(await listener(kind as ReceiverKind, url))
 server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
-process.on('message', () => {
-  globalThis.gc?.()
+process.on('message', (question: ReceiverQuestion) => {
+  if (question === 'use, collected') globalThis.gc?.()
   process.send?.({ cpu: cpuTime(), handled, heap: process.memoryUsage().heapUsed } satisfies ReceiverUse)
 })
 process.on('disconnect', () => process.exit())

@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { signWebhook } from 'campaign-client/webhook'
-import { Pool } from 'undici'
 import { type Group, OURS, ratios, type Subject } from './harness.ts'
 import { inParallel } from './in-parallel.ts'
-import { type ReceiverKind, type ReceiverUse, SECRET } from './receiver-kinds.ts'
+import { PlainConnection } from './plain-connection.ts'
+import { type ReceiverKind, type ReceiverQuestion, type ReceiverUse, SECRET } from './receiver-kinds.ts'
 
 const AT_ONCE = 64
 const BATCH = 4_000
@@ -118,12 +118,12 @@ let messages = 0
 class Receiver {
   readonly name: string
   readonly #child: ChildProcess
-  readonly #connections: Pool
+  readonly #connections: readonly PlainConnection[]
 
-  private constructor(name: string, child: ChildProcess, port: number) {
+  private constructor(name: string, child: ChildProcess, connections: readonly PlainConnection[]) {
     this.name = name
     this.#child = child
-    this.#connections = new Pool(`http://127.0.0.1:${port}`, { connections: AT_ONCE })
+    this.#connections = connections
   }
 
   static async start(kind: ReceiverKind, url = ''): Promise<Receiver> {
@@ -131,23 +131,26 @@ class Receiver {
       execArgv: ['--expose-gc', '--no-flush-bytecode'],
     })
     const [port] = await once(child, 'message')
-    return new Receiver(NAMES[kind], child, port)
+    const connections = await Promise.all(Array.from({ length: AT_ONCE }, () => PlainConnection.open(port)))
+    return new Receiver(NAMES[kind], child, connections)
   }
 
   async take(count: number): Promise<Batch> {
     const requests = Array.from({ length: count }, () => request())
     const times: number[] = []
-    const before = await this.#use()
+    const before = await this.#ask('use')
     const begin = performance.now()
+    const idle = [...this.#connections]
     await inParallel(AT_ONCE, count, async () => {
+      const connection = idle.pop() as PlainConnection
       const sent = performance.now()
-      const { statusCode, body } = await this.#connections.request(requests.pop() as ReturnType<typeof request>)
-      await body.dump()
-      if (statusCode !== 200) throw new Error(`${this.name} answered ${statusCode}`)
+      const status = await connection.send(requests.pop() as Buffer)
+      if (status !== 200) throw new Error(`${this.name} answered ${status}`)
       times.push((performance.now() - sent) * 1_000)
+      idle.push(connection)
     })
     const tookMs = performance.now() - begin
-    const after = await this.#use()
+    const after = await this.#ask('use')
     const handled = after.handled - before.handled
     if (handled !== count) throw new Error(`${this.name} handled ${handled} of ${count}`)
     times.sort((a, b) => a - b)
@@ -163,10 +166,10 @@ class Receiver {
   async keeps(count: number): Promise<number[]> {
     const tenth = count / 10
     const samples: number[] = []
-    let { heap } = await this.#use()
+    let { heap } = await this.#ask('use, collected')
     for (let part = 0; part < 10; part++) {
       await this.take(tenth)
-      const now = (await this.#use()).heap
+      const now = (await this.#ask('use, collected')).heap
       samples.push((now - heap) / tenth)
       heap = now
     }
@@ -175,11 +178,11 @@ class Receiver {
 
   stop(): void {
     this.#child.disconnect()
-    void this.#connections.destroy()
+    for (const connection of this.#connections) connection.close()
   }
 
-  async #use(): Promise<ReceiverUse> {
-    this.#child.send('use')
+  async #ask(question: ReceiverQuestion): Promise<ReceiverUse> {
+    this.#child.send(question)
     const [use] = (await once(this.#child, 'message')) as [ReceiverUse]
     return use
   }
@@ -187,8 +190,8 @@ class Receiver {
 
 const FILLER = 'A name of the usual length. '.repeat(18)
 
-/** A message of 1 KB that nobody has sent before, signed. */
-function request() {
+/** A message of 1 KB that nobody has sent before, signed, as it goes over the wire. */
+function request(): Buffer {
   const id = `message-${messages++}`
   const body = Buffer.from(
     JSON.stringify({
@@ -198,6 +201,12 @@ function request() {
       ...{ total_xp: 1215, ref_xp: 200, ugc_xp: 15, xp_mul: 1, rank: 1 },
     }),
   )
-  const headers = { 'content-type': 'application/json', 'x-service-signature': signWebhook(SECRET, body) }
-  return { path: '/', method: 'POST' as const, headers, body }
+  const head = [
+    'POST / HTTP/1.1',
+    'host: 127.0.0.1',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    `x-service-signature: ${signWebhook(SECRET, body)}`,
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }

@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+
+const END_OF_HEAD = '\r\n\r\n'
+
+/**
+ * A connection that sends requests as they were written down before, and of an answer reads the status and where it
+ * ends. A client that does more is what is measured, once the server is fast enough to keep it busy.
+ */
+export class PlainConnection {
+  readonly #socket: Socket
+  #arrived = ''
+  #answered: (status: number) => void = () => undefined
+  #failed: (reason: unknown) => void = () => undefined
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setNoDelay(true)
+    socket.setEncoding('latin1')
+    socket.on('data', (text: string) => this.#read(text))
+    socket.on('error', (error) => this.#failed(error))
+    socket.on('close', () => this.#failed(new Error('the server closed the connection')))
+  }
+
+  static async open(port: number): Promise<PlainConnection> {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    return new PlainConnection(socket)
+  }
+
+  /** Sends a request, and gives the status of its answer when that is all there. */
+  send(request: Uint8Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve
+      this.#failed = reject
+      this.#socket.write(request)
+    })
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #read(text: string): void {
+    this.#arrived += text
+    const head = this.#arrived.indexOf(END_OF_HEAD)
+    if (head === -1 || !isWhole(this.#arrived, head + END_OF_HEAD.length)) return
+    const status = Number(this.#arrived.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length))
+    this.#arrived = ''
+    this.#answered(status)
+  }
+}
+
+/** Whether a body that begins there is all there. */
+function isWhole(answer: string, start: number): boolean {
+  const length = /\r\ncontent-length: (\d+)/i.exec(answer)?.[1]
+  return length === undefined ? answer.endsWith(`\r\n0${END_OF_HEAD}`) : answer.length >= start + Number(length)
+}
