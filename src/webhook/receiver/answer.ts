@@ -67,11 +67,12 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
-export const acceptance = (result: AcceptedResult): Answer => ({
-  status: 200,
-  headers: HEADERS,
-  body: JSON.stringify({ ok: true, result }),
-})
+/** What answers a message that needs no other attempt, by what became of it. Made once: it is the answer to nearly all. */
+export const ACCEPTED: Readonly<Record<AcceptedResult, Answer>> = {
+  handled: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"handled"}' },
+  discarded: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"discarded"}' },
+  duplicate: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"duplicate"}' },
+}
 
 /** @param retryMs - for status 503: when another attempt may fare better */
 export function refusal(reason: WebhookRejectionReason, retryMs?: number): Answer {

@@ -1,4 +1,4 @@
-import { type Answer, acceptance, type WebhookRejectionReason } from './answer.ts'
+import { ACCEPTED, type Answer, type WebhookRejectionReason } from './answer.ts'
 import { claimDelivery, deliveryKey, type HeldClaim, releaseClaim } from './claim.ts'
 import { Deadline, LATE } from './deadline.ts'
 import { Delivery, type DeliveryOutcome } from './delivery.ts'
@@ -99,7 +99,7 @@ export class ReceiverCore {
         onError(error, 'receiver')
       }
       const outcome = await this.#outcomeInTime(delivery, deadline, arrivedAt, patience)
-      if (delivery.success !== undefined) return acceptance(delivery.success)
+      if (delivery.success !== undefined) return ACCEPTED[delivery.success]
       return reports.rejected(this.#reasonOf(outcome), event)
     } catch (error) {
       reports.error(error, 'receiver')

@@ -2,7 +2,7 @@ import { callHook } from '../../shared/hook.ts'
 import { OccasionalWarnings } from '../../shared/occasional-warnings.ts'
 import type { Finding } from '../diagnose/finding.ts'
 import type { WebhookEvent } from '../event/types.ts'
-import { type Answer, acceptance, refusal, type WebhookRejectionReason } from './answer.ts'
+import { ACCEPTED, type Answer, refusal, type WebhookRejectionReason } from './answer.ts'
 import type { WebhookErrorContext, WebhookErrorStage, WebhookHandledOutcome, WebhookRejection } from './options.ts'
 import type { ReceiverSettings } from './settings.ts'
 import { monotonicNow } from './timer.ts'
@@ -73,7 +73,7 @@ export class ReceiverReports {
   /** The answer for a message that was done before. */
   duplicate(event: Arrived, arrivedAt: number): Answer {
     this.ended(event, 'duplicate', arrivedAt, monotonicNow())
-    return acceptance('duplicate')
+    return ACCEPTED.duplicate
   }
 
   /** The times are on the monotonic clock. */
