@@ -21,7 +21,7 @@ import type { CallContext } from './http/attempt.ts'
 import { call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
 import { clientInsideOf } from './http/inside.ts'
-import { refuseForbiddenPort } from './http/refuse-port.ts'
+import { refuseBaseUrl } from './http/refuse-base-url.ts'
 import { Throttle } from './http/throttle.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
@@ -74,7 +74,7 @@ export class CampaignClient {
   constructor(options: CampaignClientOptions) {
     const own = ownOptions(options)
     const settings = clientSettings(own)
-    if (settings.fetch === undefined && settings.transport === undefined) refuseForbiddenPort(settings.baseUrl)
+    refuseBaseUrl(settings)
     this.#context = {
       settings,
       tokens: new AccessTokens(settings.accessToken),

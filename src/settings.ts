@@ -162,12 +162,19 @@ const DIFFERENCES = {
   guard: optional(nested(GUARD)),
 }
 
+const isTransport: OptionRule = (value) => {
+  const problem = hasMethods('send')(value)
+  if (problem !== undefined) return problem
+  const asked: unknown = Reflect.get(value as object, 'baseUrlProblem')
+  return asked === undefined || typeof asked === 'function' ? undefined : 'has a baseUrlProblem that is no function'
+}
+
 const CLIENT: OptionRules<CampaignClientOptions> = {
   baseUrl,
   accessToken,
   ...DIFFERENCES,
   fetch: optional(isFunction),
-  transport: optional(hasMethods('send')),
+  transport: optional(isTransport),
   maxResponseBytes: optional(wholeNumber(1)),
   allowInsecureHttp: optional(isBoolean),
   queryNames: optional(queryNamesRule),

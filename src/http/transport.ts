@@ -39,6 +39,11 @@ export interface Transport {
    * connection that was lost: the request may have arrived.
    */
   readonly send: (request: TransportRequest, signal: AbortSignal) => Promise<TransportResponse>
+  /**
+   * What keeps it from sending anything to a base URL, or `undefined`. A client asks when it is made, and is then refused with a
+   * `ConfigurationError` of these words, instead of failing at its first call. Optional: without it, every base URL will do.
+   */
+  readonly baseUrlProblem?: ((baseUrl: string) => string | undefined) | undefined
 }
 
 /** What a {@link TransportError} knows. */

@@ -2,6 +2,7 @@ import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { isRedirect, TransportError, type TransportRequest, type TransportResponse } from '../http/transport.ts'
+import { wrongAgent } from './agent-protocol.ts'
 import { ACCEPTED_ENCODINGS, readBody } from './body.ts'
 import { Departure, isFresh, markUsed } from './departure.ts'
 import type { Origin } from './origin.ts'
@@ -113,8 +114,7 @@ function open({ method, url, headers, body }: TransportRequest, { origin, agent 
 
 function agentProblem(cause: unknown, { encrypted }: Origin): string {
   if (codeOf(cause).systemCode !== 'ERR_INVALID_PROTOCOL') return 'the agent of nodeTransport threw an error'
-  const [has, wants] = encrypted ? ['http', 'https'] : ['https', 'http']
-  return `the agent of nodeTransport is an ${has}.Agent, and baseUrl wants an ${wants}.Agent`
+  return wrongAgent(encrypted)
 }
 
 const withoutBody = (answer: IncomingMessage): TransportResponse => ({

@@ -11,6 +11,7 @@ import {
   wholeNumber,
 } from '../shared/options.ts'
 import { typeName } from '../shared/type-name.ts'
+import { canServe, wrongAgent } from './agent-protocol.ts'
 import { exchange } from './exchange.ts'
 import type { NodeTransport, NodeTransportOptions } from './options.ts'
 import { Origins } from './origin.ts'
@@ -46,6 +47,10 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
       const origin = origins.of(request.url)
       const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
       return await exchange(request, { origin, agent: chosen as http.Agent }, signal)
+    },
+    baseUrlProblem(baseUrl) {
+      const { encrypted } = origins.of(baseUrl)
+      return agent === undefined || canServe(agent, encrypted) ? undefined : wrongAgent(encrypted)
     },
     close() {
       closed = true

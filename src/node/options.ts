@@ -16,7 +16,8 @@ export interface NodeTransportOptions {
   /**
    * An agent of your own: an `https.Agent` with a client certificate or a private CA, or the agent of a proxy. It
    * decides how connections are made and kept, so `maxSockets` and `keepAliveMs` don't go with it, and closing the
-   * transport leaves it open. Default: one with keep-alive for each protocol.
+   * transport leaves it open. A client whose base URL is of the other protocol than the agent is refused with a
+   * `ConfigurationError`. Default: one with keep-alive for each protocol.
    */
   readonly agent?: NodeAgent | undefined
   /** How many connections may be open to one host at once; further requests wait in line. Default: no limit. */

@@ -315,3 +315,29 @@ it('reads nothing from the environment', () => {
   }
   expect(asked).toEqual([])
 })
+
+describe('a transport is asked about the base URL, and', () => {
+  const send = vi.fn()
+
+  it('what it says against it is the error', () => {
+    const transport = {
+      send,
+      baseUrlProblem(baseUrl: string) {
+        return this === transport ? `${baseUrl} is out of reach` : 'asked without its object'
+      },
+    }
+    expect(refusalOf({ transport })).toBe(`CampaignClient: ${BASE_URL}/ is out of reach`)
+  })
+
+  it('no problem is none, and so is no question', () => {
+    for (const baseUrlProblem of [() => undefined, undefined]) {
+      expect(() => clientWith({ transport: { send, baseUrlProblem } })).not.toThrow()
+    }
+  })
+
+  it('is refused where it cannot be asked', () => {
+    expect(refusalOf({ transport: { send, baseUrlProblem: 'none' } })).toBe(
+      'CampaignClient: transport has a baseUrlProblem that is no function',
+    )
+  })
+})

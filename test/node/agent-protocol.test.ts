@@ -1,0 +1,80 @@
+import http from 'node:http'
+import https from 'node:https'
+import { CampaignClient, ConfigurationError } from 'campaign-client'
+import { type NodeAgent, nodeTransport } from 'campaign-client/node'
+import { HttpsProxyAgent } from 'https-proxy-agent'
+import { describe, expect, test } from 'vitest'
+
+/** An agent that takes requests and never makes a connection. */
+const idle = (agent: http.Agent): http.Agent => Object.assign(agent, { addRequest: () => undefined })
+
+/** Its own field is gone, so that the one of its prototype counts. */
+function inheriting(): http.Agent {
+  const agent = new http.Agent()
+  Reflect.deleteProperty(agent, 'protocol')
+  return Object.setPrototypeOf(agent, Object.assign(Object.create(http.Agent.prototype), { protocol: 'https:' }))
+}
+
+const agents: readonly (readonly [string, () => http.Agent])[] = [
+  ['an http.Agent', () => new http.Agent()],
+  ['an https.Agent', () => new https.Agent()],
+  ['an agent of a proxy', () => new HttpsProxyAgent('http://127.0.0.1:1') as unknown as http.Agent],
+  ['an agent without a protocol', () => Object.assign(new http.Agent(), { protocol: undefined })],
+  ['an agent with an empty protocol', () => Object.assign(new http.Agent(), { protocol: '' })],
+  ['an agent that says https', () => Object.assign(new http.Agent(), { protocol: 'https:' })],
+  ['an agent that inherits https', inheriting],
+  ['an agent of another protocol', () => Object.assign(new http.Agent(), { protocol: 'ws:' })],
+]
+
+describe('a client is refused just where Node would refuse its agent', () => {
+  for (const [name, agent] of agents) {
+    test.each([
+      ['http:', http],
+      ['https:', https],
+    ] as const)(`${name}, for %s`, (protocol, node) => {
+      const baseUrl = `${protocol}//127.0.0.1:1/api/v1`
+      const given = idle(agent())
+      let refused = false
+      try {
+        node
+          .request({ host: '127.0.0.1', port: 1, agent: given })
+          .on('error', () => undefined)
+          .destroy()
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'ERR_INVALID_PROTOCOL' })
+        refused = true
+      }
+      const making = () =>
+        new CampaignClient({ baseUrl, accessToken: 'token', transport: nodeTransport({ agent: given as NodeAgent }) })
+      if (refused) expect(making).toThrow(ConfigurationError)
+      else expect(making).not.toThrow()
+    })
+  }
+})
+
+describe('the error', () => {
+  const clientOf = (baseUrl: string, agent: http.Agent): CampaignClient =>
+    new CampaignClient({ baseUrl, accessToken: 'token', transport: nodeTransport({ agent }) })
+
+  test.each([
+    ['https://service.example/api/v1', new http.Agent(), 'is an http.Agent, and baseUrl wants an https.Agent'],
+    ['http://127.0.0.1:1/api/v1', new https.Agent(), 'is an https.Agent, and baseUrl wants an http.Agent'],
+  ])('names the agent, for %s', (baseUrl, agent, words) => {
+    expect(() => clientOf(baseUrl, agent)).toThrow(`CampaignClient: the agent of nodeTransport ${words}`)
+  })
+
+  test('comes for the new address of a derived client, too', () => {
+    const client = clientOf('https://service.example/api/v1', new https.Agent())
+    expect(() => client.with({ baseUrl: 'http://127.0.0.1:1/api/v1', accessToken: 'other' })).toThrow(
+      'CampaignClient: the agent of nodeTransport is an https.Agent, and baseUrl wants an http.Agent',
+    )
+    expect(() => client.with({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' })).not.toThrow()
+  })
+
+  test('does not come from a transport with agents of its own', () => {
+    const transport = nodeTransport()
+    for (const baseUrl of ['http://127.0.0.1:1/api/v1', 'https://service.example/api/v1']) {
+      expect(() => new CampaignClient({ baseUrl, accessToken: 'token', transport })).not.toThrow()
+    }
+  })
+})
