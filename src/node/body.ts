@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http'
-import { Transform, type TransformCallback } from 'node:stream'
+import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { Pieces } from '../shared/pieces.ts'
 
 /** The encodings that are asked for and understood. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br'
+
+/** How often a body may be encoded; `fetch` of Node goes no further either. */
+const MOST_ENCODINGS = 5
 
 /** What came of a body: how far it got, or that it was longer than allowed. */
 export type BodyOutcome =
@@ -24,8 +27,13 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
   }
   const broken = (cause: Error): void => finish({ text: decodeUtf8(pieces), complete: false, cause })
 
-  const decoder = decoderOf(answer.headers['content-encoding'])
-  const source = decoder === undefined ? answer : answer.pipe(decoder)
+  const encodings = encodingsOf(answer.headers['content-encoding'])
+  if (encodings.length > MOST_ENCODINGS) {
+    broken(new Error(`the answer is encoded ${encodings.length} times; at most ${MOST_ENCODINGS} are decoded`))
+    return
+  }
+  const decoders = decodersOf(encodings)
+  const source = decoders.reduce<Readable>((encoded, decoder) => encoded.pipe(decoder), answer)
   source.on('data', (chunk: Buffer) => {
     length += chunk.length
     if (length <= maxBytes) {
@@ -33,16 +41,18 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
       return
     }
     // A small answer may be a large one, compressed: the rest of it is not worked on.
-    decoder?.destroy()
+    for (const decoder of decoders) decoder.destroy()
     finish('too_large')
   })
   source.on('end', () => {
     if (answer.complete) finish({ text: decodeUtf8(pieces), complete: true })
   })
   let arrived = false
-  if (decoder !== undefined) answer.once('data', () => (arrived = true))
+  if (decoders.length > 0) answer.once('data', () => (arrived = true))
   // Servers name an encoding for bodies that are empty, too; to the decoders of gzip and br these are broken off.
-  decoder?.on('error', (error) => (arrived || !answer.complete ? broken(error) : finish({ text: '', complete: true })))
+  const refused = (error: Error): void =>
+    arrived || !answer.complete ? broken(error) : finish({ text: '', complete: true })
+  for (const decoder of decoders) decoder.on('error', refused)
   answer.on('error', broken)
   // An answer that breaks off may close without an error.
   answer.on('close', () => {
@@ -56,20 +66,22 @@ function decodeUtf8(pieces: Pieces<Buffer>): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
-/** @returns undefined for a body that needs none, or whose encoding we did not ask for: it will not be JSON. */
-function decoderOf(encoding: string | undefined): Transform | undefined {
-  switch (encoding?.trim().toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip()
-    case 'br':
-      return createBrotliDecompress()
-    case 'deflate':
-      return new Inflate()
-    default:
-      return undefined
-  }
+/** In the order in which they were applied. */
+const encodingsOf = (header = ''): string[] =>
+  header === '' ? [] : header.split(',').map((encoding) => encoding.trim().toLowerCase())
+
+/** @returns none where a single encoding is not one that we asked for: as with `fetch`, it will not be JSON */
+function decodersOf(encodings: readonly string[]): Transform[] {
+  const known = encodings.flatMap((encoding) => DECODERS.get(encoding) ?? [])
+  return known.length === encodings.length ? known.reverse().map((decoder) => decoder()) : []
 }
+
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['br', createBrotliDecompress],
+  ['deflate', () => new Inflate()],
+] as [string, () => Transform][])
 
 /** HTTP's `deflate` means the zlib format, and some servers send bare deflate data: the first byte tells. */
 class Inflate extends Transform {

@@ -79,6 +79,8 @@ export function exchange(request: TransportRequest, route: Route, signal: AbortS
       readBody(answer, request.maxResponseBytes, (body) => {
         if (body !== 'too_large') {
           if (body.complete) markUsed(socket)
+          // What is left of a body that can't be decoded would hold the connection for ever.
+          else outgoing.destroy()
           return settle(() => resolve({ status, header: headerOf(answer), ...body }))
         }
         settle(() => {

@@ -199,10 +199,36 @@ describe('bodies', () => {
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, complete: false })
   })
 
-  test.each(['gzip', 'br', 'deflate'])('in %s that are empty are complete', async (encoding) => {
-    const server = await serving(({ socket }) => socket.write(answerOf('', `content-encoding: ${encoding}\r\n`)))
-    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: true })
+  test('encoded more than five times are not decoded', async () => {
+    const encodings = Array(6).fill('gzip').join()
+    const server = await serving(({ socket }) => socket.write(answerOf(json, `content-encoding: ${encodings}\r\n`)))
+    expect(await transportWith().send(read(server), never)).toMatchObject({
+      status: 200,
+      text: '',
+      complete: false,
+      cause: { message: 'the answer is encoded 6 times; at most 5 are decoded' },
+    })
   })
+
+  test.each(['gzip', Array(6).fill('gzip').join()])(
+    'that cannot be decoded (%s) give their connection back',
+    async (encodings) => {
+      const unreadable = Buffer.alloc(1_000_000, '<html>')
+      const answers = [answerOf(unreadable, `content-encoding: ${encodings}\r\n`), answerOf('{}')]
+      const server = await serving(({ socket }) => socket.write(answers.shift() ?? ''))
+      const transport = transportWith({ maxSockets: 1 })
+      expect(await transport.send(read(server), never)).toMatchObject({ complete: false })
+      expect(await transport.send(read(server), never)).toMatchObject({ text: '{}', complete: true })
+    },
+  )
+
+  test.each(['gzip', 'br', 'deflate', 'br, gzip', 'gzip, deflate'])(
+    'in %s that are empty are complete',
+    async (encoding) => {
+      const server = await serving(({ socket }) => socket.write(answerOf('', `content-encoding: ${encoding}\r\n`)))
+      expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: true })
+    },
+  )
 
   test.each(['gzip', 'br'])('in %s that break off before their first byte are not', async (encoding) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: 9\r\ncontent-encoding: ${encoding}\r\n\r\n`

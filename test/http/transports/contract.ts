@@ -219,6 +219,34 @@ export function transportContract(name: string, create: () => TransportUnderTest
         expect(await send(server.baseUrl)).toMatchObject({ text: TEXT, complete: true })
       })
 
+      test.each([
+        ['gzip, gzip', gzipSync(gzipSync(TEXT))],
+        ['deflate,br', brotliCompressSync(deflateSync(TEXT))],
+        ['BR , x-gzip', gzipSync(brotliCompressSync(TEXT))],
+        [
+          'gzip, deflate, br, gzip, deflate',
+          [gzipSync, deflateSync, brotliCompressSync, gzipSync, deflateSync].reduce(
+            (text, compress) => compress(text),
+            Buffer.from(TEXT),
+          ),
+        ],
+      ])('compressed by %s is decompressed, the last one first', async (encodings, body) => {
+        const server = await started(
+          httpServer((response) => response.writeHead(200, { 'content-encoding': encodings }).end(body)),
+        )
+        expect(await send(server.baseUrl)).toMatchObject({ text: TEXT, complete: true })
+      })
+
+      test.each(['identity', 'gzip, identity', 'made-up, gzip', 'gzip, ', ','])(
+        'is read as it is where an encoding is not known: %s',
+        async (encodings) => {
+          const server = await started(
+            httpServer((response) => response.writeHead(200, { 'content-encoding': encodings }).end(TEXT)),
+          )
+          expect(await send(server.baseUrl)).toMatchObject({ text: TEXT, complete: true })
+        },
+      )
+
       test.each([102, 103])('after an informational %i is the one that counts', async (status) => {
         const server = await started(
           tcpServer((socket) =>
@@ -343,6 +371,11 @@ export function transportContract(name: string, create: () => TransportUnderTest
           },
         ],
         ['compressed', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text))],
+        [
+          'compressed twice',
+          (response) =>
+            response.writeHead(200, { 'content-encoding': 'br, gzip' }).end(gzipSync(brotliCompressSync(text))),
+        ],
       ]
 
       test.each(ways)('%s is refused, and one of just that size is not', async (_, answer) => {
