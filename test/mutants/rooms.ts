@@ -2,7 +2,7 @@
 interface Room {
   /** What is mutated. */
   readonly sources: readonly string[]
-  /** Globs of the tests that must notice. The fewer and the faster they are, the sooner it is done. */
+  /** Globs of the tests that must notice. Those without a star or braces run in their order: put the quick ones first. */
   readonly tests: readonly string[]
 }
 
@@ -14,8 +14,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'call attempt retry retry-after token answer timeout abort-listeners request failure redact unwrap',
     ),
     tests: [
-      'test/http/{abort-listeners,answer,redact,retry,retry-after,throttle,timeout,token}.test.ts',
-      'test/client/{derived-client,hooks,rate-limit,requests}.test.ts',
+      ...testsIn('test/client', 'hooks derived-client requests'),
+      ...testsIn('test/http', 'token abort-listeners retry-after redact throttle retry'),
+      ...testsIn('test/client', 'rate-limit'),
+      ...testsIn('test/http', 'timeout answer'),
     ],
   },
   verify: {
@@ -45,4 +47,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 function within(folder: string, names: string): string[] {
   return names.split(' ').map((name) => `${folder}/${name}.ts`)
+}
+
+function testsIn(folder: string, names: string): string[] {
+  return names.split(' ').map((name) => `${folder}/${name}.test.ts`)
 }
