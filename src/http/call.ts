@@ -1,5 +1,5 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
-import { CampaignError, type WriteOutcome } from '../errors.ts'
+import type { WriteOutcome } from '../errors.ts'
 import type { CallEvent, CallOptions, EndEvent, RequestEvent } from '../options.ts'
 import { attemptOnce, type CallContext } from './attempt.ts'
 import { Failure, noTimeToRetry } from './failure.ts'
@@ -17,8 +17,6 @@ interface CallState {
   isSending: boolean
   /** An attempt may have been carried out although it failed. */
   mayBeApplied: boolean
-  /** Its caller gave it up, for a reason of their own. */
-  isAborted: boolean
 }
 
 /** Of this process: calls of several clients may meet in one log. */
@@ -32,25 +30,26 @@ export function call<Name extends OperationName>(
   options: CallOptions | undefined,
 ): Promise<DataOf<Name>> {
   const startedAt = performance.now()
+  // Stryker disable next-line UpdateOperator: counted downwards, no two are the same either
   calls++
   const state: CallState = {
     event: { callId: `call-${calls}`, operation },
     attempts: 0,
     isSending: false,
     mayBeApplied: false,
-    isAborted: false,
   }
-  const end = (failure: () => Pick<EndEvent, 'error' | 'outcome'>): void =>
+  const end = (failure?: () => Pick<EndEvent, 'error' | 'outcome'>): void =>
     notify(context.settings.hooks, 'onEnd', () => {
       const durationMs = performance.now() - startedAt
-      return { ...state.event, attempts: state.attempts, durationMs, ...failure() }
+      return { ...state.event, attempts: state.attempts, durationMs, ...failure?.() }
     })
   const running = run(context, operation, argument, options, state)
   running.then(
-    () => end(() => ({})),
+    () => end(),
     (error: unknown) =>
       end(() => {
-        const outcome = outcomeOf(error, endpoints[operation], state)
+        // Not read off the error: the reason of an abort may be the error of another call.
+        const outcome = writeOutcome(endpoints[operation], state.isSending || state.mayBeApplied)
         return { error, ...(outcome && { outcome }) }
       }),
   )
@@ -77,10 +76,6 @@ async function run<Name extends OperationName>(
     state.attempts++
     state.isSending = true
   }
-  const aborted = (reason: unknown): unknown => {
-    state.isAborted = true
-    return reason
-  }
   let renewed = false
 
   for (let attempt = 1; ; attempt++) {
@@ -89,7 +84,7 @@ async function run<Name extends OperationName>(
       if (signal?.aborted) throw reasonOf(signal)
       return (await attemptOnce(context, { prepared, event, endpoint, deadline, onSending })) as DataOf<Name>
     } catch (reason) {
-      if (!Failure.is(reason)) throw aborted(reason)
+      if (!Failure.is(reason)) throw reason
       state.isSending = false
       state.mayBeApplied ||= mayHaveBeenApplied(reason)
       const outcome = writeOutcome(endpoint, state.mayBeApplied)
@@ -108,18 +103,10 @@ async function run<Name extends OperationName>(
         throw noTimeToRetry(totalTimeoutMs, delayMs, reason).toError({ operation, outcome, cause: error })
       }
       notify(settings.hooks, 'onRetry', () => ({ ...event, delayMs, error }))
-      if (delayMs > 0 && !isPaused) {
-        await wait(delayMs, signal).catch((abortReason: unknown) => {
-          throw aborted(abortReason)
-        })
-      }
+      if (delayMs > 0 && !isPaused) await wait(delayMs, signal)
     }
   }
 }
 
 const writeOutcome = ({ method }: AnyEndpoint, mayBeApplied: boolean): WriteOutcome | undefined =>
   method === 'GET' ? undefined : mayBeApplied ? 'unknown' : 'not_applied'
-
-/** Of an error it is its own; of an abort, whose reason may be the error of another call, what can be said of the attempts. */
-const outcomeOf = (error: unknown, endpoint: AnyEndpoint, { isSending, mayBeApplied, isAborted }: CallState) =>
-  error instanceof CampaignError && !isAborted ? error.outcome : writeOutcome(endpoint, isSending || mayBeApplied)

@@ -11,6 +11,7 @@ import type {
 import { ServiceError, UnexpectedResponseError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
+import { settle } from '../http/fake-time.ts'
 import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
@@ -157,6 +158,19 @@ describe('onEnd comes exactly once', () => {
     expect(event).toMatchObject({ operation: 'getInviteCode', attempts: 2 })
     expect(event).not.toHaveProperty('error')
     expect(event).not.toHaveProperty('outcome')
+  })
+
+  it('with how long the call took, its waits and all', async () => {
+    vi.useFakeTimers()
+    try {
+      vi.advanceTimersByTime(1_000)
+      const onEnd = vi.fn()
+      const { fetch } = scriptedFetch(refusal(503, { 'retry-after': '7' }), fitting)
+      await settle(clientWith({ fetch, hooks: { onEnd }, maxRetries: 1 }).getInviteCode(ask))
+      expect(onEnd).toHaveBeenCalledWith(expect.objectContaining({ attempts: 2, durationMs: 7_000 }))
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('after a failure, with what the call rejects with', async () => {

@@ -1,5 +1,9 @@
 import { type CallOptions, ConfigurationError, InvalidRequestError, type OperationName } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
+import getCampaignInfo from '../../src/endpoints/get-campaign-info.ts'
+import { prepare } from '../../src/http/request.ts'
+import { clientSettings } from '../../src/settings.ts'
 import { contract, type FieldKind, invoke, operation, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { got } from './got.ts'
@@ -59,6 +63,14 @@ describe('optional fields', () => {
   it('are sent when they are empty on purpose', async () => {
     const request = await sentBy('updateUser', { ...USER, name: '', alias: '', team: '' })
     expect(await request.json()).toEqual({ ...USER, name: '', alias: '', team: '' })
+  })
+
+  it('of a read are left out, should it ever have any', () => {
+    const request = z.object({ pid: z.string(), season: z.optional(z.string()) })
+    const settings = clientSettings({ baseUrl: BASE_URL, accessToken: ACCESS_TOKEN })
+    const argument = { pid: 'demo', season: undefined }
+    const { url } = prepare('getCampaignInfo', { ...getCampaignInfo, request }, argument, undefined, settings)
+    expect(url).toBe(`${BASE_URL}/campaign/info?pid=demo`)
   })
 
   it('of a webhook are left out', async () => {
@@ -212,6 +224,9 @@ describe('query parameters of a call', () => {
     const error = await rejection(clientWith().getCampaignInfo({ pid: 'demo' }, { query: { pid: 'other' } }))
     expect(error).toBeInstanceOf(InvalidRequestError)
     expect(error).toMatchObject({ issues: [{ path: ['options', 'query', 'pid'] }] })
+    expect(wordsOf(error)).toBe(
+      'getCampaignInfo: options.query.pid is a parameter of the call itself. Nothing was sent.',
+    )
     const renamed = clientWith({ queryNames: { getCampaignInfo: { pid: 'id' } } })
     expect(await rejection(renamed.getCampaignInfo({ pid: 'demo' }, { query: { id: 'other' } }))).toMatchObject({
       issues: [{ path: ['options', 'query', 'id'] }],
@@ -400,6 +415,12 @@ describe('bad arguments', () => {
     ).toBe(
       'rewardWallet: address must be 0x and 40 hex digits; pid must not be empty; ' +
         'xp expected a finite number, received string. Nothing was sent.',
+    )
+  })
+
+  it('are called the argument where there is no path to tell', async () => {
+    expect(wordsOf(await rejection(invoke(clientWith(), 'getCampaignInfo', 'demo')))).toBe(
+      'getCampaignInfo: the argument expected object, received string. Nothing was sent.',
     )
   })
 
