@@ -35,7 +35,7 @@ export interface DecodeContext {
   readonly report: ((wrong: Issues) => void) | undefined
 }
 
-const REFERRAL_REJECTIONS: ReadonlySet<string> = new Set<ReferralRejection>([
+const REFERRAL_REJECTIONS: ReadonlySet<string | undefined> = new Set<ReferralRejection>([
   'missing_user',
   'self_referral_not_allowed',
 ])
@@ -81,9 +81,9 @@ export function decode<Data>(endpoint: Answering<Data>, answer: TransportRespons
 /** Why an answer without data came where nothing was to be redirected, or asked for only if modified. */
 function whyNone(status: number): string {
   if (status === 304) return '304 (not modified) answers a conditional request, and none was made'
-  if (status > 0 && status < 200) return 'this one is provisional, and another would have to follow'
+  if (status >= 300) return 'redirects are never followed, since the token goes to baseUrl and nowhere else'
   if (status === 0) return 'this one hides its status, as a browser does with a redirect; redirects are never followed'
-  return 'redirects are never followed, since the token goes to baseUrl and nowhere else'
+  return 'this one is provisional, and another would have to follow'
 }
 
 /** Whether a body speaks of an error, in whatever form, or of no success. */
@@ -109,6 +109,7 @@ function parse(text: string): unknown {
   try {
     // Transports take the byte order mark off; a partner's own may not.
     return parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text)
+    // Stryker disable next-line BlockStatement: what ends without a return gives undefined as well
   } catch {
     return undefined
   }
@@ -150,8 +151,9 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   const isHttpError = status >= 400
   // On a 2xx answer a code that is a status stands in for it. Without any code, a plain "no" is a refusal, and so are
   // the reasons that the interface knows; anything else does not say what happened.
-  const effective = isHttpError ? status : code !== undefined && code >= 400 && code < 600 ? code : undefined
-  const rejection = reason !== undefined && REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
+  const stated = code ?? 0
+  const effective = isHttpError ? status : stated >= 400 && stated < 600 ? stated : undefined
+  const rejection = REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
   const isRefusal = effective !== undefined || rejection !== undefined || (denied && code === undefined)
   const tokenRefused = effective === 401
   const headers = traceHeaders(answer, context.secrets)

@@ -17,6 +17,37 @@ describe('what only a fetch or a transport of a partner gives', () => {
     expect(error.message).toMatch(/^(?!.*redirect).*provisional/)
   })
 
+  const over = (given: object) => {
+    const send = async () => ({ status: 200, header: () => null, text: '', complete: true, ...given })
+    return clientWith({ transport: { send } })
+  }
+
+  it('reads JSON behind a byte order mark that a transport leaves there', async () => {
+    const text = '\uFEFF{"success":true,"data":{"used_by":["ada"]}}'
+    expect(await over({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['ada'] })
+  })
+
+  it.each([600, 777])('takes %i for no failure of the service', async (status) => {
+    expect(await rejection(over({ status }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
+      code: 'api_error',
+      status,
+    })
+  })
+
+  it.each([0, 302])('says of %i that redirects are not followed, also where it breaks off', async (status) => {
+    expect(await rejection(over({ status, complete: false }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
+      code: 'unexpected_response',
+      status,
+      message: expect.stringMatching(/^(?!.*provisional).*redirects are never followed/),
+    })
+  })
+
+  it('passes over headers that are no text', async () => {
+    const error = await rejection(over({ status: 400, header: () => 7 }).getCampaignInfo({ pid: 'demo' }))
+    expect(error).toMatchObject({ code: 'bad_request', headers: {} })
+    expect(error).not.toHaveProperty('retryAfterMs')
+  })
+
   it('keeps headers short, whatever a transport lets through', async () => {
     const transport = {
       send: async () => ({ status: 400, header: () => 'long '.repeat(100_000), text: '', complete: true }),

@@ -119,6 +119,7 @@ const errorsOfOtherForms: Row[] = [
   ['a status in words', '500'],
   ['an object of other fields', { status: 403, detail: 'no luck' }],
   ['an object in an object', { error: { code: 403 } }],
+  ['an object that counts nothing', { length: 0 }],
 ].flatMap(([what, error]) => [
   {
     ...UNCLEAR,
@@ -182,7 +183,12 @@ const refusalsWithoutError: Row[] = [
   { ...REFUSED, name: '200, success false', body: json({ success: false }), silent: ['reason', 'serviceCode'] },
   { ...REFUSED, name: '200, success false with data', body: json({ success: false, data: {} }) },
   { ...REFUSED, name: '200, success false, error null', body: json({ success: false, error: null }) },
-  { ...REFUSED, name: '200, success false, an empty error', body: json({ success: false, error: '' }) },
+  {
+    ...REFUSED,
+    name: '200, success false, an empty error',
+    body: json({ success: false, error: '' }),
+    silent: ['reason'],
+  },
 ]
 
 const HTML = '<!doctype html><title>Sign in</title>'
@@ -397,6 +403,18 @@ export function answersOver({ answer, client, received }: Way): void {
       for (const issue of issues) expect((error as Error).message).toContain(issue.path.join('.'))
     })
 
+    it.each([
+      ['<h1>hi</h1>', 'the body: expected JSON'],
+      ['[]', 'the body: expected an object with success and data'],
+      ['{}', 'success: expected true or false'],
+      ['{"success":true,"data":{"used_by":[1]}}', 'data.used_by.0: expected string, received number'],
+    ])('%s: tells where, and what was expected', async (body, what) => {
+      answer('getInviteCode', { body })
+      expect(wordsOf(await rejection(client().getInviteCode({ code: 'c', pid: 'd' })))).toBe(
+        `getInviteCode: the service answered HTTP 200 with something unexpected (${what})`,
+      )
+    })
+
     it('never shows the values', async () => {
       answer('getUserProgress', { body: json({ success: true, data: { ...user, total: 'ada@example.org' } }) })
       const error = await rejection(client().getUserProgress({ account: 'a', platform: 'p', pid: 'd' }))
@@ -452,6 +470,31 @@ export function answersOver({ answer, client, received }: Way): void {
       expect(Object.keys(headers).sort()).toEqual(['content-type', 'retry-after', 'x-request-id'])
     })
 
+    it('shows what finds it in the logs of those it passed', async () => {
+      const headers = {
+        date: 'Sun, 06 Nov 1994 08:49:37 GMT',
+        server: 'gateway',
+        'x-correlation-id': 'c-1',
+        traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+        'cf-ray': '230b030023ae2822-SJC',
+        'x-refusal-reason': 'no_route',
+      }
+      answer('getCampaignInfo', { status: 400, headers })
+      expect(((await read()) as ApiError).headers).toMatchObject(headers)
+    })
+
+    it.each<[string, unknown, string]>([
+      ['nothing', {}, 'HTTP 400'],
+      ['a message', { message: 'no luck' }, 'HTTP 400, no luck'],
+      ['its status once more', { code: 400, message: 'no luck' }, 'HTTP 400, no luck'],
+      ['another code', { code: 777, message: 'no luck' }, 'HTTP 400, service code 777, no luck'],
+      ['words', 'no luck', 'HTTP 400, no luck'],
+      ['a list of errors', [{ message: 'no luck' }, { message: 'nor this' }], 'HTTP 400, no luck'],
+    ])('says what the service said, which was %s', async (_, error, words) => {
+      answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
+      expect(wordsOf(await read())).toBe(`getCampaignInfo: the service answered ${words}`)
+    })
+
     it('leaves out a wait that nobody asked for', async () => {
       answer('getCampaignInfo', { status: 400, headers: { 'retry-after': 'soon' } })
       expect(await read()).not.toHaveProperty('retryAfterMs')
@@ -479,6 +522,7 @@ export function answersOver({ answer, client, received }: Way): void {
       ['in the place of the error', '500'],
       ['under another name', { status: 500 }],
       ['in a list, of the caller', [{ code: 400 }, null, 500]],
+      ['that is a list', { code: [500] }],
     ])('believes `success: false` of a write with a code %s', async (_, error) => {
       answer('recordActionValue', { body: json({ success: false, error }) })
       const record = operation('recordActionValue')

@@ -15,7 +15,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ),
     tests: [
       ...testsIn('test/client', 'hooks derived-client requests'),
-      ...testsIn('test/http', 'token abort-listeners retry-after redact throttle retry'),
+      ...testsIn('test/http', 'sent-once token abort-listeners retry-after redact throttle fetch-transport retry'),
       ...testsIn('test/client', 'rate-limit'),
       ...testsIn('test/http', 'timeout answer'),
     ],
