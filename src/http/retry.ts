@@ -35,7 +35,7 @@ export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: R
 export function retryDelay(
   nth: number,
   { retryAfterMs }: Pick<Failure, 'retryAfterMs'>,
-  ownBackoff?: () => unknown,
+  ownBackoff = noBackoff,
 ): number {
   if (retryAfterMs !== undefined) return retryAfterMs
   return ownDelay(ownBackoff) ?? Math.random() * longestWait(nth)
@@ -47,17 +47,19 @@ export function retryDelay(
  *
  * @param nth - 1 after the first that was too short
  */
-export function pauseDelay(nth: number, ownBackoff?: () => unknown): number {
+export function pauseDelay(nth: number, ownBackoff = noBackoff): number {
   return ownDelay(ownBackoff) ?? (0.5 + Math.random() / 2) * longestWait(nth)
 }
+
+const noBackoff = (): unknown => undefined
 
 const longestWait = (nth: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (nth - 1))
 
 /** Code of the partner's: whatever it throws or gives, the failure that is retried is the one to be told of. */
-function ownDelay(backoff: (() => unknown) | undefined): number | undefined {
+function ownDelay(backoff: () => unknown): number | undefined {
   let ms: unknown
   callHook(() => {
-    ms = backoff?.()
+    ms = backoff()
     return ms
   })
   return typeof ms === 'number' && ms >= 0 ? Math.min(ms, LONGEST_TIMER_MS) : undefined

@@ -72,11 +72,11 @@ const ERROR_TAGS = ['[object Error]', '[object DOMException]']
 
 /** Of any realm: an error of a worker or a vm is no instance of this one's class. */
 function isError(value: unknown): boolean {
+  let found = false
   try {
-    return value instanceof Error || ERROR_TAGS.includes(Object.prototype.toString.call(value))
-    // Stryker disable next-line BlockStatement: undefined is as false
+    found = value instanceof Error || ERROR_TAGS.includes(Object.prototype.toString.call(value))
   } catch {
     // A Proxy may throw; it is not an error that anybody can log.
-    return false
   }
+  return found
 }

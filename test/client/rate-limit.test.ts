@@ -127,6 +127,13 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(retryDelayMs).not.toHaveBeenCalled()
     })
 
+    test('that gives 0 waits for nothing', async () => {
+      fakeTime()
+      vi.spyOn(Math, 'random').mockReturnValue(0.5)
+      // Nobody moves the clock.
+      await clientOf(script(fails, done).via, { retryDelayMs: () => 0 }).rewardWallet(award)
+    })
+
     test('decides the pause after a 429 that names none', async () => {
       fakeTime()
       const delays: number[] = []

@@ -339,6 +339,7 @@ describe('a token source that fails', () => {
     )
     const many = Array.from({ length: 1_000 }, (_, index) => opaque(index))
     const busy = new AccessTokens(() => many.pop() as string)
+    expect(busy.recent).toEqual([])
     for (let call = 0; call < 1_000; call++) busy.refuse(await busy.get(1_000, undefined))
     expect(busy.recent.length).toBeLessThan(50)
   })

@@ -651,7 +651,13 @@ describe('the message of a 401', () => {
   ])('says nothing of it when the token %s', async (_, token) => {
     const { fetch } = scriptedFetch(refusal(401))
     const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: await token() })))
-    expect(wordsOf(error)).toMatch(/HTTP 401, [^;]*$/)
+    expect(wordsOf(error)).toBe('getCampaignPoints: the service answered HTTP 401, scripted')
+  })
+
+  test('names no moment that is before all dates', async () => {
+    const { fetch } = scriptedFetch(refusal(401))
+    const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: await jwt(-1e300) })))
+    expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
   })
 
   test.each([403, 400, 500])('and an expired token is no matter of a %i', async (status) => {
