@@ -7,6 +7,7 @@ const WITHOUT_ZONE = /:\d{2}(?: \d{4})?$/
 /** Reads `Retry-After`, seconds or date, into milliseconds from now. A malformed one counts as none. */
 export function parseRetryAfter(header: string | null): number | undefined {
   const value = header?.trim()
+  // Stryker disable next-line ConditionalExpression: undefined is neither form, but only the compiler has to be told
   if (value === undefined) return undefined
   if (SECONDS.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
   const date = HTTP_DATE.test(value) ? Date.parse(WITHOUT_ZONE.test(value) ? `${value} GMT` : value) : Number.NaN

@@ -82,6 +82,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['a date', 'Fri, 02 Jan 2026 03:04:15 GMT', 10_000],
       ['a date as old servers write it', 'Friday, 02-Jan-26 03:04:15 GMT', 10_000],
       ['a date in the form of C', 'Fri Jan  2 03:04:15 2026', 10_000],
+      ['a date with a zone, which HTTP does not know', 'Fri, 02 Jan 2026 04:04:15 +0100', 10_000],
       ['the last date that is waited for', 'Fri, 02 Jan 2026 03:04:35 GMT', 30_000],
       ['a date in the past', 'Fri, 02 Jan 2026 03:04:04 GMT', 0],
       ['a date long past', 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
@@ -96,6 +97,8 @@ describe.each(bothWires())('over $name', ({ script }) => {
       async (zone) => {
         vi.stubEnv('TZ', zone)
         expect(await waitsAfter(asked('Fri Jan  2 03:04:15 2026'), once)).toEqual([10_000])
+        vi.setSystemTime(NOW)
+        expect(await waitsAfter(asked('Fri, 02 Jan 2026 03:04:15'), once)).toEqual([10_000])
       },
     )
 
@@ -110,6 +113,9 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['two values', '5, 10'],
       ['a bare year', '2026'.padEnd(8, 'x')],
       ['a date without a weekday', '2026-01-02T03:04:15Z'],
+      ['a date behind words', 'at Fri, 02 Jan 2026 03:04:15 GMT'],
+      ['an hour of one digit', 'Fri, 02 Jan 2026 3:04:15 GMT'],
+      ['a second of one digit', 'Fri, 02 Jan 2026 03:04:5 GMT'],
       ['a date that is none', 'Fri, 99 Foo 2026 03:04:15 GMT'],
       ['infinite', 'Infinity'],
     ])('malformed is ignored: %s', async (_, value) => {
@@ -149,6 +155,11 @@ describe.each(bothWires())('over $name', ({ script }) => {
     test('malformed is no retryAfterMs', async () => {
       const { via } = script(asked('soon', 429))
       expect(await rejection(read.run(clientOf(via)))).not.toHaveProperty('retryAfterMs')
+    })
+
+    test('with white space that a transport left around it is read', () => {
+      expect(parseRetryAfter(' 2\t')).toBe(2_000)
+      expect(parseRetryAfter(' Fri, 02 Jan 2026 03:04:15 GMT ')).toBe(10_000)
     })
 
     test('whatever a header holds, the wait is a number of milliseconds or none', () => {

@@ -25,6 +25,8 @@ function inItsFolder(wanted: string): string {
 process.chdir(pathTo('.'))
 // The runner's processes inherit it, and vitest.config.ts of this folder reads it.
 process.env.CAMPAIGN_MUTANTS_ROOM = name
+// Stryker runs tests in threads, which cannot change the zone of their process: in Greenwich no test of zones would fail.
+process.env.TZ = 'Asia/Kolkata'
 const mutants = await new Stryker({
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
