@@ -95,6 +95,30 @@ describe('line numbers', () => {
     expect(found).toMatchObject({ message: expect.stringContaining(words) })
     expect((found as { line: number }).line).toBe(line)
   })
+
+  test.each([
+    [500, 20, '"lost', 'not closed'],
+    [500, 20_000, '"lost', 'longer than'],
+    [500, 1_000, '"lo"st', 'after a closing quote'],
+    [15_000, 20_000, 'lo"st', 'in the middle of a cell'],
+  ])('tell of line %i where CSV ends to be CSV', async (wrong, more, id, words) => {
+    const row = (line: number) => `${wallet(line)},1,${line === wrong ? id : line}\n`
+    const lines = Array.from({ length: wrong + more - 1 }, (_, index) => row(index + 2))
+    expect((await read(`address,xp,id\n${lines.join('')}`)).at(-1)).toEqual({
+      line: wrong,
+      message: expect.stringContaining(words),
+    })
+  })
+})
+
+test('a long list is read without a warning', async () => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => warnings.push(warning)
+  process.on('warning', onWarning)
+  const rows = Array.from({ length: 100_000 }, (_, index) => `${wallet(index)},1,${index}\n`)
+  await withList(`address,xp,id\n${rows.join('')}`, ({ lines }) => expect(lines.length).toBe(100_000))
+  process.off('warning', onWarning)
+  expect(warnings).toEqual([])
 })
 
 describe('an amount of XP', () => {

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { CsvError, type Parser, parse } from 'csv-parse'
+import { CsvError, parse } from 'csv-parse'
 import { usageFailure } from '../../exit.ts'
 import { inputName } from '../../files.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
@@ -40,6 +39,21 @@ export async function* readRecords(file: ListFile): AsyncGenerator<CsvRecord> {
 
 async function* recordsOf(first: Buffer, others: AsyncIterable<Buffer>, dialect: Dialect): AsyncGenerator<CsvRecord> {
   const { delimiter, lineEnds, headerLine } = dialect
+  /** Taken at once: those that wait in a stream are gone when the CSV breaks behind them. */
+  let ready: CsvRecord[] = []
+  /** csv-parse counts a line break of two characters within quotes twice. */
+  let surplus = 0
+  let before = 0
+  const take = (cells: readonly string[], lines: number): void => {
+    let inside = 0
+    if (lines > before + 1) {
+      const text = cells.join()
+      surplus += text.match(/\r\n/g)?.length ?? 0
+      inside = text.match(/\r\n|\n|\r/g)?.length ?? 0
+    }
+    before = lines
+    if (cells.some((cell) => cell !== '')) ready.push({ cells, line: lines - surplus - inside })
+  }
   const parser = parse({
     delimiter,
     record_delimiter: [...lineEnds],
@@ -48,43 +62,38 @@ async function* recordsOf(first: Buffer, others: AsyncIterable<Buffer>, dialect:
     skip_empty_lines: true,
     max_record_size: LONGEST_RECORD,
     trim: true,
-    info: true,
+    on_record(cells: string[], { lines }): null {
+      take(cells, lines)
+      return null
+    },
   })
-  void feed(parser, first, others)
-  /** csv-parse counts a line break of two characters within quotes twice. */
-  let surplus = 0
-  let before = 0
+  // Its steps tell of it.
+  parser.on('error', () => undefined)
+  const taken = (): readonly CsvRecord[] => {
+    const records = ready
+    ready = []
+    return records
+  }
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
-      let inside = 0
-      if (info.lines > before + 1) {
-        const text = record.join()
-        surplus += text.match(/\r\n/g)?.length ?? 0
-        inside = text.match(/\r\n|\n|\r/g)?.length ?? 0
-      }
-      before = info.lines
-      if (record.every((cell) => cell === '')) continue
-      yield { cells: record, line: info.lines - surplus - inside }
+    for await (const block of allOf(first, others)) {
+      await step((done) => parser.write(block, done))
+      yield* taken()
     }
+    await step((done) => parser.end(done))
   } catch (error) {
+    yield* taken()
     throw error instanceof CsvError ? broken(error, surplus, before) : error
   }
+  yield* taken()
 }
 
-async function feed(parser: Parser, first: Buffer, others: AsyncIterable<Buffer>): Promise<void> {
-  try {
-    await write(parser, first)
-    for await (const block of others) await write(parser, block)
-    parser.end()
-  } catch (error) {
-    parser.destroy(error instanceof Error ? error : new Error(String(error)))
-  }
+async function* allOf(first: Buffer, others: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* others
 }
 
-async function write(parser: Parser, block: Buffer): Promise<void> {
-  // Whoever has enough of the records destroys the parser: nothing more is read then.
-  if (!parser.destroyed && !parser.write(block)) await Promise.race([once(parser, 'drain'), once(parser, 'close')])
-}
+const step = (take: (done: (error?: Error | null) => void) => void): Promise<void> =>
+  new Promise((resolve, reject) => take((error) => (error ? reject(error) : resolve())))
 
 function broken({ code, lines }: CsvError & { lines?: number }, surplus: number, before: number): BrokenCsv {
   // Where a quote was forgotten is more use than where the search for it was given up.
