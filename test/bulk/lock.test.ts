@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
@@ -142,10 +143,15 @@ describe('whose process can not be seen', () => {
     expect(readdirSync(dirname(path))).toEqual([])
   })
 
-  test('a folder in the place of the lock is an error', async () => {
+  test.each<[string, (path: string) => void]>([
+    ['a folder', (path) => mkdirSync(path)],
+    ['a pipe', (path) => execFileSync('mkfifo', [path])],
+    ['a link that leads nowhere', (path) => symlinkSync('nowhere', path)],
+    ['a link that leads somewhere', (path) => symlinkSync('/dev/null', path)],
+  ])('%s in the place of the lock is an error', async (_, make) => {
     const path = `${newPath()}.lock`
-    mkdirSync(path)
-    await expect(takeLock(path, TIMES)).rejects.toThrow('EISDIR')
+    make(path)
+    await expect(takeLock(path, TIMES)).rejects.toThrow(`${path}, is not a regular file`)
   })
 })
 

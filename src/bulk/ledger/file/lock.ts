@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readFile, rename, unlink } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRecord } from '../../../shared/record.ts'
 import { livenessOf, type ProcessIdentity, thisProcess } from './process-identity.ts'
@@ -84,9 +84,13 @@ interface Found {
   readonly holder: Holder | undefined
 }
 
+/** @throws Error when it is no lock of anybody's making: a link that leads nowhere would never be free, a pipe never read */
 async function look(path: string): Promise<Found | undefined> {
   try {
-    const [text, { mtimeNs, ino }] = await Promise.all([readFile(path, 'utf8'), stat(path, { bigint: true })])
+    const stats = await lstat(path, { bigint: true })
+    if (!stats.isFile()) throw new Error(`its lock, ${path}, is not a regular file`)
+    const { mtimeNs, ino } = stats
+    const text = await readFile(path, 'utf8')
     const holder = readHolder(text)
     return { key: holder?.nonce ?? `${ino}`, touched: mtimeNs, holder }
   } catch (error) {
