@@ -1,6 +1,5 @@
 import {
   isBoolean,
-  isFiniteNumber,
   nonNegativeMilliseconds,
   type OptionRules,
   optional,
@@ -16,14 +15,15 @@ export interface ManualClock extends ServiceClock {
    * Moves time forward by `ms` and runs every timer that falls due on the way, in order, each at its own time. Before
    * each step it waits for the deliveries on their way, so a retry is counted from the end of the attempt before.
    *
-   * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0.
+   * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0, or leads to a time that no
+   * `Date` can hold.
    */
   advance(ms: number): Promise<void>
   /**
    * Moves time forward to `timeMs`, in milliseconds since the epoch, as `advance` does; a time that has passed moves
    * nothing. With `service.nextRetryAt` it goes to the next retry of a delivery.
    *
-   * Rejects with `TypeError` or `RangeError` when `timeMs` is not a finite number.
+   * Rejects with `TypeError` or `RangeError` when `timeMs` is not a time that a `Date` can hold.
    */
   advanceTo(timeMs: number): Promise<void>
   /** Number of timers that are waiting. */
@@ -48,8 +48,12 @@ export interface ManualClockOptions {
   patienceMs?: number | undefined
 }
 
+/** The last time that a `Date` can hold, and with a minus the first. */
+const LATEST_MS = 8.64e15
+const instant = within('milliseconds', -LATEST_MS, LATEST_MS)
+
 const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
-  startMs: optional(isFiniteNumber),
+  startMs: optional(instant),
   running: optional(isBoolean),
   patienceMs: optional(nonNegativeMilliseconds),
 }
@@ -78,7 +82,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  * await clock.advance(395_000) // all four retries
  * ```
  * @throws TypeError when an option is unknown or of the wrong type
- * @throws RangeError when a number is not finite, or `patienceMs` is negative
+ * @throws RangeError when `startMs` is not a time that a `Date` can hold, or `patienceMs` is negative or not finite
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
   requireOptions('createManualClock', options, MANUAL_CLOCK)
@@ -88,7 +92,8 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
   // Not the system's time of day, which may be set back.
   const startedAt = performance.now()
   let movedMs = 0
-  const now = (): number => startMs + movedMs + (running ? Math.floor(performance.now() - startedAt) : 0)
+  const now = (): number =>
+    Math.min(LATEST_MS, startMs + movedMs + (running ? Math.floor(performance.now() - startedAt) : 0))
 
   let order = 0
   let holding = 0
@@ -199,11 +204,11 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       return () => void listeners.delete(listener)
     },
     async advance(ms) {
-      requireOptions('advance', { ms }, { ms: within('milliseconds', 0, Number.MAX_SAFE_INTEGER) })
+      requireOptions('advance', { ms }, { ms: within('milliseconds', 0, LATEST_MS - now()) })
       await advanceTo(now() + ms)
     },
     async advanceTo(timeMs) {
-      requireOptions('advanceTo', { timeMs }, { timeMs: isFiniteNumber })
+      requireOptions('advanceTo', { timeMs }, { timeMs: instant })
       await advanceTo(timeMs)
     },
   }

@@ -194,6 +194,7 @@ test('an action is a POST of JSON', async () => {
     ['cancelFault', { key: 'x' }],
     ['addFault', { on: 'x', kind: 'y', times: 1 }],
     ['advance', { ms: -1 }],
+    ['advance', { ms: 9e15 }],
     ['advance', { toNextRetry: true }],
     ['removeWebhook', { hook_id: 'x' }],
     ['saveWebhook', { urls: [], scope: 'x', campaigns: [] }],

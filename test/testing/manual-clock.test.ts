@@ -104,7 +104,7 @@ describe('createManualClock', () => {
     expect(service.nextRetryAt).toBe(12_000)
   })
 
-  test.each([{ startMs: Number.NaN }, { patienceMs: -1 }, { patienceMs: Infinity }])('%j is refused', (options) => {
+  test.each([{ startMs: Number.NaN }, { startMs: 8.64e15 + 1 }, { patienceMs: -1 }, { patienceMs: Infinity }])('%j is refused', (options) => {
     expect(() => createManualClock(options)).toThrow(RangeError)
   })
 
@@ -113,12 +113,30 @@ describe('createManualClock', () => {
   })
 })
 
+/** What a Date can hold. */
+const LATEST = 8.64e15
+
+test('no clock is moved beyond what a Date can hold', async () => {
+  const clock = createManualClock()
+  await expect(clock.advance(LATEST)).rejects.toThrow(RangeError)
+  await expect(clock.advanceTo(LATEST + 1)).rejects.toThrow(RangeError)
+  await clock.advanceTo(LATEST)
+  await expect(clock.advance(1)).rejects.toThrow(RangeError)
+  expect(new Date(clock.now()).toISOString()).toBe('+275760-09-13T00:00:00.000Z')
+})
+
 describe('a running clock', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'], now: 1_000_000 })
   })
   afterEach(() => {
     vi.useRealTimers()
+  })
+
+  test('does not run beyond what a Date can hold', () => {
+    const clock = createManualClock({ startMs: LATEST, running: true })
+    vi.advanceTimersByTime(1_000)
+    expect(clock.now()).toBe(LATEST)
   })
 
   /** Moves the clock, whose waits take turns of the event loop, which stands still here. */
