@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, lstat, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { toJsonText } from '../../shared/visible-text.ts'
 import { CommandFailure, usageFailure } from '../exit.ts'
@@ -19,8 +19,9 @@ export interface ReportContents {
 export async function checkReportPaths(paths: readonly string[], needed: readonly string[]): Promise<void> {
   for (const path of paths) {
     const said = `--report "${path}"`
-    if (needed.some((file) => resolve(file) === resolve(path)))
-      throw usageFailure(`${said} would replace a file of the run`)
+    for (const file of needed) {
+      if (await isSameFile(file, path)) throw usageFailure(`${said} would replace a file of the run`)
+    }
     const there = await lstat(path).catch(() => undefined)
     if (there !== undefined && !there.isFile()) throw usageFailure(`${said} is not a file`)
     try {
@@ -30,6 +31,18 @@ export async function checkReportPaths(paths: readonly string[], needed: readonl
       throw fileFailure(`${said} cannot be written`, error)
     }
   }
+}
+
+/** Whether two names stand for one file, there or not: through links of their folders, and of the file itself. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if ((await placeOf(one)) === (await placeOf(other))) return true
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
+  return !!first && !!second && first.dev === second.dev && first.ino === second.ino
+}
+
+async function placeOf(path: string): Promise<string> {
+  const folder = dirname(resolve(path))
+  return join(await realpath(folder).catch(() => folder), basename(path))
 }
 
 /** Writes each report in the form that the end of its name tells: `.json`, `.csv`, or text. Whole, or not at all. */

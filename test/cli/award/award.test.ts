@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readLedger } from 'campaign-client/bulk'
@@ -233,6 +233,20 @@ describe('reports', () => {
       file('party.csv', listOf(1))
       mkdirSync(join(folder, 'folder'))
       expect(await award(['party.csv', ...SENT, '--report', path])).toMatchObject({ code: 2, stdout: '' })
+      expect(service.requests).toEqual([])
+    },
+  )
+
+  test.each(['same/list.csv', 'same/list.csv.ledger', 'same/list.csv.ledger.lock', 'hard.csv', 'real.csv'])(
+    'are refused at %s, another name of a file of the run',
+    async (path) => {
+      const { file, award, folder, service } = await scene()
+      file('real.csv', listOf(1))
+      symlinkSync('real.csv', join(folder, 'list.csv'))
+      linkSync(join(folder, 'real.csv'), join(folder, 'hard.csv'))
+      symlinkSync('.', join(folder, 'same'))
+      const { code, stderr } = await award(['list.csv', ...SENT, '--report', path])
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('would replace a file of the run') })
       expect(service.requests).toEqual([])
     },
   )
