@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { usageFailure } from './exit.ts'
-import { fileFailure } from './files.ts'
+import { fileFailure, isSystemError } from './files.ts'
 
 type Environment = NodeJS.ProcessEnv
 
@@ -33,13 +33,19 @@ export function accessTokenOf(env: Environment): string | (() => string) {
 
 function readToken(file: string): string {
   let token: string
+  const name = `the file of CAMPAIGN_ACCESS_TOKEN_FILE, "${file}",`
   try {
+    const stats = statSync(file)
+    // The second time a pipe is read, it has nothing, or never ends.
+    if (!stats.isFile() && !stats.isDirectory()) {
+      throw usageFailure(`${name} is a pipe or a device: it is read more than once, so it must be a file`)
+    }
     token = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw fileFailure(`the file of CAMPAIGN_ACCESS_TOKEN_FILE, "${file}", cannot be read`, error)
+    throw isSystemError(error) ? fileFailure(`${name} cannot be read`, error) : error
   }
   if (token !== '' && !/\s/.test(token)) return token
-  throw usageFailure(`the file of CAMPAIGN_ACCESS_TOKEN_FILE, "${file}", must hold one token and nothing else`)
+  throw usageFailure(`${name} must hold one token and nothing else`)
 }
 
 /** The secret of the webhook, where there is one. */
