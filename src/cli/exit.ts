@@ -1,7 +1,7 @@
 /** What the command ends with. Documented in docs/command.md: scripts rely on it. */
 export const EXIT = {
   done: 0,
-  /** Some rows were not awarded, or a signature is wrong. */
+  /** Some rows were not awarded, a signature is wrong, or a result could not be written. */
   notAll: 1,
   /** Wrong flags, files or environment; nothing was sent. */
   usage: 2,

@@ -30,7 +30,7 @@ export const plainLine = (parts: readonly Part[]): string =>
 const JSON_VERSION = 1
 
 export interface OutputStream {
-  write(text: string): unknown
+  write(text: string, done?: () => void): unknown
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
@@ -43,13 +43,14 @@ class Channel {
   /** Whether somebody watches who can be shown lines that change. */
   readonly isLively: boolean
   #gone: (() => void)[] | undefined = []
+  #failure: NodeJS.ErrnoException | undefined
 
   constructor(stream: OutputStream, env: NodeJS.ProcessEnv) {
     this.#stream = stream
     this.isLively = stream.isTTY === true && env.TERM !== 'dumb'
     this.colours = createColors(env.NO_COLOR ? false : env.FORCE_COLOR ? true : this.isLively)
     // Whoever reads may have had enough (`| head`): that is no reason to leave the work half done.
-    stream.on('error', () => this.#onGone())
+    stream.on('error', (error) => this.#onGone(error))
   }
 
   /** Tells of a reader who has gone away. */
@@ -72,7 +73,16 @@ class Channel {
     return this.colours[part.style](toVisible(part.text))
   }
 
-  #onGone(): void {
+  /** Why not all of it could be written, other than that its reader has gone; once everything is on its way. */
+  async failure(): Promise<NodeJS.ErrnoException | undefined> {
+    if (this.#gone !== undefined) await new Promise<void>((resolve) => this.#stream.write('', resolve))
+    // The stream tells of an error a moment after that.
+    await new Promise((resolve) => setImmediate(resolve))
+    return this.#failure
+  }
+
+  #onGone(error: NodeJS.ErrnoException): void {
+    if (error.code !== 'EPIPE') this.#failure ??= error
     const listeners = this.#gone ?? []
     this.#gone = undefined
     for (const listener of listeners) listener()

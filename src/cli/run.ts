@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { commands } from './commands.ts'
 import { CommandFailure, EXIT, type ExitCode } from './exit.ts'
 import { describeFailure } from './failure.ts'
+import { systemWords } from './files.ts'
 import { addCommands, type Frame } from './frame.ts'
 import { Interrupts } from './interrupts.ts'
 import { createOutput, dim, type Output, red } from './output.ts'
@@ -29,6 +30,10 @@ export async function run(argv: readonly string[], version: string): Promise<voi
   } catch (error) {
     process.exitCode = await report(error, output)
   }
+  const lost = await output.out.failure()
+  if (lost === undefined) return
+  output.err.line(red('error'), ' ', `standard output cannot be written: ${systemWords(lost)}`)
+  process.exitCode ||= EXIT.notAll
 }
 
 async function parse(argv: readonly string[], frame: Frame): Promise<void> {

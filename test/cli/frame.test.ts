@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { jsonOf, run, start } from './command.ts'
+import { listeningService } from './service.ts'
 
 const COMMANDS = [
   ['dev'],
@@ -107,6 +109,20 @@ test('a reader who leaves early is no accident', async () => {
   child.stdout?.destroy()
   child.stderr?.destroy()
   expect(await ended).toMatchObject({ code: 0, signal: null })
+})
+
+test.skipIf(!existsSync('/dev/full'))('a result that can not be written is no success', async () => {
+  const within = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
+  for (const words of [['--help'], ['--json', 'call', 'getCampaignInfo', '--pid', 'demo']]) {
+    const { env } = await listeningService()
+    const { code, stderr } = await run(words, { env, within })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('cannot be written: the disk is full'),
+    })
+  }
+  // What went wrong before that counts more.
+  expect(await run(['--json', 'dve'], { within })).toMatchObject({ code: 2 })
 })
 
 test('no home folder is needed', async () => {
