@@ -56,7 +56,7 @@ function defineMethod(parent: Command, operation: OperationName, frame: Frame): 
     )
     .option('--timeout <ms>', 'how long one attempt may take', wholeNumber(1, 2_147_483_647))
   if (operation === 'registerWebhook') {
-    command.option('--registration-path <path>', 'where webhooks are registered, below the base URL')
+    command.requiredOption('--registration-path <path>', 'where webhooks are registered, below the base URL')
     command.addHelpText('after', '\nThe secret comes by --input only: flags can be read by everybody on the machine.')
   }
   command.action(frame.action((flags: CallFlags) => call(operation, flags, frame)))

@@ -19,9 +19,10 @@ export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Pr
     // The user of the command knows the options by other names.
     const message = error.message
       .replace(/^CampaignClient: /, '')
-      .replace(/; allowInsecureHttp: true accepts it|, or a function$/g, '')
+      .replace(/; allowInsecureHttp: true accepts it|; pass query with a call|, or a function\b/g, '')
       .replace(/\bbaseUrl\b/g, 'CAMPAIGN_BASE_URL')
       .replace(/\baccessToken\b/g, 'CAMPAIGN_ACCESS_TOKEN')
+      .replace(/\bwebhookRegistrationPath\b/g, '--registration-path')
     throw usageFailure(message)
   }
 }

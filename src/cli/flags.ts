@@ -3,10 +3,17 @@ import { InvalidArgumentError } from 'commander'
 /** Digits, and a point where there is one: neither the scientific form nor separators, which people read differently. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 
+/** More than a number keeps exactly. */
+export const MOST_DIGITS = 15
+
+/** Whether a number would not be kept as its digits say. */
+export const hasTooManyDigits = (text: string): boolean => text.replace(/^[+-]?[0.]*|\./g, '').length > MOST_DIGITS
+
 /** A number as people write it. @throws InvalidArgumentError, which names the flag */
 export function decimal(text: string): number {
-  if (DECIMAL.test(text)) return Number(text)
-  throw new InvalidArgumentError('Write it in digits, such as 250 or 12.5.')
+  if (!DECIMAL.test(text)) throw new InvalidArgumentError('Write it in digits, such as 250 or 12.5.')
+  if (hasTooManyDigits(text)) throw new InvalidArgumentError(`It must not have more than ${MOST_DIGITS} digits.`)
+  return Number(text)
 }
 
 /** A whole number from `min` to `max`. */

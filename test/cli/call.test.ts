@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -142,12 +143,23 @@ test('a secret in a flag of registerWebhook is refused without being shown', asy
   expect(stderr).not.toContain('hunter2')
 })
 
-test.each(['1e3', '1,000', '0x10', 'Infinity', '12 ', '٣'])('the number %s is refused', async (xp) => {
+const NOT_DIGITS = 'Write it in digits'
+const TOO_MANY = 'more than 15 digits'
+test.each([
+  ['1e3', NOT_DIGITS],
+  ['1,000', NOT_DIGITS],
+  ['0x10', NOT_DIGITS],
+  ['Infinity', NOT_DIGITS],
+  ['12 ', NOT_DIGITS],
+  ['٣', NOT_DIGITS],
+  ['9007199254740993', TOO_MANY],
+  ['0.1234567890123456', TOO_MANY],
+])('the number %s is refused: %s', async (xp, sentence) => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['call', 'rewardWallet', ...flagsOf({ ...AWARD, xp })], { env })
   expect(code).toBe(2)
   expect(stderr).toContain('--xp')
-  expect(stderr).toContain('Write it in digits')
+  expect(stderr).toContain(sentence)
   expect(service.requests).toEqual([])
 })
 
@@ -157,6 +169,18 @@ test('an argument that is missing is named, and nothing is sent', async () => {
   expect(code).toBe(2)
   expect(stderr).toContain('platform')
   expect(stderr).toContain('pid')
+  expect(service.requests).toEqual([])
+})
+
+test.each([
+  [[], "'--registration-path <path>' not specified"],
+  [['--registration-path', '../hooks'], '--registration-path must be a path below CAMPAIGN_BASE_URL'],
+])('registerWebhook with the path %j is refused, by the name of the flag', async (path, sentence) => {
+  const { env, service } = await listeningService()
+  const args = ['call', 'registerWebhook', '--scope', 'user_activity', '--url', 'http://127.0.0.1:1/', ...path]
+  const { code, stderr } = await run(args, { env })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(sentence) })
+  expect(stderr).not.toContain('webhookRegistrationPath')
   expect(service.requests).toEqual([])
 })
 
@@ -174,6 +198,7 @@ describe('the environment', () => {
     [{ CAMPAIGN_BASE_URL: 'nonsense', CAMPAIGN_ACCESS_TOKEN: 'any' }, 'CAMPAIGN_BASE_URL must'],
     [{ CAMPAIGN_BASE_URL: 'http://example.com/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any' }, 'CAMPAIGN_BASE_URL must'],
     [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/', CAMPAIGN_ACCESS_TOKEN: 'hun ter2' }, 'CAMPAIGN_ACCESS_TOKEN must'],
+    [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/?key=hunter2', CAMPAIGN_ACCESS_TOKEN: 'any' }, 'must not hold a query'],
     [
       { CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/', CAMPAIGN_ACCESS_TOKEN: 'a', CAMPAIGN_ACCESS_TOKEN_FILE: 'b' },
       'both set',
@@ -184,6 +209,18 @@ describe('the environment', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
     expect(stderr).not.toContain('ter2')
+    // Names that only programs know.
+    expect(stderr).not.toMatch(/baseUrl|accessToken|function|pass query/)
+  })
+
+  test('a token file that can not be read twice is refused at once', async () => {
+    const pipe = join(scratchFolder(), 'pipe')
+    execFileSync('mkfifo', [pipe])
+    for (const file of [pipe, '/dev/zero']) {
+      const env = { CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/', CAMPAIGN_ACCESS_TOKEN_FILE: file }
+      const { code, stderr } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is a pipe or a device') })
+    }
   })
 
   test('a token file is read again after a 401', async () => {

@@ -104,9 +104,12 @@ describe('createManualClock', () => {
     expect(service.nextRetryAt).toBe(12_000)
   })
 
-  test.each([{ startMs: Number.NaN }, { startMs: 8.64e15 + 1 }, { patienceMs: -1 }, { patienceMs: Infinity }])('%j is refused', (options) => {
-    expect(() => createManualClock(options)).toThrow(RangeError)
-  })
+  test.each([{ startMs: Number.NaN }, { startMs: 8.64e15 + 1 }, { patienceMs: -1 }, { patienceMs: Infinity }])(
+    '%j is refused',
+    (options) => {
+      expect(() => createManualClock(options)).toThrow(RangeError)
+    },
+  )
 
   test.each([-1, Number.NaN, Infinity])('advance(%d) is refused', async (ms) => {
     await expect(createManualClock().advance(ms)).rejects.toThrow(RangeError)

@@ -1,3 +1,5 @@
+import { hasTooManyDigits, MOST_DIGITS } from '../../flags.ts'
+
 /** What a cell holds, or why it can't be used. */
 export type Read<Value> = { readonly value: Value } | { readonly problem: string }
 
@@ -11,8 +13,6 @@ const problem = (text: string): { problem: string } => ({ problem: text })
 
 const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 const WALLET = /^0x[0-9a-fA-F]{40}$/
-/** More than a number keeps exactly. */
-const MOST_DIGITS = 15
 
 /** A wallet address. */
 export function readAddress(cell: string): Read<string> {
@@ -31,8 +31,7 @@ export function readXp(cell: string): Read<number> {
     if (/^[1-9]\d{0,2}\.\d{3}$/.test(cell)) {
       return problem(`is ${shown(cell)}: write ${cell.replace('.', '')}, or ${cell}0 for less than 1000`)
     }
-    const digits = cell.replace('.', '').replace(/^0+/, '')
-    if (digits.length > MOST_DIGITS) return problem(`is ${shown(cell)}: it has more than ${MOST_DIGITS} digits`)
+    if (hasTooManyDigits(cell)) return problem(`is ${shown(cell)}: it has more than ${MOST_DIGITS} digits`)
     return { value: Number(cell) }
   }
   if (SCIENTIFIC.test(cell)) return problem(`is ${shown(cell)}, in scientific form: write it in digits, such as 250`)
