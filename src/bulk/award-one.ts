@@ -88,7 +88,8 @@ const WORDS = {
 }
 
 function unsettled(reason: keyof typeof WORDS, cause: unknown): AwardUnsettledError {
-  const words = cause instanceof Error ? `${WORDS[reason]}: ${quotable(cause)}` : WORDS[reason]
+  const said = quotable(cause)
+  const words = said === undefined ? WORDS[reason] : `${WORDS[reason]}: ${said}`
   const retryAfterMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
   return new AwardUnsettledError(`awardOne: ${words}. Run it again`, { reason, retryAfterMs, cause })
 }

@@ -1,9 +1,19 @@
 import { CampaignError } from '../errors.ts'
 import type { AwardReport } from './report/report.ts'
 
-/** What an error says, to be quoted by another one, which leads to a place of its own in the documentation. */
-export const quotable = (error: Error): string =>
-  error instanceof CampaignError ? error.message.replace(` (${error.docsPath})`, '') : error.message
+/**
+ * What an error says, as the end of a sentence of another one, which leads to a place of its own in the documentation.
+ * Anything may have been thrown: undefined where it says nothing, or throws in its turn.
+ */
+export function quotable(error: unknown): string | undefined {
+  try {
+    if (!(error instanceof Error)) return undefined
+    const place = error instanceof CampaignError ? ` (${error.docsPath})` : ''
+    return error.message.replace(place, '').replace(/\.$/, '')
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * A run of awards ended before its rows did. What had begun has been settled, and the ledger has it: running the same list

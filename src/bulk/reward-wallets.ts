@@ -54,8 +54,8 @@ export async function rewardWallets(
   const source = new RowSource(rows)
   const inside = clientInside(client)
   const stopped = ({ cause, why }: Stop): AwardRunStoppedError => {
-    const message = cause instanceof Error ? `: ${quotable(cause)}` : ''
-    const text = `rewardWallets stopped, because ${why}${message}. To go on, run it again with the same ledger`
+    const said = quotable(cause)
+    const text = `rewardWallets stopped, because ${said === undefined ? why : `${why}: ${said}`}. To go on, run it again with the same ledger`
     return new AwardRunStoppedError(text, { cause, report: recorder.report(source.read, false) })
   }
 

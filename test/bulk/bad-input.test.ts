@@ -456,6 +456,7 @@ describe('the guard of the client', () => {
   test('strict sends nothing at all', async () => {
     const { client, sent } = scene({ guard })
     const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), strict: true }))
+    expect(stop.message).toContain('Nothing was sent. To go on, run it again')
     expect(stop.report.counts.rejected).toBe(2)
     expect(sent()).toBe(0)
   })

@@ -1,5 +1,5 @@
 import { CampaignClient, ConfigurationError, ServiceError, UnauthorizedError } from 'campaign-client'
-import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { type AwardReport, type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../machine/server-process.ts'
@@ -7,6 +7,67 @@ import { award, awards, counts, held, newPath, scene, stopOf, verdictsIn } from 
 
 /** Where nobody listens. */
 const nowhere = async () => `http://127.0.0.1:${await freePort()}/api/v1`
+
+const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+revoke()
+
+describe('whatever is thrown', () => {
+  const THROWN: readonly (readonly [string, unknown])[] = [
+    ['undefined', undefined],
+    ['a symbol', Symbol('thrown')],
+    ['a revoked proxy', revoked],
+    [
+      'an error whose message throws',
+      Object.defineProperty(new Error(), 'message', { get: () => raise('its message') }),
+    ],
+    ['an error whose name is none', Object.assign(new Error('odd'), { name: Symbol('name') })],
+  ]
+  const raise = (error: unknown): never => {
+    throw error
+  }
+  const PLACES: Readonly<Record<string, (path: string, thrown: unknown) => Promise<AwardReport>>> = {
+    'the list': (path, thrown) =>
+      rewardWallets(
+        scene().client,
+        { [Symbol.iterator]: () => ({ next: () => raise(thrown) }) },
+        { ledger: fileLedger(path) },
+      ),
+    'the client': (path, thrown) =>
+      rewardWallets({ rewardWallet: async () => raise(thrown) }, awards(1), { ledger: fileLedger(path) }),
+    'the signal': (path, thrown) => {
+      const controller = new AbortController()
+      const rewardWallet = async () => controller.abort(thrown)
+      return rewardWallets({ rewardWallet }, awards(100), { ledger: fileLedger(path), signal: controller.signal })
+    },
+  }
+  const cases = Object.keys(PLACES).flatMap((place) => THROWN.map(([name, thrown]) => [place, name, thrown] as const))
+
+  test.each(cases)('by %s, it is the cause of the stop: %s', async (place, name, thrown) => {
+    const path = newPath()
+    const { cause, report } = await stopOf(PLACES[place]?.(path, thrown) as Promise<AwardReport>)
+    // An abort without a reason has one of its own.
+    if (place === 'the signal' && name === 'undefined') expect(cause).toMatchObject({ name: 'AbortError' })
+    else expect(cause === thrown).toBe(true)
+    expect(report.complete).toBe(false)
+    // The ledger has been let go, and says what is in doubt.
+    const { client } = scene()
+    expect((await rewardWallets(client, awards(100), { ledger: fileLedger(path) })).complete).toBe(true)
+  })
+
+  test.each(THROWN)('by confirm, it leaves the award in doubt: %s', async (_, thrown) => {
+    const { client, service } = scene()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    const confirm = () => raise(thrown)
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()), confirm })
+    expect(report.counts).toEqual(counts({ indeterminate: 1 }))
+  })
+
+  test('a list that can not even be looked at ends the run, and lets the ledger go', async () => {
+    const path = newPath()
+    await stopOf(rewardWallets(scene().client, revoked as never, { ledger: fileLedger(path) }))
+    expect((await rewardWallets(scene().client, awards(1), { ledger: fileLedger(path) })).complete).toBe(true)
+  })
+})
 
 describe('what ends a run', () => {
   test('401: what is in flight is settled, nothing is rejected, and the next run goes on', async () => {

@@ -66,6 +66,12 @@ export function failureOf(error: unknown): AwardFailure {
 }
 
 /** What an error of anybody is called. */
-export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeName(error))
+export function nameOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.name) : typeName(error)
+  } catch {
+    return 'something that throws in its turn'
+  }
+}
 
 const LONGEST_MESSAGE = 500

@@ -30,8 +30,13 @@ const MOST_ASIDE = 1_000
 
 /** How many rows there are, where the list says so by itself. */
 export function lengthOf(rows: Rows<unknown>): number | undefined {
-  if (Array.isArray(rows)) return rows.length
-  return rows instanceof Set ? rows.size : undefined
+  try {
+    if (Array.isArray(rows)) return rows.length
+    return rows instanceof Set ? rows.size : undefined
+  } catch {
+    // What throws here will throw when it is read.
+    return undefined
+  }
 }
 
 /**
