@@ -46,7 +46,7 @@ const mutants = await new Stryker({
   concurrency: Number(process.env.CAMPAIGN_MUTANTS_WORKERS ?? 2),
   // A mutant that takes longer counts as noticed, which a machine that is busy with other things must not look like.
   timeoutMS: 60_000,
-  reporters: ['clear-text', 'html'],
+  reporters: ['progress-append-only', 'clear-text', 'html'],
   htmlReporter: { fileName: `reports/mutants-${name}.html` },
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   thresholds: { high: 100, low: 100, break: null },
