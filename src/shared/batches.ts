@@ -50,7 +50,8 @@ export class Batches<Item extends { readonly id: string }, Answer> {
       // What hangs must not keep the others waiting: they go on without it.
       const timer = this.#whenOverdue(() => {
         counts = false
-        this.#end()
+        this.#running -= 1
+        void this.#run()
       })
       try {
         const answers = await this.#ask(batch.map(({ item }) => item))
@@ -65,11 +66,6 @@ export class Batches<Item extends { readonly id: string }, Answer> {
 
   #whenOverdue(callback: () => void): ReturnType<typeof setTimeout> | undefined {
     return this.#pace && setTimeout(callback, this.#pace.patienceMs)
-  }
-
-  #end(): void {
-    this.#running -= 1
-    if (this.#waiting.length > 0) void this.#run()
   }
 
   #take(): Waiting<Item, Answer>[] {

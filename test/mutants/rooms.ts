@@ -41,7 +41,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...within('src/webhook/stores/postgres', 'store statements pg postgres-js gate'),
       ...within('src/shared', 'batches'),
     ],
-    tests: ['test/webhook/stores/{memory,memory-bounds,redis,postgres,postgres-batches}.test.ts'],
+    tests: [
+      'test/webhook/stores/{memory,memory-bounds,redis,postgres,postgres-batches,postgres-pool}.test.ts',
+      'test/shared/batches.test.ts',
+    ],
   },
 }
 

@@ -1,0 +1,153 @@
+import { type PgPool, type PostgresSql, type PostgresStore, postgresStore } from 'campaign-client/webhook/postgres'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { deferred } from '../receiver/observed-receiver.ts'
+
+const WARNED = ['small-pool', 'pg-pool-errors', 'postgres-fetch-types'].map((topic) =>
+  Symbol.for(`campaign-client.${topic}`),
+)
+
+beforeEach(() => {
+  for (const symbol of WARNED) Reflect.deleteProperty(globalThis, symbol)
+  vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** Pools of either client, whose every statement is answered with one row. */
+function pgPool(options: PgPool['options'] = {}, listeners = 1): PgPool {
+  const query = async () => ({ rows: [{}] })
+  return {
+    query,
+    connect: (callback) => callback(undefined, { query }, () => undefined),
+    options,
+    listenerCount: () => listeners,
+  }
+}
+
+function postgresSql(options: PostgresSql<unknown>['options'] = {}): PostgresSql<unknown> {
+  const sql = () => undefined
+  const unsafe = async () => [{}]
+  return Object.assign(sql, {
+    unsafe,
+    begin: async (_options: string, work: (tx: unknown) => Promise<void>) => work(Object.assign(sql, { unsafe })),
+    options,
+  })
+}
+
+type Open = (max?: number) => () => PostgresStore<unknown>
+
+const clients: [client: string, open: Open][] = [
+  [
+    'pg',
+    (max) => {
+      const pool = pgPool({ max })
+      return () => postgresStore(pool)
+    },
+  ],
+  [
+    'postgres',
+    (max) => {
+      const sql = postgresSql({ max })
+      return () => postgresStore(sql)
+    },
+  ],
+]
+
+describe.each(clients)('the connections of %s', (_, open) => {
+  /** Begins as many transactions as there are stores, one after the other. */
+  async function transactions(stores: PostgresStore<unknown>[]) {
+    const begun: number[] = []
+    const ends = stores.map(() => deferred())
+    const runs = stores.map((store, index) =>
+      store.runOnce(`key ${index}`, () => {
+        begun.push(index)
+        return ends[index]?.promise
+      }),
+    )
+    const settle = () => new Promise((resolve) => setImmediate(resolve))
+    await settle()
+    return {
+      begun,
+      runs,
+      async end(index: number) {
+        ends[index]?.resolve()
+        await runs[index]
+        await settle()
+      },
+    }
+  }
+
+  test('all but one are for runOnce, whichever store over them it is of; who comes later waits in order', async () => {
+    const store = open(3)
+    const { begun, end, runs } = await transactions([store(), store(), store(), store(), store()])
+    expect(begun).toEqual([0, 1])
+    await end(1)
+    expect(begun).toEqual([0, 1, 2])
+    await end(0)
+    expect(begun).toEqual([0, 1, 2, 3])
+    await end(2)
+    await end(3)
+    await end(4)
+    for (const run of runs) expect(await run).toEqual({ ran: true, result: undefined })
+    // Every place came back.
+    expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1])
+    expect(process.emitWarning).not.toHaveBeenCalled()
+  })
+
+  test('two are too few to spare one, which is told once, and not before runOnce is used', async () => {
+    const store = open(2)
+    await store().release('key', 'a token')
+    expect(process.emitWarning).not.toHaveBeenCalled()
+    const { begun } = await transactions([store(), store(), store()])
+    expect(begun).toEqual([0, 1, 2])
+    expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
+      [
+        'postgresStore: give the pool three connections or more (max). With less, claims, extensions and records wait ' +
+          'behind the transactions of runOnce, and a lease may run out meanwhile.',
+      ],
+    ])
+  })
+
+  test('an unknown number of them is not counted', async () => {
+    const store = open()
+    expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1, 2])
+    expect(process.emitWarning).not.toHaveBeenCalled()
+  })
+})
+
+describe('what ends a process is told at its first use', () => {
+  test('a pool of pg that nobody listens to', async () => {
+    const store = postgresStore(pgPool({}, 0))
+    expect(process.emitWarning).not.toHaveBeenCalled()
+    await store.release('key', 'a token')
+    await store.release('key', 'a token')
+    expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
+      [
+        'postgresStore: listen for errors of the pg pool (pool.on("error", …)). Otherwise Node ends the process when an ' +
+          'idle connection is lost.',
+      ],
+    ])
+  })
+
+  test('not a pool that somebody listens to, nor one that cannot say', async () => {
+    await postgresStore(pgPool({}, 2)).release('key', 'a token')
+    const { query, connect } = pgPool()
+    await postgresStore({ query, connect }).release('key', 'a token')
+    expect(process.emitWarning).not.toHaveBeenCalled()
+  })
+
+  test('a sql of postgres that asks for types by itself', () => {
+    postgresStore(postgresSql({ fetch_types: false }))
+    expect(process.emitWarning).not.toHaveBeenCalled()
+    postgresStore(postgresSql({ fetch_types: true }))
+    postgresStore(postgresSql({ fetch_types: true }))
+    expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
+      [
+        'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a ' +
+          'database that ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends ' +
+          'the process.',
+      ],
+    ])
+  })
+})
