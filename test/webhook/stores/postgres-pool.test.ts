@@ -15,23 +15,23 @@ afterEach(() => {
 })
 
 /** Pools of either client, whose every statement is answered with one row. */
-function pgPool(options: PgPool['options'] = {}, listeners = 1): PgPool {
+function pgPool(options: PgPool['options'], listeners = 1): PgPool {
   const query = async () => ({ rows: [{}] })
   return {
     query,
     connect: (callback) => callback(undefined, { query }, () => undefined),
-    options,
-    listenerCount: () => listeners,
+    ...(options && { options }),
+    listenerCount: (event: string) => (event === 'error' ? listeners : 0),
   }
 }
 
-function postgresSql(options: PostgresSql<unknown>['options'] = {}): PostgresSql<unknown> {
+function postgresSql(options: PostgresSql<unknown>['options']): PostgresSql<unknown> {
   const sql = () => undefined
   const unsafe = async () => [{}]
   return Object.assign(sql, {
     unsafe,
     begin: async (_options: string, work: (tx: unknown) => Promise<void>) => work(Object.assign(sql, { unsafe })),
-    options,
+    ...(options && { options }),
   })
 }
 
@@ -41,14 +41,14 @@ const clients: [client: string, open: Open][] = [
   [
     'pg',
     (max) => {
-      const pool = pgPool({ max })
+      const pool = pgPool(max === undefined ? undefined : { max })
       return () => postgresStore(pool)
     },
   ],
   [
     'postgres',
     (max) => {
-      const sql = postgresSql({ max })
+      const sql = postgresSql(max === undefined ? undefined : { max })
       return () => postgresStore(sql)
     },
   ],
@@ -132,7 +132,7 @@ describe('what ends a process is told at its first use', () => {
 
   test('not a pool that somebody listens to, nor one that cannot say', async () => {
     await postgresStore(pgPool({}, 2)).release('key', 'a token')
-    const { query, connect } = pgPool()
+    const { query, connect } = pgPool({})
     await postgresStore({ query, connect }).release('key', 'a token')
     expect(process.emitWarning).not.toHaveBeenCalled()
   })

@@ -183,6 +183,13 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       }))
     })
 
+    test('tx has nothing that was not there: an asynchronous function can hand it on', async () => {
+      const store = postgresStore(sql, { table })
+      const handedOn = async (tx: TransactionSql) => tx
+      const outcome = await store.runOnce(freshKey(), async (tx) => (await handedOn(tx)) === tx)
+      expect(outcome).toEqual({ ran: true, result: true })
+    })
+
     test('savepoints work as ever', async () => {
       const key = freshKey()
       const store = postgresStore(sql, { table })
@@ -246,7 +253,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
           const [backend] = await tx`SELECT pg_backend_pid() AS pid`
           await observe('SELECT pg_terminate_backend($1::int)', backend?.pid)
           const alive = async () => (await tx`SELECT 1`) && 'alive'
-          await expect.poll(() => alive().catch(() => 'lost')).toBe('lost')
+          const LOST = 'The connection was lost, and the transaction with it'
+          await expect.poll(() => alive().catch((error: Error) => error.message)).toBe(LOST)
           await observe('SELECT 1 AS n')
           steps.push('function ended')
         })
@@ -281,24 +289,39 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     expect((await postgresStore(pool, { table }).runOnce(key, () => 1)).ran).toBe(false)
   })
 
-  test('a database whose transactions are serializable by default gives one of 20 the claim and the run', async () => {
-    const strict = new Pool({
-      connectionString: service.url,
-      max: 10,
-      options: '-c default_transaction_isolation=serializable',
-    })
-    try {
-      const store = postgresStore(strict, { table })
-      const key = freshKey()
-      const runs = await Promise.all(Array.from({ length: 20 }, () => store.runOnce(key, () => 1)))
-      expect(runs.filter(({ ran }) => ran)).toHaveLength(1)
-      const claims = await Promise.allSettled(Array.from({ length: 20 }, () => store.claim(key, 60_000)))
-      const won = claims.filter((claim) => claim.status === 'fulfilled' && claim.value.state === 'claimed')
-      expect(won).toHaveLength(1)
-    } finally {
-      await strict.end()
-    }
-  })
+  test.each([
+    [
+      'pg',
+      () => {
+        const options = '-c default_transaction_isolation=serializable'
+        const strict = new Pool({ connectionString: service.url, max: 10, options })
+        return { store: postgresStore(strict, { table }), close: () => strict.end() }
+      },
+    ],
+    [
+      'postgres',
+      () => {
+        const connection = { default_transaction_isolation: 'serializable' as const }
+        const strict = connect(service.url, { max: 10, connection })
+        return { store: postgresStore(strict, { table }), close: () => strict.end() }
+      },
+    ],
+  ])(
+    'of 20 one has the claim and the run, also where transactions are serializable by default (%s)',
+    async (_, open) => {
+      const { store, close } = open()
+      try {
+        const key = freshKey()
+        const runs = await Promise.all(Array.from({ length: 20 }, () => store.runOnce(key, () => 1)))
+        expect(runs.filter(({ ran }) => ran)).toHaveLength(1)
+        const claims = await Promise.allSettled(Array.from({ length: 20 }, () => store.claim(key, 60_000)))
+        const won = claims.filter((claim) => claim.status === 'fulfilled' && claim.value.state === 'claimed')
+        expect(won).toHaveLength(1)
+      } finally {
+        await close()
+      }
+    },
+  )
 
   describe('prune', () => {
     const own = `${schema}.pruned`
@@ -483,6 +506,33 @@ describe('a connection of pg', () => {
       connect: (callback) => callback(reason, undefined, () => expect.unreachable()),
     }
     await expect(postgresStore(pool).runOnce('key', () => expect.unreachable())).rejects.toBe(reason)
+  })
+
+  test('that served a transaction is given back to be used', async () => {
+    const released: unknown[] = []
+    const client: PgClient = { query: async () => ({ rows: [{}] }) }
+    const pool: PgPool = {
+      query: client.query,
+      connect: (callback) => callback(undefined, client, (destroy) => released.push(destroy)),
+    }
+    await postgresStore(pool).runOnce('key', () => 1)
+    expect(released).toEqual([false])
+  })
+
+  test('is lent with all it has, and refuses in the way it was asked in once runOnce is over', async () => {
+    const client = { query: async () => ({ rows: [{}] }), processID: 7, listenerCount: () => 0 }
+    const pool: PgPool = { query: client.query, connect: (callback) => callback(undefined, client, () => undefined) }
+    let kept = client as unknown as PoolClient & { processID: number }
+    await postgresStore(pool).runOnce('key', (tx) => {
+      kept = tx as typeof kept
+      expect([kept.processID, kept.listenerCount('error')]).toEqual([7, 0])
+    })
+    await expect(kept.query('SELECT 1')).rejects.toThrow(/runOnce is over/)
+    await expect(kept.query('SELECT $1', [1])).rejects.toThrow(/runOnce is over/)
+    const callback = () => expect.unreachable()
+    expect(() => kept.query('SELECT 1', callback)).toThrow(/runOnce is over/)
+    expect(() => kept.query('SELECT $1', [1], callback)).toThrow(/runOnce is over/)
+    expect(() => kept.listenerCount('error')).toThrow(/runOnce is over/)
   })
 
   test.each([

@@ -39,7 +39,7 @@ export function pgDatabase(pool: PgPool): Database {
     transaction: (work) =>
       gate.pass(async () => {
         const { client, release } = await borrow(pool)
-        let usable = true
+        let isBroken = false
         try {
           await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
           await work({
@@ -48,14 +48,13 @@ export function pgDatabase(pool: PgPool): Database {
           })
           await client.query('COMMIT')
         } catch (error) {
-          usable = await client.query('ROLLBACK').then(
-            () => true,
-            () => false,
-          )
+          await client.query('ROLLBACK').catch(() => {
+            isBroken = true
+          })
           throw error
         } finally {
           client.off?.('error', ignore)
-          release(!usable)
+          release(isBroken)
         }
       }),
   }

@@ -83,12 +83,13 @@ function whileHeld<Sql extends object>(sql: Sql, connection: Connection): Sql {
     apply: (target, self, args) => (guarded(target, self) as (...args: unknown[]) => unknown)(...args),
     get(target, name) {
       const member = guarded(Reflect.get(target, name), target)
-      if (name !== 'savepoint' || typeof member !== 'function') return member
+      if (name !== 'savepoint') return member
+      const savepoint = member as (...args: unknown[]) => Promise<unknown>
       return (...args: unknown[]) => {
         const work = args.pop() as (sql: object) => unknown
         return new Promise((resolve, reject) => {
           const within = async (inner: object) => work(whileHeld(inner, connection))
-          member(...args, (inner: object) => unlessLost(within(inner), connection, reject)).then(resolve, reject)
+          savepoint(...args, (inner: object) => unlessLost(within(inner), connection, reject)).then(resolve, reject)
         })
       }
     },
