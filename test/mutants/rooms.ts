@@ -42,8 +42,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...within('src/shared', 'batches'),
     ],
     tests: [
-      'test/webhook/stores/{memory,memory-bounds,redis,postgres,postgres-batches,postgres-pool}.test.ts',
-      'test/shared/batches.test.ts',
+      ...testsIn('test/shared', 'batches'),
+      ...testsIn(
+        'test/webhook/stores',
+        'postgres-batches postgres-answers postgres-pool memory-bounds memory redis postgres',
+      ),
     ],
   },
 }

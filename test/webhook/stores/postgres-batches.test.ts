@@ -66,6 +66,39 @@ describe('what is asked of PostgreSQL at the same time', () => {
     expect(statements.flatMap(({ keys }) => keys).sort()).toEqual(['a', 'a', 'a', 'b'])
   })
 
+  test('goes by its time: what is for another one goes into another statement', async () => {
+    const { store, statements } = waitingPool()
+    const times = { a: LEASE_MS, b: LEASE_MS + 1, c: LEASE_MS }
+    const claims = Object.entries(times).map(([key, leaseMs]) => store.claim(key, leaseMs))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(statements.map(({ keys }) => keys)).toEqual([['a', 'c'], ['b']])
+    for (const statement of statements) statement.answer()
+    for (const claim of await Promise.all(claims)) expect(claim).toMatchObject({ state: 'claimed' })
+  })
+
+  test('is answered also where every call has another time, of which a hundred are kept in mind', async () => {
+    const { store, statements } = waitingPool()
+    const claims: Promise<unknown>[] = []
+    const claim = async (key: string, leaseMs: number) => {
+      claims.push(store.claim(key, leaseMs))
+      await vi.advanceTimersByTimeAsync(0)
+    }
+    for (const key of ['a', 'b', 'waits']) await claim(key, LEASE_MS)
+    for (let n = 1; n < 100; n++) await claim(`other ${n}`, LEASE_MS + n)
+    await claim('waits as well', LEASE_MS)
+    const sent = () => statements.flatMap(({ keys }) => keys)
+    expect(sent().filter((key) => key.startsWith('waits'))).toEqual([])
+    await claim('one more', LEASE_MS + 100)
+    await claim('goes at once', LEASE_MS)
+    expect(sent().at(-1)).toBe('goes at once')
+    for (let turn = 0; turn < 2; turn++) {
+      for (const statement of statements) statement.answer()
+      await vi.advanceTimersByTimeAsync(0)
+    }
+    for (const made of await Promise.all(claims)) expect(made).toMatchObject({ state: 'claimed' })
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   test('is not lost behind statements that hang', async () => {
     const { store, statements } = waitingPool()
     const hanging = ['a', 'b'].map((key) => store.claim(key, LEASE_MS))

@@ -280,6 +280,13 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     })
   })
 
+  test('a key is remembered for 365 days where nobody says otherwise', async () => {
+    const key = freshKey()
+    await postgresStore(pool, { table }).runOnce(key, () => 1)
+    const days = 'round(extract(epoch FROM expires_at - clock_timestamp()) / 86400)::int AS days'
+    expect(await observe(`SELECT ${days} FROM ${table} WHERE key = $1`, key)).toEqual([{ days: 365 }])
+  })
+
   test('both clients see the same deliveries and keys', async () => {
     const key = freshKey()
     const token = await claimed(postgresStore(pool, { table }), key, 60_000)
@@ -342,7 +349,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       await whenFree(postgresStore(pool, { table }), 1)
 
       expect(await store.prune(4)).toBe(4)
-      expect(await store.prune()).toBe(6)
+      expect(await store.prune(1)).toBe(1)
+      expect(await store.prune()).toBe(5)
       expect(await store.prune()).toBe(0)
       expect((await kept.claim(held, 1)).state).toBe('busy')
       expect((await kept.claim(done, 1)).state).toBe('done')
@@ -381,7 +389,9 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     test.each([0, -1, 1.5, Number.NaN, Infinity, '5' as unknown as number])(
       'a limit of %s is refused',
       async (limit) => {
-        await expect(postgresStore(pool, { table }).prune(limit)).rejects.toThrow(RangeError)
+        const pruned = postgresStore(pool, { table }).prune(limit)
+        await expect(pruned).rejects.toThrow(RangeError)
+        await expect(pruned).rejects.toThrow(`limit of prune must be a whole number, at least 1, got ${limit}`)
       },
     )
   })
@@ -568,9 +578,13 @@ describe('the arguments of postgresStore', () => {
     ['an empty object', {}],
     ['a function', () => undefined],
     ['the sql of a transaction', Object.assign(() => undefined, { unsafe: never, savepoint: never })],
+    ['half of a sql', Object.assign(() => undefined, { begin: never })],
+    ['the methods of a sql that is none', { unsafe: never, begin: never }],
+    ['half of a pool', { connect: never }],
+    ['the methods of a pool on a function', Object.assign(() => undefined, { query: never, connect: never })],
   ])('%s is refused', (_, database) => {
     expect(() => postgresStore(database as PgPool)).toThrow(
-      /postgresStore needs a Pool of "pg" or the sql of "postgres"/,
+      /postgresStore needs a Pool of "pg" or the sql of "postgres".* lacks the methods of both/,
     )
   })
 
@@ -601,6 +615,7 @@ describe('the arguments of postgresStore', () => {
   test.each(malformed)('the table %j is refused', (table) => {
     expect(() => postgresStore(fake, { table })).toThrow(/^postgresStore: table must be a name/)
     expect(() => postgresSchema(table)).toThrow(TypeError)
+    expect(() => postgresSchema(table)).toThrow(/^postgresSchema: the table must be a name/)
   })
 
   test('a misspelt option is refused', () => {
@@ -633,7 +648,9 @@ describe('the arguments of postgresStore', () => {
   test.each([0, -1, Number.NaN, -Infinity, '1' as unknown as number])(
     'a runOnceRetainMs of %s is refused',
     (runOnceRetainMs) => {
-      expect(() => postgresStore(fake, { runOnceRetainMs })).toThrow(/^postgresStore: runOnceRetainMs must be/)
+      expect(() => postgresStore(fake, { runOnceRetainMs })).toThrow(
+        /^postgresStore: runOnceRetainMs must be a number of milliseconds above 0/,
+      )
     },
   )
 })
