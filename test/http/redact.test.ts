@@ -11,7 +11,7 @@ import {
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Failure } from '../../src/http/failure.ts'
-import { excerpt, redact } from '../../src/http/redact.ts'
+import { excerpt, redact, safeCause } from '../../src/http/redact.ts'
 import { AccessTokens } from '../../src/http/token.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { wordsOf } from '../shared/words-of.ts'
@@ -443,6 +443,17 @@ describe('a secret in other clothes', () => {
     )
   })
 
+  it.each(['\b', '\t', '\n', '\f', '\r', '\x7f', '\x80', 'ß'])('with %j in it', (character) => {
+    const secret = `hook${character}secret`
+    for (const [, spell] of clothes) expect(redact(`${spell(secret)}!`, [secret])).toBe('[redacted]!')
+  })
+
+  it('is hidden from four characters on: what is shorter stands in other words', () => {
+    expect(redact('a cat, a tok1', ['cat', 'tok1'])).toBe('a cat, a [redacted]')
+    expect(redact('100% of abcd', ['%61bcd'])).toBe('100% of [redacted]')
+    expect(redact('100% of tables', ['%61%62'])).toBe('100% of tables')
+  })
+
   it('leaves the text around it as it was spelt', () => {
     expect(redact('50%25 of \\"C:\\\\" and a+b%2Fc: hook%2Fsecret', ['hook/secret'])).toBe(
       '50%25 of \\"C:\\\\" and a+b%2Fc: [redacted]',
@@ -484,11 +495,78 @@ describe('a long text from a stranger', () => {
     }
   })
 
+  it('does not show the first half of a secret that is all it says', () => {
+    const long = 'key.'.repeat(2_500)
+    for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), [long], 300)).not.toContain('key')
+  })
+
+  it('shows its beginning, however long a secret could be', () => {
+    expect(excerpt('x'.repeat(100_000), ['key.'.repeat(750)], 5)).toBe('xxxxx')
+  })
+
+  it('is cut between characters', () => {
+    expect(excerpt('x😀x😀', [], 5)).toBe('x😀x')
+    expect(excerpt('x😀x😀', [], 6)).toBe('x😀x😀')
+  })
+
   it('is cut behind what is hidden', () => {
     expect(excerpt(`${secret} ${'x'.repeat(1000)}`, [secret], 20)).toBe('[redacted] xxxxxxxxx')
     expect(excerpt('short', [secret], 300)).toBe('short')
     expect(excerpt('x'.repeat(100_000), [], 5)).toBe('xxxxx')
   })
+})
+
+describe('the cause of an error', () => {
+  const secret = 'hook-secret-1'
+
+  it('tells what was told, and holds nothing else', () => {
+    const told = Object.assign(new TypeError(`no ${secret}`, { cause: new Error('inner') }), {
+      code: `E_${secret}`,
+      stack: `TypeError: no ${secret}\n    at partner.js:1:1`,
+      request: { secret },
+    })
+    const safe = safeCause(told, [secret]) as Error
+    expect(safe).toMatchObject({ message: 'no [redacted]', code: 'E_[redacted]', cause: { message: 'inner' } })
+    expect(Object.getOwnPropertyDescriptors(safe)).toMatchObject({
+      name: { value: 'TypeError', enumerable: false, configurable: true, writable: true },
+      stack: {
+        value: 'TypeError: no [redacted]\n    at partner.js:1:1',
+        enumerable: false,
+        configurable: true,
+        writable: true,
+      },
+    })
+    expect(Object.keys(safe)).toEqual(['code'])
+  })
+
+  it.each([undefined, null])('is none where there is %s', (nothing) => {
+    expect(safeCause(nothing, [])).toBeUndefined()
+    expect(safeCause(new Error('alone', { cause: nothing }), [])).not.toHaveProperty('cause')
+  })
+
+  it.each<[unknown, string]>([
+    [`the words ${secret}`, 'the words [redacted]'],
+    [Symbol(secret), 'Symbol([redacted])'],
+    [5, '5'],
+    [{ message: 5 }, ''],
+    [() => secret, ''],
+  ])('of %s is an error as well', (thrown, message) => {
+    const safe = safeCause(thrown, [secret])
+    expect(safe).toBeInstanceOf(Error)
+    expect(safe).toHaveProperty('message', message)
+  })
+
+  it('goes six errors deep', () => {
+    const endless = new Error('round')
+    endless.cause = endless
+    let depth = 0
+    for (let safe = safeCause(endless, []); safe; safe = safe.cause as Error | undefined) depth++
+    expect(depth).toBe(6)
+  })
+})
+
+it('of a JWT the signature is hidden to its end', () => {
+  expect(redact(`token ${JWT}, expired`, [])).toBe('token [redacted], expired')
 })
 
 describe('the word bearer', () => {
