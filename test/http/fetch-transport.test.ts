@@ -463,6 +463,7 @@ describe('a fetch that gives no Response', () => {
       const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
       expect(error).toBeInstanceOf(UnexpectedResponseError)
       expect(error).toMatchObject({ status: 0, message: expect.stringMatching(/^(?!.*redirect).*Response\.error\(\)/) })
+      expect(error).toMatchObject({ issues: [{ path: [], message: expect.stringContaining('Response.error()') }] })
       expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
       expect(fetch).toHaveBeenCalledOnce()
     }
@@ -677,6 +678,13 @@ describe('a platform that lacks something', () => {
     expect(onRetry).not.toHaveBeenCalled()
   })
 
+  test('several things: the error names each', async () => {
+    const client = clientOf('https://service.example/api/v1')
+    vi.stubGlobal('fetch', undefined)
+    vi.stubGlobal('Headers', undefined)
+    expect((await errorOf(read.run(client))).message).toMatch(/no global fetch, (\w+, )*Headers;/)
+  })
+
   test('fetch, to one who brings their own: it works', async () => {
     vi.stubGlobal('fetch', undefined)
     const { fetch } = scriptedFetch(() => Response.json(envelope))
@@ -824,6 +832,11 @@ describe('a transport of the partner', () => {
     ],
     ['rejects with an error of its own', () => Promise.reject(new Error('broken'))],
     ['rejects with nothing', () => Promise.reject()],
+    ['rejects with null', () => Promise.reject(null)],
+    [
+      'rejects with what only looks as if it had not been sent',
+      () => Promise.reject(Object.assign(new Error('broken'), { kind: 'network', sent: false })),
+    ],
     ['rejects with a proxy that throws', () => Promise.reject(revokedProxy())],
     ['rejects with a function', () => Promise.reject(() => 'broken')],
     [
@@ -834,6 +847,47 @@ describe('a transport of the partner', () => {
     const error = await errorOf(record.run(sending(vi.fn(send))))
     expect(error).toBeInstanceOf(NetworkError)
     expect(error).toHaveProperty('outcome', 'unknown')
+  })
+
+  describe('tells by its error', () => {
+    const failingWith = (message: string, init: ConstructorParameters<typeof TransportError>[1]) =>
+      errorOf(record.run(sending(() => Promise.reject(new TransportError(message, init)))))
+
+    test('what it caught, where it has no words of its own', async () => {
+      const cause = new Error('', { cause: new Error('TLS alert 42') })
+      const error = await failingWith('', { kind: 'network', sent: true, cause: new Error('proxy', { cause }) })
+      expect(wordsOf(error)).toBe(
+        'recordActionValue: the connection failed before a whole answer arrived (proxy, TLS alert 42)',
+      )
+      expect(error.cause).toHaveProperty('message', 'proxy')
+    })
+
+    test('what it says itself, and what it caught', async () => {
+      const error = await failingWith('no luck', { kind: 'network', sent: true, cause: new Error('proxy') })
+      expect(wordsOf(error)).toMatch(/ \(no luck, proxy\)$/)
+      expect(error.cause).toMatchObject({ message: 'no luck', cause: { message: 'proxy' } })
+    })
+
+    test.each(['E BAD', 'EBAD!', 'E'.repeat(65), ''])('no system code that is none: %s', async (systemCode) => {
+      const error = await failingWith('no luck', { kind: 'network', sent: true, systemCode })
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).not.toHaveProperty('systemCode')
+    })
+
+    test('that the answer was too large, whose status it may not know', async () => {
+      const error = await failingWith('more than I take', { kind: 'too_large', sent: true })
+      expect(error).toBeInstanceOf(UnexpectedResponseError)
+      expect(error).toMatchObject({ status: 0, issues: [{ path: [], message: 'more than I take' }] })
+      expect(wordsOf(error)).toBe('recordActionValue: more than I take; maxResponseBytes allows more')
+    })
+
+    test('that the answer was too large, though its words cannot be read', async () => {
+      const error = new TransportError('', { kind: 'too_large', sent: true })
+      Object.defineProperty(error, 'message', { value: 5 })
+      expect(wordsOf(await errorOf(record.run(sending(() => Promise.reject(error)))))).toBe(
+        'recordActionValue: the answer is too large; maxResponseBytes allows more',
+      )
+    })
   })
 
   test('that says that it was not sent is called again', async () => {
