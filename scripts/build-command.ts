@@ -14,7 +14,7 @@ type Library =
 
 /**
  * Builds the command: `cli.js`, which loads one chunk of the folder `cli` for each command. Everything that it is made of
- * and the package does not have itself goes inside, so that partners install nothing for it.
+ * and the package does not have itself goes inside, so that partners install nothing for it; zod they have.
  *
  * @returns the files that went into it
  */
@@ -40,11 +40,13 @@ export async function buildCommand(directory: string, library: Library): Promise
     banner: {
       js: "import{createRequire as createRequireHere}from'node:module';const require=createRequireHere(import.meta.url);",
     },
-    external: library === 'installed' ? ['campaign-client', 'campaign-client/*'] : ['msw'],
+    external: library === 'installed' ? ['campaign-client', 'campaign-client/*', 'zod'] : ['msw'],
     plugins: [
       provide('#console-page', `export default ${JSON.stringify(page.texts)}`),
       // Kerberos at a proxy, which nobody can ask the command for.
       provide('proxy-agent-negotiate', 'export const createNegotiateAuth = undefined'),
+      // What a proxy is told, for those who look after the agent itself.
+      provide('debug', 'export default () => () => {}'),
       // How wide emoji are, for templates of bars: ours draws itself.
       provide('string-width', 'module.exports = (text) => text.length'),
     ],

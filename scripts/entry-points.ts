@@ -23,7 +23,7 @@ export interface Command {
 }
 
 /**
- * The one table of what the package is entered by. tsup, vitest and knip read it; what package.json, tsconfig.base.json
+ * The one table of what the package is entered by. The build, vitest and knip read it; what package.json, tsconfig.base.json
  * and typedoc.json say about it is written by `npm run generate entry-points`.
  */
 export const entryPoints: readonly EntryPoint[] = [

@@ -7,6 +7,9 @@ const PRIVATE = '__private__'
 /** The source that a part comes from, and what is said to bundlers. */
 const KEPT = /^ (?:src|node_modules)\/|(?:webpack|turbopack|vite-?)ignore/i
 
+/** A semicolon that terser writes above a statement that needs none, so that the heading would not begin its line. */
+const HEADING_WITHIN = /\n*;(\/\/ (?:src|node_modules)\/\S+\n)(?=[a-z])/g
+
 /**
  * Code as it is installed: without indentation, comments and the names of local variables. What a stack shows stays: the
  * names of functions, classes and their members, a line for each statement, and above each part the file it comes from.
@@ -20,7 +23,7 @@ export async function shorten(code: string): Promise<string> {
     format: { comments: KEPT, preserve_annotations: true, semicolons: false },
   })
   if (shortened === undefined) throw new Error('terser gave no code')
-  return shortened.replaceAll(PRIVATE, '#')
+  return shortened.replaceAll(PRIVATE, '#').replace(HEADING_WITHIN, '\n$1')
 }
 
 /** terser gives every `#name` a name of one letter and has no option against it; other members keep theirs. */

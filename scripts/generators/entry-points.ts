@@ -4,7 +4,7 @@ import type { Generator } from './generator.ts'
 
 type Json = Record<string, unknown>
 
-const EXTENSIONS = { import: { types: 'd.ts', code: 'js' }, require: { types: 'd.cts', code: 'cjs' } } as const
+const FORMATS = { import: { types: 'd.ts', folder: 'dist' }, require: { types: 'd.cts', folder: 'dist/cjs' } } as const
 
 /** What package.json, tsconfig.base.json and typedoc.json say about entry points. */
 export const entryPointFiles: Generator = {
@@ -27,7 +27,7 @@ function edited(file: string, fields: (content: Json) => Json): [string, string]
 
 function packageFields(): Json {
   return {
-    main: './dist/index.cjs',
+    main: './dist/cjs/index.js',
     module: './dist/index.js',
     types: './dist/index.d.ts',
     // For resolvers that do not read `exports`.
@@ -49,19 +49,19 @@ function packageFields(): Json {
 
 const formats = (output: string): Json =>
   Object.fromEntries(
-    Object.entries(EXTENSIONS).map(([format, { types, code }]) => [
+    Object.entries(FORMATS).map(([format, { types, folder }]) => [
       format,
-      { types: `./dist/${output}.${types}`, default: `./dist/${output}.${code}` },
+      { types: `./dist/${output}.${types}`, default: `./${folder}/${output}.js` },
     ]),
   )
 
 const choiceOf = (choice: (typeof runtimeChoices)[number]): Json =>
   Object.fromEntries(
-    Object.entries(EXTENSIONS).map(([format, { code }]) => [
+    Object.entries(FORMATS).map(([format, { folder }]) => [
       format,
       {
-        node: `./dist/${choiceOutputOf(choice, 'node')}.${code}`,
-        default: `./dist/${choiceOutputOf(choice, 'default')}.${code}`,
+        node: `./${folder}/${choiceOutputOf(choice, 'node')}.js`,
+        default: `./${folder}/${choiceOutputOf(choice, 'default')}.js`,
       },
     ]),
   )

@@ -50,7 +50,7 @@ export const checkCommand: PackageCheck = {
   },
 }
 
-/** Everything the command can load that is not its own: Node, the package itself by its public names, and nothing else. */
+/** Everything the command can load that is not its own: Node, the package itself by its public names, and what comes with it. */
 async function foreignImports({ directory, manifest }: PackedPackage, bin: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: directory,
@@ -69,6 +69,8 @@ async function foreignImports({ directory, manifest }: PackedPackage, bin: strin
   const allowed = new Set([
     ...builtinModules,
     ...Object.keys(manifest.exports).map((entry) => `${manifest.name}${entry.slice(1)}`),
+    'zod',
+    'zod/mini',
   ])
   const loaded = Object.values(metafile.inputs).flatMap(({ imports }) => imports.filter(({ external }) => external))
   const foreign = new Set(loaded.map(({ path }) => path.replace(/^node:/, '')).filter((path) => !allowed.has(path)))
