@@ -3,10 +3,18 @@ import { pathTo } from './repository.ts'
 
 /** What the comments of the source say: the one place where fields and methods are described. */
 export class Project {
+  static #current: Project | undefined
+
+  /** Compiled once: it takes a second, and what reads comments writes none. */
+  static get current(): Project {
+    Project.#current ??= new Project()
+    return Project.#current
+  }
+
   readonly checker: ts.TypeChecker
   readonly #files: readonly ts.SourceFile[]
 
-  constructor() {
+  private constructor() {
     const config = ts.readConfigFile(pathTo('tsconfig.json'), ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, pathTo('.'))
     const program = ts.createProgram([pathTo('src/index.ts'), pathTo('src/endpoints/schemas.ts')], options)

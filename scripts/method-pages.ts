@@ -5,7 +5,7 @@ const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
 
 /** One page per method: what it takes, what every field of its result means, its errors, its retry rule. */
 export function methodPages(): Map<OperationName, string> {
-  const project = new Project()
+  const project = Project.current
   const methods = project.members('CampaignClient')
   return new Map(
     (Object.keys(endpoints) as OperationName[]).map((name) => {

@@ -43,7 +43,7 @@ export const methodTables: Generator = {
 
 /** Reads first, then writes, each from the safe ones to the unsafe. */
 function methodsInOrder(): Method[] {
-  const members = new Project().members('CampaignClient')
+  const members = Project.current.members('CampaignClient')
   const rank = ({ endpoint }: Method): number =>
     (endpoint.method === 'GET' ? 0 : KINDS.length) + KINDS.indexOf(endpoint.retry)
   return (Object.keys(endpoints) as OperationName[])

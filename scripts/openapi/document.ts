@@ -31,7 +31,7 @@ const ref = (kind: string, name: string): Schema => ({ $ref: `#/components/${kin
 
 /** The OpenAPI 3.1 document of the service, from the catalogue, the schemas and the comments of the source. */
 export async function openApiDocument(version: string): Promise<Schema> {
-  const project = new Project()
+  const project = Project.current
   const schemas = resourceSchemas(project)
   const samples = await recordSamples()
   const paths: Record<string, Schema> = {}

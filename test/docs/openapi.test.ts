@@ -67,5 +67,5 @@ describe('the example messages', () => {
 })
 
 test('a type that is not there is named', { timeout: 60_000 }, () => {
-  expect(() => new Project().declaration('NoSuchType')).toThrow('src declares no type NoSuchType')
+  expect(() => Project.current.declaration('NoSuchType')).toThrow('src declares no type NoSuchType')
 })
