@@ -18,7 +18,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // Of those within a file that say so: they wait for leases of processes, and need little else.
     maxConcurrency: 8,
-    typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './tsconfig.json' },
+    typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './test/tsconfig.types.json' },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],
     coverage: { provider: 'v8', include: ['src/**'] },
   },
