@@ -18,6 +18,10 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // Of those within a file that say so: they wait for leases of processes, and need little else.
     maxConcurrency: 8,
+    // A machine may be many times slower than ours, and slowness is not what is tested.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './test/tsconfig.types.json' },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],
     coverage: { provider: 'v8', include: ['src/**'] },

@@ -4,11 +4,11 @@ import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { takeLock } from '../../src/bulk/ledger/file/lock.ts'
 import { compiled } from '../machine/programs.ts'
 import { RunProcess } from './run-process.ts'
-import { awards, counts, newPath, scene } from './setting.ts'
+import { awards, counts, held, newPath, scene } from './setting.ts'
 
 const PROGRAM = 'test/bulk/child.ts'
 const pathOf = compiled(PROGRAM)
@@ -29,27 +29,27 @@ async function startRun(path: string, haltAfter?: number) {
 }
 
 /** Resolves when the lines of a run whose calls stand still have all got to the disk. */
-function allWritten(path: string, expected: Record<string, number>): Promise<void> {
-  return vi.waitFor(
-    async () => {
-      const found: Record<string, number> = {}
-      for await (const { verdict } of readLedger(path)) found[verdict] = (found[verdict] ?? 0) + 1
-      expect(found).toEqual(expected)
-    },
-    { timeout: 10_000, interval: 5 },
-  )
+async function allWritten(path: string, expected: Record<string, number>): Promise<void> {
+  const written = async () => {
+    const found: Record<string, number> = {}
+    for await (const { verdict } of readLedger(path)) found[verdict] = (found[verdict] ?? 0) + 1
+    return found
+  }
+  await expect.poll(written, { interval: 5 }).toEqual(expected)
 }
 
 describe('two runs on one ledger', { timeout: 30_000 }, () => {
   test('in one process: the second is refused, and the first goes on', async () => {
     const { client } = scene()
     const ledger = fileLedger(newPath())
-    const first = rewardWallets(client, awards(200), { ledger })
-    await wait(20)
+    const slow = held(client)
+    const first = rewardWallets(slow, awards(8), { ledger, concurrency: 8 })
+    await expect.poll(() => slow.waiting).toHaveLength(8)
     const second = rewardWallets(client, awards(200), { ledger })
     await expect(second).rejects.toThrow(/another run is using it: process \d+ on .+, since 20/)
-    expect((await first).counts).toEqual(counts({ awarded: 200 }))
-    expect((await rewardWallets(client, awards(200), { ledger })).fromLedger).toBe(200)
+    for (const letGo of slow.waiting) letGo()
+    expect((await first).counts).toEqual(counts({ awarded: 8 }))
+    expect((await rewardWallets(client, awards(8), { ledger })).fromLedger).toBe(8)
   })
 
   test('in two processes: the second is refused while the first lives, also while it stands still', async () => {
@@ -117,7 +117,8 @@ describe('whose process can not be seen', () => {
     const held = await takeLock(path, TIMES)
     const text = readFileSync(path, 'utf8').replace(/"boot":"[^"]*"/, '"boot":"another"')
     writeFileSync(path, text)
-    await expect(takeLock(path, TIMES)).rejects.toThrow('another run is using it')
+    const patient = { ...TIMES, patienceMs: 30_000 }
+    await expect(takeLock(path, patient)).rejects.toThrow('another run is using it')
     await held.release()
   })
 

@@ -112,13 +112,13 @@ describe('a power cut', { timeout: 300_000 }, () => {
     const random = randomFor('power cuts')
     const disk = new Disk(random)
     const service = createCampaignService()
-    const client = new CampaignClient({
+    const patient = new CampaignClient({
       baseUrl: 'https://service.example/api/v1',
       accessToken: 'a-token',
       fetch: service.fetch,
       maxRetries: 1,
-      timeoutMs: 20,
     })
+    const client = patient.with({ timeoutMs: 20 })
     const endFaults = sprinkleFaults(service, random, 12)
     onTestFinished(endFaults)
     const rows = awards(ROWS)
@@ -151,7 +151,7 @@ describe('a power cut', { timeout: 300_000 }, () => {
     expect(cuts).toBeGreaterThan(CUTS / 3)
     endFaults()
 
-    const report = await rewardWallets(client, rows, { ledger, concurrency: 16 })
+    const report = await rewardWallets(patient, rows, { ledger, concurrency: 16 })
     writeFileSync(image, disk.content ?? '')
     expectAgreement(rows, report, await readLedger(image), service)
   })

@@ -48,7 +48,6 @@ export function scene(options: Partial<CampaignClientOptions> = {}): {
     accessToken: 'a-token',
     fetch: service.fetch,
     maxRetries: 0,
-    timeoutMs: 1_000,
     ...options,
   })
   return {

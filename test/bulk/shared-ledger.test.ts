@@ -4,7 +4,7 @@ import { AwardUnsettledError, awardOne, fileLedger, rewardWallets, type SharedLe
 import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
 import { Pool, types } from 'pg'
 import postgresJs from 'postgres'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
@@ -250,7 +250,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const ledger = newRun()
       const slow = held(client)
       const first = awardOne(slow, award(1), { ledger })
-      await vi.waitFor(() => expect(slow.waiting).toHaveLength(1))
+      await expect.poll(() => slow.waiting).toHaveLength(1)
       const second = await unsettled(awardOne(client, award(1), { ledger }))
       expect(second.reason).toBe('busy')
       expect(second.retryAfterMs).toBeGreaterThan(20_000)
@@ -263,7 +263,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const ledger = newRun(300)
       const slow = held(client)
       const first = awardOne(slow, award(1), { ledger })
-      await vi.waitFor(() => expect(slow.waiting).toHaveLength(1))
+      await expect.poll(() => slow.waiting).toHaveLength(1)
       const until = performance.now() + 1_000
       while (performance.now() < until)
         expect((await unsettled(awardOne(client, award(1), { ledger }))).reason).toBe('busy')
@@ -289,13 +289,13 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       // A worker that stands still renews nothing: its ledger's timer never comes.
       const frozen = postgresLedger(pool, { run, table, leaseMs: 2_000_000 })
       const first = awardOne(late, award(1), { ledger: frozen }).catch((error: unknown) => error)
-      await vi.waitFor(() => expect(late.waiting).toHaveLength(1))
+      await expect.poll(() => late.waiting).toHaveLength(1)
       await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
 
       const ledger = newRun(30_000, run)
       const successor = held(client)
       const second = awardOne(successor, award(1), { ledger }).catch((error: unknown) => error)
-      await vi.waitFor(() => expect(successor.waiting).toHaveLength(1))
+      await expect.poll(() => successor.waiting).toHaveLength(1)
       if (kind) service.fail({ on: 'rewardWallet', kind })
       const [one, other] = order === 'late first' ? [late, successor] : [successor, late]
       const [firstEnd, secondEnd] = order === 'late first' ? [first, second] : [second, first]
@@ -337,12 +337,12 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const run = randomUUID()
       const late = held(client)
       const first = awardOne(late, award(1), { ledger: postgresLedger(pool, { run, table, leaseMs: 2_000_000 }) })
-      await vi.waitFor(() => expect(late.waiting).toHaveLength(1))
+      await expect.poll(() => late.waiting).toHaveLength(1)
       await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
       const ledger = newRun(30_000, run)
       const successor = held(client)
       const second = awardOne(successor, award(1), { ledger })
-      await vi.waitFor(() => expect(successor.waiting).toHaveLength(1))
+      await expect.poll(() => successor.waiting).toHaveLength(1)
       service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
       late.waiting[0]?.()
       expect((await unsettled(first)).reason).toBe('busy')
@@ -367,7 +367,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
         for (let tries = 0; ; tries++) {
           const end = await awardOne(client, row, { ledger }).catch((error: unknown) => error)
           if (typeof end === 'string') break
-          if (!(end instanceof AwardUnsettledError) || tries > 200) throw end
+          if (!(end instanceof AwardUnsettledError) || tries > 5_000) throw end
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
       }
@@ -388,7 +388,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const controller = new AbortController()
     const slow = held(client)
     const run = rewardWallets(slow, awards(100), { ledger, concurrency: 4, signal: controller.signal })
-    await vi.waitFor(() => expect(slow.waiting).toHaveLength(4))
+    await expect.poll(() => slow.waiting).toHaveLength(4)
     controller.abort()
     for (const letGo of slow.waiting) letGo()
     const { report } = await stopOf(run)

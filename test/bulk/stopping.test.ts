@@ -120,7 +120,7 @@ describe('what ends a run', () => {
       concurrency: 4,
       signal: controller.signal,
     })
-    await vi.waitFor(() => expect(slow.waiting).toHaveLength(4))
+    await expect.poll(() => slow.waiting).toHaveLength(4)
     const reason = new Error('the operator has had enough')
     controller.abort(reason)
     for (const letGo of slow.waiting) letGo()
@@ -176,7 +176,7 @@ describe('what ends a run', () => {
         concurrency: 1,
       }),
     )
-    await vi.waitFor(() => expect(confirm).toHaveBeenCalled())
+    await expect.poll(() => confirm).toHaveBeenCalled()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     controller.abort()

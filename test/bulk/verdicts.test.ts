@@ -56,7 +56,7 @@ describe('what becomes of one award', () => {
   })
 
   test.each(['hang', 'garbage', 'truncate', 'misshapen'] as const)('%s: indeterminate', async (kind) => {
-    const { client, service } = scene({ timeoutMs: 50 })
+    const { client, service } = scene({ timeoutMs: 500 })
     service.fail({ on: 'rewardWallet', kind })
     // Half of an answer to a write that carries no data may still say 200: then it is awarded.
     const { counts: found } = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })

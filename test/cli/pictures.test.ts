@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { CampaignClient } from 'campaign-client'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { drawTerminal, plainText } from '../../scripts/terminal-picture.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import { scene } from './award/setting.ts'
 import { hasTerminals, start } from './command.ts'
-
-// Processes and terminals, on machines that are busy.
-vi.setConfig({ testTimeout: 30_000 })
 
 /** The lines of a picture, with addresses and times that differ from run to run made alike. */
 const linesOf = (name: string): string[] =>

@@ -110,7 +110,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     }
     const parent = new CampaignClient({ baseUrl: BASE_URL, accessToken: 'parent', fetch, headers })
     headers['x-team'] = 'second'
-    await parent.with({ timeoutMs: 50 }).rewardWallet(award)
+    await parent.with({ timeoutMs: 5_000 }).rewardWallet(award)
     expect(seen).toEqual(['first'])
   })
 
@@ -239,7 +239,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
     change?.()
     const elsewhere = { ...award, pid: 'other' }
     await expect(parent.rewardWallet(elsewhere)).rejects.toThrow(InvalidRequestError)
-    await expect(parent.with({ timeoutMs: 50 }).rewardWallet(elsewhere)).rejects.toThrow(InvalidRequestError)
+    await expect(parent.with({ timeoutMs: 5_000 }).rewardWallet(elsewhere)).rejects.toThrow(InvalidRequestError)
     expect(sent).toHaveLength(0)
   })
 

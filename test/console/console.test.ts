@@ -135,7 +135,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('button', { name: 'Redeliver' }).click()
     await page.getByRole('button', { name: 'Same ID again' }).click()
     await page.getByText('on its way again').waitFor()
-    await vi.waitFor(() => expect(endpoint.arrived).toHaveLength(7))
+    await expect.poll(() => endpoint.arrived).toHaveLength(7)
     expect(new Set(endpoint.arrived.map(({ body }) => body)).size).toBe(1)
   })
 
@@ -223,7 +223,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       expect(await page.locator('img[src=x], svg[onload], script:not([src])').count()).toBe(0)
     }
     await page.goto(`${url}/users`)
-    expect(await page.locator('.rows').first().innerText()).toContain('\\u202egnp.exe')
+    await expect.poll(() => page.locator('.rows').first().innerText()).toContain('\\u202egnp.exe')
   })
 
   test.each([
@@ -235,7 +235,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     endpoint.status = 500
     const { url, client } = await dev()
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
-    await vi.waitFor(() => expect(endpoint.arrived).toHaveLength(1))
+    await expect.poll(() => endpoint.arrived).toHaveLength(1)
     const page = await open(url, viewport, scheme)
     await page.evaluate(axeSource())
     for (const place of [...PLACES, ...MORE_PLACES]) {

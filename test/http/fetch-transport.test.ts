@@ -274,7 +274,7 @@ describe('redirects', () => {
       }),
     )
     expect(await errorOf(read.run(clientOf(server.baseUrl)))).toBeInstanceOf(UnexpectedResponseError)
-    await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+    await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
   })
 })
 
@@ -509,7 +509,7 @@ describe('a body that nobody waits for any more', () => {
 
   test('because the time is up is let go of, though the fetch ignores its signal', async () => {
     const { cancelled, answer } = endless()
-    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer(), timeoutMs: 5 })
+    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer(), timeoutMs: 200 })
     expect(await errorOf(record.run(client))).toMatchObject({ code: 'timeout', outcome: 'unknown' })
     await turn()
     expect(cancelled).toHaveBeenCalledOnce()
@@ -598,7 +598,7 @@ describe('connections that are kept', () => {
       expect(await record.run(client)).toBeUndefined()
       for (const socket of server.sockets) socket.end()
       // Destroyed on this side means that the client has closed its own.
-      await vi.waitFor(() => expect(server.sockets.every(({ destroyed }) => destroyed)).toBe(true))
+      await expect.poll(() => server.sockets.every(({ destroyed }) => destroyed)).toBe(true)
       expect(server.requests).toHaveLength(call)
     }
   })

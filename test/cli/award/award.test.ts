@@ -3,12 +3,10 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, sym
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readLedger } from 'campaign-client/bulk'
-import { describe, expect, test, vi } from 'vitest'
+import { createManualClock } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
 import { jsonOf, scratchFolder } from '../command.ts'
 import { listOf, scene, wallet } from './setting.ts'
-
-// Processes and terminals, on machines that are busy.
-vi.setConfig({ testTimeout: 30_000 })
 
 const DEMO = ['--pid', 'demo']
 const SENT = [...DEMO, '--yes']
@@ -475,15 +473,17 @@ describe('the ledger', () => {
   })
 
   test('lets one run at a time in', async () => {
-    const { file, award, start, service, folder } = await scene()
+    const clock = createManualClock()
+    const { file, award, start, service, folder } = await scene({ clock })
     file('party.csv', listOf(20))
-    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 700, times: 20 })
+    const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 1_000, times: Infinity })
     const first = await start(['party.csv', ...SENT])
-    while (!service.requests.some(({ operation }) => operation === 'rewardWallet'))
-      await first.until('stderr', /to send/).then(() => new Promise((resolve) => setTimeout(resolve, 20)))
+    await expect.poll(() => service.requests.some(({ operation }) => operation === 'rewardWallet')).toBe(true)
     const second = await award(['party.csv', ...SENT])
     expect(second.code).toBe(2)
     expect(second.stderr).toContain('party.csv.ledger')
+    slowness.cancel()
+    await clock.advance(1_000)
     expect((await first.ended).code).toBe(0)
     expect(await readLedger(join(folder, 'party.csv.ledger'))).toHaveLength(20)
   })

@@ -278,7 +278,7 @@ export function transportContract(name: string, create: () => TransportUnderTest
           }),
         )
         expect(await send(server.baseUrl)).toMatchObject({ status: 302 })
-        await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+        await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
       })
     })
 
@@ -401,7 +401,7 @@ export function transportContract(name: string, create: () => TransportUnderTest
           }),
         )
         expect(await failureOf(send(server.baseUrl, { maxResponseBytes: 10_000 }))).toMatchObject({ kind: 'too_large' })
-        await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+        await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
       })
 
       test.each([400, 500])('keeps the status of a %i', async (status) => {
@@ -435,11 +435,11 @@ export function transportContract(name: string, create: () => TransportUnderTest
         const controller = new AbortController()
         const reason = new Error('enough')
         const sending = write(server.baseUrl, controller.signal).catch((error: unknown) => error)
-        await vi.waitFor(() => expect(server.sockets).toHaveLength(1))
+        await expect.poll(() => server.sockets).toHaveLength(1)
         await new Promise((resolve) => setTimeout(resolve, 20))
         controller.abort(reason)
         expect(await sending).toBe(reason)
-        await vi.waitFor(() => expect(server.sockets[0]?.destroyed).toBe(true))
+        await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
       })
 
       test('beforehand sends nothing', async () => {
@@ -472,7 +472,7 @@ export function transportContract(name: string, create: () => TransportUnderTest
         for (let request = 1; request <= 3; request++) {
           expect(await write(server.baseUrl)).toMatchObject({ status: 200 })
           for (const socket of server.sockets) socket.end()
-          await vi.waitFor(() => expect(server.sockets.every(({ destroyed }) => destroyed)).toBe(true))
+          await expect.poll(() => server.sockets.every(({ destroyed }) => destroyed)).toBe(true)
           expect(server.requests).toHaveLength(request)
         }
       })

@@ -605,7 +605,7 @@ describe('the handler throws', () => {
       answered = true
       return response
     })
-    await vi.waitFor(() => expect(calls).toEqual(['claim', 'release']))
+    await expect.poll(() => calls).toEqual(['claim', 'release'])
     expect(answered).toBe(false)
     released.resolve()
     const response = await answer
@@ -659,7 +659,7 @@ describe('hooks', () => {
   ])('onReject that %s is reported, and changes no answer', async (_, onReject) => {
     const { receiver, errors } = observedReceiver({ onReject })
     expect((await receiver.fetch(new Request(ADDRESS))).status).toBe(405)
-    await vi.waitFor(() => expect(errors).toMatchObject([{ error: { message: 'hook' }, context: { stage: 'hook' } }]))
+    await expect.poll(() => errors).toMatchObject([{ error: { message: 'hook' }, context: { stage: 'hook' } }])
   })
 
   test.each([

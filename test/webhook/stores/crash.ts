@@ -10,8 +10,8 @@ import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.
 
 const CHILD = 'test/webhook/stores/crash-child.ts'
 
-/** Several times what it takes to look at the store between a death and the end of the lease. */
-const LEASE_MS = 1500
+/** Many times what it takes to look at the store between a death and the end of the lease, also on a busy machine. */
+const LEASE_MS = 3_000
 
 type Step = Record<string, unknown>
 
@@ -118,15 +118,14 @@ export function crashContract(
 
   /** Tries again while the lease of somebody else lasts. */
   async function attemptWhenFree(attempt: () => Promise<Response>): Promise<number> {
-    for (let i = 0; i < 200; i++) {
+    for (;;) {
       const { status } = await attempt()
       if (status !== 503) return status
       await wait(25)
     }
-    return expect.unreachable('the lease never ran out')
   }
 
-  describe.concurrent('a process that is killed in the middle of its handler', { timeout: 30_000 }, () => {
+  describe.concurrent('a process that is killed in the middle of its handler', { timeout: 120_000 }, () => {
     test('blocks the delivery until its lease ran out, and no longer; the next attempt is handled', async (context) => {
       const { process, attempt, timesApplied } = await scene('handling', context)
       expect((await attempt()).status).toBe(503)
@@ -164,7 +163,7 @@ export function crashContract(
     })
   })
 
-  describe.concurrent('a process that stops for longer than its lease', { timeout: 30_000 }, () => {
+  describe.concurrent('a process that stops for longer than its lease', { timeout: 120_000 }, () => {
     test('is taken over, and killed after that changes nothing', async (context) => {
       const { process, attempt, timesApplied, errors } = await scene('handling', context)
       process.signal('SIGSTOP')
@@ -190,7 +189,7 @@ export function crashContract(
 
   // Nothing below is promised without it.
   if (!exactlyOnce) return
-  describe.concurrent('with runOnce', { timeout: 30_000 }, () => {
+  describe.concurrent('with runOnce', { timeout: 120_000 }, () => {
     test('a process killed before the commit leaves nothing, and does not block the key', async (context) => {
       const { process, attempt, timesApplied } = await scene('applying', context)
       await process.kill()

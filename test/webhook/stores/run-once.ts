@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createWebhookReceiver, LeaseError, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
 import type { PostgresStore, PostgresStoreOptions } from 'campaign-client/webhook/postgres'
 import { describe, expect, test } from 'vitest'
+import { deferred } from '../receiver/observed-receiver.ts'
 import { claimed, freshKey } from './store-clock.ts'
 
 /** One of the two PostgreSQL clients, and what the tests do with it besides `runOnce`. */
@@ -115,11 +116,12 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     test('a write that the function did not wait for is refused when it comes too late', async () => {
       const store = database().open()
       const key = freshKey()
+      const over = deferred()
       let late: Promise<unknown> | undefined
       await store.runOnce(key, (tx) => {
-        late = wait(20).then(() => apply(tx, key))
-        late.catch(() => undefined)
+        late = over.promise.then(() => apply(tx, key))
       })
+      over.resolve()
       await expect(late).rejects.toThrow(/runOnce is over/)
       expect(await timesApplied(key)).toBe(0)
     })
@@ -245,8 +247,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
             order.push('second')
             await apply(other, key)
           })
-        for (let i = 0; i < 500 && (await waiters(backend)) === 0; i++) await wait(5)
-        expect(await waiters(backend)).toBe(1)
+        await expect.poll(() => waiters(backend), { interval: 5 }).toBe(1)
         expect(order).toEqual(['first'])
         if (rollsBack) throw new Error('rolled back')
       })

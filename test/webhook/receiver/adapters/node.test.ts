@@ -241,12 +241,12 @@ describe('a header that can not be a signature', () => {
     const { socket, received } = await rawConnection(port)
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(`${HEAD}${lines.join('')}content-length: 200000\r\n\r\n`)
-    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 401 /))
+    await expect.poll(() => received()).toMatch(/^HTTP\/1\.1 401 /)
     expect(rejections).toHaveLength(1)
     socket.write('x'.repeat(200_000))
     const body = JSON.stringify(activity())
     socket.write(`${HEAD}${HEADER}: ${sign(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
-    await vi.waitFor(() => expect(received()).toMatch(/HTTP\/1\.1 200 /))
+    await expect.poll(() => received()).toMatch(/HTTP\/1\.1 200 /)
   })
 })
 
@@ -305,7 +305,7 @@ describe('a stream that somebody is reading', () => {
     socket.write(`${HEAD}${HEADER}: ${sign(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`)
     await begun.promise
     socket.write(body.slice(20))
-    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 /))
+    await expect.poll(() => received()).toMatch(/^HTTP\/1\.1 200 /)
     expect(handled).toHaveLength(1)
   })
 })
@@ -440,7 +440,7 @@ describe("a request with somebody's listener of readable, which stops it from fl
     socket.write(body.slice(10))
     await dealtWith
     expect(handled).toHaveLength(1)
-    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 /))
+    await expect.poll(() => received()).toMatch(/^HTTP\/1\.1 200 /)
   })
 
   test('that reads for itself: both get the body', async () => {
