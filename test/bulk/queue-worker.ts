@@ -2,13 +2,11 @@
  * A worker of a queue in a process of its own, for tests that kill it: each of its jobs is one award. Takes a
  * {@link WorkerTask} as JSON in its argument.
  */
-import { type Processor, Worker } from 'bullmq'
+import type { Processor } from 'bullmq'
 import { CampaignClient } from 'campaign-client'
 import { type AwardRow, AwardUnsettledError, awardOne } from 'campaign-client/bulk'
 import { postgresLedger } from 'campaign-client/bulk/postgres'
-import { Redis } from 'ioredis'
 import { Pool } from 'pg'
-import PgBoss from 'pg-boss'
 
 export interface WorkerTask {
   readonly queue: string
@@ -33,7 +31,9 @@ async function work(award: AwardRow): Promise<string> {
   }
 }
 
+// One that is killed starts often: only what it needs is loaded.
 if (task.redis === undefined) {
+  const { default: PgBoss } = await import('pg-boss')
   const boss = new PgBoss({
     connectionString: task.database,
     schema: task.queue,
@@ -47,6 +47,8 @@ if (task.redis === undefined) {
   for (let lane = 0; lane < 6; lane++)
     await boss.work<AwardRow>(task.queue, options, async ([job]) => job && work(job.data))
 } else {
+  const { Worker } = await import('bullmq')
+  const { Redis } = await import('ioredis')
   const connection = new Redis(task.redis, { maxRetriesPerRequest: null })
   // A lock that is not renewed in time: the job goes to another worker while this one is still busy.
   const late = { lockDuration: 250, lockRenewTime: 10_000, stalledInterval: 200, maxStalledCount: 1_000 }
