@@ -3,12 +3,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { buildCommand } from '../../scripts/build-command.ts'
 import { pathTo } from '../../scripts/repository.ts'
-
-// Commands take seconds to start on a busy machine, and slowness is not what is tested.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 /** What became of a command. */
 export interface Ended {
@@ -40,14 +37,6 @@ export interface Running {
 }
 
 let built: Promise<string> | undefined
-const running = new Set<ChildProcess>()
-const folders: string[] = []
-
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL')
-  running.clear()
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
 
 /** Starts the command, built from the source as it stands. */
 export async function start(args: readonly string[], options: RunOptions = {}): Promise<Running> {
@@ -79,7 +68,7 @@ function launch([program = '', ...args]: readonly string[], { env = {}, input, c
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  running.add(child)
+  onTestFinished(() => void child.kill('SIGKILL'))
   const said = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
@@ -91,7 +80,6 @@ function launch([program = '', ...args]: readonly string[], { env = {}, input, c
   if (!keepsInput) child.stdin.end(input)
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code, signal) => {
-      running.delete(child)
       resolve({ code, signal, ...said })
     })
   })
@@ -124,7 +112,7 @@ export const jsonOf = ({ stdout }: Ended): Record<string, unknown> & { version: 
 /** A folder that is removed after the test. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-'))
-  folders.push(folder)
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 

@@ -1,11 +1,5 @@
 import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
-import { afterEach } from 'vitest'
-
-const open: { close(): Promise<void> }[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()))
-})
+import { onTestFinished } from 'vitest'
 
 /** A service on a port, and the environment that leads a command there. */
 export async function listeningService(
@@ -13,6 +7,6 @@ export async function listeningService(
 ): Promise<{ service: CampaignService; env: Record<string, string> }> {
   const service = createCampaignService(options)
   const server = await service.listen()
-  open.push(server)
+  onTestFinished(() => server.close())
   return { service, env: { CAMPAIGN_BASE_URL: server.url, CAMPAIGN_ACCESS_TOKEN: 'any' } }
 }

@@ -133,6 +133,8 @@ describe('a running clock', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'], now: 1_000_000 })
   })
   afterEach(() => {
+    // The spies are on the clock that stands still.
+    vi.restoreAllMocks()
     vi.useRealTimers()
   })
 
