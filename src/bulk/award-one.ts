@@ -1,5 +1,5 @@
 import type { CampaignClient } from '../client.ts'
-import { RateLimitError } from '../errors.ts'
+import { CampaignError, RateLimitError } from '../errors.ts'
 import { clientInside } from '../shared/client-inside.ts'
 import { attemptAward, record } from './award/attempt.ts'
 import { type AwardRow, contradictions, readRow } from './award/row.ts'
@@ -73,8 +73,10 @@ export async function awardOne(
     case 'unsent':
       throw unsettled(ending.error instanceof RateLimitError ? 'rate_limited' : 'not_sent', ending.error)
     case 'campaignRefused':
-    case 'hopeless':
       throw unsettled('refused_for_now', ending.error)
+    case 'hopeless':
+      // What is not the client's own error (an abort, say) tells nothing of the service.
+      throw unsettled(ending.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', ending.error)
     default:
       throw unsettled('indeterminate', ending !== undefined && 'error' in ending ? ending.error : undefined)
   }

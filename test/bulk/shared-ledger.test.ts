@@ -226,6 +226,15 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await awardOne(another, award(1), { ledger })).toBe(verdict)
     })
 
+    test('what is no error of the client leaves it in doubt', async () => {
+      const { client } = scene()
+      const ledger = newRun()
+      const cause = new DOMException('The worker is going', 'AbortError')
+      const leaving = { rewardWallet: () => Promise.reject(cause) }
+      expect(await unsettled(awardOne(leaving, award(1), { ledger }))).toMatchObject({ reason: 'indeterminate', cause })
+      expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
+    })
+
     test('a refusal is final, unless it is retried', async () => {
       const { client, service } = scene()
       const ledger = newRun()
