@@ -1,6 +1,7 @@
 import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import { property } from '../http/property.ts'
 import { isRedirect, TransportError, type TransportRequest, type TransportResponse } from '../http/transport.ts'
 import { wrongAgent } from './agent-protocol.ts'
 import { ACCEPTED_ENCODINGS, readBody } from './body.ts'
@@ -134,6 +135,7 @@ const headerOf =
   }
 
 function codeOf(cause: unknown): { systemCode?: string } {
-  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined
+  // An agent may throw anything, a Proxy that throws in its turn as well.
+  const code = typeof cause === 'object' && cause !== null ? property(cause, 'code') : undefined
   return typeof code === 'string' ? { systemCode: code } : {}
 }

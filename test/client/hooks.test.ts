@@ -12,7 +12,9 @@ import { ServiceError, UnexpectedResponseError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
 import { settle } from '../http/fake-time.ts'
-import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
+import { allQuiet } from '../http/real-connections.ts'
+import { answer, hanging, lost, refusal, type Step } from '../http/scripted-fetch.ts'
+import { bothWires } from '../http/wires.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]
@@ -28,375 +30,399 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Every event of one call, in its order, with the name of its hook. */
-async function eventsOf(steps: readonly [Step, ...Step[]], run = operation('getInviteCode').run) {
-  const events: [string, unknown][] = []
-  const hooks = Object.fromEntries(HOOKS.map((name) => [name, (event: unknown) => events.push([name, event])]))
-  const client = clientWith({
-    fetch: scriptedFetch(...steps).fetch,
-    hooks,
-    maxRetries: 2,
-    responseValidation: 'report',
-  })
-  const result = await run(client).catch((error: unknown) => error)
-  return { events, result }
-}
-
-describe('the hooks are told', () => {
-  const callId: string = expect.any(String)
-  const first: RequestEvent = { callId, operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
-  const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
-
-  it('of a request and its answer', async () => {
-    const { events } = await eventsOf([fitting])
-    expect(events).toEqual([
-      ['onRequest', first],
-      ['onResponse', { ...first, ...answered, status: 200 }],
-    ])
-    const [, { durationMs, headers }] = events[1] as [string, ResponseEvent]
-    expect(durationMs).toBeGreaterThanOrEqual(0)
-    expect(headers).toEqual({ 'content-type': 'application/json' })
-  })
-
-  it('of the path without the query, the method of a write, and the configured path', async () => {
-    const { events } = await eventsOf([answer(200, { success: true })], operation('registerWebhook').run)
-    expect(events[0]).toEqual([
-      'onRequest',
-      { callId, operation: 'registerWebhook', method: 'POST', path: 'webhooks', attempt: 1 },
-    ])
-  })
-
-  it('of an error answer as of any other', async () => {
-    const { events, result } = await eventsOf([refusal(404)])
-    expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse'])
-    expect(events[1]?.[1]).toMatchObject({ status: 404 })
-    expect(result).toHaveProperty('status', 404)
-  })
-
-  it('of every retry, its wait and its reason', async () => {
-    const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, fitting])
-    expect(result).toEqual({ used_by: ['ada'] })
-    const second = { ...first, attempt: 2 }
-    const third = { ...first, attempt: 3 }
-    expect(events).toEqual([
-      ['onRequest', first],
-      ['onResponse', { ...first, ...answered, status: 503 }],
-      ['onRetry', { ...first, delayMs: 0, error: expect.objectContaining({ code: 'service_error', status: 503 }) }],
-      ['onRequest', second],
-      [
-        'onRetry',
-        { ...second, delayMs: 0, error: expect.objectContaining({ code: 'network', systemCode: 'ECONNRESET' }) },
-      ],
-      ['onRequest', third],
-      ['onResponse', { ...third, ...answered, status: 200 }],
-    ])
-    const [, { error }] = events[2] as [string, RetryEvent]
-    expect(error).toBeInstanceOf(ServiceError)
-  })
-
-  it('of the last failure in no onRetry', async () => {
-    const { events } = await eventsOf([refusal(503)])
-    expect(events.filter(([name]) => name === 'onRequest')).toHaveLength(3)
-    expect(events.filter(([name]) => name === 'onRetry')).toHaveLength(2)
-  })
-
-  it('of nothing when nothing is sent', async () => {
-    const { events } = await eventsOf([fitting], (client) => client.getInviteCode({ code: '', pid: '' }))
-    expect(events).toEqual([])
-  })
-
-  it('of data that does not fit, which is then handed over as it came', async () => {
-    const { events, result } = await eventsOf([misshapen])
-    expect(result).toEqual({ used_by: 'ada' })
-    const event: InvalidResponseEvent = {
-      callId,
-      operation: 'getInviteCode',
-      status: 200,
-      issues: [{ path: ['data', 'used_by'], message: 'expected array, received string' }],
-    }
-    expect(events.at(-1)).toEqual(['onInvalidResponse', event])
-    expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse', 'onInvalidResponse'])
-  })
-})
-
-describe('callId', () => {
-  it('is the same in all events of one call, and another in the next', async () => {
-    const ids: string[] = []
-    const take = ({ callId }: { callId: string }) => ids.push(callId)
-    const hooks = { onRequest: take, onResponse: take, onRetry: take, onInvalidResponse: take, onEnd: take }
+describe.each(bothWires())('over $name', ({ script }) => {
+  /** Every event of one call, in its order, with the name of its hook. */
+  async function eventsOf(steps: readonly [Step, ...Step[]], run = operation('getInviteCode').run) {
+    const events: [string, unknown][] = []
+    const hooks = Object.fromEntries(HOOKS.map((name) => [name, (event: unknown) => events.push([name, event])]))
     const client = clientWith({
-      fetch: scriptedFetch(refusal(503), misshapen).fetch,
+      ...script(...steps).via,
       hooks,
-      maxRetries: 1,
+      maxRetries: 2,
       responseValidation: 'report',
     })
-    await client.getInviteCode(ask)
-    expect(ids).toHaveLength(7)
-    expect(new Set(ids).size).toBe(1)
-    await client.getInviteCode(ask)
-    expect(new Set(ids).size).toBe(2)
-  })
-})
-
-describe('onEnd comes exactly once', () => {
-  const reason = new Error('enough')
-  const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 1 }
-
-  async function endOf(steps: readonly [Step, ...Step[]], run: (client: CampaignClient) => Promise<unknown>) {
-    const onEnd = vi.fn()
-    const client = clientWith({ fetch: scriptedFetch(...steps).fetch, hooks: { onEnd }, maxRetries: 1 })
     const result = await run(client).catch((error: unknown) => error)
-    expect(onEnd).toHaveBeenCalledTimes(1)
-    const [event] = onEnd.mock.calls[0] as [EndEvent]
-    expect(event.durationMs).toBeGreaterThanOrEqual(0)
-    expect(event.callId).toEqual(expect.any(String))
-    return { event, result }
+    return { events, result }
   }
 
-  it('after success, with the attempts it took', async () => {
-    const { event } = await endOf([refusal(503), fitting], (client) => client.getInviteCode(ask))
-    expect(event).toMatchObject({ operation: 'getInviteCode', attempts: 2 })
-    expect(event).not.toHaveProperty('error')
-    expect(event).not.toHaveProperty('outcome')
+  describe('the hooks are told', () => {
+    const callId: string = expect.any(String)
+    const first: RequestEvent = { callId, operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
+    const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
+
+    it('of a request and its answer', async () => {
+      const { events } = await eventsOf([fitting])
+      expect(events).toEqual([
+        ['onRequest', first],
+        ['onResponse', { ...first, ...answered, status: 200 }],
+      ])
+      const [, { durationMs, headers }] = events[1] as [string, ResponseEvent]
+      expect(durationMs).toBeGreaterThanOrEqual(0)
+      expect(headers).toEqual({ 'content-type': 'application/json' })
+    })
+
+    it('of the path without the query, the method of a write, and the configured path', async () => {
+      const { events } = await eventsOf([answer(200, { success: true })], operation('registerWebhook').run)
+      expect(events[0]).toEqual([
+        'onRequest',
+        { callId, operation: 'registerWebhook', method: 'POST', path: 'webhooks', attempt: 1 },
+      ])
+    })
+
+    it('of an error answer as of any other', async () => {
+      const { events, result } = await eventsOf([refusal(404)])
+      expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse'])
+      expect(events[1]?.[1]).toMatchObject({ status: 404 })
+      expect(result).toHaveProperty('status', 404)
+    })
+
+    it('of every retry, its wait and its reason', async () => {
+      const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, fitting])
+      expect(result).toEqual({ used_by: ['ada'] })
+      const second = { ...first, attempt: 2 }
+      const third = { ...first, attempt: 3 }
+      expect(events).toEqual([
+        ['onRequest', first],
+        ['onResponse', { ...first, ...answered, status: 503 }],
+        ['onRetry', { ...first, delayMs: 0, error: expect.objectContaining({ code: 'service_error', status: 503 }) }],
+        ['onRequest', second],
+        [
+          'onRetry',
+          { ...second, delayMs: 0, error: expect.objectContaining({ code: 'network', systemCode: 'ECONNRESET' }) },
+        ],
+        ['onRequest', third],
+        ['onResponse', { ...third, ...answered, status: 200 }],
+      ])
+      const [, { error }] = events[2] as [string, RetryEvent]
+      expect(error).toBeInstanceOf(ServiceError)
+    })
+
+    it('of the last failure in no onRetry', async () => {
+      const { events } = await eventsOf([refusal(503)])
+      expect(events.filter(([name]) => name === 'onRequest')).toHaveLength(3)
+      expect(events.filter(([name]) => name === 'onRetry')).toHaveLength(2)
+    })
+
+    it('of nothing when nothing is sent', async () => {
+      const { events } = await eventsOf([fitting], (client) => client.getInviteCode({ code: '', pid: '' }))
+      expect(events).toEqual([])
+    })
+
+    it('of data that does not fit, which is then handed over as it came', async () => {
+      const { events, result } = await eventsOf([misshapen])
+      expect(result).toEqual({ used_by: 'ada' })
+      const event: InvalidResponseEvent = {
+        callId,
+        operation: 'getInviteCode',
+        status: 200,
+        issues: [{ path: ['data', 'used_by'], message: 'expected array, received string' }],
+      }
+      expect(events.at(-1)).toEqual(['onInvalidResponse', event])
+      expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse', 'onInvalidResponse'])
+    })
   })
 
-  it('with how long the call took, its waits and all', async () => {
-    vi.useFakeTimers()
-    try {
-      vi.advanceTimersByTime(1_000)
+  describe('callId', () => {
+    it('is the same in all events of one call, and another in the next', async () => {
+      const ids: string[] = []
+      const take = ({ callId }: { callId: string }) => ids.push(callId)
+      const hooks = { onRequest: take, onResponse: take, onRetry: take, onInvalidResponse: take, onEnd: take }
+      const client = clientWith({
+        ...script(refusal(503), misshapen).via,
+        hooks,
+        maxRetries: 1,
+        responseValidation: 'report',
+      })
+      await client.getInviteCode(ask)
+      expect(ids).toHaveLength(7)
+      expect(new Set(ids).size).toBe(1)
+      await client.getInviteCode(ask)
+      expect(new Set(ids).size).toBe(2)
+    })
+  })
+
+  describe('onEnd comes exactly once', () => {
+    const reason = new Error('enough')
+    const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 1 }
+
+    async function endOf(
+      steps: readonly [Step, ...Step[]],
+      run: (client: CampaignClient) => Promise<unknown>,
+      onRetry?: ClientHooks['onRetry'],
+    ) {
       const onEnd = vi.fn()
-      const { fetch } = scriptedFetch(refusal(503, { 'retry-after': '7' }), fitting)
-      await settle(clientWith({ fetch, hooks: { onEnd }, maxRetries: 1 }).getInviteCode(ask))
-      expect(onEnd).toHaveBeenCalledWith(expect.objectContaining({ attempts: 2, durationMs: 7_000 }))
-    } finally {
-      vi.useRealTimers()
+      const client = clientWith({ ...script(...steps).via, hooks: { onEnd, onRetry }, maxRetries: 1 })
+      const result = await run(client).catch((error: unknown) => error)
+      expect(onEnd).toHaveBeenCalledTimes(1)
+      const [event] = onEnd.mock.calls[0] as [EndEvent]
+      expect(event.durationMs).toBeGreaterThanOrEqual(0)
+      expect(event.callId).toEqual(expect.any(String))
+      return { event, result }
     }
-  })
 
-  it('after a failure, with what the call rejects with', async () => {
-    const { event, result } = await endOf([lost], (client) => client.rewardWallet(award))
-    expect(event).toMatchObject({ operation: 'rewardWallet', attempts: 2, outcome: 'unknown' })
-    expect(event.error).toBe(result)
-  })
+    it('after success, with the attempts it took', async () => {
+      const { event } = await endOf([refusal(503), fitting], (client) => client.getInviteCode(ask))
+      expect(event).toMatchObject({ operation: 'getInviteCode', attempts: 2 })
+      expect(event).not.toHaveProperty('error')
+      expect(event).not.toHaveProperty('outcome')
+    })
 
-  it('after a refused argument, of which nothing was sent', async () => {
-    const { event, result } = await endOf([lost], (client) => client.rewardWallet({ ...award, xp: Number.NaN }))
-    expect(event).toMatchObject({ attempts: 0, outcome: 'not_applied' })
-    expect(event.error).toBe(result)
-  })
+    it('with how long the call took, its waits and all', async () => {
+      vi.useFakeTimers()
+      try {
+        vi.advanceTimersByTime(1_000)
+        const onEnd = vi.fn()
+        const { via } = script(refusal(503, { 'retry-after': '7' }), fitting)
+        await settle(clientWith({ ...via, hooks: { onEnd }, maxRetries: 1 }).getInviteCode(ask))
+        expect(onEnd).toHaveBeenCalledWith(expect.objectContaining({ attempts: 2, durationMs: 7_000 }))
+      } finally {
+        vi.useRealTimers()
+      }
+    })
 
-  it.each([
-    ['before anything was sent', () => AbortSignal.abort(reason), 0, 'not_applied'],
-    [
-      'while an answer is awaited',
-      () => {
+    it('after a failure, with what the call rejects with', async () => {
+      const { event, result } = await endOf([lost], (client) => client.rewardWallet(award))
+      expect(event).toMatchObject({ operation: 'rewardWallet', attempts: 2, outcome: 'unknown' })
+      expect(event.error).toBe(result)
+    })
+
+    it('after a refused argument, of which nothing was sent', async () => {
+      const { event, result } = await endOf([lost], (client) => client.rewardWallet({ ...award, xp: Number.NaN }))
+      expect(event).toMatchObject({ attempts: 0, outcome: 'not_applied' })
+      expect(event.error).toBe(result)
+    })
+
+    it('after an abort before anything was sent', async () => {
+      const signal = AbortSignal.abort(reason)
+      const { event, result } = await endOf([hanging], (client) => client.rewardWallet(award, { signal }))
+      expect(result).toBe(reason)
+      expect(event).toMatchObject({ error: reason, attempts: 0, outcome: 'not_applied' })
+    })
+
+    it('after an abort while an answer is awaited', async () => {
+      const { event, result } = await endOf([hanging], (client) => abortedUnderWay(client, reason))
+      expect(result).toBe(reason)
+      expect(event).toMatchObject({ error: reason, attempts: 1, outcome: 'unknown' })
+    })
+
+    const abortedUnderWay = async (client: CampaignClient, why: unknown): Promise<unknown> => {
+      const aborter = new AbortController()
+      const call = client.rewardWallet(award, { signal: aborter.signal })
+      await allQuiet()
+      aborter.abort(why)
+      return call
+    }
+
+    describe('after an abort by the error of another call, which says nothing of this one,', () => {
+      let elsewhere: unknown
+      beforeEach(async () => {
+        elsewhere = await rejection(clientWith().getInviteCode({ code: '', pid: 'demo' }))
+        expect(elsewhere).not.toHaveProperty('outcome')
+      })
+
+      it('while an answer is awaited', async () => {
+        const { event, result } = await endOf([hanging], (client) => abortedUnderWay(client, elsewhere))
+        expect(result).toBe(elsewhere)
+        expect(event).toMatchObject({ error: elsewhere, attempts: 1, outcome: 'unknown' })
+      })
+
+      it.each<[string, Step, 'not_applied' | 'unknown']>([
+        ['a failure of the service', answer(503, {}, { 'retry-after': '20' }), 'unknown'],
+        ['what was not taken', answer(429, {}, { 'retry-after': '20' }), 'not_applied'],
+      ])('in a wait after %s', async (_, step, outcome) => {
         const aborter = new AbortController()
-        setImmediate(() => setImmediate(() => aborter.abort(reason)))
-        return aborter.signal
-      },
-      1,
-      'unknown',
-    ],
-  ] as const)('after an abort %s', async (_, signal, attempts, outcome) => {
-    const { event, result } = await endOf([hanging], (client) => client.rewardWallet(award, { signal: signal() }))
-    expect(result).toBe(reason)
-    expect(event).toMatchObject({ error: reason, attempts, outcome })
+        const { event, result } = await endOf(
+          [step],
+          (client) => client.rewardWallet(award, { signal: aborter.signal }),
+          // Once the wait has begun.
+          () => setImmediate(() => aborter.abort(elsewhere)),
+        )
+        expect(result).toBe(elsewhere)
+        expect(event).toMatchObject({ error: elsewhere, attempts: 1, outcome })
+      })
+    })
+
+    it('and breaks no call when it throws', async () => {
+      const onEnd = () => {
+        throw new Error('the meter is broken')
+      }
+      const client = clientWith({ ...script(fitting).via, hooks: { onEnd } })
+      expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
+    })
   })
 
-  it.each<[string, Step, 'not_applied' | 'unknown']>([
-    ['while an answer is awaited', hanging, 'unknown'],
-    ['in a wait after a failure of the service', answer(503, {}, { 'retry-after': '20' }), 'unknown'],
-    ['in a wait after what was not taken', answer(429, {}, { 'retry-after': '20' }), 'not_applied'],
-  ])('after an abort by the error of another call %s, which says nothing of this one', async (_, step, outcome) => {
-    const elsewhere = await rejection(clientWith().getInviteCode({ code: '', pid: 'demo' }))
-    expect(elsewhere).not.toHaveProperty('outcome')
-    const aborter = new AbortController()
-    setTimeout(() => aborter.abort(elsewhere), 5)
-    const { event, result } = await endOf([step], (client) => client.rewardWallet(award, { signal: aborter.signal }))
-    expect(result).toBe(elsewhere)
-    expect(event).toMatchObject({ error: elsewhere, attempts: 1, outcome })
+  describe("responseValidation: 'report'", () => {
+    const reporting = (step: Step, hooks: ClientHooks = {}) =>
+      clientWith({ ...script(step).via, responseValidation: 'report', hooks })
+
+    it('still reads what fits as its schema says', async () => {
+      const quest = { id: 'q', name: 'Q', actions: [], xp: 1, xp_mul: '1.5', deps: [] }
+      const onInvalidResponse = vi.fn()
+      const client = reporting(
+        answer(200, { success: true, data: { id: 'd', name: 'D', actions: [], quests: [quest] } }),
+        {
+          onInvalidResponse,
+        },
+      )
+      expect((await client.getCampaignInfo({ pid: 'd' })).quests[0]?.xp_mul).toBe(1.5)
+      expect(onInvalidResponse).not.toHaveBeenCalled()
+    })
+
+    it('needs no hook', async () => {
+      expect(await reporting(misshapen).getInviteCode(ask)).toEqual({ used_by: 'ada' })
+    })
+
+    it.each<[string, Step]>([
+      ['what is no JSON', () => new Response('<h1>hi</h1>')],
+      ['what is no envelope', answer(200, {})],
+      ['a redirect', () => new Response(null, { status: 302, headers: { location: '/' } })],
+    ])('still refuses %s', async (_, step) => {
+      const onInvalidResponse = vi.fn()
+      expect(await rejection(reporting(step, { onInvalidResponse }).getInviteCode(ask))).toBeInstanceOf(
+        UnexpectedResponseError,
+      )
+      expect(onInvalidResponse).not.toHaveBeenCalled()
+    })
+
+    it('still refuses an error', async () => {
+      expect(await rejection(reporting(refusal(400)).getInviteCode(ask))).toHaveProperty('code', 'bad_request')
+    })
+
+    it("is not the default: 'throw' calls no hook", async () => {
+      const onInvalidResponse = vi.fn()
+      const client = clientWith({ ...script(misshapen).via, hooks: { onInvalidResponse } })
+      expect(await rejection(client.getInviteCode(ask))).toBeInstanceOf(UnexpectedResponseError)
+      expect(onInvalidResponse).not.toHaveBeenCalled()
+    })
   })
 
-  it('and breaks no call when it throws', async () => {
-    const onEnd = () => {
-      throw new Error('the meter is broken')
-    }
-    const client = clientWith({ fetch: scriptedFetch(fitting).fetch, hooks: { onEnd } })
-    expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
-  })
-})
-
-describe("responseValidation: 'report'", () => {
-  const reporting = (step: Step, hooks: ClientHooks = {}) =>
-    clientWith({ fetch: scriptedFetch(step).fetch, responseValidation: 'report', hooks })
-
-  it('still reads what fits as its schema says', async () => {
-    const quest = { id: 'q', name: 'Q', actions: [], xp: 1, xp_mul: '1.5', deps: [] }
-    const onInvalidResponse = vi.fn()
-    const client = reporting(
-      answer(200, { success: true, data: { id: 'd', name: 'D', actions: [], quests: [quest] } }),
-      {
-        onInvalidResponse,
-      },
-    )
-    expect((await client.getCampaignInfo({ pid: 'd' })).quests[0]?.xp_mul).toBe(1.5)
-    expect(onInvalidResponse).not.toHaveBeenCalled()
-  })
-
-  it('needs no hook', async () => {
-    expect(await reporting(misshapen).getInviteCode(ask)).toEqual({ used_by: 'ada' })
-  })
-
-  it.each<[string, Step]>([
-    ['what is no JSON', () => new Response('<h1>hi</h1>')],
-    ['what is no envelope', answer(200, {})],
-    ['a redirect', () => new Response(null, { status: 302, headers: { location: '/' } })],
-  ])('still refuses %s', async (_, step) => {
-    const onInvalidResponse = vi.fn()
-    expect(await rejection(reporting(step, { onInvalidResponse }).getInviteCode(ask))).toBeInstanceOf(
-      UnexpectedResponseError,
-    )
-    expect(onInvalidResponse).not.toHaveBeenCalled()
-  })
-
-  it('still refuses an error', async () => {
-    expect(await rejection(reporting(refusal(400)).getInviteCode(ask))).toHaveProperty('code', 'bad_request')
-  })
-
-  it("is not the default: 'throw' calls no hook", async () => {
-    const onInvalidResponse = vi.fn()
-    const client = clientWith({ fetch: scriptedFetch(misshapen).fetch, hooks: { onInvalidResponse } })
-    expect(await rejection(client.getInviteCode(ask))).toBeInstanceOf(UnexpectedResponseError)
-    expect(onInvalidResponse).not.toHaveBeenCalled()
-  })
-})
-
-describe('a hook', () => {
-  const failing: [string, () => unknown][] = [
-    [
-      'throws',
-      () => {
-        throw new Error('the logger is down')
-      },
-    ],
-    [
-      'throws nothing in particular',
-      () => {
-        throw undefined
-      },
-    ],
-    ['rejects', async () => Promise.reject(new Error('the logger is down'))],
-    ['rejects with the promise of another realm', () => runInNewContext('Promise.reject(new Error())')],
-    [
-      'gives a thenable that throws',
-      () => ({
-        // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested.
-        get then() {
+  describe('a hook', () => {
+    const failing: [string, () => unknown][] = [
+      [
+        'throws',
+        () => {
           throw new Error('the logger is down')
         },
-      }),
-    ],
-    ['never ends', () => new Promise(() => undefined)],
-  ]
-
-  it.each(failing)('that %s breaks no call, and leaves no rejection unheard', async (_, fail) => {
-    const unheard: unknown[] = []
-    const listen = (reason: unknown) => unheard.push(reason)
-    process.on('unhandledRejection', listen)
-    try {
-      const hook = vi.fn(fail)
-      const hooks = Object.fromEntries(HOOKS.map((name) => [name, hook]))
-      const { fetch } = scriptedFetch(refusal(503), misshapen)
-      const client = clientWith({ fetch, hooks, maxRetries: 1, responseValidation: 'report' })
-      expect(await client.getInviteCode(ask)).toEqual({ used_by: 'ada' })
-      expect(hook).toHaveBeenCalledTimes(6)
-      // Rejections are reported once the microtasks of a turn are through.
-      await new Promise((resolve) => setImmediate(resolve))
-      expect(unheard).toEqual([])
-    } finally {
-      process.off('unhandledRejection', listen)
-    }
-  })
-
-  it('that cannot be looked at breaks no call', async () => {
-    let isArmed = false
-    const hooks = new Proxy(
-      { onEnd: () => undefined },
-      {
-        get(target, name) {
-          if (isArmed) throw new Error('the logger is down')
-          return Reflect.get(target, name)
+      ],
+      [
+        'throws nothing in particular',
+        () => {
+          throw undefined
         },
-      },
-    )
-    const client = clientWith({ fetch: scriptedFetch(refusal(503), fitting).fetch, hooks, maxRetries: 1 })
-    isArmed = true
-    expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
-  })
+      ],
+      ['rejects', async () => Promise.reject(new Error('the logger is down'))],
+      ['rejects with the promise of another realm', () => runInNewContext('Promise.reject(new Error())')],
+      [
+        'gives a thenable that throws',
+        () => ({
+          // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested.
+          get then() {
+            throw new Error('the logger is down')
+          },
+        }),
+      ],
+      ['never ends', () => new Promise(() => undefined)],
+    ]
 
-  it('that is slow holds no call', async () => {
-    let release = (): void => undefined
-    const onRequest = () => new Promise<void>((resolve) => (release = resolve)) as unknown as undefined
-    expect(await clientWith({ fetch: scriptedFetch(fitting).fetch, hooks: { onRequest } }).getInviteCode(ask)).toEqual({
-      used_by: ['ada'],
+    it.each(failing)('that %s breaks no call, and leaves no rejection unheard', async (_, fail) => {
+      const unheard: unknown[] = []
+      const listen = (reason: unknown) => unheard.push(reason)
+      process.on('unhandledRejection', listen)
+      try {
+        const hook = vi.fn(fail)
+        const hooks = Object.fromEntries(HOOKS.map((name) => [name, hook]))
+        const { via } = script(refusal(503), misshapen)
+        const client = clientWith({ ...via, hooks, maxRetries: 1, responseValidation: 'report' })
+        expect(await client.getInviteCode(ask)).toEqual({ used_by: 'ada' })
+        expect(hook).toHaveBeenCalledTimes(6)
+        // Rejections are reported once the microtasks of a turn are through.
+        await new Promise((resolve) => setImmediate(resolve))
+        expect(unheard).toEqual([])
+      } finally {
+        process.off('unhandledRejection', listen)
+      }
     })
-    release()
-  })
 
-  it('that changes its event changes nothing else', async () => {
-    const onRequest = (event: RequestEvent) => {
-      Object.assign(event, { operation: 'updateUser', method: 'POST', path: '/', attempt: 7 })
-    }
-    const seen: ResponseEvent[] = []
-    const { fetch, sent } = scriptedFetch(fitting)
-    await clientWith({ fetch, hooks: { onRequest, onResponse: (event) => seen.push(event) } }).getInviteCode(ask)
-    expect(sent[0]?.method).toBe('GET')
-    expect(seen).toEqual([
-      expect.objectContaining({ operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }),
-    ])
-  })
+    it('that cannot be looked at breaks no call', async () => {
+      let isArmed = false
+      const hooks = new Proxy(
+        { onEnd: () => undefined },
+        {
+          get(target, name) {
+            if (isArmed) throw new Error('the logger is down')
+            return Reflect.get(target, name)
+          },
+        },
+      )
+      const client = clientWith({ ...script(refusal(503), fitting).via, hooks, maxRetries: 1 })
+      isArmed = true
+      expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
+    })
 
-  it('may be the method of an object, which finds its own', async () => {
-    class Tracer implements ClientHooks {
-      readonly #seen: string[] = []
-      onRequest({ operation }: RequestEvent): void {
-        this.#seen.push(operation)
+    it('that is slow holds no call', async () => {
+      let release = (): void => undefined
+      const onRequest = () => new Promise<void>((resolve) => (release = resolve)) as unknown as undefined
+      expect(await clientWith({ ...script(fitting).via, hooks: { onRequest } }).getInviteCode(ask)).toEqual({
+        used_by: ['ada'],
+      })
+      release()
+    })
+
+    it('that changes its event changes nothing else', async () => {
+      const onRequest = (event: RequestEvent) => {
+        Object.assign(event, { operation: 'updateUser', method: 'POST', path: '/', attempt: 7 })
       }
-      get seen(): readonly string[] {
-        return this.#seen
-      }
-    }
-    const hooks = new Tracer()
-    await clientWith({ fetch: scriptedFetch(fitting).fetch, hooks }).getInviteCode(ask)
-    expect(hooks.seen).toEqual(['getInviteCode'])
-  })
+      const seen: ResponseEvent[] = []
+      const { via, sent } = script(fitting)
+      await clientWith({ ...via, hooks: { onRequest, onResponse: (event) => seen.push(event) } }).getInviteCode(ask)
+      expect(sent[0]?.method).toBe('GET')
+      expect(seen).toEqual([
+        expect.objectContaining({ operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }),
+      ])
+    })
 
-  it('may be an instance with fields of its own, and is held to the types of the hooks all the same', async () => {
-    class Base {
-      readonly seen: string[] = []
-    }
-    class Tracer extends Base implements ClientHooks {
-      private readonly prefix = 'saw '
-      onRequest = ({ operation }: RequestEvent): void => {
-        this.seen.push(this.prefix + operation)
+    it('may be the method of an object, which finds its own', async () => {
+      class Tracer implements ClientHooks {
+        readonly #seen: string[] = []
+        onRequest({ operation }: RequestEvent): void {
+          this.#seen.push(operation)
+        }
+        get seen(): readonly string[] {
+          return this.#seen
+        }
       }
-    }
-    const hooks = new Tracer()
-    await clientWith({ fetch: scriptedFetch(fitting).fetch, hooks }).getInviteCode(ask)
-    expect(hooks.seen).toEqual(['saw getInviteCode'])
-    class Wrong {
-      onRequest = 'not a function'
-    }
-    expect(() => clientWith({ hooks: new Wrong() as never })).toThrow('hooks.onRequest must be a function')
-  })
+      const hooks = new Tracer()
+      await clientWith({ ...script(fitting).via, hooks }).getInviteCode(ask)
+      expect(hooks.seen).toEqual(['getInviteCode'])
+    })
 
-  it('that is misspelt in a plain object is refused, whatever realm it comes from', () => {
-    for (const hooks of [
-      { onRequests: () => undefined },
-      Object.assign(Object.create(null), { onRequests: () => undefined }),
-      runInNewContext('({ onRequests() {} })'),
-    ]) {
-      expect(() => clientWith({ hooks })).toThrow('hooks.onRequests is not an option')
-    }
+    it('may be an instance with fields of its own, and is held to the types of the hooks all the same', async () => {
+      class Base {
+        readonly seen: string[] = []
+      }
+      class Tracer extends Base implements ClientHooks {
+        private readonly prefix = 'saw '
+        onRequest = ({ operation }: RequestEvent): void => {
+          this.seen.push(this.prefix + operation)
+        }
+      }
+      const hooks = new Tracer()
+      await clientWith({ ...script(fitting).via, hooks }).getInviteCode(ask)
+      expect(hooks.seen).toEqual(['saw getInviteCode'])
+      class Wrong {
+        onRequest = 'not a function'
+      }
+      expect(() => clientWith({ hooks: new Wrong() as never })).toThrow('hooks.onRequest must be a function')
+    })
+
+    it('that is misspelt in a plain object is refused, whatever realm it comes from', () => {
+      for (const hooks of [
+        { onRequests: () => undefined },
+        Object.assign(Object.create(null), { onRequests: () => undefined }),
+        runInNewContext('({ onRequests() {} })'),
+      ]) {
+        expect(() => clientWith({ hooks })).toThrow('hooks.onRequests is not an option')
+      }
+    })
   })
 })

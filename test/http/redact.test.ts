@@ -1,3 +1,5 @@
+import type { ClientRequest } from 'node:http'
+import { Agent } from 'node:https'
 import { format, inspect } from 'node:util'
 import {
   AccessTokenError,
@@ -8,6 +10,7 @@ import {
   type ClientHooks,
   NetworkError,
 } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Failure } from '../../src/http/failure.ts'
@@ -15,7 +18,8 @@ import { excerpt, redact, safeCause } from '../../src/http/redact.ts'
 import { AccessTokens } from '../../src/http/token.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { wordsOf } from '../shared/words-of.ts'
-import { answer, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { answer, lost, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { bothWires } from './wires.ts'
 
 const part = (value: object) => Buffer.from(json(value)).toString('base64url')
 const OPAQUE = 'opaque+token/8f2c41=='
@@ -88,175 +92,193 @@ describe('what everythingOf finds', () => {
   })
 })
 
-describe.each(tokens)('with %s', (_, accessToken) => {
-  it('the client shows none of it, fresh or used', async () => {
-    const { fetch, sent } = scriptedFetch(answer(200, { success: true, data: { used_by: [] } }))
-    class Mine extends CampaignClient {}
-    for (const Class of [CampaignClient, Mine]) {
-      const client = new Class({ baseUrl: BASE_URL, accessToken, fetch })
-      expectNoSecretIn(client)
-      await client.getInviteCode({ code: 'c', pid: 'demo' })
-      expectNoSecretIn(client)
-      expect(Reflect.ownKeys(client)).toEqual([])
-    }
-    expect(HIDDEN_TEXTS).toContain(sent[0]?.authorization.slice('Bearer '.length))
-  })
+describe.each(bothWires())('over $name', ({ name, script }) => {
+  const isFetch = name === 'fetch'
+  /** A `Response` takes headers that no server of Node sends. */
+  const carried = (headers: Record<string, string>): Record<string, string> =>
+    isFetch ? headers : Object.fromEntries(Object.entries(headers).filter(([, value]) => /^[ -~]*$/.test(value)))
 
-  const echoes = ({ authorization, body }: Parameters<Step>[0]): string[] => [
-    authorization,
-    authorization.slice('Bearer '.length),
-    `you sent ${authorization}, and ${body}`,
-    `Authorization%3A%20${authorization}`,
-    `token=${authorization.slice('Bearer '.length)}&x`,
-    `secret is ${SECRET}.`,
-    `${body}`,
-    `${'x'.repeat(280)} ${authorization.slice('Bearer '.length)}`,
-  ]
-
-  it.each([200, 400, 401, 500])('no echo of a service that answers %i gets through', async (status) => {
-    for (let echo = 0; echo < 8; echo++) {
-      const bodies = [
-        (text: string) => ({ success: true, error: { code: status === 200 ? 400 : status, message: text } }),
-        (text: string) => ({ success: false, error: text }),
-        (text: string) => ({ success: false, error: { code: text, message: { text } }, [text]: text }),
-        (text: string) => ({ success: text, data: { [text]: text } }),
-      ]
-      for (const body of bodies) {
-        const { fetch, sent } = scriptedFetch((request) => {
-          const text = echoes(request)[echo] as string
-          const headers = { 'x-request-id': text, server: text, 'retry-after': text, 'x-token': text }
-          return Response.json(body(text), { status, headers })
-        })
-        const error = await register({ accessToken, fetch })
-        expect(error).toBeInstanceOf(CampaignError)
-        expectNoSecretIn(error)
-        expect(sent).toHaveLength(1)
+  describe.each(tokens)('with %s', (_, accessToken) => {
+    it('the client shows none of it, fresh or used', async () => {
+      const { via, sent } = script(answer(200, { success: true, data: { used_by: [] } }))
+      class Mine extends CampaignClient {}
+      for (const Class of [CampaignClient, Mine]) {
+        const client = new Class({ baseUrl: BASE_URL, accessToken, ...via })
+        expectNoSecretIn(client)
+        await client.getInviteCode({ code: 'c', pid: 'demo' })
+        expectNoSecretIn(client)
+        expect(Reflect.ownKeys(client)).toEqual([])
       }
-    }
-  })
+      expect(HIDDEN_TEXTS).toContain(sent[0]?.authorization.slice('Bearer '.length))
+    })
 
-  it('no echo in a page or in misshapen data gets through', async () => {
-    for (const text of [`<h1>${JWT} ${OPAQUE} ${SECRET}</h1>`, json({ success: true, data: OPAQUE })]) {
-      const { fetch } = scriptedFetch(() => new Response(text))
-      const client = clientWith({ accessToken, fetch })
-      expectNoSecretIn(await rejection(client.updateUser({ account: 'a', platform: 'p', pid: 'd' })))
-    }
-  })
+    const echoes = ({ authorization, body }: Parameters<Step>[0]): string[] => [
+      authorization,
+      authorization.slice('Bearer '.length),
+      `you sent ${authorization}, and ${body}`,
+      `Authorization%3A%20${authorization}`,
+      `token=${authorization.slice('Bearer '.length)}&x`,
+      `secret is ${SECRET}.`,
+      `${body}`,
+      `${'x'.repeat(280)} ${authorization.slice('Bearer '.length)}`,
+    ]
 
-  it('no hook gets it', async () => {
-    const events: unknown[] = []
-    const collect = (event: unknown) => events.push(event)
-    const hooks: ClientHooks = {
-      onRequest: collect,
-      onResponse: collect,
-      onRetry: collect,
-      onInvalidResponse: collect,
-    }
-    const echo =
-      (status: number, body: (text: string) => unknown): Step =>
-      (request) => {
-        const text = echoes(request)[2] as string
-        return Response.json(body(text), { status, headers: { 'x-request-id': text, 'set-cookie': text } })
+    it.each([200, 400, 401, 500])('no echo of a service that answers %i gets through', async (status) => {
+      for (let echo = 0; echo < 8; echo++) {
+        const bodies = [
+          (text: string) => ({ success: true, error: { code: status === 200 ? 400 : status, message: text } }),
+          (text: string) => ({ success: false, error: text }),
+          (text: string) => ({ success: false, error: { code: text, message: { text } }, [text]: text }),
+          (text: string) => ({ success: text, data: { [text]: text } }),
+        ]
+        for (const body of bodies) {
+          const { via, sent } = script((request) => {
+            const text = echoes(request)[echo] as string
+            const headers = { 'x-request-id': text, server: text, 'retry-after': text, 'x-token': text }
+            return Response.json(body(text), { status, headers: carried(headers) })
+          })
+          const error = await register({ accessToken, ...via })
+          expect(error).toBeInstanceOf(CampaignError)
+          expectNoSecretIn(error)
+          expect(sent).toHaveLength(1)
+        }
       }
-    const { fetch } = scriptedFetch(
-      echo(503, (message) => ({ success: true, error: { code: 503, message } })),
-      ({ authorization }) => {
+    })
+
+    it('no echo in a page or in misshapen data gets through', async () => {
+      for (const text of [`<h1>${JWT} ${OPAQUE} ${SECRET}</h1>`, json({ success: true, data: OPAQUE })]) {
+        const { via } = script(() => new Response(text))
+        const client = clientWith({ accessToken, ...via })
+        expectNoSecretIn(await rejection(client.updateUser({ account: 'a', platform: 'p', pid: 'd' })))
+      }
+    })
+
+    it('no hook gets it', async () => {
+      const events: unknown[] = []
+      const collect = (event: unknown) => events.push(event)
+      const hooks: ClientHooks = {
+        onRequest: collect,
+        onResponse: collect,
+        onRetry: collect,
+        onInvalidResponse: collect,
+      }
+      const echo =
+        (status: number, body: (text: string) => unknown): Step =>
+        (request) => {
+          const text = echoes(request)[2] as string
+          return Response.json(body(text), { status, headers: carried({ 'x-request-id': text, 'set-cookie': text }) })
+        }
+      const failing: Step = ({ authorization }) => {
         throw Object.assign(new Error(authorization, { cause: new Error(authorization) }), { authorization })
-      },
-      echo(200, (text) => ({ success: true, data: { used_by: text } })),
-    )
-    const client = clientWith({ accessToken, fetch, hooks, maxRetries: 2, responseValidation: 'report' })
-    await client.getInviteCode({ code: 'c', pid: 'demo' })
-    // Three attempts, two answers, two retries, and data that does not fit.
-    expect(events).toHaveLength(3 + 2 + 2 + 1)
-    for (const event of events) expectNoSecretIn(event)
+      }
+      const { via } = script(
+        echo(503, (message) => ({ success: true, error: { code: 503, message } })),
+        isFetch ? failing : lost,
+        echo(200, (text) => ({ success: true, data: { used_by: text } })),
+      )
+      const client = clientWith({ accessToken, ...via, hooks, maxRetries: 2, responseValidation: 'report' })
+      await client.getInviteCode({ code: 'c', pid: 'demo' })
+      // Three attempts, two answers, two retries, and data that does not fit.
+      expect(events).toHaveLength(3 + 2 + 2 + 1)
+      for (const event of events) expectNoSecretIn(event)
+    })
   })
 })
 
-describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
-  type Thrower = (request: Request, text: string) => unknown
-  const throwers: [string, Thrower][] = [
-    [
-      'an error that holds the request',
-      (request) => Object.assign(new Error('failed'), { request, response: { request } }),
-    ],
-    ['an error that says it', (_, text) => new TypeError(`could not send ${text}`)],
-    ['an error whose name says it', (_, text) => Object.assign(new Error('failed'), { name: text })],
-    ['an error whose code says it', (_, text) => Object.assign(new Error('failed'), { code: text, syscall: text })],
-    [
-      'an error whose code is it',
-      (request) => Object.assign(new Error('failed'), { code: request.headers.get('authorization')?.slice(7) }),
-    ],
-    [
-      'an error whose stack says it',
-      (_, text) => Object.assign(new Error('failed'), { stack: `Error: failed\n    at ${text}` }),
-    ],
-    [
-      'a chain of them',
-      (request, text) =>
-        new Error('a', { cause: new Error(text, { cause: Object.assign(new Error(text), { request }) }) }),
-    ],
-    ['many at once', (request, text) => new AggregateError([new Error(text), request], text)],
-    [
-      'an error with odd properties',
-      (_, text) => Object.assign(new Error('failed'), { [text]: 1, [Symbol(text)]: text, toJSON: () => text }),
-    ],
-    [
-      'an error whose getters say it',
-      (_, text) =>
-        Object.defineProperties(new Error('failed'), {
-          message: { get: () => text },
-          note: { get: () => text, enumerable: true },
-        }),
-    ],
-    [
-      'an error whose getters throw it',
-      (_, text) => {
-        const get = (): never => {
+type Thrower = (request: Request, text: string) => unknown
+const throwers: [string, Thrower][] = [
+  [
+    'an error that holds the request',
+    (request) => Object.assign(new Error('failed'), { request, response: { request } }),
+  ],
+  ['an error that says it', (_, text) => new TypeError(`could not send ${text}`)],
+  ['an error whose name says it', (_, text) => Object.assign(new Error('failed'), { name: text })],
+  ['an error whose code says it', (_, text) => Object.assign(new Error('failed'), { code: text, syscall: text })],
+  [
+    'an error whose code is it',
+    (request) => Object.assign(new Error('failed'), { code: request.headers.get('authorization')?.slice(7) }),
+  ],
+  [
+    'an error whose stack says it',
+    (_, text) => Object.assign(new Error('failed'), { stack: `Error: failed\n    at ${text}` }),
+  ],
+  [
+    'a chain of them',
+    (request, text) =>
+      new Error('a', { cause: new Error(text, { cause: Object.assign(new Error(text), { request }) }) }),
+  ],
+  ['many at once', (request, text) => new AggregateError([new Error(text), request], text)],
+  [
+    'an error with odd properties',
+    (_, text) => Object.assign(new Error('failed'), { [text]: 1, [Symbol(text)]: text, toJSON: () => text }),
+  ],
+  [
+    'an error whose getters say it',
+    (_, text) =>
+      Object.defineProperties(new Error('failed'), {
+        message: { get: () => text },
+        note: { get: () => text, enumerable: true },
+      }),
+  ],
+  [
+    'an error whose getters throw it',
+    (_, text) => {
+      const get = (): never => {
+        throw new Error(text)
+      }
+      const hostile = { get, enumerable: true }
+      return Object.defineProperties(new Error('failed'), {
+        message: hostile,
+        name: hostile,
+        stack: hostile,
+        code: hostile,
+        syscall: hostile,
+        cause: hostile,
+      })
+    },
+  ],
+  [
+    'a proxy that throws it',
+    (_, text) =>
+      new Proxy(new Error(text), {
+        get() {
           throw new Error(text)
-        }
-        const hostile = { get, enumerable: true }
-        return Object.defineProperties(new Error('failed'), {
-          message: hostile,
-          name: hostile,
-          stack: hostile,
-          code: hostile,
-          syscall: hostile,
-          cause: hostile,
-        })
-      },
-    ],
-    [
-      'a proxy that throws it',
-      (_, text) =>
-        new Proxy(new Error(text), {
-          get() {
-            throw new Error(text)
-          },
-          getPrototypeOf() {
-            throw new Error(text)
-          },
-          ownKeys() {
-            throw new Error(text)
-          },
-        }),
-    ],
-    ['an object', (request, text) => ({ message: text, request })],
-    ['the request', (request) => request],
-    ['a string', (_, text) => text],
-    ['a symbol', (_, text) => Symbol(text)],
-    [
-      'a function',
-      (_, text) =>
-        Object.assign(() => text, {
-          toString(): string {
-            throw new Error(text)
-          },
-        }),
-    ],
-    ['an object that cannot be a string', (_, text) => ({ toString: () => ({}), message: { text } })],
-  ]
+        },
+        getPrototypeOf() {
+          throw new Error(text)
+        },
+        ownKeys() {
+          throw new Error(text)
+        },
+      }),
+  ],
+  ['an object', (request, text) => ({ message: text, request })],
+  ['the request', (request) => request],
+  ['a string', (_, text) => text],
+  ['a symbol', (_, text) => Symbol(text)],
+  [
+    'a function',
+    (_, text) =>
+      Object.assign(() => text, {
+        toString(): string {
+          throw new Error(text)
+        },
+      }),
+  ],
+  ['an object that cannot be a string', (_, text) => ({ toString: () => ({}), message: { text } })],
+]
 
+function expectCopiesOnly(error: unknown): void {
+  // Nothing of what was thrown is in the chain: neither an object of its kind, nor a field that nobody looked at.
+  for (let cause = (error as Error).cause; cause !== undefined; cause = (cause as Error).cause) {
+    expect(Object.getPrototypeOf(cause)).toBe(Error.prototype)
+    for (const key of Reflect.ownKeys(cause as Error)) {
+      expect(['name', 'message', 'stack', 'code', 'cause']).toContain(key)
+    }
+  }
+}
+
+describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
   it.each(throwers)('%s', async (_, thrower) => {
     const fetch: typeof globalThis.fetch = async (input, init) => {
       const request = new Request(input, init)
@@ -266,13 +288,7 @@ describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
     const error = await register({ accessToken, fetch })
     expect(error).toBeInstanceOf(NetworkError)
     expectNoSecretIn(error)
-    // Nothing of what was thrown is in the chain: neither an object of its kind, nor a field that nobody looked at.
-    for (let cause = (error as Error).cause; cause !== undefined; cause = (cause as Error).cause) {
-      expect(Object.getPrototypeOf(cause)).toBe(Error.prototype)
-      for (const key of Reflect.ownKeys(cause as Error)) {
-        expect(['name', 'message', 'stack', 'code', 'cause']).toContain(key)
-      }
-    }
+    expectCopiesOnly(error)
   })
 
   it.each(throwers)('while the body is read: %s', async (_, thrower) => {
@@ -285,6 +301,22 @@ describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
     const error = await register({ accessToken, fetch })
     expect(error).toBeInstanceOf(NetworkError)
     expectNoSecretIn(error)
+  })
+})
+
+describe.each(tokens)('an agent that throws, with %s,', (_, accessToken) => {
+  it.each(throwers)('%s', async (_, thrower) => {
+    const addRequest = (outgoing: ClientRequest): never => {
+      const authorization = String(outgoing.getHeader('authorization'))
+      const request = new Request(BASE_URL, { headers: { authorization } })
+      throw thrower(request, `${authorization} ${json(WEBHOOK)} ${SECRET}`)
+    }
+    const agent = Object.assign(new Agent(), { addRequest })
+    const error = await register({ accessToken, transport: nodeTransport({ agent }) })
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toHaveProperty('outcome', 'not_applied')
+    expectNoSecretIn(error)
+    expectCopiesOnly(error)
   })
 })
 

@@ -13,7 +13,8 @@ import { clientInside } from '../../src/shared/client-inside.ts'
 import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { answer, hanging, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { answer, hanging, refusal, type Step } from './scripted-fetch.ts'
+import { bothWires } from './wires.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const KEY = new TextEncoder().encode('a key of at least thirty-two bytes')
@@ -75,632 +76,640 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled()
 })
 
-describe('a token is kept', () => {
-  test('until 30 s before its exp', async () => {
-    const accessToken = sourceOf(await jwt(3600), await jwt(7200))
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    await settle(read.run(client))
-    vi.setSystemTime(NOW + 3_569_999)
-    await settle(read.run(client))
-    expect(accessToken).toHaveBeenCalledTimes(1)
-    vi.setSystemTime(NOW + 3_570_000)
-    await settle(read.run(client))
-    expect(accessToken).toHaveBeenCalledTimes(2)
-    const [first, second, third] = sentTokens(sent)
-    expect(second).toBe(first)
-    expect(third).not.toBe(first)
-  })
+describe.each(bothWires())('over $name', ({ script }) => {
+  describe('a token is kept', () => {
+    test('until 30 s before its exp', async () => {
+      const accessToken = sourceOf(await jwt(3600), await jwt(7200))
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      await settle(read.run(client))
+      vi.setSystemTime(NOW + 3_569_999)
+      await settle(read.run(client))
+      expect(accessToken).toHaveBeenCalledTimes(1)
+      vi.setSystemTime(NOW + 3_570_000)
+      await settle(read.run(client))
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      const [first, second, third] = sentTokens(sent)
+      expect(second).toBe(first)
+      expect(third).not.toBe(first)
+    })
 
-  test('for no other call, when it expires within 30 s', async () => {
-    const accessToken = sourceOf(await jwt(29))
-    const { fetch } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    for (let call = 0; call < 3; call++) expect((await settle(read.run(client))).status).toBe('fulfilled')
-    expect(accessToken).toHaveBeenCalledTimes(3)
-  })
+    test('for no other call, when it expires within 30 s', async () => {
+      const accessToken = sourceOf(await jwt(29))
+      const { via } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      for (let call = 0; call < 3; call++) expect((await settle(read.run(client))).status).toBe('fulfilled')
+      expect(accessToken).toHaveBeenCalledTimes(3)
+    })
 
-  test.each([
-    ['no exp', unsigned({ sub: 'partner' })],
-    ['an exp that is a string', unsigned({ exp: '1767323045' })],
-    ['an exp that is null', unsigned({ exp: null })],
-    ['an exp beyond all dates', unsigned({ exp: 1e300 })],
-    ['an exp before all numbers', `eyJhbGciOiJub25lIn0.${Buffer.from('{"exp":-1e400}').toString('base64url')}.`],
-    ['a payload that is no object', unsigned([1])],
-    ['no payload', 'eyJhbGciOiJub25lIn0..'],
-    ['no parts', 'opaque-token'],
-    ['parts that are not base64url', 'a!b.c!d.e!f'],
-  ])('until a 401, with %s', async (_, token) => {
-    const accessToken = vi.fn(() => token)
-    const { fetch } = scriptedFetch(success, success, refusal(401), success)
-    const client = clientOf({ fetch, accessToken })
-    await settle(read.run(client))
-    vi.setSystemTime(NOW + 10 * 365 * 86_400_000)
-    await settle(read.run(client))
-    expect(accessToken).toHaveBeenCalledTimes(1)
-    expect((await settle(read.run(client))).status).toBe('fulfilled')
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
+    test.each([
+      ['no exp', unsigned({ sub: 'partner' })],
+      ['an exp that is a string', unsigned({ exp: '1767323045' })],
+      ['an exp that is null', unsigned({ exp: null })],
+      ['an exp beyond all dates', unsigned({ exp: 1e300 })],
+      ['an exp before all numbers', `eyJhbGciOiJub25lIn0.${Buffer.from('{"exp":-1e400}').toString('base64url')}.`],
+      ['a payload that is no object', unsigned([1])],
+      ['no payload', 'eyJhbGciOiJub25lIn0..'],
+      ['no parts', 'opaque-token'],
+      ['parts that are not base64url', 'a!b.c!d.e!f'],
+    ])('until a 401, with %s', async (_, token) => {
+      const accessToken = vi.fn(() => token)
+      const { via } = script(success, success, refusal(401), success)
+      const client = clientOf({ ...via, accessToken })
+      await settle(read.run(client))
+      vi.setSystemTime(NOW + 10 * 365 * 86_400_000)
+      await settle(read.run(client))
+      expect(accessToken).toHaveBeenCalledTimes(1)
+      expect((await settle(read.run(client))).status).toBe('fulfilled')
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
 
-  test('during the retries of a call, and renewed when it expires in a wait', async () => {
-    const accessToken = sourceOf(await jwt(40), await jwt(80))
-    const { fetch, sent } = scriptedFetch(
-      refusal(429, { 'retry-after': '5' }),
-      refusal(429, { 'retry-after': '10' }),
-      success,
-    )
-    await settle(read.run(clientOf({ fetch, accessToken })))
-    const [first, second, third] = sentTokens(sent)
-    expect(second).toBe(first)
-    expect(third).not.toBe(first)
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
+    test('during the retries of a call, and renewed when it expires in a wait', async () => {
+      const accessToken = sourceOf(await jwt(40), await jwt(80))
+      const { via, sent } = script(refusal(429, { 'retry-after': '5' }), refusal(429, { 'retry-after': '10' }), success)
+      await settle(read.run(clientOf({ ...via, accessToken })))
+      const [first, second, third] = sentTokens(sent)
+      expect(second).toBe(first)
+      expect(third).not.toBe(first)
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
 
-  test.each(['getUserProgress', 'rewardWallet'] as const)(
-    'as it came, but for the white space around it: %s',
-    async (name) => {
-      const { fetch, sent } = scriptedFetch(success)
-      await settle(operation(name).run(clientOf({ fetch, accessToken: async () => '\n\t the-token \r\n' })))
-      await settle(operation(name).run(clientOf({ fetch, accessToken: '  the-token\n' })))
-      expect(sentTokens(sent)).toEqual(['the-token', 'the-token'])
-    },
-  )
-})
-
-describe('a source', () => {
-  test('is not called before the first call', () => {
-    const accessToken = vi.fn(() => 'token')
-    clientOf({ accessToken })
-    expect(accessToken).not.toHaveBeenCalled()
-  })
-
-  test('is called once for calls at the same time', async () => {
-    const accessToken = vi.fn(() => new Promise<string>((resolve) => setTimeout(() => resolve('shared'), 100)))
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    const calls = Array.from({ length: 64 }, () => read.run(client))
-    await vi.advanceTimersByTimeAsync(50)
-    calls.push(award.run(client))
-    for (const call of calls) expect((await settle(call)).status).toBe('fulfilled')
-    expect(accessToken).toHaveBeenCalledTimes(1)
-    expect(new Set(sentTokens(sent))).toEqual(new Set(['shared']))
-  })
-
-  test('is not shared between clients', async () => {
-    const accessToken = vi.fn(() => 'token')
-    const { fetch } = scriptedFetch(success)
-    await settle(read.run(clientOf({ fetch, accessToken })))
-    await settle(read.run(clientOf({ fetch, accessToken })))
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
-
-  test('is called once for refusals at the same time', async () => {
-    let valid = 'token-1'
-    let calls = 0
-    const accessToken = vi.fn(async () => `token-${++calls}`)
-    const { fetch, sent } = scriptedFetch(acceptsOnly(() => valid))
-    const client = clientOf({ fetch, accessToken })
-    await settle(read.run(client))
-    valid = 'token-2'
-    const results = Array.from({ length: 20 }, () => read.run(client))
-    for (const call of results) expect((await settle(call)).status).toBe('fulfilled')
-    expect(accessToken).toHaveBeenCalledTimes(2)
-    expect(sent).toHaveLength(41)
-  })
-
-  test('is not asked again by a late refusal of the old token', async () => {
-    let calls = 0
-    const accessToken = vi.fn(async () => `token-${++calls}`)
-    const late: Step = () =>
-      new Promise((resolve) => setTimeout(() => resolve(Response.json({ error: { code: 401 } }, { status: 401 })), 500))
-    const { fetch, sent } = scriptedFetch(late, refusal(401), success)
-    const client = clientOf({ fetch, accessToken })
-    const slow = read.run(client)
-    const quick = read.run(client)
-    expect((await settle(quick)).status).toBe('fulfilled')
-    expect((await settle(slow)).status).toBe('fulfilled')
-    expect(sentTokens(sent)).toEqual(['token-1', 'token-1', 'token-2', 'token-2'])
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
-
-  test('is asked by the next call, where maxRetries: 0 forbids the replay', async () => {
-    let calls = 0
-    const accessToken = vi.fn(() => `token-${++calls}`)
-    const { fetch, sent } = scriptedFetch(acceptsOnly(() => 'token-2'))
-    const client = clientOf({ fetch, accessToken, maxRetries: 0 })
-    expect(await rejection(award.run(client))).toMatchObject({ code: 'unauthorized', outcome: 'not_applied' })
-    expect(sent).toHaveLength(1)
-    expect((await settle(award.run(client))).status).toBe('fulfilled')
-    expect(sentTokens(sent)).toEqual(['token-1', 'token-2'])
-  })
-
-  test('is asked by the next call after a second 401, too', async () => {
-    let calls = 0
-    const { fetch, sent } = scriptedFetch(acceptsOnly(() => 'token-3'))
-    const client = clientOf({ fetch, accessToken: () => `token-${++calls}` })
-    expect(await rejection(read.run(client))).toBeInstanceOf(UnauthorizedError)
-    expect((await settle(read.run(client))).status).toBe('fulfilled')
-    expect(sentTokens(sent)).toEqual(['token-1', 'token-2', 'token-3'])
-  })
-})
-
-describe('what a source gets hold of', () => {
-  test('is nothing: no this, no arguments', async () => {
-    const seen: unknown[] = []
-    function accessToken(this: unknown, ...given: unknown[]): string {
-      seen.push(this, ...given)
-      return 'token'
-    }
-    await settle(read.run(clientOf({ accessToken, fetch: scriptedFetch(success).fetch })))
-    expect(seen).toEqual([undefined])
-  })
-})
-
-describe('a source that fails', () => {
-  const thrown = new Error('vault is sealed')
-  const failures: [string, () => unknown, RegExp][] = [
-    [
-      'throws',
-      () => {
-        throw thrown
+    test.each(['getUserProgress', 'rewardWallet'] as const)(
+      'as it came, but for the white space around it: %s',
+      async (name) => {
+        const { via, sent } = script(success)
+        await settle(operation(name).run(clientOf({ ...via, accessToken: async () => '\n\t the-token \r\n' })))
+        await settle(operation(name).run(clientOf({ ...via, accessToken: '  the-token\n' })))
+        expect(sentTokens(sent)).toEqual(['the-token', 'the-token'])
       },
-      /source failed.*vault is sealed/,
-    ],
-    ['rejects', () => Promise.reject(thrown), /source failed.*vault is sealed/],
-    ['rejects with a string', () => Promise.reject('sealed'), /source failed.*sealed/],
-    ['rejects with nothing', () => Promise.reject(), /source failed/],
-    ['throws null', () => Promise.reject(null), /source failed/],
-    ['gives an empty string', () => '', /an empty string/],
-    ['gives white space', async () => ' \n ', /an empty string/],
-    ['gives undefined', () => undefined, /type undefined/],
-    ['gives null', async () => null, /no token|null|type object/],
-    ['gives a number', () => 42, /type number/],
-    ['gives an object', async () => ({ access_token: 'token-in-an-object' }), /type object/],
-    ['gives two lines', () => 'secret-line\nx-evil: 1', /unusable string.*line breaks/],
-    ['gives a header', () => 'Bearer secret-line', /unusable string.*"Bearer "/],
-    ['gives inner white space', () => 'secret-line and more', /white space/],
-    ['gives letters no header carries', () => 'secret-line-ü', /unusable string/],
-    ['gives a NUL', () => 'secret-line\0', /unusable string/],
-  ]
-
-  test.each(failures)('%s: AccessTokenError, and nothing is sent', async (_, source, message) => {
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken: source as () => string })
-    const error = await immediateRejection(award.run(client))
-    expect(error).toBeInstanceOf(AccessTokenError)
-    expect(error).toMatchObject({ code: 'access_token', operation: 'rewardWallet', outcome: 'not_applied' })
-    expect((error as AccessTokenError).message).toMatch(message)
-    expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/secret-line|token-in-an-object/)
-    expect(sent).toHaveLength(0)
-  })
-
-  test.each([
-    ['nothing', undefined],
-    ['an error without a message', new Error()],
-  ])('with %s says no more than that', async (_, reason) => {
-    const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(reason) })))
-    expect(wordsOf(error)).toBe('getCampaignPoints: the access token source failed')
-  })
-
-  test('a read has no outcome', async () => {
-    const accessToken = (): string => {
-      throw thrown
-    }
-    const error = await immediateRejection(read.run(clientOf({ accessToken })))
-    expect(error).toBeInstanceOf(AccessTokenError)
-    expect(error).not.toHaveProperty('outcome')
-  })
-
-  test('its error is the cause, without what it carries', async () => {
-    const carried = Object.assign(new Error('vault is sealed'), { code: 'E_SEALED', request: { password: 'hunter2' } })
-    const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(carried) })))
-    expect((error as AccessTokenError).cause).toMatchObject({ message: 'vault is sealed', code: 'E_SEALED' })
-    expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain('hunter2')
-  })
-
-  test('is not retried, and asked again by the next call', async () => {
-    const accessToken = vi.fn<() => Promise<string>>().mockRejectedValueOnce(thrown).mockResolvedValue('token')
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    expect(await immediateRejection(read.run(client))).toBeInstanceOf(AccessTokenError)
-    expect(accessToken).toHaveBeenCalledTimes(1)
-    expect((await settle(read.run(client))).status).toBe('fulfilled')
-    expect(sent).toHaveLength(1)
-  })
-
-  test('fails all calls that wait for it, each in its own name', async () => {
-    const accessToken = vi.fn(() => Promise.reject(thrown))
-    const client = clientOf({ accessToken })
-    const errors = await Promise.all([read, award, record].map((of) => immediateRejection(of.run(client))))
-    expect(errors).toMatchObject([
-      { code: 'access_token', operation: 'getCampaignPoints' },
-      { code: 'access_token', operation: 'rewardWallet', outcome: 'not_applied' },
-      { code: 'access_token', operation: 'recordActionValue', outcome: 'not_applied' },
-    ])
-    expect(accessToken).toHaveBeenCalledTimes(1)
-  })
-
-  test.each([
-    ['as it is', (token: string) => token],
-    ['in JSON', (token: string) => JSON.stringify({ token }).replaceAll('/', '\\/')],
-    ['in a URL', encodeURIComponent],
-  ])('and quotes the token that was refused (%s) shows nothing of it', async (_, spell) => {
-    const tokens = ['opaque/first+1', 'opaque/second+2']
-    const accessToken = vi
-      .fn<() => Promise<string>>()
-      .mockResolvedValueOnce(tokens[0] as string)
-      .mockResolvedValueOnce(tokens[1] as string)
-      .mockRejectedValue(new Error(`neither ${tokens.map(spell).join(' nor ')} may be renewed`))
-    const { fetch } = scriptedFetch(refusal(401))
-    const client = clientOf({ fetch, accessToken })
-    await rejection(read.run(client))
-    const error = await rejection(read.run(client))
-    expect(error).toBeInstanceOf(AccessTokenError)
-    expect(error).toHaveProperty('message', expect.stringContaining('may be renewed'))
-    expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/first|second/)
-  })
-
-  test('after a 401 leaves its own error', async () => {
-    const accessToken = vi.fn<() => Promise<string>>().mockResolvedValueOnce('token').mockRejectedValue(thrown)
-    const { fetch, sent } = scriptedFetch(refusal(401))
-    const error = await immediateRejection(record.run(clientOf({ fetch, accessToken })))
-    expect(error).toMatchObject({ code: 'access_token', outcome: 'not_applied' })
-    expect(sent).toHaveLength(1)
-  })
-})
-
-describe('a source that does not come back', () => {
-  const stuck = (): Promise<string> => new Promise(() => undefined)
-
-  test('ends in the total timeout; a write is not applied', async () => {
-    const { fetch, sent } = scriptedFetch(success)
-    const startedAt = performance.now()
-    const error = await rejection(record.run(clientOf({ fetch, accessToken: stuck, totalTimeoutMs: 5000 })))
-    expect(error).toBeInstanceOf(TimeoutError)
-    expect(error).toMatchObject({ scope: 'total', timeoutMs: 5000, outcome: 'not_applied' })
-    expect(performance.now() - startedAt).toBe(5000)
-    expect(sent).toHaveLength(0)
-  })
-
-  test('does not count against the attempt', async () => {
-    const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 5000))
-    const { fetch } = scriptedFetch(success)
-    expect((await settle(read.run(clientOf({ fetch, accessToken, timeoutMs: 1000 })))).status).toBe('fulfilled')
-  })
-
-  test('leaves what remains of the total to the attempt', async () => {
-    const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 800))
-    const { fetch } = scriptedFetch(hanging)
-    const startedAt = performance.now()
-    const client = clientOf({ fetch, accessToken, totalTimeoutMs: 1000 })
-    expect(await rejection(read.run(client))).toMatchObject({ scope: 'total', timeoutMs: 1000 })
-    expect(performance.now() - startedAt).toBe(1000)
-  })
-
-  test('is asked again by the call after the timeout', async () => {
-    const accessToken = vi.fn<() => Promise<string>>().mockImplementationOnce(stuck).mockResolvedValue('token')
-    const { fetch } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    expect(await rejection(read.run(client))).toBeInstanceOf(TimeoutError)
-    expect((await settle(read.run(client))).status).toBe('fulfilled')
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
-
-  test('is asked again by the call after an abort: partners often have no other limit', async () => {
-    const accessToken = vi.fn<() => Promise<string>>().mockImplementationOnce(stuck).mockResolvedValue('token')
-    const { fetch } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    const controller = new AbortController()
-    const aborted = read.run(client, { signal: controller.signal })
-    aborted.catch(() => undefined)
-    await vi.advanceTimersByTimeAsync(5)
-    controller.abort('enough')
-    expect(await immediateRejection(aborted)).toBe('enough')
-    expect((await settle(read.run(client))).status).toBe('fulfilled')
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
-
-  test('an abort takes nothing from the calls that wait as well', async () => {
-    let finish: (token: string) => void = () => undefined
-    const accessToken = vi.fn(
-      () =>
-        new Promise<string>((resolve) => {
-          finish = resolve
-        }),
     )
-    const { fetch } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    const controller = new AbortController()
-    const aborted = read.run(client, { signal: controller.signal })
-    const patient = read.run(client)
-    aborted.catch(() => undefined)
-    await vi.advanceTimersByTimeAsync(5)
-    controller.abort('enough')
-    finish('token')
-    expect(await immediateRejection(aborted)).toBe('enough')
-    expect(await settle(patient)).toEqual({ status: 'fulfilled', value: read.data })
-    expect(accessToken).toHaveBeenCalledTimes(1)
   })
 
-  test('a source that is only slow serves the calls to come, though nobody waited for it', async () => {
-    const accessToken = vi.fn(() => new Promise<string>((resolve) => setTimeout(() => resolve('late'), 6000)))
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    const hasty = { totalTimeoutMs: 5000 }
-    expect(await rejection(read.run(client, hasty))).toBeInstanceOf(TimeoutError)
-    await vi.advanceTimersByTimeAsync(1000)
-    expect((await settle(read.run(client, hasty))).status).toBe('fulfilled')
-    expect(sentTokens(sent)).toEqual(['late'])
-    expect(accessToken).toHaveBeenCalledTimes(1)
-  })
+  describe('a source', () => {
+    test('is not called before the first call', () => {
+      const accessToken = vi.fn(() => 'token')
+      clientOf({ accessToken })
+      expect(accessToken).not.toHaveBeenCalled()
+    })
 
-  /** A source whose calls answer when the test says so, in whatever order. */
-  function slowSource() {
-    const finish: ((token: string) => void)[] = []
-    const accessToken = vi.fn(() => new Promise<string>((resolve) => finish.push(resolve)))
-    return { accessToken, finish }
-  }
+    test('is called once for calls at the same time', async () => {
+      const accessToken = vi.fn(() => new Promise<string>((resolve) => setTimeout(() => resolve('shared'), 100)))
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const calls = Array.from({ length: 64 }, () => read.run(client))
+      await vi.advanceTimersByTimeAsync(50)
+      calls.push(award.run(client))
+      for (const call of calls) expect((await settle(call)).status).toBe('fulfilled')
+      expect(accessToken).toHaveBeenCalledTimes(1)
+      expect(new Set(sentTokens(sent))).toEqual(new Set(['shared']))
+    })
 
-  test.each([
-    ['abort', (signal: AbortSignal) => ({ signal })],
-    ['run out of time', () => ({ totalTimeoutMs: 100 })],
-  ])('callers who %s start no second call while one waits', async (_, options) => {
-    const { accessToken, finish } = slowSource()
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    const patient = read.run(client)
-    for (let caller = 0; caller < 40; caller++) {
-      const controller = new AbortController()
-      const hasty = read.run(client, options(controller.signal)).catch(() => undefined)
-      await vi.advanceTimersByTimeAsync(150)
-      controller.abort()
-      await hasty
-    }
-    expect(accessToken).toHaveBeenCalledTimes(1)
-    finish[0]?.('shared')
-    expect((await settle(patient)).status).toBe('fulfilled')
-    expect(sentTokens(sent)).toEqual(['shared'])
-  })
+    test('is not shared between clients', async () => {
+      const accessToken = vi.fn(() => 'token')
+      const { via } = script(success)
+      await settle(read.run(clientOf({ ...via, accessToken })))
+      await settle(read.run(clientOf({ ...via, accessToken })))
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
 
-  test('callers who all give up at once leave one call to the next', async () => {
-    const { accessToken, finish } = slowSource()
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    const { signal, abort } = abortable()
-    const hasty = Array.from({ length: 40 }, () => read.run(client, { signal }).catch(() => undefined))
-    await vi.advanceTimersByTimeAsync(5)
-    abort()
-    await Promise.all(hasty)
-    const next = Array.from({ length: 40 }, () => read.run(client))
-    await vi.advanceTimersByTimeAsync(5)
-    expect(accessToken).toHaveBeenCalledTimes(2)
-    finish[1]?.('second')
-    for (const call of next) expect((await settle(call)).status).toBe('fulfilled')
-    expect(new Set(sentTokens(sent))).toEqual(new Set(['second']))
-  })
+    test('is called once for refusals at the same time', async () => {
+      let valid = 'token-1'
+      let calls = 0
+      const accessToken = vi.fn(async () => `token-${++calls}`)
+      const { via, sent } = script(acceptsOnly(() => valid))
+      const client = clientOf({ ...via, accessToken })
+      await settle(read.run(client))
+      valid = 'token-2'
+      const results = Array.from({ length: 20 }, () => read.run(client))
+      for (const call of results) expect((await settle(call)).status).toBe('fulfilled')
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      expect(sent).toHaveLength(41)
+    })
 
-  test('an older token that arrives late does not replace a newer one', async () => {
-    const { accessToken, finish } = slowSource()
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    await rejection(read.run(client, { totalTimeoutMs: 100 }))
-    const newer = read.run(client)
-    await vi.advanceTimersByTimeAsync(5)
-    finish[1]?.('newer')
-    await settle(newer)
-    finish[0]?.('older')
-    await vi.advanceTimersByTimeAsync(5)
-    await settle(read.run(client))
-    expect(sentTokens(sent)).toEqual(['newer', 'newer'])
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
-
-  test('nor does it come back when the newer one has been refused', async () => {
-    const { accessToken, finish } = slowSource()
-    const { fetch, sent } = scriptedFetch(refusal(401), success)
-    const client = clientOf({ fetch, accessToken, maxRetries: 0 })
-    await rejection(read.run(client, { totalTimeoutMs: 100 }))
-    const newer = read.run(client).catch(() => undefined)
-    await vi.advanceTimersByTimeAsync(5)
-    finish[1]?.('newer')
-    await newer
-    finish[0]?.('older')
-    await vi.advanceTimersByTimeAsync(5)
-    const next = read.run(client)
-    await vi.advanceTimersByTimeAsync(5)
-    finish[2]?.('newest')
-    await settle(next)
-    expect(sentTokens(sent)).toEqual(['newer', 'newest'])
-  })
-
-  test('an older token that arrives while a newer one is on its way serves those who come', async () => {
-    const { accessToken, finish } = slowSource()
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    await rejection(read.run(client, { totalTimeoutMs: 100 }))
-    const waits = read.run(client)
-    await vi.advanceTimersByTimeAsync(5)
-    finish[0]?.('older')
-    await vi.advanceTimersByTimeAsync(5)
-    await read.run(client)
-    finish[1]?.('newer')
-    await waits
-    await read.run(client)
-    expect(sentTokens(sent)).toEqual(['older', 'newer', 'newer'])
-    expect(accessToken).toHaveBeenCalledTimes(2)
-  })
-
-  test('a call of it that hangs is not joined for ever, though somebody always waits', async () => {
-    const accessToken = vi.fn<() => Promise<string>>().mockImplementationOnce(stuck).mockResolvedValue('token')
-    const { fetch } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken })
-    const calls: Promise<unknown>[] = []
-    for (let second = 0; second <= 70; second += 10) {
-      calls.push(read.run(client).catch((error: unknown) => error))
-      await vi.advanceTimersByTimeAsync(10_000)
-    }
-    expect(accessToken).toHaveBeenCalledTimes(2)
-    await vi.advanceTimersByTimeAsync(60_000)
-    const results = await Promise.all(calls)
-    expect(results.slice(0, 6)).toMatchObject(Array.from({ length: 6 }, () => ({ code: 'timeout' })))
-    expect(results.slice(6)).toEqual([read.data, read.data])
-  })
-
-  test.each<[string, (old: { abort: () => void; fail: () => void }) => void]>([
-    ['whose last caller gives up', ({ abort }) => abort()],
-    ['which fails after all', ({ fail }) => fail()],
-  ])('a call of it that was stuck, %s, takes nothing from the one that came after it', async (_, end) => {
-    let fail: () => void = () => undefined
-    let give: (token: string) => void = () => undefined
-    const accessToken = vi
-      .fn<() => Promise<string>>()
-      .mockImplementationOnce(() => new Promise((_resolve, reject) => (fail = () => reject(new Error('late')))))
-      .mockImplementationOnce(() => new Promise((resolve) => (give = resolve)))
-      .mockResolvedValue('third')
-    const { fetch, sent } = scriptedFetch(success)
-    const client = clientOf({ fetch, accessToken, totalTimeoutMs: 120_000 })
-    const { signal, abort } = abortable()
-    const first = read.run(client, { signal }).catch((error: unknown) => error)
-    await vi.advanceTimersByTimeAsync(60_000)
-    const second = read.run(client)
-    await vi.advanceTimersByTimeAsync(1)
-    end({ abort, fail: () => fail() })
-    await first
-    const third = read.run(client)
-    await vi.advanceTimersByTimeAsync(1)
-    give('second')
-    expect(await Promise.all([second, third])).toEqual([read.data, read.data])
-    expect(accessToken).toHaveBeenCalledTimes(2)
-    expect(sentTokens(sent)).toEqual(['second', 'second'])
-  })
-
-  test('that fails for one who had given up before they asked is heard by nobody', async () => {
-    const failing = () => Promise.reject(new Error('late'))
-    const inside = clientInside(clientOf({ accessToken: failing }))
-    await expect(inside?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
-    // The check of unheard rejections comes after each test.
-    await vi.advanceTimersByTimeAsync(1)
-  })
-
-  test('one that fails when nobody waits any more is heard by nobody', async () => {
-    let fail: (reason: Error) => void = () => undefined
-    const accessToken = (): Promise<string> =>
-      new Promise((_, reject) => {
-        fail = reject
+    test('is not asked again by a late refusal of the old token', async () => {
+      let calls = 0
+      const accessToken = vi.fn(async () => `token-${++calls}`)
+      let quickIsThrough = (): void => undefined
+      const first = new Promise<void>((resolve) => {
+        quickIsThrough = resolve
       })
-    const call = rejection(read.run(clientOf({ accessToken })))
-    expect(await call).toBeInstanceOf(TimeoutError)
-    fail(new Error('late'))
-  })
-})
+      const late: Step = async (request) => {
+        await first
+        return refusal(401)(request)
+      }
+      const { via, sent } = script(late, refusal(401), success)
+      const client = clientOf({ ...via, accessToken })
+      const slow = read.run(client)
+      // Not in faked time, which would wait for all that is on its way.
+      await read.run(client)
+      quickIsThrough()
+      expect((await settle(slow)).status).toBe('fulfilled')
+      expect(sentTokens(sent)).toEqual(['token-1', 'token-1', 'token-2', 'token-2'])
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
 
-describe('what other rooms learn of a token', () => {
-  const address = 'https://service.example/api/v1/'
-  const targetOf = (accessToken: CampaignClientOptions['accessToken']) =>
-    clientInside(clientOf({ accessToken }))?.target('rewardWallets', undefined)
+    test('is asked by the next call, where maxRetries: 0 forbids the replay', async () => {
+      let calls = 0
+      const accessToken = vi.fn(() => `token-${++calls}`)
+      const { via, sent } = script(acceptsOnly(() => 'token-2'))
+      const client = clientOf({ ...via, accessToken, maxRetries: 0 })
+      expect(await rejection(award.run(client))).toMatchObject({ code: 'unauthorized', outcome: 'not_applied' })
+      expect(sent).toHaveLength(1)
+      expect((await settle(award.run(client))).status).toBe('fulfilled')
+      expect(sentTokens(sent)).toEqual(['token-1', 'token-2'])
+    })
 
-  test.each([
-    ['who issued it, and to whom', { iss: 'the service', sub: 'acme' }, 'the service', 'acme'],
-    ['nothing, when it says nothing', {}, null, null],
-    ['nothing of claims that are no text', { iss: 7, sub: ['acme'] }, null, null],
-  ])('%s', async (_, claims, issuer, subject) => {
-    expect(await targetOf(unsigned(claims))).toEqual({ address, issuer, subject })
-  })
-
-  test('nothing, when it is no JWT', async () => {
-    expect(await targetOf('opaque')).toEqual({ address, issuer: null, subject: null })
-  })
-
-  test('the source is not asked while its last token is good', async () => {
-    const accessToken = sourceOf(await jwt(3600))
-    const inside = clientInside(clientOf({ accessToken }))
-    await inside?.target('rewardWallets', undefined)
-    await inside?.target('rewardWallets', undefined)
-    expect(accessToken).toHaveBeenCalledTimes(1)
-  })
-})
-
-describe('the message of a 401', () => {
-  test('says when the token had expired', async () => {
-    const token = await jwt(60)
-    const { fetch } = scriptedFetch(refusal(401))
-    const client = clientOf({ fetch, accessToken: token })
-    vi.setSystemTime(NOW + 61_000)
-    const error = await immediateRejection(read.run(client))
-    expect(error).toBeInstanceOf(UnauthorizedError)
-    expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:05:05.000Z')
+    test('is asked by the next call after a second 401, too', async () => {
+      let calls = 0
+      const { via, sent } = script(acceptsOnly(() => 'token-3'))
+      const client = clientOf({ ...via, accessToken: () => `token-${++calls}` })
+      expect(await rejection(read.run(client))).toBeInstanceOf(UnauthorizedError)
+      expect((await settle(read.run(client))).status).toBe('fulfilled')
+      expect(sentTokens(sent)).toEqual(['token-1', 'token-2', 'token-3'])
+    })
   })
 
-  test('says so in the very millisecond in which it expires', async () => {
-    const { fetch } = scriptedFetch(refusal(401))
-    const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: await jwt(0) })))
-    expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:04:05.000Z')
+  describe('what a source gets hold of', () => {
+    test('is nothing: no this, no arguments', async () => {
+      const seen: unknown[] = []
+      function accessToken(this: unknown, ...given: unknown[]): string {
+        seen.push(this, ...given)
+        return 'token'
+      }
+      await settle(read.run(clientOf({ accessToken, ...script(success).via })))
+      expect(seen).toEqual([undefined])
+    })
   })
 
-  test('says so of a source that gives expired tokens', async () => {
-    const { fetch, sent } = scriptedFetch(refusal(401))
-    const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: sourceOf(await jwt(-3600)) })))
-    expect((error as Error).message).toContain('the token had expired at 2026-01-02T02:04:05.000Z')
-    expect(sent).toHaveLength(2)
+  describe('a source that fails', () => {
+    const thrown = new Error('vault is sealed')
+    const failures: [string, () => unknown, RegExp][] = [
+      [
+        'throws',
+        () => {
+          throw thrown
+        },
+        /source failed.*vault is sealed/,
+      ],
+      ['rejects', () => Promise.reject(thrown), /source failed.*vault is sealed/],
+      ['rejects with a string', () => Promise.reject('sealed'), /source failed.*sealed/],
+      ['rejects with nothing', () => Promise.reject(), /source failed/],
+      ['throws null', () => Promise.reject(null), /source failed/],
+      ['gives an empty string', () => '', /an empty string/],
+      ['gives white space', async () => ' \n ', /an empty string/],
+      ['gives undefined', () => undefined, /type undefined/],
+      ['gives null', async () => null, /no token|null|type object/],
+      ['gives a number', () => 42, /type number/],
+      ['gives an object', async () => ({ access_token: 'token-in-an-object' }), /type object/],
+      ['gives two lines', () => 'secret-line\nx-evil: 1', /unusable string.*line breaks/],
+      ['gives a header', () => 'Bearer secret-line', /unusable string.*"Bearer "/],
+      ['gives inner white space', () => 'secret-line and more', /white space/],
+      ['gives letters no header carries', () => 'secret-line-ü', /unusable string/],
+      ['gives a NUL', () => 'secret-line\0', /unusable string/],
+    ]
+
+    test.each(failures)('%s: AccessTokenError, and nothing is sent', async (_, source, message) => {
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken: source as () => string })
+      const error = await immediateRejection(award.run(client))
+      expect(error).toBeInstanceOf(AccessTokenError)
+      expect(error).toMatchObject({ code: 'access_token', operation: 'rewardWallet', outcome: 'not_applied' })
+      expect((error as AccessTokenError).message).toMatch(message)
+      expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/secret-line|token-in-an-object/)
+      expect(sent).toHaveLength(0)
+    })
+
+    test.each([
+      ['nothing', undefined],
+      ['an error without a message', new Error()],
+    ])('with %s says no more than that', async (_, reason) => {
+      const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(reason) })))
+      expect(wordsOf(error)).toBe('getCampaignPoints: the access token source failed')
+    })
+
+    test('a read has no outcome', async () => {
+      const accessToken = (): string => {
+        throw thrown
+      }
+      const error = await immediateRejection(read.run(clientOf({ accessToken })))
+      expect(error).toBeInstanceOf(AccessTokenError)
+      expect(error).not.toHaveProperty('outcome')
+    })
+
+    test('its error is the cause, without what it carries', async () => {
+      const carried = Object.assign(new Error('vault is sealed'), {
+        code: 'E_SEALED',
+        request: { password: 'hunter2' },
+      })
+      const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(carried) })))
+      expect((error as AccessTokenError).cause).toMatchObject({ message: 'vault is sealed', code: 'E_SEALED' })
+      expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain('hunter2')
+    })
+
+    test('is not retried, and asked again by the next call', async () => {
+      const accessToken = vi.fn<() => Promise<string>>().mockRejectedValueOnce(thrown).mockResolvedValue('token')
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      expect(await immediateRejection(read.run(client))).toBeInstanceOf(AccessTokenError)
+      expect(accessToken).toHaveBeenCalledTimes(1)
+      expect((await settle(read.run(client))).status).toBe('fulfilled')
+      expect(sent).toHaveLength(1)
+    })
+
+    test('fails all calls that wait for it, each in its own name', async () => {
+      const accessToken = vi.fn(() => Promise.reject(thrown))
+      const client = clientOf({ accessToken })
+      const errors = await Promise.all([read, award, record].map((of) => immediateRejection(of.run(client))))
+      expect(errors).toMatchObject([
+        { code: 'access_token', operation: 'getCampaignPoints' },
+        { code: 'access_token', operation: 'rewardWallet', outcome: 'not_applied' },
+        { code: 'access_token', operation: 'recordActionValue', outcome: 'not_applied' },
+      ])
+      expect(accessToken).toHaveBeenCalledTimes(1)
+    })
+
+    test.each([
+      ['as it is', (token: string) => token],
+      ['in JSON', (token: string) => JSON.stringify({ token }).replaceAll('/', '\\/')],
+      ['in a URL', encodeURIComponent],
+    ])('and quotes the token that was refused (%s) shows nothing of it', async (_, spell) => {
+      const tokens = ['opaque/first+1', 'opaque/second+2']
+      const accessToken = vi
+        .fn<() => Promise<string>>()
+        .mockResolvedValueOnce(tokens[0] as string)
+        .mockResolvedValueOnce(tokens[1] as string)
+        .mockRejectedValue(new Error(`neither ${tokens.map(spell).join(' nor ')} may be renewed`))
+      const { via } = script(refusal(401))
+      const client = clientOf({ ...via, accessToken })
+      await rejection(read.run(client))
+      const error = await rejection(read.run(client))
+      expect(error).toBeInstanceOf(AccessTokenError)
+      expect(error).toHaveProperty('message', expect.stringContaining('may be renewed'))
+      expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/first|second/)
+    })
+
+    test('after a 401 leaves its own error', async () => {
+      const accessToken = vi.fn<() => Promise<string>>().mockResolvedValueOnce('token').mockRejectedValue(thrown)
+      const { via, sent } = script(refusal(401))
+      const error = await immediateRejection(record.run(clientOf({ ...via, accessToken })))
+      expect(error).toMatchObject({ code: 'access_token', outcome: 'not_applied' })
+      expect(sent).toHaveLength(1)
+    })
   })
 
-  test.each([
-    ['is valid', () => jwt(3600)],
-    ['shows no exp', () => jwt()],
-    ['is opaque', async () => 'opaque'],
-  ])('says nothing of it when the token %s', async (_, token) => {
-    const { fetch } = scriptedFetch(refusal(401))
-    const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: await token() })))
-    expect(wordsOf(error)).toBe('getCampaignPoints: the service answered HTTP 401, scripted')
-  })
+  describe('a source that does not come back', () => {
+    const stuck = (): Promise<string> => new Promise(() => undefined)
 
-  test('names no moment that is before all dates', async () => {
-    const { fetch } = scriptedFetch(refusal(401))
-    const error = await immediateRejection(read.run(clientOf({ fetch, accessToken: await jwt(-1e300) })))
-    expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
-  })
+    test('ends in the total timeout; a write is not applied', async () => {
+      const { via, sent } = script(success)
+      const startedAt = performance.now()
+      const error = await rejection(record.run(clientOf({ ...via, accessToken: stuck, totalTimeoutMs: 5000 })))
+      expect(error).toBeInstanceOf(TimeoutError)
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 5000, outcome: 'not_applied' })
+      expect(performance.now() - startedAt).toBe(5000)
+      expect(sent).toHaveLength(0)
+    })
 
-  test.each([403, 400, 500])('and an expired token is no matter of a %i', async (status) => {
-    const { fetch } = scriptedFetch(refusal(status))
-    const client = clientOf({ fetch, accessToken: await jwt(-60), maxRetries: 0 })
-    expect(((await immediateRejection(read.run(client))) as Error).message).not.toContain('expired')
-  })
-})
+    test('does not count against the attempt', async () => {
+      const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 5000))
+      const { via } = script(success)
+      expect((await settle(read.run(clientOf({ ...via, accessToken, timeoutMs: 1000 })))).status).toBe('fulfilled')
+    })
 
-describe('a token that is a string', () => {
-  test('is never renewed: one 401 ends the call', async () => {
-    const { fetch, sent } = scriptedFetch(refusal(401), success)
-    expect(await immediateRejection(read.run(clientOf({ fetch, maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
-    expect(sent).toHaveLength(1)
-  })
+    test('leaves what remains of the total to the attempt', async () => {
+      const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 800))
+      const { via } = script(hanging)
+      const startedAt = performance.now()
+      const client = clientOf({ ...via, accessToken, totalTimeoutMs: 1000 })
+      expect(await rejection(read.run(client))).toMatchObject({ scope: 'total', timeoutMs: 1000 })
+      expect(performance.now() - startedAt).toBe(1000)
+    })
 
-  test('is sent again by the next call, also when refused or expired', async () => {
-    const token = await jwt(-60)
-    const { fetch, sent } = scriptedFetch(refusal(401), success)
-    const client = clientOf({ fetch, accessToken: token })
-    await immediateRejection(read.run(client))
-    expect((await settle(read.run(client))).status).toBe('fulfilled')
-    expect(sentTokens(sent)).toEqual([token, token])
-  })
+    test('is asked again by the call after the timeout', async () => {
+      const accessToken = vi.fn<() => Promise<string>>().mockImplementationOnce(stuck).mockResolvedValue('token')
+      const { via } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      expect(await rejection(read.run(client))).toBeInstanceOf(TimeoutError)
+      expect((await settle(read.run(client))).status).toBe('fulfilled')
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
 
-  test.each([
-    ['empty', ''],
-    ['white space', ' \n'],
-    ['two lines', 'secret-line\nx'],
-    ['a header', 'Bearer secret-line'],
-    ['missing', undefined],
-    ['null', null],
-    ['an object', { token: 'secret-line' }],
-    ['a promise', Promise.resolve('secret-line')],
-  ])('%s is a ConfigurationError', (_, accessToken) => {
-    let caught: unknown
-    try {
-      clientOf({ accessToken: accessToken as string })
-    } catch (error) {
-      caught = error
+    test('is asked again by the call after an abort: partners often have no other limit', async () => {
+      const accessToken = vi.fn<() => Promise<string>>().mockImplementationOnce(stuck).mockResolvedValue('token')
+      const { via } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const controller = new AbortController()
+      const aborted = read.run(client, { signal: controller.signal })
+      aborted.catch(() => undefined)
+      await vi.advanceTimersByTimeAsync(5)
+      controller.abort('enough')
+      expect(await immediateRejection(aborted)).toBe('enough')
+      expect((await settle(read.run(client))).status).toBe('fulfilled')
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
+
+    test('an abort takes nothing from the calls that wait as well', async () => {
+      let finish: (token: string) => void = () => undefined
+      const accessToken = vi.fn(
+        () =>
+          new Promise<string>((resolve) => {
+            finish = resolve
+          }),
+      )
+      const { via } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const controller = new AbortController()
+      const aborted = read.run(client, { signal: controller.signal })
+      const patient = read.run(client)
+      aborted.catch(() => undefined)
+      await vi.advanceTimersByTimeAsync(5)
+      controller.abort('enough')
+      finish('token')
+      expect(await immediateRejection(aborted)).toBe('enough')
+      expect(await settle(patient)).toEqual({ status: 'fulfilled', value: read.data })
+      expect(accessToken).toHaveBeenCalledTimes(1)
+    })
+
+    test('a source that is only slow serves the calls to come, though nobody waited for it', async () => {
+      const accessToken = vi.fn(() => new Promise<string>((resolve) => setTimeout(() => resolve('late'), 6000)))
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const hasty = { totalTimeoutMs: 5000 }
+      expect(await rejection(read.run(client, hasty))).toBeInstanceOf(TimeoutError)
+      await vi.advanceTimersByTimeAsync(1000)
+      expect((await settle(read.run(client, hasty))).status).toBe('fulfilled')
+      expect(sentTokens(sent)).toEqual(['late'])
+      expect(accessToken).toHaveBeenCalledTimes(1)
+    })
+
+    /** A source whose calls answer when the test says so, in whatever order. */
+    function slowSource() {
+      const finish: ((token: string) => void)[] = []
+      const accessToken = vi.fn(() => new Promise<string>((resolve) => finish.push(resolve)))
+      return { accessToken, finish }
     }
-    expect(caught).toBeInstanceOf(ConfigurationError)
-    expect((caught as Error).message).toContain('accessToken')
-    expect(inspect(caught, { showHidden: true })).not.toContain('secret-line')
+
+    test.each([
+      ['abort', (signal: AbortSignal) => ({ signal })],
+      ['run out of time', () => ({ totalTimeoutMs: 100 })],
+    ])('callers who %s start no second call while one waits', async (_, options) => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const patient = read.run(client)
+      for (let caller = 0; caller < 40; caller++) {
+        const controller = new AbortController()
+        const hasty = read.run(client, options(controller.signal)).catch(() => undefined)
+        await vi.advanceTimersByTimeAsync(150)
+        controller.abort()
+        await hasty
+      }
+      expect(accessToken).toHaveBeenCalledTimes(1)
+      finish[0]?.('shared')
+      expect((await settle(patient)).status).toBe('fulfilled')
+      expect(sentTokens(sent)).toEqual(['shared'])
+    })
+
+    test('callers who all give up at once leave one call to the next', async () => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const { signal, abort } = abortable()
+      const hasty = Array.from({ length: 40 }, () => read.run(client, { signal }).catch(() => undefined))
+      await vi.advanceTimersByTimeAsync(5)
+      abort()
+      await Promise.all(hasty)
+      const next = Array.from({ length: 40 }, () => read.run(client))
+      await vi.advanceTimersByTimeAsync(5)
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      finish[1]?.('second')
+      for (const call of next) expect((await settle(call)).status).toBe('fulfilled')
+      expect(new Set(sentTokens(sent))).toEqual(new Set(['second']))
+    })
+
+    test('an older token that arrives late does not replace a newer one', async () => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      await rejection(read.run(client, { totalTimeoutMs: 100 }))
+      const newer = read.run(client)
+      await vi.advanceTimersByTimeAsync(5)
+      finish[1]?.('newer')
+      await settle(newer)
+      finish[0]?.('older')
+      await vi.advanceTimersByTimeAsync(5)
+      await settle(read.run(client))
+      expect(sentTokens(sent)).toEqual(['newer', 'newer'])
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
+
+    test('nor does it come back when the newer one has been refused', async () => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(refusal(401), success)
+      const client = clientOf({ ...via, accessToken, maxRetries: 0 })
+      await rejection(read.run(client, { totalTimeoutMs: 100 }))
+      const newer = read.run(client).catch(() => undefined)
+      await vi.advanceTimersByTimeAsync(5)
+      finish[1]?.('newer')
+      await newer
+      finish[0]?.('older')
+      await vi.advanceTimersByTimeAsync(5)
+      const next = read.run(client)
+      await vi.advanceTimersByTimeAsync(5)
+      finish[2]?.('newest')
+      await settle(next)
+      expect(sentTokens(sent)).toEqual(['newer', 'newest'])
+    })
+
+    test('an older token that arrives while a newer one is on its way serves those who come', async () => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      await rejection(read.run(client, { totalTimeoutMs: 100 }))
+      const waits = read.run(client)
+      await vi.advanceTimersByTimeAsync(5)
+      finish[0]?.('older')
+      await vi.advanceTimersByTimeAsync(5)
+      await read.run(client)
+      finish[1]?.('newer')
+      await waits
+      await read.run(client)
+      expect(sentTokens(sent)).toEqual(['older', 'newer', 'newer'])
+      expect(accessToken).toHaveBeenCalledTimes(2)
+    })
+
+    test('a call of it that hangs is not joined for ever, though somebody always waits', async () => {
+      const accessToken = vi.fn<() => Promise<string>>().mockImplementationOnce(stuck).mockResolvedValue('token')
+      const { via } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const calls: Promise<unknown>[] = []
+      for (let second = 0; second <= 70; second += 10) {
+        calls.push(read.run(client).catch((error: unknown) => error))
+        await vi.advanceTimersByTimeAsync(10_000)
+      }
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      await vi.advanceTimersByTimeAsync(60_000)
+      const results = await Promise.all(calls)
+      expect(results.slice(0, 6)).toMatchObject(Array.from({ length: 6 }, () => ({ code: 'timeout' })))
+      expect(results.slice(6)).toEqual([read.data, read.data])
+    })
+
+    test.each<[string, (old: { abort: () => void; fail: () => void }) => void]>([
+      ['whose last caller gives up', ({ abort }) => abort()],
+      ['which fails after all', ({ fail }) => fail()],
+    ])('a call of it that was stuck, %s, takes nothing from the one that came after it', async (_, end) => {
+      let fail: () => void = () => undefined
+      let give: (token: string) => void = () => undefined
+      const accessToken = vi
+        .fn<() => Promise<string>>()
+        .mockImplementationOnce(() => new Promise((_resolve, reject) => (fail = () => reject(new Error('late')))))
+        .mockImplementationOnce(() => new Promise((resolve) => (give = resolve)))
+        .mockResolvedValue('third')
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken, totalTimeoutMs: 120_000 })
+      const { signal, abort } = abortable()
+      const first = read.run(client, { signal }).catch((error: unknown) => error)
+      await vi.advanceTimersByTimeAsync(60_000)
+      const second = read.run(client)
+      await vi.advanceTimersByTimeAsync(1)
+      end({ abort, fail: () => fail() })
+      await first
+      const third = read.run(client)
+      await vi.advanceTimersByTimeAsync(1)
+      give('second')
+      expect(await Promise.all([second, third])).toEqual([read.data, read.data])
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      expect(sentTokens(sent)).toEqual(['second', 'second'])
+    })
+
+    test('that fails for one who had given up before they asked is heard by nobody', async () => {
+      const failing = () => Promise.reject(new Error('late'))
+      const inside = clientInside(clientOf({ accessToken: failing }))
+      await expect(inside?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
+      // The check of unheard rejections comes after each test.
+      await vi.advanceTimersByTimeAsync(1)
+    })
+
+    test('one that fails when nobody waits any more is heard by nobody', async () => {
+      let fail: (reason: Error) => void = () => undefined
+      const accessToken = (): Promise<string> =>
+        new Promise((_, reject) => {
+          fail = reject
+        })
+      const call = rejection(read.run(clientOf({ accessToken })))
+      expect(await call).toBeInstanceOf(TimeoutError)
+      fail(new Error('late'))
+    })
+  })
+
+  describe('what other rooms learn of a token', () => {
+    const address = 'https://service.example/api/v1/'
+    const targetOf = (accessToken: CampaignClientOptions['accessToken']) =>
+      clientInside(clientOf({ accessToken }))?.target('rewardWallets', undefined)
+
+    test.each([
+      ['who issued it, and to whom', { iss: 'the service', sub: 'acme' }, 'the service', 'acme'],
+      ['nothing, when it says nothing', {}, null, null],
+      ['nothing of claims that are no text', { iss: 7, sub: ['acme'] }, null, null],
+    ])('%s', async (_, claims, issuer, subject) => {
+      expect(await targetOf(unsigned(claims))).toEqual({ address, issuer, subject })
+    })
+
+    test('nothing, when it is no JWT', async () => {
+      expect(await targetOf('opaque')).toEqual({ address, issuer: null, subject: null })
+    })
+
+    test('the source is not asked while its last token is good', async () => {
+      const accessToken = sourceOf(await jwt(3600))
+      const inside = clientInside(clientOf({ accessToken }))
+      await inside?.target('rewardWallets', undefined)
+      await inside?.target('rewardWallets', undefined)
+      expect(accessToken).toHaveBeenCalledTimes(1)
+    })
+  })
+
+  describe('the message of a 401', () => {
+    test('says when the token had expired', async () => {
+      const token = await jwt(60)
+      const { via } = script(refusal(401))
+      const client = clientOf({ ...via, accessToken: token })
+      vi.setSystemTime(NOW + 61_000)
+      const error = await immediateRejection(read.run(client))
+      expect(error).toBeInstanceOf(UnauthorizedError)
+      expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:05:05.000Z')
+    })
+
+    test('says so in the very millisecond in which it expires', async () => {
+      const { via } = script(refusal(401))
+      const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(0) })))
+      expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:04:05.000Z')
+    })
+
+    test('says so of a source that gives expired tokens', async () => {
+      const { via, sent } = script(refusal(401))
+      const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: sourceOf(await jwt(-3600)) })))
+      expect((error as Error).message).toContain('the token had expired at 2026-01-02T02:04:05.000Z')
+      expect(sent).toHaveLength(2)
+    })
+
+    test.each([
+      ['is valid', () => jwt(3600)],
+      ['shows no exp', () => jwt()],
+      ['is opaque', async () => 'opaque'],
+    ])('says nothing of it when the token %s', async (_, token) => {
+      const { via } = script(refusal(401))
+      const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await token() })))
+      expect(wordsOf(error)).toBe('getCampaignPoints: the service answered HTTP 401, scripted')
+    })
+
+    test('names no moment that is before all dates', async () => {
+      const { via } = script(refusal(401))
+      const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(-1e300) })))
+      expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
+    })
+
+    test.each([403, 400, 500])('and an expired token is no matter of a %i', async (status) => {
+      const { via } = script(refusal(status))
+      const client = clientOf({ ...via, accessToken: await jwt(-60), maxRetries: 0 })
+      expect(((await immediateRejection(read.run(client))) as Error).message).not.toContain('expired')
+    })
+  })
+
+  describe('a token that is a string', () => {
+    test('is never renewed: one 401 ends the call', async () => {
+      const { via, sent } = script(refusal(401), success)
+      expect(await immediateRejection(read.run(clientOf({ ...via, maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
+      expect(sent).toHaveLength(1)
+    })
+
+    test('is sent again by the next call, also when refused or expired', async () => {
+      const token = await jwt(-60)
+      const { via, sent } = script(refusal(401), success)
+      const client = clientOf({ ...via, accessToken: token })
+      await immediateRejection(read.run(client))
+      expect((await settle(read.run(client))).status).toBe('fulfilled')
+      expect(sentTokens(sent)).toEqual([token, token])
+    })
+
+    test.each([
+      ['empty', ''],
+      ['white space', ' \n'],
+      ['two lines', 'secret-line\nx'],
+      ['a header', 'Bearer secret-line'],
+      ['missing', undefined],
+      ['null', null],
+      ['an object', { token: 'secret-line' }],
+      ['a promise', Promise.resolve('secret-line')],
+    ])('%s is a ConfigurationError', (_, accessToken) => {
+      let caught: unknown
+      try {
+        clientOf({ accessToken: accessToken as string })
+      } catch (error) {
+        caught = error
+      }
+      expect(caught).toBeInstanceOf(ConfigurationError)
+      expect((caught as Error).message).toContain('accessToken')
+      expect(inspect(caught, { showHidden: true })).not.toContain('secret-line')
+    })
   })
 })
