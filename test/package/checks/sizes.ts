@@ -37,7 +37,7 @@ const BUNDLES: readonly BundleBudget[] = [
 ]
 
 /** Of the tarball, in kB. */
-const PACKED_LIMIT = 400
+const PACKED_LIMIT = 390
 const UNPACKED_LIMIT = 1_550
 
 /**
