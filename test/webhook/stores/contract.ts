@@ -6,7 +6,7 @@ import { claimed, freshKey, whenFree } from './store-clock.ts'
 /** Long enough that nothing lapses within a test. */
 const LONG = 60_000
 /** Short enough to wait for, long enough for a few calls on a busy machine. */
-const SHORT = 150
+const SHORT = 750
 
 /**
  * What a receiver relies on, whatever the store: the same tests over all of them.
@@ -113,7 +113,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect((await store.claim(key, LONG)).state).toBe('done')
     })
 
-    test('it is forgotten when its time is over', async () => {
+    test.concurrent('it is forgotten when its time is over', async () => {
       const store = open()
       const key = freshKey()
       await store.complete(key, await claimed(store, key, LONG), SHORT)
@@ -122,7 +122,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect((await store.claim(key, LONG)).state).toBe('claimed')
     })
 
-    test('it outlives the lease', async () => {
+    test.concurrent('it outlives the lease', async () => {
       const store = open()
       const key = freshKey()
       await store.complete(key, await claimed(store, key, SHORT), LONG)
@@ -211,7 +211,7 @@ export function storeContract(open: () => DeliveryStore): void {
   })
 
   describe('leases', () => {
-    test('an extended claim outlives its first lease', async () => {
+    test.concurrent('an extended claim outlives its first lease', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, SHORT)
@@ -221,7 +221,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(await store.complete(key, token, LONG)).toBe(true)
     })
 
-    test('extending sets the end, it does not add to it', async () => {
+    test.concurrent('extending sets the end, it does not add to it', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, LONG)

@@ -57,10 +57,10 @@ export async function expectOutageHandled(
 
   await service.restart()
   const recovered = () => store.extend(key, token, 60_000).catch(() => 'gone')
-  await expect.poll(recovered, { timeout: 15_000 }).toBe(remembers)
+  await expect.poll(recovered).toBe(remembers)
   // A client may report the loss once more on a connection it did not use since.
-  await expect.poll(attempt, { timeout: 15_000 }).toBe(200)
-  await expect.poll(attempt, { timeout: 15_000 }).toBe(200)
+  await expect.poll(attempt).toBe(200)
+  await expect.poll(attempt).toBe(200)
   expect(handled).toBe(1)
   // Where the claim was forgotten the finished work is recorded all the same.
   expect(await store.complete(key, token, 60_000)).toBe(true)

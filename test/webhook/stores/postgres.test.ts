@@ -488,7 +488,6 @@ describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
           await service.stop()
         }
       },
-      30_000,
     )
   },
 )

@@ -189,7 +189,6 @@ describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore 
         await service.stop()
       }
     },
-    20_000,
   )
 })
 

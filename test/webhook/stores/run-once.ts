@@ -215,7 +215,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         await receiver.close()
         await close()
       }
-    }, 30_000)
+    })
   })
 
   test('of 20 concurrent calls one applies, and the others find it done', async () => {
