@@ -38,8 +38,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   stores: {
     sources: [
       ...within('src/webhook/stores', 'memory redis arguments'),
-      ...within('src/webhook/stores/postgres', 'store statements pg postgres-js gate'),
-      ...within('src/shared', 'batches'),
+      ...within('src/webhook/stores/postgres', 'store statements database pg postgres-js gate'),
+      ...within('src/shared', 'batches postgres-table'),
     ],
     tests: [
       ...testsIn('test/shared', 'batches'),

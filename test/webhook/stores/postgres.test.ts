@@ -617,6 +617,16 @@ describe('the arguments of postgresStore', () => {
     expect(() => postgresSchema(table)).toThrow(/^postgresSchema: the table must be a name/)
   })
 
+  test.each<[table: unknown, shown: string]>([
+    ['a\nb', '"a\\nb"'],
+    [5, 'number'],
+  ])('why the table %j is refused is told on one line', (table, shown) => {
+    expect(() => postgresSchema(table as string)).toThrow(
+      'postgresSchema: the table must be a name, or a schema and a name with a dot between: letters, digits and ' +
+        `underscores, not starting with a digit, at most 63 characters each; got ${shown}`,
+    )
+  })
+
   test('a misspelt option is refused', () => {
     expect(() => postgresStore(fake, { tableName: 'x' } as PostgresStoreOptions)).toThrow(
       'postgresStore: tableName is not an option; there are table, runOnceRetainMs',
