@@ -117,6 +117,14 @@ describe.each(clients)('the connections of %s', (_, open) => {
 })
 
 describe('what ends a process is told at its first use', () => {
+  test('not what another copy of the package has told already', async () => {
+    for (const symbol of WARNED) Reflect.set(globalThis, symbol, true)
+    await postgresStore(pgPool({ max: 2 }, 0)).runOnce('key', () => 1)
+    await postgresStore(pgPool({}, 0)).release('key', 'a token')
+    postgresStore(postgresSql({ fetch_types: true }))
+    expect(process.emitWarning).not.toHaveBeenCalled()
+  })
+
   test('a pool of pg that nobody listens to', async () => {
     const store = postgresStore(pgPool({}, 0))
     expect(process.emitWarning).not.toHaveBeenCalled()
