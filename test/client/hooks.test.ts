@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
 import { settle } from '../http/fake-time.ts'
 import { allQuiet } from '../http/real-connections.ts'
-import { answer, hanging, lost, refusal, type Step } from '../http/scripted-fetch.ts'
+import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
 import { bothWires } from '../http/wires.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
@@ -425,4 +425,21 @@ describe.each(bothWires())('over $name', ({ script }) => {
       }
     })
   })
+})
+
+it('onResponse tells how long an answer took, without the waits before it', async () => {
+  vi.useFakeTimers()
+  try {
+    vi.advanceTimersByTime(1_000)
+    const slow: Step = async (request) => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
+      return fitting(request)
+    }
+    const onResponse = vi.fn()
+    const { fetch } = scriptedFetch(refusal(503, { 'retry-after': '7' }), slow)
+    await settle(clientWith({ fetch, hooks: { onResponse }, maxRetries: 1 }).getInviteCode(ask))
+    expect(onResponse.mock.calls).toMatchObject([[{ durationMs: 0 }], [{ durationMs: 3_000 }]])
+  } finally {
+    vi.useRealTimers()
+  }
 })
