@@ -1,7 +1,7 @@
 import { CampaignClient, type CampaignClientOptions, RateLimitError, TimeoutError } from 'campaign-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { immediateRejection, rejection, settle } from '../http/fake-time.ts'
-import { answer, hanging, refusal, type Step } from '../http/scripted-fetch.ts'
+import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
 import { bothWires, type Scripted } from '../http/wires.ts'
 
 afterEach(() => {
@@ -159,6 +159,37 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await settle(client.rewardWallet(award))).toMatchObject({ status: 'fulfilled' })
       expect(delays).toEqual([150])
     })
+  })
+})
+
+describe('after the pause of a rush', () => {
+  const RUSH = 20
+  const limited = Array.from({ length: RUSH }, () => refusal(429, { 'retry-after': '1' })) as [Step, ...Step[]]
+
+  /** How long it takes until the rush is through, by the faked clock, when each attempt takes 100 ms and ends so. */
+  async function durationOf(step: Step): Promise<number> {
+    fakeTime()
+    const slowly: Step = async (request) => {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return step(request)
+    }
+    const { fetch, sent } = scriptedFetch(...limited, slowly)
+    const client = clientOf({ fetch }, { maxRetries: 1 })
+    const startedAt = performance.now()
+    await settle(Promise.allSettled(limited.map(() => client.rewardWallet(award))))
+    expect(sent).toHaveLength(2 * RUSH)
+    return performance.now() - startedAt
+  }
+
+  test.each([
+    ['succeed', done],
+    ['are refused for what they ask', refusal(400)],
+  ])('more and more calls go at once, while they %s', async (_, step) => {
+    expect(await durationOf(step)).toBeLessThan(1_000 + (RUSH / 2) * 100)
+  })
+
+  test('one goes after the other, while nothing shows that the service takes them', async () => {
+    expect(await durationOf(lost)).toBe(1_000 + RUSH * 100)
   })
 })
 

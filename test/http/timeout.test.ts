@@ -165,6 +165,13 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(6)
     })
 
+    test('an attempt that may take all the time there is ends the call, and is not retried', async () => {
+      const { via, sent } = script(hanging)
+      const error = await rejection(read.run(clientOf({ ...via, timeoutMs: 700, totalTimeoutMs: 700 })))
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 700, message: expect.stringContaining('took longer') })
+      expect(sent).toHaveLength(1)
+    })
+
     test('a call may differ from its client', async () => {
       const { via } = script(hanging)
       const client = clientOf({ ...via, timeoutMs: 1, totalTimeoutMs: 2 })
