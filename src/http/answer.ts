@@ -148,10 +148,10 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   const { status } = answer
   const { code, message, reason, denied } = readComplaint(body, context.secrets)
   const isHttpError = status >= 400
-  // On a 2xx answer a code that is a status stands in for it. Without any code, a plain "no" is a refusal, and so are
-  // the reasons that the interface knows; anything else does not say what happened.
+  // On a 2xx answer a code from 400 on stands in for the status. Without any code, a plain "no" is a refusal, and so
+  // are the reasons that the interface knows; anything else does not say what happened.
   const stated = code ?? 0
-  const effective = isHttpError ? status : stated >= 400 && stated < 600 ? stated : undefined
+  const effective = isHttpError ? status : stated >= 400 ? stated : undefined
   const rejection = REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
   const isRefusal = effective !== undefined || rejection !== undefined || (denied && code === undefined)
   const tokenRefused = effective === 401
@@ -177,8 +177,7 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   )
 }
 
-function errorClass(status: number | undefined): ApiErrorClass {
-  if (status === undefined) return ApiError
+function errorClass(status = 0): ApiErrorClass {
   return CLASSES.get(status) ?? (status >= 500 && status < 600 ? ServiceError : ApiError)
 }
 
