@@ -93,7 +93,7 @@ function networkFailure(thrown: unknown, sent: boolean, secrets: readonly string
 function wordsOf(cause: Error | undefined): string[] {
   const words: string[] = []
   for (let error = cause; error !== undefined; error = error.cause as Error | undefined) {
-    if (error.message !== '' && !words.includes(error.message)) words.push(error.message)
+    if (!words.includes(error.message)) words.push(error.message)
   }
   return words
 }
