@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { sourcesByName } from './scripts/entry-points.ts'
+import { FULL_SIZE } from './test/machine/full-size.ts'
 import LongestFirst from './test/machine/longest-first.ts'
 
 /** Tests import the package by the names a partner uses. */
@@ -18,8 +19,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/consumers/**', 'test/runtimes/**', '**/node_modules/**'],
-    // Many tests wait for servers, processes and leases: with one more, two cores are idle for a seventh of the time.
-    maxWorkers: availableParallelism() + 3,
+    // Many tests wait for servers, processes and leases: with one more, two cores are idle for a seventh of the time. In their
+    // full size they compute.
+    maxWorkers: availableParallelism() + (FULL_SIZE ? 1 : 3),
     // Of those within a file that say so: they wait for leases of processes, and need little else.
     maxConcurrency: 8,
     // To start a process for each file, and import everything anew, took a third of all the time.
