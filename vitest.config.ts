@@ -24,8 +24,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + (FULL_SIZE ? 1 : 3),
     // Of those within a file that say so: they wait for leases of processes, and need little else.
     maxConcurrency: 8,
-    // To start a process for each file, and import everything anew, took a third of all the time.
-    isolate: false,
+    // To start a process for each file, and import everything anew, took a third of all the time. The gate takes it.
+    isolate: FULL_SIZE,
     setupFiles: ['test/machine/shared-process.ts'],
     sequence: isShuffled ? {} : { sequencer: LongestFirst },
     // A machine may be many times slower than ours, and slowness is not what is tested.

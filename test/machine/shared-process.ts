@@ -4,11 +4,15 @@
  */
 import { afterAll, expect, vi } from 'vitest'
 
+/** Loaded before any test can put another `fetch` in its place. Whether it is still the same tells whether a file loaded it anew. */
+const SOURCE = '../../src/index.ts'
+const source: unknown = await import(SOURCE)
+
 const globals = Object.getOwnPropertyDescriptors(globalThis) as Record<string, PropertyDescriptor>
 const env = { ...process.env }
 const listeners = countListeners()
 
-afterAll(() => {
+afterAll(async () => {
   // As Vitest does after each file: what a spy puts back may be a clock that has been taken away since.
   vi.restoreAllMocks()
   const found = {
@@ -20,6 +24,8 @@ afterAll(() => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()
+  // What was loaded under other globals (a `fetch` that is intercepted) may have kept them.
+  if ((await import(SOURCE)) !== source) vi.resetModules()
   expect(found, 'what the file leaves behind').toEqual({ fakeTimers: false, globals: [], env, listeners })
 })
 
