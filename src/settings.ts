@@ -52,7 +52,7 @@ export interface ClientSettings {
   readonly queryNames: ReturnType<typeof readQueryNames>
   readonly webhookRegistrationPath: string | undefined
   readonly responseValidation: 'throw' | 'report'
-  readonly hooks: ClientHooks
+  readonly hooks: ClientHooks | undefined
   readonly retryDelayMs: RetryDelay | undefined
   readonly limits: RequestLimits | undefined
   readonly guard: WriteGuard
@@ -249,7 +249,7 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     queryNames: readQueryNames(options.queryNames),
     webhookRegistrationPath: webhookRegistrationPath && readRegistrationPath(webhookRegistrationPath),
     responseValidation: options.responseValidation ?? 'throw',
-    hooks: options.hooks ?? {},
+    hooks: options.hooks,
     retryDelayMs: options.retryDelayMs,
     limits: options.limits,
     guard: options.guard ?? {},

@@ -1,9 +1,10 @@
-import type { AnyEndpoint } from '../endpoints/index.ts'
+import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import type { RequestEvent } from '../options.ts'
 import type { ClientSettings } from '../settings.ts'
 import { typeName } from '../shared/type-name.ts'
 import type { AddressHint } from './address-hint.ts'
 import { decode, lacksItsData, traceHeaders } from './answer.ts'
+import { cancellableSend } from './cancellation.ts'
 import {
   attemptTookTooLong,
   brokenAnswer,
@@ -30,15 +31,23 @@ export interface CallContext {
   readonly addressHint: AddressHint
 }
 
-/** One attempt of a call. */
-export interface Attempt {
-  readonly prepared: PreparedCall
-  readonly event: RequestEvent
+/** One call, and how far it has got. */
+export interface CallState {
+  readonly callId: string
+  readonly operation: OperationName
   readonly endpoint: AnyEndpoint
   /** On the clock of `performance.now()`. */
-  readonly deadline: number
-  /** Called when the request is about to leave. */
-  readonly onSending: () => void
+  readonly startedAt: number
+  /** Which attempt it has come to: 1 for the first. */
+  attempt: number
+  /** How many attempts were sent. */
+  sent: number
+  /** A request has left, or may have, whose answer is not known yet. */
+  isSending: boolean
+  /** An attempt may have been carried out although it failed. */
+  mayBeApplied: boolean
+  /** The service refused its token, and another was asked for: that is done once. */
+  renewed: boolean
 }
 
 /** What an attempt is sent with, and what must not appear in its errors. */
@@ -55,30 +64,30 @@ const LONG_WAIT_MS = 1_000
  *
  * @throws Failure, or the reason of the caller's signal.
  */
-export async function attemptOnce(context: CallContext, attempt: Attempt): Promise<unknown> {
+export async function attemptOnce(context: CallContext, call: CallState, prepared: PreparedCall): Promise<unknown> {
   const { throttle, settings, tokens } = context
-  const { secret } = attempt.prepared
+  const { secret } = prepared
   // What is at hand is not waited for. The token comes before its turn: a source that takes its time must not take up a
   // place.
-  let token = tokens.kept ?? (await tokenOf(context, attempt))
-  const admission = throttle.admitAtOnce(settings.accessToken) ?? (await admit(context, attempt))
+  let token = tokens.kept ?? (await tokenOf(context, call, prepared))
+  const admission = throttle.admitAtOnce(settings.accessToken) ?? (await admit(context, call, prepared))
   try {
-    if (admission.waitedMs > LONG_WAIT_MS) token = tokens.kept ?? (await tokenOf(context, attempt))
+    if (admission.waitedMs > LONG_WAIT_MS) token = tokens.kept ?? (await tokenOf(context, call, prepared))
     const credentials = { token, secrets: secret === undefined ? tokens.recent : [...tokens.recent, secret] }
     const sentAt = performance.now()
-    const answer = await send(context, attempt, credentials)
+    const answer = whole(await send(context, call, prepared, credentials), credentials.secrets)
     notify(settings.hooks, 'onResponse', () => {
       const durationMs = performance.now() - sentAt
       const headers = traceHeaders(answer, credentials.secrets)
-      return { ...attempt.event, status: answer.status, durationMs, headers }
+      return { ...requestEvent(call, prepared), status: answer.status, durationMs, headers }
     })
-    const data = dataOf(context, attempt, credentials, answer)
+    const data = dataOf(context, call, credentials, answer)
     throttle.accepted(admission)
     return data
   } catch (reason) {
     if (Failure.is(reason) && reason.kind === 'refused') {
       const isLimited = reason.status === TOO_MANY_REQUESTS
-      if (isLimited) throttle.limited(admission, reason.retryAfterMs, pauseAfter(settings, attempt, reason))
+      if (isLimited) throttle.limited(admission, reason.retryAfterMs, pauseAfter(settings, call, reason))
       else throttle.accepted(admission)
     }
     throw reason
@@ -87,23 +96,33 @@ export async function attemptOnce(context: CallContext, attempt: Attempt): Promi
   }
 }
 
+/** The attempt as hooks are told of it. */
+export const requestEvent = (
+  { callId, operation, endpoint, attempt }: CallState,
+  { path }: PreparedCall,
+): RequestEvent => ({ callId, operation, method: endpoint.method, path, attempt })
+
+/** How long the call may still take, in milliseconds. */
+export const timeLeft = ({ startedAt }: CallState, { settings }: PreparedCall): number =>
+  startedAt + settings.totalTimeoutMs - performance.now()
+
 /** The pause of everyone after a 429 that names none: the partner's own backoff, if there is one. */
-function pauseAfter({ retryDelayMs }: ClientSettings, { event }: Attempt, failure: Failure): (nth: number) => number {
-  const toError = () => failure.toError({ operation: event.operation })
-  return (nth) => pauseDelay(nth, retryDelayMs && (() => retryDelayMs(event.attempt, toError())))
+function pauseAfter({ retryDelayMs }: ClientSettings, call: CallState, failure: Failure): (nth: number) => number {
+  const toError = () => failure.toError({ operation: call.operation })
+  return (nth) => pauseDelay(nth, retryDelayMs && (() => retryDelayMs(call.attempt, toError())))
 }
 
-function tokenOf({ tokens }: CallContext, { prepared, deadline }: Attempt): Promise<string> {
+function tokenOf({ tokens }: CallContext, call: CallState, prepared: PreparedCall): Promise<string> {
   const { signal, totalTimeoutMs } = prepared.settings
-  return tokens.get(deadline - performance.now(), signal).catch((reason: unknown) => {
+  return tokens.get(timeLeft(call, prepared), signal).catch((reason: unknown) => {
     throw reason === TIME_IS_UP ? noTokenInTime(totalTimeoutMs) : reason
   })
 }
 
-function admit({ settings, throttle }: CallContext, { prepared, event, deadline }: Attempt): Promise<Admission> {
+function admit({ settings, throttle }: CallContext, call: CallState, prepared: PreparedCall): Promise<Admission> {
   const { signal, totalTimeoutMs } = prepared.settings
   return throttle
-    .admit(settings.accessToken, event.attempt - 1, deadline - performance.now(), signal)
+    .admit(settings.accessToken, call.attempt - 1, timeLeft(call, prepared), signal)
     .catch((reason: unknown) => {
       throw reason === TIME_IS_UP ? callTookTooLong(totalTimeoutMs, 'not_sent') : reason
     })
@@ -116,36 +135,46 @@ function admit({ settings, throttle }: CallContext, { prepared, event, deadline 
  */
 function send(
   { settings, transport }: CallContext,
-  { prepared, event, endpoint, deadline, onSending }: Attempt,
+  call: CallState,
+  prepared: PreparedCall,
   { token, secrets }: Credentials,
 ): Promise<TransportResponse> {
   const { signal, timeoutMs, totalTimeoutMs } = prepared.settings
-  const remainingMs = deadline - performance.now()
+  const remainingMs = timeLeft(call, prepared)
   // Timers can fire late: send nothing when no time is left.
   if (remainingMs <= 0) throw callTookTooLong(totalTimeoutMs, 'not_sent')
-  notify(settings.hooks, 'onRequest', () => ({ ...event }))
+  notify(settings.hooks, 'onRequest', () => requestEvent(call, prepared))
   if (signal?.aborted) throw reasonOf(signal)
-  onSending()
+  call.sent++
+  call.isSending = true
   const request: TransportRequest = {
-    method: event.method,
+    method: call.endpoint.method,
     url: prepared.url,
     headers: { ...prepared.headers, authorization: `Bearer ${token}` },
     body: prepared.body,
-    idempotent: endpoint.retry !== 'unsafe',
+    idempotent: call.endpoint.retry !== 'unsafe',
     maxResponseBytes: settings.maxResponseBytes,
   }
   return within(
     Math.min(timeoutMs, remainingMs),
     signal,
-    (attemptSignal) => exchange(transport, request, attemptSignal, secrets),
+    (cancellation) => cancellableSend(transport)(request, cancellation),
     () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs, 'no_answer')),
+    (thrown) => transportFailure(thrown, secrets),
   )
+}
+
+/** @throws Failure when there is no whole answer. */
+function whole(answer: TransportResponse, secrets: readonly string[]): TransportResponse {
+  if (!isTransportResponse(answer)) throw notAnAnswer('the transport', typeName(answer))
+  if (lacksItsData(answer)) throw brokenAnswer(answer.cause, secrets)
+  return answer
 }
 
 /** @throws Failure for every answer that is not a success. */
 function dataOf(
   { settings, tokens, addressHint }: CallContext,
-  { event, endpoint }: Attempt,
+  { callId, operation, endpoint }: CallState,
   { token, secrets }: Credentials,
   answer: TransportResponse,
 ): unknown {
@@ -159,8 +188,8 @@ function dataOf(
           ? undefined
           : ({ issues, moreIssues }) =>
               notify(settings.hooks, 'onInvalidResponse', () => ({
-                callId: event.callId,
-                operation: event.operation,
+                callId,
+                operation,
                 status: answer.status,
                 issues,
                 ...(moreIssues > 0 && { moreIssues }),
@@ -170,22 +199,4 @@ function dataOf(
     if (Failure.is(reason) && reason.tokenRefused) tokens.refuse(token)
     throw reason
   }
-}
-
-/** @throws Failure when there is no whole answer. */
-async function exchange(
-  transport: Transport,
-  request: TransportRequest,
-  signal: AbortSignal,
-  secrets: readonly string[],
-): Promise<TransportResponse> {
-  let answer: TransportResponse
-  try {
-    answer = await transport.send(request, signal)
-  } catch (thrown) {
-    throw transportFailure(thrown, secrets)
-  }
-  if (!isTransportResponse(answer)) throw notAnAnswer('the transport', typeName(answer))
-  if (lacksItsData(answer)) throw brokenAnswer(answer.cause, secrets)
-  return answer
 }

@@ -1,23 +1,12 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
 import type { WriteOutcome } from '../errors.ts'
-import type { CallEvent, CallOptions, EndEvent, RequestEvent } from '../options.ts'
-import { attemptOnce, type CallContext } from './attempt.ts'
+import type { CallOptions, EndEvent } from '../options.ts'
+import { attemptOnce, type CallContext, type CallState, requestEvent, timeLeft } from './attempt.ts'
 import { Failure, noTimeToRetry } from './failure.ts'
 import { notify } from './notify.ts'
-import { prepare } from './request.ts'
+import { type PreparedCall, prepare } from './request.ts'
 import { mayHaveBeenApplied, mayRetry, retryDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import { reasonOf, wait } from './timeout.ts'
-
-/** How far a call has got. */
-interface CallState {
-  readonly event: CallEvent
-  /** How many attempts were sent. */
-  attempts: number
-  /** A request has left, or may have, whose answer is not known yet. */
-  isSending: boolean
-  /** An attempt may have been carried out although it failed. */
-  mayBeApplied: boolean
-}
 
 /** Of this process: calls of several clients may meet in one log. */
 let calls = 0
@@ -29,83 +18,96 @@ export function call<Name extends OperationName>(
   argument: RequestOf<Name>,
   options: CallOptions | undefined,
 ): Promise<DataOf<Name>> {
-  const startedAt = performance.now()
   // Stryker disable next-line UpdateOperator: counted downwards, no two are the same either
   calls++
   const state: CallState = {
-    event: { callId: `call-${calls}`, operation },
-    attempts: 0,
+    callId: `call-${calls}`,
+    operation,
+    endpoint: endpoints[operation],
+    startedAt: performance.now(),
+    attempt: 1,
+    sent: 0,
     isSending: false,
     mayBeApplied: false,
+    renewed: false,
   }
-  const end = (failure?: () => Pick<EndEvent, 'error' | 'outcome'>): void =>
-    notify(context.settings.hooks, 'onEnd', () => {
-      const durationMs = performance.now() - startedAt
-      return { ...state.event, attempts: state.attempts, durationMs, ...failure?.() }
-    })
-  const running = run(context, operation, argument, options, state)
-  running.then(
-    () => end(),
-    (error: unknown) =>
-      end(() => {
-        // Not read off the error: the reason of an abort may be the error of another call.
-        const outcome = writeOutcome(endpoints[operation], state.isSending || state.mayBeApplied)
-        return { error, ...(outcome && { outcome }) }
-      }),
-  )
+  const running = run(context, state, argument, options) as Promise<DataOf<Name>>
+  const { hooks } = context.settings
+  if (hooks !== undefined) {
+    running.then(
+      () => notify(hooks, 'onEnd', () => endEvent(state)),
+      (error: unknown) =>
+        notify(hooks, 'onEnd', () => {
+          // Not read off the error: the reason of an abort may be the error of another call.
+          const outcome = writeOutcome(state.endpoint, state.isSending || state.mayBeApplied)
+          return { ...endEvent(state), error, ...(outcome && { outcome }) }
+        }),
+    )
+  }
   return running
 }
 
+const endEvent = ({ callId, operation, sent, startedAt }: CallState): EndEvent => ({
+  callId,
+  operation,
+  attempts: sent,
+  durationMs: performance.now() - startedAt,
+})
+
 /**
  * Checks the arguments, then attempts once, and again where the rules allow it. A caller's abort leaves with the signal's own
- * reason; every failure leaves by the one door at the end of the loop.
+ * reason; every failure leaves by the one door, {@link afterFailure}.
  */
-async function run<Name extends OperationName>(
+async function run(
   context: CallContext,
-  operation: Name,
-  argument: RequestOf<Name>,
+  call: CallState,
+  argument: unknown,
   options: CallOptions | undefined,
-  state: CallState,
-): Promise<DataOf<Name>> {
-  const { settings, throttle, tokens } = context
-  const endpoint: AnyEndpoint = endpoints[operation]
-  const prepared = prepare(operation, endpoint, argument, options, settings)
-  const { maxRetries, signal, totalTimeoutMs } = prepared.settings
-  const deadline = performance.now() + totalTimeoutMs
-  const onSending = (): void => {
-    state.attempts++
-    state.isSending = true
-  }
-  let renewed = false
-
-  for (let attempt = 1; ; attempt++) {
-    const event: RequestEvent = { ...state.event, method: endpoint.method, path: prepared.path, attempt }
+): Promise<unknown> {
+  const prepared = prepare(call.operation, call.endpoint, argument, options, context.settings)
+  const { signal } = prepared.settings
+  for (;;) {
     try {
       if (signal?.aborted) throw reasonOf(signal)
-      return (await attemptOnce(context, { prepared, event, endpoint, deadline, onSending })) as DataOf<Name>
+      return await attemptOnce(context, call, prepared)
     } catch (reason) {
       if (!Failure.is(reason)) throw reason
-      state.isSending = false
-      state.mayBeApplied ||= mayHaveBeenApplied(reason)
-      const outcome = writeOutcome(endpoint, state.mayBeApplied)
-
-      const renews: boolean = reason.tokenRefused && tokens.renewable && !renewed
-      renewed ||= renews
-      const retries = attempt <= maxRetries && (renews || mayRetry(reason, endpoint.retry))
-      const error = reason.toError({ operation, outcome })
-      if (!retries) throw error
-      // Everyone with this token waits for the end of the same pause, each in line for its turn.
-      const isPaused = reason.status === TOO_MANY_REQUESTS
-      const { retryDelayMs } = settings
-      const ownDelayMs = (): number => retryDelay(attempt, reason, retryDelayMs && (() => retryDelayMs(attempt, error)))
-      const delayMs = renews ? 0 : isPaused ? throttle.pauseLeft(settings.accessToken) : ownDelayMs()
-      if (performance.now() + delayMs >= deadline) {
-        throw noTimeToRetry(totalTimeoutMs, delayMs, reason).toError({ operation, outcome, cause: error })
-      }
-      notify(settings.hooks, 'onRetry', () => ({ ...event, delayMs, error }))
-      if (delayMs > 0 && !isPaused) await wait(delayMs, signal)
+      const delayMs = afterFailure(context, call, prepared, reason)
+      if (delayMs > 0) await wait(delayMs, signal)
+      call.attempt++
     }
   }
+}
+
+/**
+ * Decides what follows a failed attempt.
+ *
+ * @returns how long to wait before the next one, in milliseconds; 0 where it waits in line
+ * @throws CampaignError where none follows
+ */
+function afterFailure(context: CallContext, call: CallState, prepared: PreparedCall, failure: Failure): number {
+  const { settings, throttle, tokens } = context
+  const { operation, endpoint, attempt } = call
+  const { maxRetries, totalTimeoutMs } = prepared.settings
+  call.isSending = false
+  call.mayBeApplied ||= mayHaveBeenApplied(failure)
+  const outcome = writeOutcome(endpoint, call.mayBeApplied)
+
+  const renews = failure.tokenRefused && tokens.renewable && !call.renewed
+  call.renewed ||= renews
+  const retries = attempt <= maxRetries && (renews || mayRetry(failure, endpoint.retry))
+  const error = failure.toError({ operation, outcome })
+  if (!retries) throw error
+  // Everyone with this token waits for the end of the same pause, each in line for its turn.
+  const isPaused = failure.status === TOO_MANY_REQUESTS
+  const { retryDelayMs } = settings
+  const ownDelayMs = (): number => retryDelay(attempt, failure, retryDelayMs && (() => retryDelayMs(attempt, error)))
+  const delayMs = renews ? 0 : isPaused ? throttle.pauseLeft(settings.accessToken) : ownDelayMs()
+  if (delayMs >= timeLeft(call, prepared)) {
+    throw noTimeToRetry(totalTimeoutMs, delayMs, failure).toError({ operation, outcome, cause: error })
+  }
+  notify(settings.hooks, 'onRetry', () => ({ ...requestEvent(call, prepared), delayMs, error }))
+  return isPaused ? 0 : delayMs
 }
 
 const writeOutcome = ({ method }: AnyEndpoint, mayBeApplied: boolean): WriteOutcome | undefined =>

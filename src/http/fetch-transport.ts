@@ -74,10 +74,12 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
 
 const FETCH = 'the fetch option, or the global fetch,'
 
+const NEEDED = ['Request', 'Response', 'Headers'] as const
+
 /** The names of what ky needs of the platform, and what is not there. */
-function missingFrom(fetch: unknown, { Request, Response, Headers }: typeof globalThis): string[] {
-  const needed = { fetch, Request, Response, Headers }
-  return Object.entries(needed).flatMap(([name, value]) => (typeof value === 'function' ? [] : [name]))
+function missingFrom(fetch: unknown, platform: typeof globalThis): string[] {
+  const missing = NEEDED.filter((name) => typeof platform[name] !== 'function')
+  return typeof fetch === 'function' ? missing : ['fetch', ...missing]
 }
 
 /**

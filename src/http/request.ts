@@ -17,6 +17,8 @@ export interface PreparedCall {
   readonly secret: string | undefined
 }
 
+const JSON_TYPE = 'application/json'
+
 /**
  * Checks a call's arguments and builds its request. Only the declared fields are sent, and `undefined` ones left out.
  *
@@ -55,15 +57,17 @@ export function prepare(
     settings,
     path,
     url: `${client.baseUrl}${path}${search && `?${search}`}`,
-    headers: {
-      accept: 'application/json',
-      ...(isWrite && { 'content-type': 'application/json' }),
-      ...settings.headers,
-    },
+    headers: headersOf(settings.headers, isWrite),
     body: isWrite ? JSON.stringify(fields) : undefined,
     // Stryker disable next-line ConditionalExpression: the schemas let no other secret through; the compiler does not know
     secret: typeof secret === 'string' ? secret : undefined,
   }
+}
+
+function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = { ...own, accept: own.accept ?? JSON_TYPE }
+  if (isWrite) headers['content-type'] = JSON_TYPE
+  return headers
 }
 
 /** @param names - of those fields that are sent under others than their own */

@@ -1,4 +1,5 @@
 import { onAbort } from './abort-listeners.ts'
+import { Cancellation } from './cancellation.ts'
 import { property } from './property.ts'
 
 /** What `within` rejects with when the time is up, unless told otherwise. Not an error: it never leaves this folder. */
@@ -6,26 +7,27 @@ export const TIME_IS_UP = Symbol('time is up')
 
 /**
  * Runs `work` until it settles, `ms` have passed (rejects with what `timeIsUp` gives), or `signal` aborts (rejects with
- * its reason), whichever is first. The work's own signal aborts in the last two cases, but nothing waits for the
- * work to heed it: a `fetch` that ignores signals cannot hold a call.
+ * its reason), whichever is first. The work is cancelled in the last two cases, but nothing waits for it to heed that: a
+ * `fetch` that ignores signals cannot hold a call. What the work itself rejects with passes through `failed`.
  */
 export function within<T>(
   ms: number,
   signal: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (cancellation: Cancellation) => Promise<T>,
   timeIsUp: () => unknown = () => TIME_IS_UP,
+  failed: (reason: unknown) => unknown = (reason) => reason,
 ): Promise<T> {
   if (signal?.aborted) return Promise.reject(reasonOf(signal))
   return new Promise<T>((resolve, reject) => {
-    const controller = new AbortController()
+    const cancellation = new Cancellation()
     const settle = (): void => {
       clearTimeout(timer)
       stopListening?.()
     }
-    const stop = (rejection: unknown, abortReason: unknown): void => {
+    const stop = (rejection: unknown, reason: unknown): void => {
       settle()
       reject(rejection)
-      controller.abort(abortReason)
+      cancellation.cancel(reason)
     }
     const stopListening =
       signal &&
@@ -34,16 +36,18 @@ export function within<T>(
         stop(reason, isError(reason) ? reason : abortError())
       })
     const timer = setTimeout(() => stop(timeIsUp(), timeoutError()), Math.max(0, ms))
-    work(controller.signal).then(
-      (value) => {
+    const fail = (reason: unknown): void => {
+      settle()
+      reject(failed(reason))
+    }
+    try {
+      work(cancellation).then((value) => {
         settle()
         resolve(value)
-      },
-      (reason: unknown) => {
-        settle()
-        reject(reason)
-      },
-    )
+      }, fail)
+    } catch (thrown) {
+      fail(thrown)
+    }
   })
 }
 

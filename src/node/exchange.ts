@@ -1,6 +1,7 @@
 import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import type { Cancellation } from '../http/cancellation.ts'
 import { property } from '../http/property.ts'
 import { isRedirect, TransportError, type TransportRequest, type TransportResponse } from '../http/transport.ts'
 import { wrongAgent } from './agent-protocol.ts'
@@ -15,7 +16,11 @@ export interface Route {
 }
 
 /** Sends one request on one socket and reads its answer. Rejects as the port says. */
-export function exchange(request: TransportRequest, route: Route, signal: AbortSignal): Promise<TransportResponse> {
+export function exchange(
+  request: TransportRequest,
+  route: Route,
+  cancellation: Cancellation,
+): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     const { origin } = route
     let outgoing: http.ClientRequest
@@ -33,21 +38,14 @@ export function exchange(request: TransportRequest, route: Route, signal: AbortS
     const settle = (outcome: () => void): void => {
       if (settled) return
       settled = true
-      signal.removeEventListener('abort', abort)
       outcome()
     }
-    const abort = (): void =>
-      settle(() => {
-        outgoing.destroy()
-        reject(signal.reason)
-      })
     const fail = (message: string, cause?: unknown): void =>
       settle(() => {
         outgoing.destroy()
         reject(new TransportError(message, { kind: 'network', sent: departure.possible, ...codeOf(cause), cause }))
       })
 
-    signal.addEventListener('abort', abort)
     outgoing.on('error', (error) => fail('', error))
     const closed = (): void => fail('the connection was closed without an answer')
     outgoing.on('close', closed)
@@ -56,7 +54,7 @@ export function exchange(request: TransportRequest, route: Route, signal: AbortS
         // Before anything is written. The idle socket goes with it, so that this ends when none is left.
         settle(() => {
           outgoing.destroy()
-          resolve(exchange(request, route, signal))
+          resolve(exchange(request, route, cancellation))
         })
         return
       }
@@ -93,25 +91,27 @@ export function exchange(request: TransportRequest, route: Route, signal: AbortS
         })
       })
     })
-    // An agent's own look-up of the name, begun above, may have been what aborted it.
-    if (signal.aborted) abort()
-    else outgoing.end(request.body)
+    // An agent's own look-up of the name, begun above, may have been what cancelled it.
+    cancellation.onCancel((reason) =>
+      settle(() => {
+        outgoing.destroy()
+        reject(reason)
+      }),
+    )
+    if (!settled) outgoing.end(request.body)
   })
 }
 
 /** Asked of the modules at each call: mocks and tracers put functions of their own in their place. */
 function open({ method, url, headers, body }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
+  const own = { ...headers, 'accept-encoding': headers['accept-encoding'] ?? ACCEPTED_ENCODINGS }
   return (origin.encrypted ? https : http).request({
     method,
     agent,
     host: origin.host,
     port: origin.port,
     path: url.slice(origin.length) || '/',
-    headers: {
-      'accept-encoding': ACCEPTED_ENCODINGS,
-      ...headers,
-      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
-    },
+    headers: body === undefined ? own : { ...own, 'content-length': Buffer.byteLength(body) },
   })
 }
 

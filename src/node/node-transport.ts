@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { ConfigurationError } from '../errors.ts'
+import { sendBySignal } from '../http/cancellation.ts'
 import { TransportError } from '../http/transport.ts'
 import {
   describeProblems,
@@ -41,13 +42,12 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
   const origins = new Origins()
   let closed = false
   return {
-    async send(request, signal) {
-      if (signal.aborted) throw signal.reason
+    send: sendBySignal((request, cancellation) => {
       if (closed) throw new TransportError('the transport is closed', { kind: 'network', sent: false })
       const origin = origins.of(request.url)
       const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
-      return await exchange(request, { origin, agent: chosen as http.Agent }, signal)
-    },
+      return exchange(request, { origin, agent: chosen as http.Agent }, cancellation)
+    }),
     baseUrlProblem(baseUrl) {
       const { encrypted } = origins.of(baseUrl)
       return agent === undefined || canServe(agent, encrypted) ? undefined : wrongAgent(encrypted)
@@ -61,7 +61,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
 }
 
 /** Of each protocol one. Their `timeout` is what Node ends idle sockets by, and what it shortens to a server's hint. */
-function ownAgents(maxSockets = Number.POSITIVE_INFINITY, timeout: number): { http: http.Agent; https: https.Agent } {
-  const options = { keepAlive: true, maxSockets, timeout, scheduling: 'lifo' } as const
+function ownAgents(maxSockets: number | undefined, timeout: number): { http: http.Agent; https: https.Agent } {
+  const options = { keepAlive: true, timeout, ...(maxSockets && { maxSockets }) }
   return { http: new http.Agent(options), https: new https.Agent(options) }
 }

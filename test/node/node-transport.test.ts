@@ -4,7 +4,7 @@ import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import zlib from 'node:zlib'
-import { ConfigurationError } from 'campaign-client'
+import { CampaignClient, ConfigurationError, TimeoutError, type Transport } from 'campaign-client'
 import { type NodeTransportOptions, nodeTransport } from 'campaign-client/node'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { TransportRequest } from '../../src/http/transport.ts'
@@ -452,6 +452,32 @@ test('calls leave no listener on a signal that lives as long as the process', as
   expect(getEventListeners(signal, 'abort')).toEqual([])
   expect(server.requests).toHaveLength(1_000)
   expect(server.open.size).toBeLessThanOrEqual(10)
+})
+
+describe('a client calls the send that the transport has', () => {
+  const progress = { account: 'ada', platform: 'discord', pid: 'demo' }
+  const clientOf = (server: RawServer, transport: Transport) =>
+    new CampaignClient({ baseUrl: server.url, accessToken: 'a-token', transport, maxRetries: 0, timeoutMs: 50 })
+
+  test.each<[string, (transport: Transport, send: Transport['send']) => Transport]>([
+    ['a wrapper around its own', (transport, send) => ({ ...transport, send })],
+    ['a spy in the place of its own', (transport, send) => Object.assign(transport, { send })],
+    ['one of a class that inherits', (transport, send) => Object.assign(Object.create(transport), { send })],
+  ])('%s', async (_, other) => {
+    const server = await serving(() => undefined)
+    const transport = transportWith()
+    const signals: AbortSignal[] = []
+    const own = transport.send
+    const send = vi.fn<Transport['send']>((request, signal) => {
+      signals.push(signal)
+      return own(request, signal)
+    })
+    await expect(clientOf(server, other(transport, send)).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    expect(server.requests).toHaveLength(1)
+    expect(signals).toEqual([expect.any(AbortSignal)])
+    expect(signals[0]?.reason).toMatchObject({ name: 'TimeoutError' })
+    await expect.poll(() => server.open.size).toBe(0)
+  })
 })
 
 test('fake timers hang nothing', async () => {
