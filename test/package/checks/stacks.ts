@@ -40,7 +40,7 @@ function readingProblems(packed: PackedPackage, file: string): string[] {
   )
   const lineOf = (node: ts.Node): number => source.getLineAndCharacterOfPosition(node.getStart(source)).line
   const visit = (node: ts.Node): void => {
-    const isNamed = ts.isFunctionDeclaration(node) || ts.isClassLike(node) || ts.isMethodDeclaration(node)
+    const isNamed = ts.isFunctionDeclaration(node) || ts.isClassLike(node) || isFunctionMember(node)
     const name = isNamed ? node.name?.getText(source) : undefined
     if (name !== undefined && SHORTENED.test(name))
       problems.push(`${file}:${lineOf(node) + 1}: ${name} is a short name`)
@@ -55,6 +55,11 @@ function readingProblems(packed: PackedPackage, file: string): string[] {
   visit(source)
   return problems
 }
+
+const isFunctionMember = (node: ts.Node): node is ts.ClassElement =>
+  ts.isMethodDeclaration(node) ||
+  ts.isAccessor(node) ||
+  (ts.isPropertyDeclaration(node) && node.initializer !== undefined && ts.isFunctionLike(node.initializer))
 
 /** Without blocks, and not to be taken for a part of the line above. */
 const isPlain = (node: ts.Statement): boolean =>
