@@ -8,6 +8,7 @@ import { extname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import { type OutputOptions, type Plugin, rollup } from 'rollup'
+import { minify } from 'terser'
 import {
   choiceOutputOf,
   type EntryPoint,
@@ -30,8 +31,20 @@ const nameOf = (id: string): string => relative(pathTo('.'), id).replaceAll('\\'
  */
 const KY_QUESTIONS = 'node_modules/ky/distribution/core/constants.js'
 const NO_TO_KY = Object.fromEntries(
-  ['AbortController', 'ReadableStream', 'FormData'].map((name) => [`globalThis.${name}`, 'undefined']),
+  ['AbortController', 'ReadableStream', 'FormData'].map((name) => [`globalThis.${name}`, undefined]),
 )
+
+/** terser works the answers out, so that Rollup leaves out the code for yes. */
+async function answered(questions: string): Promise<string> {
+  const { code } = await minify(questions, {
+    module: true,
+    mangle: false,
+    compress: { global_defs: NO_TO_KY, pure_getters: true },
+    format: { preserve_annotations: true },
+  })
+  if (code === undefined) throw new Error(`terser gave no code for ${KY_QUESTIONS}`)
+  return code
+}
 
 /** Finds packages as Node does, and takes TypeScript for JavaScript with types. */
 const modules: Plugin = {
@@ -40,8 +53,8 @@ const modules: Plugin = {
     importer === undefined || id.startsWith('.') ? null : fileURLToPath(import.meta.resolve(id)),
   async load(id) {
     const loader = extname(id) === '.ts' ? 'ts' : 'js'
-    const define = nameOf(id) === KY_QUESTIONS ? NO_TO_KY : {}
-    return (await transform(await readFile(id, 'utf8'), { loader, target: 'es2022', define })).code
+    const { code } = await transform(await readFile(id, 'utf8'), { loader, target: 'es2022' })
+    return nameOf(id) === KY_QUESTIONS ? answered(code) : code
   },
 }
 
