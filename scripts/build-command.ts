@@ -1,8 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { commands } from './entry-points.ts'
+import { partOf } from './parts.ts'
 import { pathTo } from './repository.ts'
 
 /** Where the command takes the rest of the package from. */
@@ -12,6 +13,10 @@ type Library =
   /** From the source, for tests that run before anything is built. */
   | 'source'
 
+/** commander is CommonJS, whose `require` of Node's own modules esbuild looks for in vain in a module, in one file for all. */
+const REQUIRE =
+  "import{createRequire as createRequireHere}from'node:module';const require=createRequireHere(import.meta.url);"
+
 /**
  * Builds the command: `cli.js`, which loads one chunk of the folder `cli` for each command. Everything that it is made of
  * and the package does not have itself goes inside, so that partners install nothing for it; zod they have.
@@ -20,11 +25,10 @@ type Library =
  */
 export async function buildCommand(directory: string, library: Library): Promise<readonly string[]> {
   await rm(join(directory, 'cli'), { recursive: true, force: true })
-  await mkdir(directory, { recursive: true })
   const [command] = commands
   if (command === undefined) throw new Error('scripts/entry-points.ts names no command')
   const page = await buildPage()
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: pathTo('.'),
     entryPoints: { cli: command.source },
     outdir: directory,
@@ -36,10 +40,6 @@ export async function buildCommand(directory: string, library: Library): Promise
     platform: 'node',
     target: 'node20',
     legalComments: 'none',
-    // commander is CommonJS, whose `require` of Node's own modules does not exist in a module.
-    banner: {
-      js: "import{createRequire as createRequireHere}from'node:module';const require=createRequireHere(import.meta.url);",
-    },
     external: library === 'installed' ? ['campaign-client', 'campaign-client/*', 'zod'] : ['msw'],
     plugins: [
       provide('#console-page', `export default ${JSON.stringify(page.texts)}`),
@@ -49,10 +49,18 @@ export async function buildCommand(directory: string, library: Library): Promise
       provide('debug', 'export default () => () => {}'),
       // How wide emoji are, for templates of bars: ours draws itself.
       provide('string-width', 'module.exports = (text) => text.length'),
+      // Several bars at once: there is one.
+      provide('./lib/multi-bar', ''),
+      ...(library === 'installed' ? [installedCatalogue] : []),
     ],
     logLevel: 'warning',
     metafile: true,
+    write: false,
   })
+  for (const { path, text } of outputFiles) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text.includes('typeof require') ? REQUIRE + text : text)
+  }
   return [...Object.keys(metafile.inputs), ...page.inputs]
 }
 
@@ -74,6 +82,15 @@ async function buildPage(): Promise<{ texts: Readonly<Record<string, string>>; i
   })
   const textOf = (ending: string): string => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? ''
   return { texts: { script: textOf('.js'), style: textOf('.css') }, inputs: Object.keys((metafile as Metafile).inputs) }
+}
+
+/** The catalogue has no public name, but a file of its own in `dist`: the command would bring all schemas once more. */
+const installedCatalogue: Plugin = {
+  name: 'installed-catalogue',
+  setup({ onResolve }) {
+    const path = `../${partOf('src/endpoints/index.ts')}.js`
+    onResolve({ filter: /\/endpoints\/index\.ts$/ }, () => ({ path, external: true }))
+  },
 }
 
 /** Gives a module of this text for a name. */
