@@ -6,6 +6,8 @@
  *
  * Comments link to pages of `docs` from the file of `src` that they stand in. The build brings them into declarations at other
  * depths, so that each link is led to its page again.
+ *
+ * And they are indented by two, as our sources are.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -13,14 +15,15 @@ import { entryPoints, outputOf } from './entry-points.ts'
 import { pathTo } from './repository.ts'
 
 const LINK = /\]\((?:\.\.\/)+docs\//g
+const INDENTATION = /^(?: {4})+/gm
 
 const dist = pathTo('dist')
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (!file.endsWith('.d.cts')) continue
   const text = readFileSync(join(dist, file), 'utf8')
   const up = '../'.repeat(file.split(/[\\/]/).length)
-  const linked = text.replace(LINK, `](${up}docs/`)
-  if (linked !== text) writeFileSync(join(dist, file), linked)
+  const finished = text.replace(LINK, `](${up}docs/`).replace(INDENTATION, (spaces) => ' '.repeat(spaces.length / 2))
+  writeFileSync(join(dist, file), finished)
 }
 for (const entry of entryPoints) {
   const output = outputOf(entry)
