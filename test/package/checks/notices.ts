@@ -46,23 +46,56 @@ async function packagesOfCommand(): Promise<string[]> {
 
 const packageOf = (file: string): string | undefined => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
 
+/** Where a licence goes over from its title and copyright, which are each package's own, to what others say word for word. */
+const TERMS = /^Permission /m
+
+interface Licence {
+  readonly name: string
+  /** The package, and its title and copyright. */
+  readonly section: string
+  readonly terms: string
+}
+
+function licenceOf(name: string): Licence {
+  const directory = join(ROOT, 'node_modules', name)
+  const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {
+    version: string
+    license: string
+    homepage?: string
+  }
+  const licence = readdirSync(directory).find((file) => /^licen[cs]e(?:\.(?:md|txt))?$/i.test(file))
+  if (licence === undefined) throw new Error(`${name} has no licence file to pass on`)
+  const text = readFileSync(join(directory, licence), 'utf8').trim()
+  const start = text.search(TERMS)
+  if (start === -1) throw new Error(`the licence of ${name} has no terms that begin with “Permission”`)
+  const page = manifest.homepage === undefined ? '' : `<${manifest.homepage}>\n\n`
+  return {
+    name,
+    section: `## ${name} ${manifest.version} (${manifest.license})\n\n${page}${fenced(text.slice(0, start))}`,
+    terms: text.slice(start),
+  }
+}
+
+/** Terms of the same words stand once, below all packages that have them. */
 function renderNotices(names: readonly string[]): string {
-  const sections = names.map((name) => {
-    const directory = join(ROOT, 'node_modules', name)
-    const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {
-      version: string
-      license: string
-      homepage?: string
-    }
-    const licence = readdirSync(directory).find((file) => /^licen[cs]e(?:\.(?:md|txt))?$/i.test(file))
-    if (licence === undefined) throw new Error(`${name} has no licence file to pass on`)
-    const text = readFileSync(join(directory, licence), 'utf8').trim()
-    const page = manifest.homepage === undefined ? '' : `\n\n<${manifest.homepage}>`
-    return `## ${name} ${manifest.version} (${manifest.license})${page}\n\n\`\`\`text\n${text}\n\`\`\`\n`
-  })
+  const groups = new Map<string, Licence[]>()
+  for (const licence of names.map(licenceOf)) {
+    const words = licence.terms.replace(/\s+/g, ' ')
+    groups.set(words, [...(groups.get(words) ?? []), licence])
+  }
+  const sections = [...groups.values()].flatMap((licences) => [
+    ...licences.map(({ section }) => section),
+    `The terms of ${licences.map(({ name }) => `\`${name}\``).join(', ')}:`,
+    ...licences.slice(0, 1).map(({ terms }) => fenced(terms)),
+  ])
   return [
     '# Third-party notices',
-    'The files in `dist/` contain code of the packages below, each under its own licence.',
+    'The files in `dist/` contain code of the packages below, each under its own licence. Its title and copyright stand below its ' +
+      'name; its terms stand once, below all packages that have the same.',
     ...sections,
-  ].join('\n\n')
+  ]
+    .join('\n\n')
+    .concat('\n')
 }
+
+const fenced = (text: string): string => `\`\`\`text\n${text.trim()}\n\`\`\``
