@@ -19,7 +19,7 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    limit: 32.5,
+    limit: 32,
   },
   {
     name: 'verifyWebhook, node',
@@ -37,8 +37,8 @@ const BUNDLES: readonly BundleBudget[] = [
 ]
 
 /** Of the tarball, in kB. */
-const PACKED_LIMIT = 390
-const UNPACKED_LIMIT = 1_550
+const PACKED_LIMIT = 380
+const UNPACKED_LIMIT = 1_500
 
 /**
  * How far gzip looks back, in bytes, less a tar header and what zlib keeps for itself. A file of code that is larger is not found again
