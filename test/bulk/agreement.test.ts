@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   type AwardLedger,
   type AwardReport,
@@ -8,14 +7,12 @@ import {
   readLedger,
   rewardWallets,
 } from 'campaign-client/bulk'
-import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
 import type { FaultOptions } from 'campaign-client/testing'
-import { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '../databases/database.ts'
+import { describe, expect, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../machine/full-size.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
+import { postgresLedgers } from './postgres-ledgers.ts'
 import type { Told } from './proof.ts'
 import { type Random, randomFor } from './random.ts'
 import { award, newPath, scene } from './setting.ts'
@@ -112,27 +109,10 @@ describe('whatever ends a run, its report says of every row it has read what the
   })
 
   describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('in PostgreSQL', () => {
-    let server: Database
-    let pool: Pool
-    beforeAll(async () => {
-      server = await postgres.start()
-      pool = new Pool({ connectionString: server.url, max: 4 })
-      await pool.query(postgresLedgerSchema())
-    }, 60_000)
-    afterAll(async () => {
-      await pool?.end()
-      await server?.stop()
-    })
+    const newLedger = postgresLedgers()
 
     test('the same', async () => {
-      await tell('agreement, PostgreSQL', () => {
-        const run = randomUUID()
-        const text = `SELECT id, xp, coalesce(verdict, 'indeterminate') AS verdict FROM campaign_awards WHERE run = $1`
-        return {
-          open: () => postgresLedger(pool, { run }),
-          read: async () => (await pool.query<Told>(text, [run])).rows,
-        }
-      })
+      await tell('agreement, PostgreSQL', newLedger)
     })
   })
 })

@@ -1,17 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient } from 'campaign-client'
 import { type AwardLedger, type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
-import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
 import { createCampaignService } from 'campaign-client/testing'
-import { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Database } from '../databases/database.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../machine/full-size.ts'
 import { compiled } from '../machine/programs.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import type { ChildTask } from './child.ts'
+import { postgresLedgers } from './postgres-ledgers.ts'
 import { expectAgreement, sprinkleFaults, type Told } from './proof.ts'
 import { randomFor } from './random.ts'
 import { RunProcess } from './run-process.ts'
@@ -80,27 +77,12 @@ describe('runs that are killed at random points', { timeout: 300_000 }, () => {
   })
 
   describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('over a ledger in PostgreSQL', () => {
-    let server: Database
-    let pool: Pool
-    beforeAll(async () => {
-      server = await postgres.start()
-      pool = new Pool({ connectionString: server.url, max: 4 })
-      await pool.query(postgresLedgerSchema())
-    }, 60_000)
-    afterAll(async () => {
-      await pool?.end()
-      await server?.stop()
-    })
+    const newLedger = postgresLedgers()
 
     test('the same', async () => {
-      const run = randomUUID()
-      const text = `SELECT id, xp, coalesce(verdict, 'indeterminate') AS verdict FROM campaign_awards WHERE run = $1`
-      await prove('kills, PostgreSQL', {
-        task: { database: server.url, run },
-        open: () => postgresLedger(pool, { run, leaseMs: 700 }),
-        read: async () => (await pool.query<Told>(text, [run])).rows,
-      })
-      await pool.query('DELETE FROM campaign_awards WHERE run = $1', [run])
+      const { open, remove, ...ledger } = newLedger()
+      await prove('kills, PostgreSQL', { ...ledger, open: () => open({ leaseMs: 700 }) })
+      await remove()
     })
   })
 })
