@@ -10,7 +10,7 @@ const PARTS: readonly (readonly [part: string, modules: RegExp])[] = [
   ['shared', /^src\/shared\/(?!batches|postgres-table)/],
   ['endpoints', /^src\/(?:endpoints\/|schemas\/(?!user-activity|issue))/],
   ['errors', /^src\/(?:errors|schemas\/issue)\.ts$/],
-  ['transport', /^src\/http\/transport\.ts$/],
+  ['transport', /^src\/transport\.ts$/],
   [
     'answer',
     /^src\/http\/(?:abort-listeners|address-hint|answer|cancellation|failure|fetch-transport|property|redact|retry|retry-after|timeout|unwrap)\.ts$/,

@@ -8,13 +8,6 @@ export type { OpenQueryOperation, OperationName } from './endpoints/index.ts'
 export type { QueryNames } from './endpoints/query-names.ts'
 export type * from './endpoints/types.ts'
 export * from './errors.ts'
-export {
-  type Transport,
-  TransportError,
-  type TransportErrorInit,
-  type TransportRequest,
-  type TransportResponse,
-} from './http/transport.ts'
 export type {
   AccessTokenSource,
   CallEvent,
@@ -46,4 +39,11 @@ export type {
 export { progressChanges } from './progress/compare.ts'
 export type { AcceptedData } from './schemas/accepted.ts'
 export type { Metadata, OpenString } from './schemas/fields.ts'
+export {
+  type Transport,
+  TransportError,
+  type TransportErrorInit,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts'
 export * from './webhook/index.ts'

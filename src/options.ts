@@ -1,7 +1,7 @@
 import type { OperationName } from './endpoints/index.ts'
 import type { QueryNames } from './endpoints/query-names.ts'
 import type { CampaignError, Issue, WriteOutcome } from './errors.ts'
-import type { Transport } from './http/transport.ts'
+import type { Transport } from './transport.ts'
 
 /** Gives a bearer token (a JWT) each time one is needed. */
 export type AccessTokenSource = () => string | Promise<string>

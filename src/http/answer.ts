@@ -16,12 +16,12 @@ import { check } from '../schemas/check.ts'
 import { describeIssues, type Issues } from '../schemas/issue.ts'
 import { parseJson } from '../shared/json.ts'
 import { isRecord } from '../shared/record.ts'
+import { isRedirect, type TransportResponse } from '../transport.ts'
 import type { AddressHint } from './address-hint.ts'
 import { Failure } from './failure.ts'
 import { property } from './property.ts'
 import { excerpt } from './redact.ts'
 import { parseRetryAfter } from './retry-after.ts'
-import { isRedirect, type TransportResponse } from './transport.ts'
 
 /** What decoding needs to know of the call. */
 export interface DecodeContext {

@@ -2,6 +2,7 @@ import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import type { RequestEvent } from '../options.ts'
 import type { ClientSettings } from '../settings.ts'
 import { typeName } from '../shared/type-name.ts'
+import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
 import type { AddressHint } from './address-hint.ts'
 import { decode, lacksItsData, traceHeaders } from './answer.ts'
 import { cancellableSend } from './cancellation.ts'
@@ -20,7 +21,6 @@ import { pauseDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import type { Admission, Throttle } from './throttle.ts'
 import { reasonOf, TIME_IS_UP, within } from './timeout.ts'
 import { type AccessTokens, expiryHint } from './token.ts'
-import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from './transport.ts'
 
 /** What every call of a client shares. */
 export interface CallContext {

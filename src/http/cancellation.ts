@@ -1,4 +1,4 @@
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
 
 /**
  * Ends a piece of work before its time. An `AbortSignal` does the same, and is made for those who ask for one; to make it and to

@@ -6,9 +6,9 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../errors.ts'
+import { TransportError } from '../transport.ts'
 import { property } from './property.ts'
 import { cut, redact, safeCause } from './redact.ts'
-import { TransportError } from './transport.ts'
 
 /**
  * How one attempt failed, as far as a retry is concerned.

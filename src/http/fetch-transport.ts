@@ -3,15 +3,15 @@ import type { FetchLike } from '../options.ts'
 import { callHook } from '../shared/hook.ts'
 import { joinBytes, Pieces } from '../shared/pieces.ts'
 import { typeName } from '../shared/type-name.ts'
-import { missingGlobals, networkErrorResponse, notAnAnswer } from './failure.ts'
-import { property } from './property.ts'
 import {
   isRedirect,
   type Transport,
   TransportError,
   type TransportRequest,
   type TransportResponse,
-} from './transport.ts'
+} from '../transport.ts'
+import { missingGlobals, networkErrorResponse, notAnAnswer } from './failure.ts'
+import { property } from './property.ts'
 
 type PlatformFetch = typeof globalThis.fetch
 

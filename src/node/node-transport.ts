@@ -2,7 +2,6 @@ import http from 'node:http'
 import https from 'node:https'
 import { ConfigurationError } from '../errors.ts'
 import { sendBySignal } from '../http/cancellation.ts'
-import { TransportError } from '../http/transport.ts'
 import {
   describeProblems,
   milliseconds,
@@ -12,6 +11,7 @@ import {
   wholeNumber,
 } from '../shared/options.ts'
 import { typeName } from '../shared/type-name.ts'
+import { TransportError } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
 import { exchange } from './exchange.ts'
 import type { NodeTransport, NodeTransportOptions } from './options.ts'

@@ -1,4 +1,4 @@
-import type { Transport } from '../http/transport.ts'
+import type { Transport } from '../transport.ts'
 
 /**
  * An `http.Agent` or `https.Agent` of Node, or one made from them, by structure: the types of Node are not needed to

@@ -7,7 +7,7 @@ import zlib from 'node:zlib'
 import { CampaignClient, ConfigurationError, TimeoutError, type Transport } from 'campaign-client'
 import { type NodeTransportOptions, nodeTransport } from 'campaign-client/node'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { TransportRequest } from '../../src/http/transport.ts'
+import type { TransportRequest } from '../../src/transport.ts'
 import { answerOf, type RawRequest, type RawServer, rawServer } from './raw-server.ts'
 
 const cleanups: (() => unknown)[] = []
