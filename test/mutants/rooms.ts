@@ -11,12 +11,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   http: {
     sources: within(
       'src/http',
-      'call attempt retry retry-after token answer timeout abort-listeners request failure redact unwrap',
+      'call attempt cancellation retry retry-after token answer timeout abort-listeners request failure redact unwrap',
     ),
     tests: [
       ...testsIn('test/client', 'hooks derived-client requests'),
       ...testsIn('test/http', 'sent-once token abort-listeners retry-after redact throttle fetch-transport retry'),
       ...testsIn('test/client', 'rate-limit'),
+      ...testsIn('test/node', 'node-transport'),
       ...testsIn('test/http', 'timeout answer'),
     ],
   },
