@@ -443,3 +443,19 @@ it('onResponse tells how long an answer took, without the waits before it', asyn
     vi.useRealTimers()
   }
 })
+
+it.each([
+  ['with hooks', { onEnd: () => undefined }],
+  ['without', undefined],
+])('a failure that nobody waits for is an unhandled rejection, %s', async (_, hooks) => {
+  const others = process.listeners('unhandledRejection')
+  process.removeAllListeners('unhandledRejection')
+  try {
+    const unheard = new Promise((resolve) => process.once('unhandledRejection', resolve))
+    const { fetch } = scriptedFetch(refusal(503))
+    void clientWith({ fetch, maxRetries: 0, ...(hooks && { hooks }) }).getInviteCode(ask)
+    expect(await unheard).toBeInstanceOf(ServiceError)
+  } finally {
+    for (const listener of others) process.on('unhandledRejection', listener)
+  }
+})
