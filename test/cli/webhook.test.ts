@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createWebhookReceiver, parseWebhook, signWebhook, verifyWebhook } from 'campaign-client/webhook'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -35,6 +35,31 @@ async function endpoint(answer: (arrived: Arrived) => { status: number; body?: s
   open.push(() => server.close().closeAllConnections())
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, arrived }
 }
+
+/** An endpoint that writes whatever it likes as soon as something arrives, and may let the connection stand. */
+async function oddEndpoint(write: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on('error', () => undefined))
+    socket.once('data', () => write(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+const ODD_ANSWERS: readonly [name: string, text: string, status: number | undefined, words: string][] = [
+  ['101', SWITCHING, 101, 'status 101'],
+  ['101 without an upgrade', 'HTTP/1.1 101 Odd\r\n\r\n', 101, 'status 101'],
+  ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', 99, 'status 99'],
+  ['no answer', '', undefined, 'ECONNRESET'],
+  ['100 alone', 'HTTP/1.1 100 Continue\r\n\r\n', undefined, 'ECONNRESET'],
+  ['something else than HTTP', 'hello\r\n\r\n', undefined, 'HPE_INVALID_CONSTANT'],
+]
 
 const signatureOf = ({ headers }: Arrived): string | undefined => headers['x-service-signature']?.[0]
 const payloadOf = ({ body }: Arrived): Record<string, unknown> => JSON.parse(body.toString('utf8'))
@@ -125,6 +150,37 @@ describe('send', () => {
     const nobody = await run(['webhook', 'send', `http://127.0.0.1:${await freePort()}/`], { env })
     expect(nobody).toMatchObject({ code: 4 })
     expect(nobody.stderr).toContain('ECONNREFUSED')
+  })
+
+  test.each(ODD_ANSWERS)('an endpoint that answers with %s is told', async (_, text, status, words) => {
+    const url = await oddEndpoint((socket) => socket.end(text))
+    const ended = await run(['webhook', 'send', url, '--json'], { env })
+    expect(ended.code).toBe(status === undefined ? 4 : 3)
+    expect(jsonOf(ended)).toMatchObject({
+      sent: 1,
+      asExpected: 0,
+      answers: [status === undefined ? { error: words } : { status }],
+      error: { code: status === undefined ? 'network' : 'unexpected_status' },
+    })
+  })
+
+  test('101 neither holds the command nor accepts a forgery', async () => {
+    const url = await oddEndpoint((socket) => socket.write(SWITCHING))
+    expect(await run(['webhook', 'send', url, '--unsigned'])).toMatchObject({ code: 3 })
+    expect(await run(['webhook', 'send', url, '--expect', '101'], { env })).toMatchObject({ code: 0 })
+  })
+
+  test('--timeout is for the whole answer', async () => {
+    const args = ['--timeout', '200', '--json']
+    const silent = await oddEndpoint(() => undefined)
+    const none = await run(['webhook', 'send', silent, ...args], { env })
+    expect(none.code).toBe(4)
+    expect(jsonOf(none)).toMatchObject({ answers: [{ error: 'no answer within 200 ms' }] })
+
+    const endless = await oddEndpoint((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nthe beginning'))
+    const begun = await run(['webhook', 'send', endless, ...args], { env })
+    expect(begun.code).toBe(0)
+    expect(jsonOf(begun)).toMatchObject({ answers: [{ status: 200, text: 'the beginning' }] })
   })
 
   test.each([
@@ -264,6 +320,21 @@ describe('listen', () => {
     expect((await send(await urlOf(listening), body, signWebhook(SECRET, body))).status).toBe(502)
     expect(await listening.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('ECONNREFUSED') })
   })
+
+  test.each(ODD_ANSWERS)(
+    'answers the sender when the server behind it answers with %s',
+    async (_, text, _status, words) => {
+      const target = await oddEndpoint((socket) => socket.end(text))
+      const args = ['--forward-to', target, '--count', '1']
+      const listening = await start(['webhook', 'listen', '--port', '0', ...args], { env })
+      const body = '{"id":"1"}'
+      expect((await send(await urlOf(listening), body, signWebhook(SECRET, body))).status).toBe(502)
+      const { code, stdout } = await listening.ended
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/verified .*→ 502\n/)
+      expect(stdout).toContain(words)
+    },
+  )
 
   test('answers with a status of one’s choice, and without a secret verifies nothing', async () => {
     const listening = await start(['webhook', 'listen', '--port', '0', '--status', '503', '--count', '1'])

@@ -3,7 +3,7 @@ import { postBytes } from './http-post.ts'
 
 /** What became of a message that was passed on. */
 export interface Forwarded {
-  /** Absent where there was no answer. */
+  /** Absent where there was no answer that can be passed back. */
   readonly status?: number
   readonly contentType?: string
   /** The answer, as text. */
@@ -40,6 +40,8 @@ export async function forward(url: string, request: IncomingMessage, message: Ui
   try {
     const answer = await postBytes(url, headers, message, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
     const { status, body } = answer
+    // 1xx announce an answer, and are none; below them there is nothing that a server could send.
+    if (status < 200) return { text: '', error: `the answer was a status ${status}, and no more`, ms: ms() }
     const contentType = answer.headers['content-type']
     return { status, ...(contentType && { contentType }), text: new TextDecoder().decode(body), ms: ms() }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { proxyAgentFor } from '../proxy.ts'
 
@@ -26,26 +26,39 @@ export async function postBytes(
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const agent = (await proxyAgentFor(url)) ?? false
   const request = send(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } as never, agent })
-  const giveUp = () => request.destroy(new Error('interrupted'))
-  const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  if (signal?.aborted) giveUp()
-  signal?.addEventListener('abort', giveUp)
+  let giveUp: (why: string) => void = () => undefined
+  const head = new Promise<IncomingMessage>((resolve, reject) => {
+    giveUp = (why) => {
+      // Not left to the request: one that waits for its connection does not tell of its end.
+      reject(new Error(why))
+      request.destroy()
+    }
+    request
+      .on('response', resolve)
+      .on('upgrade', (answer, socket) => {
+        socket.destroy()
+        resolve(answer.destroy())
+      })
+      .on('error', reject)
+      .on('close', () => reject(new Error('the connection was closed without an answer')))
+      .end(body)
+  })
+  const interrupt = () => giveUp('interrupted')
+  const timer = setTimeout(() => giveUp(`no answer within ${timeoutMs} ms`), timeoutMs)
+  if (signal?.aborted) interrupt()
+  signal?.addEventListener('abort', interrupt)
   try {
-    return await readAnswer(request, body, maxBytes)
+    return await readAnswer(await head, maxBytes)
   } catch (error) {
     const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
     throw typeof code === 'string' ? new Error(code) : error
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', giveUp)
+    signal?.removeEventListener('abort', interrupt)
   }
 }
 
-async function readAnswer(request: ClientRequest, body: Uint8Array, maxBytes: number): Promise<PostAnswer> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request.on('response', resolve).on('error', reject)
-    request.end(body)
-  })
+async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<PostAnswer> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {

@@ -142,7 +142,7 @@ function failureOf(
     const what = `${count} got no answer: ${first.error}`
     return new CommandFailure(EXIT.unreachable, 'network', what, 'is the endpoint up, and its URL right?', result)
   }
-  if ((wrongSignature || unsigned) && first.status < 300) {
+  if ((wrongSignature || unsigned) && first.status >= 200 && first.status < 300) {
     return new CommandFailure(
       EXIT.notAll,
       'forgery_accepted',
