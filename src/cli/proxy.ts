@@ -4,6 +4,11 @@ import { usageFailure } from './exit.ts'
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
+const ending = new AbortController()
+
+/** Ends connections that a proxy has not answered yet: agents do not know them, and they would hold the process. */
+export const leaveProxies = (): void => ending.abort()
+
 /** An agent for the proxy that HTTPS_PROXY and NO_PROXY name for an https URL; `undefined` where there is none. */
 export async function proxyAgentFor(url: string): Promise<Agent | undefined> {
   const { protocol, hostname } = new URL(url)
@@ -15,5 +20,5 @@ export async function proxyAgentFor(url: string): Promise<Agent | undefined> {
     throw usageFailure('HTTPS_PROXY is not a URL of a proxy', 'write it as http://HOST:PORT')
   }
   const { HttpsProxyAgent } = await import('https-proxy-agent')
-  return new HttpsProxyAgent(proxy)
+  return new HttpsProxyAgent(proxy, { signal: ending.signal })
 }

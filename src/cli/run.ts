@@ -6,6 +6,7 @@ import { systemWords } from './files.ts'
 import { addCommands, type Frame } from './frame.ts'
 import { Interrupts } from './interrupts.ts'
 import { createOutput, dim, type Output, red } from './output.ts'
+import { leaveProxies } from './proxy.ts'
 
 /** Runs the command line, and sets the exit code. Never rejects. */
 export async function run(argv: readonly string[], version: string): Promise<void> {
@@ -30,6 +31,7 @@ export async function run(argv: readonly string[], version: string): Promise<voi
   } catch (error) {
     process.exitCode = await report(error, output)
   }
+  leaveProxies()
   const lost = await output.out.failure()
   if (lost === undefined) return
   output.err.line(red('error'), ' ', `standard output cannot be written: ${systemWords(lost)}`)

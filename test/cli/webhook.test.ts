@@ -183,6 +183,14 @@ describe('send', () => {
     expect(jsonOf(begun)).toMatchObject({ answers: [{ status: 200, text: 'the beginning' }] })
   })
 
+  test('a proxy that never answers holds neither the message nor the command', async () => {
+    const proxied = { ...env, HTTPS_PROXY: await oddEndpoint(() => undefined) }
+    const args = ['--timeout', '200', '--json']
+    const ended = await run(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
+    expect(ended.code).toBe(4)
+    expect(jsonOf(ended)).toMatchObject({ answers: [{ error: 'no answer within 200 ms' }] })
+  })
+
   test.each([
     [['nonsense'], 'It must be a URL'],
     [['ftp://127.0.0.1/'], 'It must be a URL'],
