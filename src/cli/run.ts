@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { commands } from './commands.ts'
-import { CommandFailure, EXIT, type ExitCode } from './exit.ts'
+import { CommandFailure, EXIT, type ExitCode, usageFailure } from './exit.ts'
 import { describeFailure } from './failure.ts'
 import { systemWords } from './files.ts'
 import { addCommands, type Frame } from './frame.ts'
@@ -40,6 +40,8 @@ export async function run(argv: readonly string[], version: string): Promise<voi
 
 async function parse(argv: readonly string[], frame: Frame): Promise<void> {
   const { output, version } = frame
+  /** Help or the version, once it was asked for. */
+  let told = ''
   const program = new Command('campaign-client')
     .description('The campaign engagement service at your command: a service on this machine, awards, calls, webhooks.')
     .version(version, '-V, --version', 'print the version')
@@ -49,11 +51,13 @@ async function parse(argv: readonly string[], frame: Frame): Promise<void> {
     .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => output.out.write(text),
+      writeOut: (text) => {
+        told += text
+      },
       writeErr: (text) => output.err.write(text),
       // Told by `report`, in our own words.
       outputError: () => undefined,
-      getOutHasColors: () => output.out.colours.isColorSupported,
+      getOutHasColors: () => !output.json && output.out.colours.isColorSupported,
       getErrHasColors: () => output.err.colours.isColorSupported,
     })
     .configureHelp({
@@ -66,7 +70,14 @@ async function parse(argv: readonly string[], frame: Frame): Promise<void> {
       output.json = command.optsWithGlobals().json === true
     })
   await addCommands(program, commands, frame)
-  await program.parseAsync(argv, { from: 'user' })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error
+    output.result(error.code === 'commander.version' ? { packageVersion: version } : { help: told }, (out) =>
+      out.write(told),
+    )
+  }
 }
 
 const environmentHelp = `
@@ -82,24 +93,24 @@ Exit codes:
 
 /** Says what went wrong, and what the process ends with. */
 async function report(error: unknown, output: Output): Promise<ExitCode> {
-  if (error instanceof CommanderError) {
-    // Help and version were asked for, and are printed.
-    if (error.exitCode === 0) return EXIT.done
-    // No command was named: commander has printed the help.
-    if (error.code === 'commander.help') return EXIT.usage
-  }
   const failure = error instanceof CommanderError ? toUsageFailure(error) : await describeFailure(error)
   if (output.json) {
     const { code, message, advice, exitCode, result } = failure
     output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } }, () => undefined)
   }
+  // There stands the help instead.
+  if (error instanceof CommanderError && error.code === NO_COMMAND) return failure.exitCode
   output.err.line(red('error'), ' ', failure.message)
   for (const detail of failure.details) output.err.line('  ', detail)
   if (failure.advice) output.err.line(dim('  ↳ '), failure.advice)
   return failure.exitCode
 }
 
+/** Of the error after a command that wants another one behind it. */
+const NO_COMMAND = 'commander.help'
+
 function toUsageFailure({ code, message }: CommanderError): CommandFailure {
+  if (code === NO_COMMAND) return usageFailure('the command line ends before it says what to do', 'see --help')
   const [, told = '', hint] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? []
   const sentence = withoutValue(code, told)
   return new CommandFailure(EXIT.usage, 'usage', sentence, hint ?? secretAdvice(sentence) ?? 'see --help')

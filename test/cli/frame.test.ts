@@ -90,6 +90,33 @@ test('with --json a failure is a line of JSON on stdout as well', async () => {
   expect(ended.stdout.split('\n')).toHaveLength(2)
 })
 
+test.each([[[]], [['call']], [['webhook']]])(
+  'with --json a command that is missing behind %j is an error',
+  async (words) => {
+    const ended = await run([...words, '--json'])
+    expect(ended.code).toBe(2)
+    expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'usage', exitCode: 2 } })
+    expect(ended.stdout.split('\n')).toHaveLength(2)
+    expect(ended.stderr).toContain(`Usage: ${['campaign-client', ...words].join(' ')} `)
+  },
+)
+
+test('with --json version and help are lines of JSON', async () => {
+  for (const args of [
+    ['--version', '--json'],
+    ['--json', '-V'],
+  ]) {
+    const ended = await run(args)
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect(jsonOf(ended)).toEqual({ version: 1, packageVersion: manifest.version })
+  }
+  for (const args of [['--help'], ['webhook', 'send', '-h'], ['help', 'call']]) {
+    const [words, json] = await Promise.all([run(args), run([...args, '--json'], { env: { FORCE_COLOR: '1' } })])
+    expect(json).toMatchObject({ code: 0, stderr: '' })
+    expect(jsonOf(json)).toEqual({ version: 1, help: words.stdout })
+  }
+})
+
 test('what comes from outside is shown without its terminal controls', async () => {
   const { stderr } = await run(['\u001b]0;pwned\u0007\u202eevil\r\n\u009b31m'])
   expect(stderr).toContain('\\u001b]0;pwned\\u0007\\u202eevil\\u000d\\u000a\\u009b31m')
