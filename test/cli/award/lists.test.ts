@@ -14,20 +14,20 @@ const LONG_QUOTE = `"${'x'.repeat(100)}\n`.repeat(2_000)
 async function withList<Result>(
   content: string | Uint8Array,
   use: (list: CheckedList) => Result | Promise<Result>,
-  pid: string | undefined = 'demo',
+  pid: string | null = 'demo',
 ): Promise<Result> {
   const path = join(scratchFolder(), 'list.csv')
   writeFileSync(path, content)
   const file = await ListFile.open(path)
   try {
-    return await use((await checkList(file, { pid, maxXp: undefined, rewardId })).list)
+    return await use((await checkList(file, { pid: pid ?? undefined, maxXp: undefined, rewardId })).list)
   } finally {
     await file.close()
   }
 }
 
 /** The awards of a list, or what is wrong with it. */
-const read = (content: string | Uint8Array, pid?: string): Promise<unknown[]> =>
+const read = (content: string | Uint8Array, pid?: string | null): Promise<unknown[]> =>
   withList(content, async (list) => (list.problems.count > 0 ? problemsOf(list) : allOf(list.rows())), pid)
 
 async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -284,6 +284,40 @@ test('texts with controls are refused, and addresses that a spreadsheet has made
     { line: 4, column: 'address', message: expect.stringContaining('Format the column as text') },
     { line: 4, column: 'id', message: expect.stringContaining('Format the column as text') },
   ])
+})
+
+test('a blank cell within quotes is told among the other mistakes', async () => {
+  const header = 'address,xp,reason,pid\n'
+  const rows = [
+    `${wallet(1)},oops,a,demo`,
+    `${wallet(2)},5,"  ",demo`,
+    `${wallet(3)},5,b,"\u00a0"`,
+    '0x3,5,"\ufeff",demo',
+  ]
+  expect(await read(header + rows.join('\n'), null)).toMatchObject([
+    { line: 2, column: 'xp' },
+    { line: 3, column: 'reason', message: 'is empty' },
+    { line: 4, column: 'pid', message: 'is empty' },
+    { line: 5, column: 'address' },
+    { line: 5, column: 'reason', message: 'is empty' },
+  ])
+  expect(await read(`address,xp,id\n${wallet(1)},5," "\n`)).toEqual([{ line: 2, column: 'id', message: 'is empty' }])
+})
+
+test('whatever a cell holds, its row is an award or its mistakes are told by line and column', async () => {
+  const odd = fc.constantFrom(...' \t\u00a0\u2000\u2028\u200b\u3000\ufeff\u0301\u0085e"')
+  const cell = fc.oneof(fc.string({ unit: odd, maxLength: 3 }), fc.string({ unit: 'binary', maxLength: 5 }))
+  const quoted = cell.filter((text) => !text.includes('\0')).map((text) => `"${text.replaceAll('"', '""')}"`)
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(fc.constantFrom('reason', 'id'), fc.nat(3), quoted), async ([name, place, text]) => {
+      const cells = [wallet(1), '5', 'quiz', 'demo'].with(place, text)
+      for (const found of await read(`address,xp,${name},pid\n${cells}\n`, null)) {
+        if (found !== null && typeof found === 'object' && 'id' in found) continue
+        expect(found).toMatchObject({ line: 2, column: ['address', 'xp', name, 'pid'][place] })
+      }
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('of very many mistakes all are counted, and a thousand told', async () => {

@@ -45,7 +45,8 @@ export function readXp(cell: string): Read<number> {
 
 /** An id, a reason or a campaign. */
 export function readText(cell: string): Read<string> {
-  if (cell === '') return problem('is empty')
+  // Within quotes white space is kept, and an id is derived without it.
+  if (cell.trim() === '') return problem('is empty')
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell))
     return problem(`is ${shown(cell)}: it holds a line break or a control character`)
   return { value: cell }
