@@ -6,12 +6,12 @@ import { argumentsOf } from './arguments.ts'
 import { connect } from './connection.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from './exit.ts'
 import { inputName, readJsonObject } from './files.ts'
-import { collect, decimal, pair, wholeNumber } from './flags.ts'
+import { collectPairs, decimal, type Pair, wholeNumber } from './flags.ts'
 import { examples, type Frame } from './frame.ts'
 
 interface CallFlags extends Readonly<Record<string, unknown>> {
   readonly input?: string
-  readonly query?: readonly (readonly [string, string])[]
+  readonly query?: readonly Pair[]
   readonly timeout?: number
   readonly registrationPath?: string
 }
@@ -51,8 +51,8 @@ function defineMethod(parent: Command, operation: OperationName, frame: Frame): 
     .option('--input <file>', 'arguments as a JSON object, from a file or, with -, from standard input')
     .option(
       '--query <name=value>',
-      'a query parameter that the interface does not show; may be repeated',
-      collect(pair),
+      'a query parameter that the interface does not show; may be repeated, with another name',
+      collectPairs,
     )
     .option('--timeout <ms>', 'how long one attempt may take', wholeNumber(1, 2_147_483_647))
   if (operation === 'registerWebhook') {

@@ -43,11 +43,17 @@ export const collect =
   <Value>(read: (text: string) => Value) =>
   (text: string, before: readonly Value[] | undefined): readonly Value[] => [...(before ?? []), read(text)]
 
-/** `NAME=VALUE` as a pair. */
-export function pair(text: string): readonly [name: string, value: string] {
+export type Pair = readonly [name: string, value: string]
+
+/** Collects `NAME=VALUE`, each name once: of two values one would be lost without a word. */
+export function collectPairs(text: string, before: readonly Pair[] = []): readonly Pair[] {
   const at = text.indexOf('=')
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
-  throw new InvalidArgumentError('Write it as NAME=VALUE.')
+  if (at < 1) throw new InvalidArgumentError('Write it as NAME=VALUE.')
+  const name = text.slice(0, at)
+  if (before.some(([other]) => other === name)) {
+    throw new InvalidArgumentError(`${JSON.stringify(name)} is given twice.`)
+  }
+  return [...before, [name, text.slice(at + 1)]]
 }
 
 /** The name of a host, without scheme and port. */

@@ -191,6 +191,17 @@ test('query parameters of one’s own are sent', async () => {
   expect(service.requests[0]?.query).toMatchObject({ env: ['dev'], a: ['b=c'] })
 })
 
+test('a query parameter that is given twice is refused', async () => {
+  const { env, service } = await listeningService()
+  const args = ['call', 'getCampaignInfo', '--pid', 'demo', '--query', 'env=dev', '--query', 'env=live']
+  const { code, stderr } = await run(args, { env })
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('--query <name=value>: "env" is given twice'),
+  })
+  expect(service.requests).toEqual([])
+})
+
 describe('the environment', () => {
   test.each([
     [{}, 'CAMPAIGN_BASE_URL is not set'],

@@ -3,14 +3,14 @@ import type { Command } from 'commander'
 import { connect } from '../connection.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { fileFailure } from '../files.ts'
-import { collect, pair } from '../flags.ts'
+import { collectPairs, type Pair } from '../flags.ts'
 import { examples, type Frame } from '../frame.ts'
 import { bold, dim } from '../output.ts'
 import { writeTypes } from './write-types.ts'
 
 interface TypesFlags {
   readonly out?: string
-  readonly query?: readonly (readonly [string, string])[]
+  readonly query?: readonly Pair[]
 }
 
 /** `campaign-client types PID` */
@@ -22,8 +22,8 @@ export function define(command: Command, frame: Frame): void {
     .option('--out <file>', 'write to this file in place of standard output')
     .option(
       '--query <name=value>',
-      'a query parameter that the interface does not show; may be repeated',
-      collect(pair),
+      'a query parameter that the interface does not show; may be repeated, with another name',
+      collectPairs,
     )
     .addHelpText('after', examples('types demo --out src/campaign.ts', 'types demo --query env=dev'))
     .action(frame.action((pid: string, flags: TypesFlags) => types(pid, flags, frame)))

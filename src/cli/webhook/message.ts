@@ -1,5 +1,6 @@
 import { createCampaignService } from 'campaign-client/testing'
 import { usageFailure } from '../exit.ts'
+import type { Pair } from '../flags.ts'
 
 /** The user and the campaign the messages are about: those of the service in a box. */
 const SUBJECT = { account: 'ada', platform: 'discord', pid: 'demo' } as const
@@ -31,7 +32,7 @@ export const isShown = (kind: MessageKind): boolean =>
 export const createMessage = async (kind: MessageKind): Promise<Message> => MAKERS[kind]()
 
 /** Puts values into a message, by path: `event.data.xp`. A value that reads as JSON is taken for it. */
-export function change(message: Message, changes: readonly (readonly [path: string, value: string])[]): void {
+export function change(message: Message, changes: readonly Pair[]): void {
   for (const [path, value] of changes) {
     const steps = path.split('.')
     const last = steps.pop() as string

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { webhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../exit.ts'
 import { readInput } from '../files.ts'
-import { collect, httpUrl, pair, wholeNumber } from '../flags.ts'
+import { collectPairs, httpUrl, type Pair, wholeNumber } from '../flags.ts'
 import { examples, type Frame } from '../frame.ts'
 import { dim, green, type Output, red } from '../output.ts'
 import { change, createMessage, isShown, MESSAGE_KINDS, type MessageKind } from './message.ts'
@@ -11,7 +11,7 @@ import { type Answer, post } from './post.ts'
 interface SendFlags {
   readonly kind: MessageKind
   readonly file?: string
-  readonly set?: readonly (readonly [string, string])[]
+  readonly set?: readonly Pair[]
   readonly id?: string
   readonly times: number
   readonly sameId?: boolean
@@ -37,7 +37,11 @@ export function define(command: Command, frame: Frame): void {
         'sameId',
       ]),
     )
-    .option('--set <path=value>', 'change a field, such as event.data.xp=70; may be repeated', collect(pair))
+    .option(
+      '--set <path=value>',
+      'change a field, such as event.data.xp=70; may be repeated, with another path',
+      collectPairs,
+    )
     .option('--id <id>', 'the id of the message, to send one again')
     .option('--times <n>', 'how many messages, one after the other', wholeNumber(1, 10_000), 1)
     .option('--same-id', 'give all of them one id, as duplicates have')
