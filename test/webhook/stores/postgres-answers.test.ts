@@ -63,3 +63,70 @@ describe('when it is asked whether the transaction is still open', () => {
     )
   })
 })
+
+describe('a row that can not be read', () => {
+  const key = 'key'
+  const REMEDY = 'Let it rename no columns (transform of postgres), and read texts as strings (type parsers of pg)'
+  const message = (what: string) => `postgresStore can't read what its client answered: ${what}. ${REMEDY}`
+
+  const unreadableTokens: [name: string, row: unknown, what: string][] = [
+    ['of another name', { Token: 'a token' }, 'token is undefined in a row of Token'],
+    ['of other names', { Token: 'a token', more: 1 }, 'token is undefined in a row of Token, more'],
+    ['without columns', {}, 'token is undefined in a row of '],
+    ['of another type', { token: Buffer.from('a token') }, 'token is object in a row of token'],
+    ['that is null', { token: null }, 'token is null in a row of token'],
+    ['of another value', { token: 'A TOKEN' }, 'token is none of those that were sent'],
+    ['in a row that is none', 5, 'token is undefined in a row of '],
+    ['in no row', null, 'token is undefined in a row of '],
+  ]
+
+  test.each(unreadableTokens)('a token %s is no lost claim and no lost record', async (_, row, what) => {
+    const store = postgresStore(poolAnswering(() => [row]))
+    await expect(store.claim(key, 1000)).rejects.toThrow(new Error(message(what)))
+    await expect(store.complete(key, 'a token', 1000)).rejects.toThrow(new Error(message(what)))
+  })
+
+  /** What a claim is answered when the delivery is held by somebody, in such a row. */
+  const claimHeld = (row: unknown) =>
+    postgresStore(poolAnswering((text) => (text.startsWith('SELECT') ? [row] : []))).claim(key, 1000)
+
+  test.each([
+    ['a state of another name', { State: 'done', Remaining: 5 }, 'state is undefined in a row of State, Remaining'],
+    ['a state of another type', { state: 1, remaining: 5 }, 'state is number in a row of state, remaining'],
+    ['another state', { state: 'DONE', remaining: 5 }, 'state is neither claimed nor done'],
+    ['a time of another name', { state: 'claimed', rest: 5 }, 'remaining is undefined in a row of state, rest'],
+    ['a time that is null', { state: 'claimed', remaining: null }, 'remaining is null in a row of state, remaining'],
+    [
+      'a time that is no number',
+      { state: 'claimed', remaining: 'soon' },
+      'remaining is string in a row of state, remaining',
+    ],
+    [
+      'a time without an end',
+      { state: 'claimed', remaining: Infinity },
+      'remaining is Infinity in a row of state, remaining',
+    ],
+  ])('%s is no holder', async (_, row, what) => {
+    await expect(claimHeld(row)).rejects.toThrow(new Error(message(what)))
+  })
+
+  test.each([
+    ['number', 1500],
+    ['text', '1500'],
+    ['bigint', 1500n],
+    ['object that prints as one', { toString: () => '1500' }],
+  ])('a time is read in whatever form a client has for numbers: %s', async (_, remaining) => {
+    expect(await claimHeld({ state: 'claimed', remaining })).toEqual({ state: 'busy', retryMs: 1500 })
+  })
+
+  test('what is done needs no time', async () => {
+    expect(await claimHeld({ state: 'done' })).toEqual({ state: 'done' })
+  })
+
+  test('rows that are only counted may look as they like', async () => {
+    const store = postgresStore(poolAnswering(() => [{ Made: '1' }]))
+    expect(await store.extend(key, 'a token', 1000)).toBe(true)
+    expect(await store.runOnce(key, () => 'applied')).toEqual({ ran: true, result: 'applied' })
+    expect(await store.prune()).toBe(1)
+  })
+})

@@ -14,6 +14,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
 import { skipsWithout } from '../../machine/skips-without.ts'
+import { observedReceiver } from '../receiver/observed-receiver.ts'
+import { activity, deliveryOf } from '../signed-message.ts'
 import { storeContract } from './contract.ts'
 import { expectOutageHandled } from './outage.ts'
 import { runOnceContract } from './run-once.ts'
@@ -276,6 +278,52 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         expect(await store.claim(key, 60_000)).toEqual({ state: 'done' })
       } finally {
         await other.end()
+      }
+    })
+  })
+
+  describe('a client that changes what the store reads', () => {
+    const shouting = (value: string) => value.toUpperCase()
+    const clients = {
+      'postgres, which renames columns': () => {
+        const own = connect(service.url, { max: 2, fetch_types: false, transform: connect.pascal })
+        return { store: postgresStore(own, { table }), close: () => own.end() }
+      },
+      'postgres, which writes texts its own way': () => {
+        const transform = { value: { from: (value: unknown) => (typeof value === 'string' ? shouting(value) : value) } }
+        const own = connect(service.url, { max: 2, fetch_types: false, transform })
+        return { store: postgresStore(own, { table }), close: () => own.end() }
+      },
+      'pg, with a type parser for texts': () => {
+        const own = new Pool({ connectionString: service.url, max: 2, types: { getTypeParser: () => shouting } })
+        own.on('error', () => undefined)
+        return { store: postgresStore(own, { table }), close: () => own.end() }
+      },
+    }
+
+    test.each(Object.entries(clients))('%s: an error says so, and nothing is handled', async (_, open) => {
+      const { store, close } = open()
+      try {
+        const words =
+          /^postgresStore can't read what its client answered: .* read texts as strings \(type parsers of pg\)$/
+        const { receiver, handled, errors, rejections } = observedReceiver({ store })
+        const message = activity()
+        // The first claims it, and the second meets that claim.
+        for (let attempt = 0; attempt < 2; attempt++)
+          expect((await receiver.fetch(deliveryOf(message))).status).toBe(503)
+        expect(rejections).toMatchObject([{ reason: 'store_unavailable' }, { reason: 'store_unavailable' }])
+        expect(errors).toHaveLength(2)
+        for (const { error, context } of errors) {
+          expect(context.stage).toBe('claim')
+          expect((error as Error).message).toMatch(words)
+        }
+        expect(handled).toEqual([])
+
+        const key = freshKey()
+        const token = await claimed(postgresStore(pool, { table }), key, 60_000)
+        await expect(store.complete(key, token, 60_000)).rejects.toThrow(words)
+      } finally {
+        await close()
       }
     })
   })

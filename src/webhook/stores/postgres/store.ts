@@ -6,6 +6,7 @@ import type { ClaimResult, DeliveryStore } from '../store.ts'
 import type { Database, Query } from './database.ts'
 import { type ClientOf, type PgPool, pgDatabase } from './pg.ts'
 import { type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
+import { field, foreignAnswer, numberOf, textOf } from './rows.ts'
 import { DEFAULT_TABLE, statements } from './statements.ts'
 
 /** Options of {@link postgresStore}. */
@@ -115,10 +116,10 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  *
  * Takes the pool you have and neither opens nor ends it. Each call of `claim`, `extend`, `complete` and `release` is
  * one statement (a duplicate's `claim` takes two), works behind a transaction pooler, and reads the
- * database's clock, so that the clocks of the receivers do not matter. Calls of `claim` that come while two such
- * statements are under way go into the next one together, and so do those of `complete`: each resolves when what it
- * wrote is committed. A `pg` pool needs an `error` listener: without
- * one, Node ends the process when an idle connection is lost. Errors of the client are passed on as they are.
+ * database's clock, so that the clocks of the receivers do not matter. Calls of `claim` at the same time
+ * share a statement, and so do those of `complete`: each resolves when what it wrote is committed. A `pg` pool needs an
+ * `error` listener: without one, Node ends the process when an idle connection is lost. Errors of the client are passed
+ * on as they are.
  *
  * Rows stay until {@link PostgresStore.prune} removes the expired ones.
  *
@@ -126,7 +127,9 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres`
  * @returns a store whose methods reject with the client's error when the database can't be reached or the table is not
- *   there, and with `TypeError` for an empty key, or a lease or retention that is not a positive number of milliseconds. A second store on the same table sees the same deliveries.
+ *   there, with `TypeError` for an empty key, or a lease or retention that is not a positive number of milliseconds,
+ *   and with `Error` when the client renames columns or changes texts. A second store on the same
+ *   table sees the same deliveries.
  * @throws TypeError when `database` is neither (a single `Client` of `pg` can't be shared between concurrent
  *   transactions), or an option is malformed or misspelt
  */
@@ -159,8 +162,10 @@ export function postgresStore(
         if (await claims.ask(leaseMs, key, token)) return { state: 'claimed', token }
         const [held] = await query(sql.held, key)
         if (held === undefined) continue
-        if (field(held, 'state') === 'done') return { state: 'done' }
-        return { state: 'busy', retryMs: Number(field(held, 'remaining')) }
+        const state = textOf(held, 'state')
+        if (state === 'done') return { state }
+        if (state !== 'claimed') throw foreignAnswer('state is neither claimed nor done')
+        return { state: 'busy', retryMs: numberOf(held, 'remaining') }
       }
       return { state: 'busy', retryMs: 0 }
     },
@@ -240,7 +245,11 @@ class Writes {
 
   async #write(ms: number, writes: readonly Write[]): Promise<boolean[]> {
     const rows = await this.#query(this.#statement, JSON.stringify(writes), ms)
-    const made = new Set(rows.map((row) => field(row, 'token')))
+    const sent = new Set(writes.map(({ token }) => token))
+    const made = new Set(rows.map((row) => textOf(row, 'token')))
+    for (const token of made) {
+      if (!sent.has(token)) throw foreignAnswer('token is none of those that were sent')
+    }
     return writes.map(({ token }) => made.has(token))
   }
 }
@@ -280,8 +289,4 @@ function databaseOf(database: PgPool | PostgresSql<unknown>): Database {
     'postgresStore needs a Pool of "pg" or the sql of "postgres" (not the sql of a transaction). ' +
       'What it got lacks the methods of both',
   )
-}
-
-function field(row: unknown, name: string): unknown {
-  return typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined
 }
