@@ -22,7 +22,7 @@ export type AcceptedResult = 'handled' | 'discarded' | 'duplicate'
  * | `invalid_utf8`, `invalid_json`, `missing_id` | 400 | the signature is right, the message is not |
  * | `secret_unavailable` | 503 | the source of the secret failed, or gave nothing usable in time |
  * | `store_unavailable` | 503 | the delivery could not be claimed |
- * | `busy` | 503 | another attempt is being handled |
+ * | `busy` | 503 | another attempt is being handled, or the handler stopped because its signal had fired |
  * | `past_deadline` | 503 | the handler goes on; the attempt after it finds the delivery done |
  * | `closing` | 503 | `close()` was called |
  * | `handler_failed` | 500 | the handler threw, and the claim was released |

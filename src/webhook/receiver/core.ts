@@ -13,7 +13,7 @@ import { monotonicNow, settles } from './timer.ts'
 export interface Patience {
   /** When a request whose handler is still running is answered. Default `deadlineMs`. */
   answerMs?: number
-  /** When the handler is aborted. Never later than `maxRunMs`. */
+  /** When the handler is aborted, because the invocation ends soon. Never later than `maxRunMs`. */
   runMs?: number
   /** Whether the answer freezes the runtime, so that everything has to be recorded before. */
   untilRecorded?: boolean
@@ -120,7 +120,10 @@ export class ReceiverCore {
     const delivery = new Delivery(claim, {
       message,
       retainMs,
-      runUntil: arrivedAt + Math.min(runMs ?? maxRunMs, maxRunMs),
+      run:
+        runMs === undefined || runMs >= maxRunMs
+          ? { until: arrivedAt + maxRunMs, passed: 'The webhook handler ran for maxRunMs.' }
+          : { until: arrivedAt + runMs, passed: 'The webhook handler has to stop before its invocation ends.' },
       handle,
       untilRecorded: untilRecorded ?? false,
       onEnd: (outcome, startedAt) => this.#reports.ended(event, outcome, arrivedAt, startedAt),

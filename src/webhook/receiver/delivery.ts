@@ -2,7 +2,7 @@ import { insist } from './bookkeeping.ts'
 import { type HeldClaim, releaseClaim } from './claim.ts'
 import { DiscardEvent } from './discard-event.ts'
 import type { Message } from './intake.ts'
-import { Lease, LeaseError } from './lease.ts'
+import { Lease, LeaseError, type RunTerm } from './lease.ts'
 import type { WebhookHandledOutcome, WebhookHandler, WebhookHandlerContext } from './options.ts'
 import { requireBoolean } from './store-answers.ts'
 import { monotonicNow } from './timer.ts'
@@ -14,8 +14,7 @@ export type DeliveryOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
 export interface DeliveryTerms {
   message: Message
   retainMs: number
-  /** When the handler has to stop, on the monotonic clock. */
-  runUntil: number
+  run: RunTerm
   handle: WebhookHandler
   /** Whether the outcome is told only when it is recorded for good. */
   untilRecorded: boolean
@@ -47,7 +46,7 @@ export class Delivery {
   constructor(claim: HeldClaim, terms: DeliveryTerms) {
     this.#claim = claim
     this.#terms = terms
-    this.#lease = new Lease(claim, terms.runUntil)
+    this.#lease = new Lease(claim, terms.run)
     this.outcome = new Promise((resolve) => {
       this.#tell = resolve
     })

@@ -41,7 +41,7 @@ export interface WebhookReceiver {
    * It does not answer before the handler is through, whatever `deadlineMs` says: an environment that answered is
    * frozen, and the handler with it. If the gateway gives up first, the invocation goes on, and a later attempt finds
    * the message done. Pass the context on as well: the handler's signal then fires 2 s before the function's time is
-   * up, and its lease is released or left to lapse.
+   * up (of a time under 5 s, after 60 % of it). The claim is released when the handler ends, or lapses with its lease.
    *
    * @throws TypeError (as a rejection) when the event is none of an HTTP source
    */
@@ -69,7 +69,7 @@ export interface WebhookReceiver {
  * | outcome | answer |
  * |---|---|
  * | handled; a duplicate that is done already; `DiscardEvent` thrown | 200 |
- * | busy elsewhere; past `deadlineMs` (the work goes on); store or secret not available; closing | 503 and Retry-After |
+ * | busy elsewhere; past `deadlineMs` (the work goes on); stopped by the signal; store or secret not available; closing | 503 and Retry-After |
  * | the handler threw (the claim is released first) | 500 |
  * | any fault of the signature, with one body for all | 401 |
  * | too large (counted while reading); not a POST; signed but malformed | 413; 405 and Allow; 400 |

@@ -7,7 +7,7 @@ import { monotonicNow, startTimer } from './timer.ts'
  * Why a handler lost its delivery:
  *
  * - `lease_lost`: another receiver took it over, or the store could not be reached until the lease ran out;
- * - `run_time_exceeded`: the handler ran for `maxRunMs`;
+ * - `run_time_exceeded`: the handler ran for `maxRunMs`, or for as long as its Lambda invocation allows;
  * - `receiver_closed`: `close()` was called and its limit passed.
  */
 export type LeaseErrorCode = 'lease_lost' | 'run_time_exceeded' | 'receiver_closed'
@@ -29,6 +29,16 @@ export class LeaseError extends CampaignError {
   }
 }
 
+/** How long a handler may run. */
+export interface RunTerm {
+  /** When the handler has to stop, on the monotonic clock. No extension is sent from then on. */
+  readonly until: number
+  /** What is said then: which limit it was. */
+  readonly passed: string
+}
+
+const AFTER_THE_TERM = 'Its claim is released when it ends, or lapses with its lease.'
+
 /**
  * Holds a claim for as long as the handler runs: extends it three times per lease, and aborts `signal` when it is lost.
  *
@@ -37,8 +47,7 @@ export class LeaseError extends CampaignError {
  */
 export class Lease {
   readonly #claim: HeldClaim
-  /** When the handler has to stop, on the monotonic clock. No extension is sent from then on. */
-  readonly #runUntil: number
+  readonly #term: RunTerm
   /** All on the monotonic clock. */
   #expiresAt: number
   #extendAt: number
@@ -49,16 +58,16 @@ export class Lease {
   #lost: LeaseError | undefined
   #over = false
 
-  constructor(claim: HeldClaim, runUntil: number) {
+  constructor(claim: HeldClaim, term: RunTerm) {
     this.#claim = claim
-    this.#runUntil = runUntil
+    this.#term = term
     this.#expiresAt = claim.claimedAt + claim.leaseMs
     this.#extendAt = claim.claimedAt + claim.leaseMs / 3
   }
 
   /** Begins to extend. Until then nothing happens: a handler that is through at once needs no timer. */
   hold(): void {
-    const next = Math.min(this.#runUntil, this.#expiresAt, this.#extendAt)
+    const next = Math.min(this.#term.until, this.#expiresAt, this.#extendAt)
     this.#cancelTimer()
     this.#cancelTimer = startTimer(next - monotonicNow(), () => this.#wake())
   }
@@ -96,13 +105,8 @@ export class Lease {
   #wake(): void {
     const now = monotonicNow()
     // In this order: where the event loop was blocked, more than one of them is past.
-    if (now >= this.#runUntil) {
-      this.abort(
-        new LeaseError(
-          'run_time_exceeded',
-          'The webhook handler ran for maxRunMs. The lease is left to lapse, so that a later attempt can be handled.',
-        ),
-      )
+    if (now >= this.#term.until) {
+      this.abort(new LeaseError('run_time_exceeded', `${this.#term.passed} ${AFTER_THE_TERM}`))
     } else if (now >= this.#expiresAt) {
       this.abort(
         new LeaseError('lease_lost', 'The delivery store did not extend the lease of this delivery before it ran out.'),

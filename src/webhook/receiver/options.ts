@@ -7,7 +7,7 @@ import type { WebhookRejectionReason } from './answer.ts'
 /** What a webhook handler gets besides the event. */
 export interface WebhookHandlerContext {
   /**
-   * Fires when the delivery is no longer ours: its lease was lost, the handler ran for `maxRunMs`, or the receiver
+   * Fires when the delivery is no longer ours: its lease was lost, the handler's time was up, or the receiver
    * closed. The `reason` is a `LeaseError`. From then on another attempt may be handled elsewhere, so pass it on to
    * whatever can be cancelled. It does not fire when the sender hangs up or `deadlineMs` passes.
    */
@@ -78,7 +78,7 @@ export interface WebhookHandled {
  * - `claim`, `extend`, `complete`, `release`: that call of the store failed, or had no answer in time. `extend` also
  *   when the lease was lost under a running handler, and `complete` when the delivery had been taken over (a
  *   `LeaseError` each);
- * - `handle`: the handler threw, or its signal fired because it ran for `maxRunMs` or the receiver closed (a `LeaseError`);
+ * - `handle`: the handler threw, or its signal fired because its time was up or the receiver closed (a `LeaseError`);
  * - `hook`: `onReject` or `onHandled` threw;
  * - `receiver`: a fault of this package, or of a runtime whose `waitUntil` threw.
  */
@@ -133,8 +133,8 @@ export interface WebhookReceiverOptions {
   /** How long a claim outlives a process that died, and how long the store may be unreachable. Default 30 000. */
   leaseMs?: number | undefined
   /**
-   * How long a handler may run at most, counted from the arrival of the request. Default 240 000. Then its signal fires
-   * and the lease is left to lapse. With `leaseMs` at most 295 000 together: the last retry comes 300 s after the one
+   * How long a handler may run at most, counted from the arrival of the request. Default 240 000. Then its signal fires;
+   * the claim is released when it ends, or lapses with its lease. With `leaseMs` at most 295 000 together: the last retry comes 300 s after the one
    * before, and must not meet the claim of a handler that died.
    */
   maxRunMs?: number | undefined

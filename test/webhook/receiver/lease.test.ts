@@ -487,7 +487,10 @@ describe('maxRunMs', () => {
   test('why the signal fired is said in words', async () => {
     const store = memoryStore()
     const cases: [DeliveryStore, RegExp][] = [
-      [store, /^The webhook handler ran for maxRunMs\./],
+      [
+        store,
+        /^The webhook handler ran for maxRunMs\. Its claim is released when it ends, or lapses with its lease\. \(docs/,
+      ],
       [recordingStore(store, { extend: async () => false }).store, /^The lease of this delivery was lost/],
       [recordingStore(store, { extend: () => never }).store, /^The delivery store did not extend the lease/],
     ]

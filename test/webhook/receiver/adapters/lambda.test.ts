@@ -265,6 +265,37 @@ describe('time', () => {
     expect(answeredAt).toBeLessThan(remainingMs)
   })
 
+  const INVOCATION =
+    /^The webhook handler has to stop before its invocation ends\. Its claim is released when it ends, /
+  const MAX_RUN = /^The webhook handler ran for maxRunMs\. Its claim is released when it ends, /
+
+  test.each([
+    ['the invocation, when it ends first', 3000, 1801, INVOCATION],
+    ['maxRunMs, when it ends first', 3000, 1799, MAX_RUN],
+    ['maxRunMs, when both end at once', 3000, 1800, MAX_RUN],
+    ['maxRunMs, when the invocation is as long as it likes', undefined, 5000, MAX_RUN],
+  ])('the error of a handler that has to stop names %s', async (_, remainingMs, maxRunMs, words) => {
+    const inner = memoryStore()
+    const { receiver, errors, rejections } = observedReceiver({
+      store: inner,
+      maxRunMs,
+      handle: (_event, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    const body = message()
+    const context = remainingMs === undefined ? undefined : { getRemainingTimeInMillis: () => remainingMs }
+    const answer = receiver.lambda(eventOf(SOURCE, body), context)
+    await vi.advanceTimersByTimeAsync(maxRunMs)
+    expect((await answer).statusCode).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'busy' }])
+    expect(errors).toMatchObject([
+      { error: { code: 'run_time_exceeded', message: expect.stringMatching(words) }, context: { stage: 'handle' } },
+    ])
+    // As the message says.
+    const key = JSON.stringify(['campaign', JSON.parse(body).id])
+    expect((await inner.claim(key, 1)).state).toBe('claimed')
+  })
+
   test('without a context maxRunMs ends it', async () => {
     const { receiver } = observedReceiver({ maxRunMs: 20_000, handle: () => never })
     const answer = receiver.lambda(eventOf(SOURCE, message()))
