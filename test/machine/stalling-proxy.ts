@@ -7,6 +7,8 @@ export interface StallingProxy {
   readonly url: string
   /** From now on requests do not get to the server, or its answers not back. */
   stall(what: 'requests' | 'answers'): void
+  /** From now on nothing gets through the connections there are, in neither direction and never again. Later ones work. */
+  silence(): void
   /** Hands on what was held back. */
   resume(): void
   close(): Promise<void>
@@ -15,10 +17,11 @@ export interface StallingProxy {
 /** Stands in front of the server at the address. */
 export async function startStallingProxy(serverUrl: string): Promise<StallingProxy> {
   const target = new URL(serverUrl)
-  const pairs = new Set<{ client: Socket; server: Socket }>()
+  const pairs = new Set<{ client: Socket; server: Socket; isSilent: boolean }>()
   let stalled: 'requests' | 'answers' | undefined
   const apply = (): void => {
-    for (const { client, server } of pairs) {
+    for (const { client, server, isSilent } of pairs) {
+      if (isSilent) continue
       if (stalled === 'requests') client.pause()
       else client.resume()
       if (stalled === 'answers') server.pause()
@@ -27,7 +30,7 @@ export async function startStallingProxy(serverUrl: string): Promise<StallingPro
   }
   const proxy = createServer((client) => {
     const server = dial(Number(target.port), target.hostname)
-    const pair = { client, server }
+    const pair = { client, server, isSilent: false }
     pairs.add(pair)
     for (const [from, to] of [
       [client, server],
@@ -50,6 +53,13 @@ export async function startStallingProxy(serverUrl: string): Promise<StallingPro
     stall(what) {
       stalled = what
       apply()
+    },
+    silence() {
+      for (const pair of pairs) {
+        pair.isSilent = true
+        pair.client.pause()
+        pair.server.pause()
+      }
     },
     resume() {
       stalled = undefined

@@ -87,11 +87,11 @@ return 1`
  * A delivery store in Redis 5 or newer (or Valkey), for receivers that run in several processes.
  *
  * ```ts
- * import { createClient } from 'redis'
+ * import { createClientPool } from 'redis'
  * import { createWebhookReceiver } from 'campaign-client/webhook'
  * import { redisStore } from 'campaign-client/webhook/redis'
  *
- * const client = createClient({ url: process.env.REDIS_URL, disableOfflineQueue: true })
+ * const client = createClientPool({ url: process.env.REDIS_URL, disableOfflineQueue: true })
  * client.on('error', (error) => console.error(error))
  * await client.connect()
  * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store: redisStore(client), handle })
@@ -106,9 +106,9 @@ return 1`
  * the last moments, and a delivery may be handled again. Set `maxmemory-policy noeviction` on that server: an evicted
  * record is a forgotten delivery. Where handling twice does harm, use the PostgreSQL store and its `runOnce`.
  *
- * A client that queues commands while it is disconnected delays the answer "the store is down". Tell it to fail at
- * once: `disableOfflineQueue: true` (redis), or `enableOfflineQueue: false` with `maxRetriesPerRequest: 1` (ioredis).
- * Its errors are passed on as they are.
+ * Its errors are passed on as they are. A client should not queue commands while it is disconnected, and have a way around a
+ * connection that went silent: [what your store must promise](../../../docs/webhooks.md#what-your-store-must-promise) has
+ * the settings. Leave `socketTimeout` of redis alone.
  *
  * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
  *

@@ -162,15 +162,13 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
 })
 
 describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore when Redis goes away', () => {
-  test.each(['redis', 'ioredis'])(
+  test.each(['redis', 'a pool of redis', 'ioredis'])(
     'in the middle, calls of %s reject, the receiver answers 503, and both work again later',
     async (name) => {
       const service = await redis.startPrivate()
-      const nodeRedis = createClient({
-        url: service.url,
-        disableOfflineQueue: true,
-        socket: { reconnectStrategy: 10 },
-      })
+      const options = { url: service.url, disableOfflineQueue: true, socket: { reconnectStrategy: 10 } }
+      const nodeRedis = createClient(options)
+      const pool = createClientPool(options)
       const ioredis = new Ioredis(service.url, {
         lazyConnect: true,
         enableOfflineQueue: false,
@@ -178,13 +176,15 @@ describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore 
         retryStrategy: () => 10,
       })
       nodeRedis.on('error', () => undefined)
+      pool.on('error', () => undefined)
       ioredis.on('error', () => undefined)
       try {
-        const client = name === 'redis' ? nodeRedis : ioredis
+        const client = { redis: nodeRedis, 'a pool of redis': pool, ioredis }[name]
+        if (client === undefined) expect.unreachable(name)
         await client.connect()
         await expectOutageHandled(service, redisStore(client), { remembers: false })
       } finally {
-        nodeRedis.destroy()
+        for (const client of [nodeRedis, pool]) if (client.isOpen) client.destroy()
         ioredis.disconnect()
         await service.stop()
       }

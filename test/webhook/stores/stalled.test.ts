@@ -5,7 +5,7 @@ import { redisStore } from 'campaign-client/webhook/redis'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import connect from 'postgres'
-import { createClient } from 'redis'
+import { createClient, createClientPool } from 'redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Database, DatabaseSource, PrivateDatabase } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
@@ -24,6 +24,8 @@ interface Opened {
 type Open = (url: string) => Promise<Opened>
 
 const prefix = `${randomUUID()}:`
+/** Of connections, for those who ask the server about them. */
+const NAME = `stalled-${randomUUID()}`
 const table = `stalled_${randomUUID().replaceAll('-', '')}`
 
 const redisClients: Readonly<Record<string, Open>> = {
@@ -35,6 +37,32 @@ const redisClients: Readonly<Record<string, Open>> = {
   },
   async ioredis(url) {
     const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true })
+    client.on('error', () => undefined)
+    await client.connect()
+    return { store: redisStore(client, { prefix }), close: () => client.disconnect() }
+  },
+}
+
+const SILENCE_MS = 300
+
+async function redisPool(url: string): Promise<Opened> {
+  const client = createClientPool({ url, name: NAME, disableOfflineQueue: true })
+  client.on('error', () => undefined)
+  await client.connect()
+  return { store: redisStore(client, { prefix }), close: () => client.destroy() }
+}
+
+/** With what the guide recommends, so that one connection that goes silent does not hold up the calls after it. */
+const recommendedClients: Readonly<Record<string, Open>> = {
+  'a pool of redis': redisPool,
+  async 'ioredis with a socketTimeout'(url) {
+    const client = new Redis(url, {
+      connectionName: NAME,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      socketTimeout: SILENCE_MS,
+      lazyConnect: true,
+    })
     client.on('error', () => undefined)
     await client.connect()
     return { store: redisStore(client, { prefix }), close: () => client.disconnect() }
@@ -55,7 +83,7 @@ const postgresClients: Readonly<Record<string, Open>> = {
   },
 }
 
-stalling(redis, redisClients, async () => undefined)
+stalling(redis, { ...redisClients, 'a pool of redis': redisPool }, async () => undefined)
 stalling(postgres, postgresClients, async (url) => {
   const pool = new Pool({ connectionString: url })
   await pool.query(`DROP TABLE IF EXISTS ${table}`)
@@ -145,6 +173,96 @@ function stalling(
     )
   })
 }
+
+describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended settings of a client of Redis', () => {
+  let service: PrivateDatabase
+  let admin: Redis
+  beforeAll(async () => {
+    service = await redis.startPrivate()
+    admin = new Redis(service.url)
+  })
+  afterAll(async () => {
+    admin?.disconnect()
+    await service?.stop()
+  })
+
+  /** How long the connection that was used last has not been, in whole seconds: the server says no more. */
+  async function idleSeconds(): Promise<number> {
+    const connections = String(await admin.client('LIST')).split('\n')
+    const own = connections.filter((line) => line.includes(` name=${NAME} `))
+    return Math.min(...own.map((line) => Number(/ idle=(\d+) /.exec(line)?.[1])))
+  }
+
+  const cases = Object.entries(recommendedClients)
+
+  test.each(cases)('%s: a quiet time costs no message', async (_, open) => {
+    const { store, close } = await open(service.url)
+    onTestFinished(async () => void (await close()))
+    const { receiver, errors } = observedReceiver({ store })
+    for (let round = 0; round < 2; round++) {
+      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+      await expect.poll(idleSeconds).toBeGreaterThan(SILENCE_MS / 1000)
+    }
+    for (let message = 0; message < 5; message++) {
+      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    }
+    expect(errors).toEqual([])
+  })
+
+  test.each(cases)('%s: a connection that goes silent costs no lease and no later message', async (_, open) => {
+    const proxy = await startStallingProxy(service.url)
+    const { store, close } = await open(proxy.url)
+    onTestFinished(async () => {
+      await close()
+      await proxy.close()
+    })
+    const extended = deferred()
+    const watched: DeliveryStore = {
+      ...store,
+      async extend(...args) {
+        const held = await store.extend(...args)
+        extended.resolve()
+        return held
+      },
+    }
+    const begun = deferred<AbortSignal>()
+    const { receiver, handled, errors, rejections } = observedReceiver({
+      store: watched,
+      leaseMs: 6_000,
+      async handle(_event, { signal }) {
+        begun.resolve(signal)
+        if (handled.length === 1) await extended.promise
+      },
+    })
+    const message = activity()
+    const first = receiver.fetch(deliveryOf(message))
+    const signal = await begun.promise
+    proxy.silence()
+    expect((await first).status).toBe(200)
+    expect(signal.aborted).toBe(false)
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(handled).toHaveLength(2)
+    expect(rejections).toEqual([])
+    // Told of the call that hung, where it did not get its answer over another connection.
+    for (const { context } of errors) expect(context.stage).toBe('extend')
+  })
+
+  test.each(cases)('%s: a Redis that hangs is answered 503 in time, and used again afterwards', async (_, open) => {
+    const { store, close } = await open(service.url)
+    onTestFinished(async () => void (await close()))
+    const { receiver, handled, rejections } = observedReceiver({ store, deadlineMs: 200, leaseMs: 20_000 })
+    const messages = Array.from({ length: 10 }, () => activity())
+    const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
+    // Longer than the client waits for its connections.
+    await admin.client('PAUSE', 5 * SILENCE_MS)
+    for (const { status } of await deliver()) expect(status).toBe(503)
+    expect(handled).toEqual([])
+    expect(new Set(rejections.map(({ reason }) => reason))).toEqual(new Set(['store_unavailable']))
+    await expect.poll(async () => (await deliver()).every(({ status }) => status === 200)).toBe(true)
+    expect(handled).toHaveLength(messages.length)
+  })
+})
 
 describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis that is full and evicts nothing', () => {
   let service: PrivateDatabase
