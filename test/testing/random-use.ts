@@ -32,8 +32,8 @@ export const campaigns: readonly CampaignSeed[] = [
 
 const pid = fc.constantFrom('one', 'two', 'none')
 const platform = fc.constantFrom('discord', 'telegram', 'ethereum')
-const address = fc.constantFrom(...['a', 'b', 'C'].map((digit) => `0x${digit.repeat(40)}`))
-const account = fc.oneof(fc.constantFrom('ada', 'bob', 'eve', 'mallory', ''), address)
+const address = fc.constantFrom(...['a', 'b', 'C', 'c'].map((digit) => `0x${digit.repeat(40)}`))
+const account = fc.oneof(fc.constantFrom('ada', 'bob', 'eve', 'mallory', '', `0X${'C'.repeat(40)}`), address)
 const user = { account, platform, pid }
 const aid = fc.constantFrom('a', 'b', 'again', 'extra')
 const url = fc.constantFrom('https://partner.example/1', 'https://partner.example/2')

@@ -5,15 +5,14 @@ import type { Rule } from './rule.ts'
 
 export const setReferrer: Rule<'setReferrer'> = ({ referrer, referral, platform, pid }, context) => {
   const campaign = requireCampaign(pid, context)
-  if (referrer === referral) throw selfReferral()
   const { users } = context.state
-  const accounts = [referrer, referral].map((account) => ({ account, user: users.find(account, platform) }))
-  for (const { account, user } of accounts) {
+  if (users.areSame(referrer, referral, platform)) throw selfReferral()
+  for (const account of [referrer, referral]) {
+    const user = users.find(account, platform)
     if (campaign.definition.registration === 'closed' && !(user && campaign.find(user))) throw missingUser(account)
   }
-  const [first, second] = accounts
-  if (first?.user && first.user === second?.user) throw selfReferral()
-  if (second?.user) requireReferable(campaign, campaign.find(second.user))
+  const known = users.find(referral, platform)
+  if (known) requireReferable(campaign, campaign.find(known))
 
   campaign.refer(enterUser(campaign, referrer, platform, context), enterUser(campaign, referral, platform, context))
   return {}

@@ -14,7 +14,8 @@ export interface User {
 /** The platform a user is registered on who is known by a wallet address alone. Assumed. */
 export const WALLET_PLATFORM = 'ethereum'
 
-const WALLET_ADDRESS = /^0x[0-9a-f]{40}$/i
+// What `rewardWallet` takes and a seed may hold: with a capital X it is no wallet.
+const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
 /**
  * All users, found by any of their accounts. An account that is a wallet address names its user on every platform and
@@ -25,6 +26,13 @@ export class UserRegistry {
 
   find(account: string, platform: string): User | undefined {
     return this.#byAccount.get(accountKey(account, platform))
+  }
+
+  /** Whether two accounts of a platform name one user, who need not be registered yet. */
+  areSame(first: string, second: string, platform: string): boolean {
+    if (accountKey(first, platform) === accountKey(second, platform)) return true
+    const user = this.find(first, platform)
+    return user !== undefined && user === this.find(second, platform)
   }
 
   /** Finds the user, or registers one with this account. */

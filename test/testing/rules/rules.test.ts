@@ -158,6 +158,15 @@ describe('POST /user/referrer', () => {
     expect(await start({ users }).refer('ada', 'ada-2')).toMatchObject(stringError('self_referral_not_allowed'))
   })
 
+  test.each(['open', 'closed'] as const)(
+    'a wallet that nobody knows is one user in either letter case, where registration is %s',
+    async (registration) => {
+      const { refer, service } = start({ registration })
+      expect(await refer(WALLET, WALLET.toLowerCase())).toMatchObject(stringError('self_referral_not_allowed'))
+      expect(service.state.entries).toEqual([])
+    },
+  )
+
   test('a referral with a referrer, or with completed tasks, is refused', async () => {
     const { refer, service } = start()
     expect(await refer('linus', 'grace')).toMatchObject(refused(400))
@@ -210,6 +219,12 @@ describe('POST /user/ref_id', () => {
     expect(await post('/user/ref_id', body)).toMatchObject(refused(400))
     expect(service.requests[0]?.reason).toBe(reason)
     expect(service.state.entries).toHaveLength(3)
+  })
+
+  test('a link is one’s own in either letter case of a wallet', async () => {
+    const { service, post } = start({ users: [{ account: WALLET, platform: 'ethereum', ref_id: 'own' }] })
+    expect(await post('/user/ref_id', follow('own', WALLET.toLowerCase()))).toMatchObject(refused(400))
+    expect(service.requests[0]?.reason).toBe('the referral link "own" is the user\'s own')
   })
 
   test('a link is of one campaign', async () => {

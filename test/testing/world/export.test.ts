@@ -105,6 +105,24 @@ describe('exportSeed', () => {
     expect(await caller(copy.fetch).post('/wallet/reward', reward)).toMatchObject(refused(400))
   })
 
+  test('an account that is no wallet address for its letter X is none in the seed', async () => {
+    const account = `0X${'a'.repeat(40)}`
+    const service = start({ campaigns })
+    await caller(service.fetch).post('/user', { account, platform: 'ethereum', pid: 'one' })
+    expect(service.state.entries.at(-1)).toMatchObject({ account, wallet: '' })
+    expect(start(service.exportSeed()).state).toEqual(service.state)
+  })
+
+  test('users who referred each other are a seed', async () => {
+    const service = start({ campaigns })
+    const { post } = caller(service.fetch)
+    const platform = 'discord'
+    await post('/user/referrer', { referrer: 'ada', referral: 'bob', platform, pid: 'one' })
+    await post('/user/referrer', { referrer: 'bob', referral: 'ada', platform, pid: 'one' })
+    expect(service.state.entries.map(({ referrer }) => referrer)).toEqual(['bob', 'ada'])
+    expect(start(service.exportSeed()).state).toEqual(service.state)
+  })
+
   test('secrets are in it only when asked for; without them the seed says what is missing', async () => {
     const signatures: (string | null)[] = []
     const service = start({ campaigns })
