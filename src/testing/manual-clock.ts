@@ -15,13 +15,15 @@ export interface ManualClock extends ServiceClock {
    * Moves time forward by `ms` and runs every timer that falls due on the way, in order, each at its own time. Before
    * each step it waits for the deliveries on their way, so a retry is counted from the end of the attempt before.
    *
+   * Calls add up: one that is made while another is under way begins where that one ends. Each resolves at its own time.
+   *
    * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0, or leads to a time that no
    * `Date` can hold.
    */
   advance(ms: number): Promise<void>
   /**
-   * Moves time forward to `timeMs`, in milliseconds since the epoch, as `advance` does; a time that has passed moves
-   * nothing. With `service.nextRetryAt` it goes to the next retry of a delivery.
+   * Moves time forward to `timeMs`, in milliseconds since the epoch, as `advance` does and after the calls that are under
+   * way; a time that has passed moves nothing. With `service.nextRetryAt` it goes to the next retry of a delivery.
    *
    * Rejects with `TypeError` or `RangeError` when `timeMs` is not a time that a `Date` can hold.
    */
@@ -155,6 +157,14 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     globalThis.clearTimeout(timer)
   }
 
+  let underWay: Promise<unknown> = Promise.resolve()
+  /** One after the other: two that moved time together would count from one moment, and lose what the shorter one asks. */
+  const inTurn = (move: () => Promise<void>): Promise<void> => {
+    const moved = underWay.then(move)
+    underWay = moved.catch(() => {})
+    return moved
+  }
+
   const advanceTo = async (until: number): Promise<void> => {
     for (;;) {
       await settle()
@@ -203,13 +213,15 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    async advance(ms) {
-      requireOptions('advance', { ms }, { ms: within('milliseconds', 0, LATEST_MS - now()) })
-      await advanceTo(now() + ms)
-    },
-    async advanceTo(timeMs) {
-      requireOptions('advanceTo', { timeMs }, { timeMs: instant })
-      await advanceTo(timeMs)
-    },
+    advance: (ms) =>
+      inTurn(async () => {
+        requireOptions('advance', { ms }, { ms: within('milliseconds', 0, LATEST_MS - now()) })
+        await advanceTo(now() + ms)
+      }),
+    advanceTo: (timeMs) =>
+      inTurn(async () => {
+        requireOptions('advanceTo', { timeMs }, { timeMs: instant })
+        await advanceTo(timeMs)
+      }),
   }
 }

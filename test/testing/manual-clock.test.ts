@@ -104,6 +104,72 @@ describe('createManualClock', () => {
     expect(service.nextRetryAt).toBe(12_000)
   })
 
+  describe('moved by several calls at once', () => {
+    test('goes as far as they say together, and each resolves at its own time', async () => {
+      const clock = createManualClock({ startMs: 0 })
+      const seen: string[] = []
+      const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
+      clock.setTimeout(() => clock.setTimeout(note('set by a timer'), 3_000), 4_000)
+      await Promise.all([
+        clock.advance(5_000).then(note('first')),
+        clock.advance(30_000).then(note('second')),
+        clock.advanceTo(36_000).then(note('third')),
+        clock.advanceTo(1_000).then(note('one that has passed')),
+      ])
+      expect(seen).toEqual([
+        'first@5000',
+        'set by a timer@7000',
+        'second@35000',
+        'third@36000',
+        'one that has passed@36000',
+      ])
+    })
+
+    test('loses none that nobody waits for, and takes one from a timer', async () => {
+      const clock = createManualClock({ startMs: 0 })
+      clock.setTimeout(() => void clock.advance(100), 20)
+      void clock.advance(5_000)
+      await clock.advance(30_000)
+      await clock.advance(0)
+      expect(clock.now()).toBe(35_100)
+    })
+
+    test('waits for the deliveries of each', async () => {
+      const clock = createManualClock({ startMs: 0 })
+      const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
+      service.registerWebhook({ url: 'https://partner.example/hook' })
+      service.emit({ kind: 'custom', payload: {} })
+      await Promise.all([5_000, 30_000, 59_999, 1].map((ms) => clock.advance(ms)))
+      await service.settle()
+      expect(service.deliveries[0]?.attempts.map(({ at }) => at)).toEqual([0, 5_000, 35_000, 95_000])
+    })
+
+    test('is not held for ever by a delivery that moves it in its turn', async () => {
+      const clock = createManualClock({ startMs: 0, patienceMs: 1 })
+      const deliver = async () => {
+        await clock.advance(1_000)
+        return new Response()
+      }
+      const service = createCampaignService({ clock, deliver })
+      service.registerWebhook({ url: 'https://partner.example/hook' })
+      service.emit({ kind: 'custom', payload: {} })
+      await clock.advance(2_000)
+      await service.settle()
+      expect(clock.now()).toBe(3_000)
+      expect(service.deliveries).toMatchObject([{ state: 'delivered' }])
+    })
+
+    test('goes on when one of them fails', async () => {
+      const clock = createManualClock({ startMs: 0 })
+      clock.setTimeout(() => {
+        throw new Error('of the timer')
+      }, 10)
+      const outcomes = await Promise.allSettled([20, -1, LATEST, 30].map((ms) => clock.advance(ms)))
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled'])
+      expect(clock.now()).toBe(40)
+    })
+  })
+
   test.each([{ startMs: Number.NaN }, { startMs: 8.64e15 + 1 }, { patienceMs: -1 }, { patienceMs: Infinity }])(
     '%j is refused',
     (options) => {
