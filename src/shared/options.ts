@@ -89,6 +89,24 @@ export function requireOptions(where: string, options: unknown, rules: Readonly<
   throw onlyRanges ? new RangeError(message) : new TypeError(message)
 }
 
+/**
+ * An option object as it is now, held against its rules: whoever goes on with this has what was checked.
+ *
+ * @throws as `requireOptions`
+ */
+export function readOptions<Options>(
+  where: string,
+  options: Options,
+  rules: OptionRules<NonNullable<Options>>,
+): Options {
+  const own = copyOfOptions(options, rules)
+  requireOptions(where, own, rules)
+  return own
+}
+
+/** A list as it is now; what is none is left for its rule to refuse. */
+export const copyOfList = <List>(list: List): List => (Array.isArray(list) ? (Array.from(list) as List) : list)
+
 /** The rule, for an option that may be left out or undefined. */
 export const optional =
   (rule: OptionRule): OptionRule =>

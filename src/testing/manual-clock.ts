@@ -3,6 +3,7 @@ import {
   nonNegativeMilliseconds,
   type OptionRules,
   optional,
+  readOptions,
   requireOptions,
   within,
 } from '../shared/options.ts'
@@ -87,9 +88,8 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  * @throws RangeError when `startMs` is not a time that a `Date` can hold, or `patienceMs` is negative or not finite
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
-  requireOptions('createManualClock', options, MANUAL_CLOCK)
-  const { running = false, patienceMs = 1000 } = options
-  const { startMs = running ? Date.now() : Date.UTC(2026, 0, 1) } = options
+  const { running = false, patienceMs = 1000, ...own } = readOptions('createManualClock', options, MANUAL_CLOCK)
+  const { startMs = running ? Date.now() : Date.UTC(2026, 0, 1) } = own
 
   // Not the system's time of day, which may be set back.
   const startedAt = performance.now()

@@ -5,7 +5,7 @@
  * @module campaign-client/testing/msw
  */
 import { type HttpHandler, HttpResponse, http } from 'msw'
-import { type OptionRule, type OptionRules, requireOptions } from '../shared/options.ts'
+import { type OptionRule, type OptionRules, readOptions } from '../shared/options.ts'
 import type { CampaignService } from './service.ts'
 
 /** Options of {@link campaignHandlers}. */
@@ -37,9 +37,9 @@ export function campaignHandlers(
   service: Pick<CampaignService, 'fetch'>,
   options: CampaignHandlersOptions,
 ): HttpHandler[] {
-  requireOptions('campaignHandlers', options, HANDLERS)
+  const { baseUrl } = readOptions('campaignHandlers', options, HANDLERS)
   return [
-    http.all(`${new URL(options.baseUrl).origin}/api/v1/*`, async ({ request }) => {
+    http.all(`${new URL(baseUrl).origin}/api/v1/*`, async ({ request }) => {
       try {
         return await service.fetch(request)
       } catch {

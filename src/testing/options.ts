@@ -1,14 +1,15 @@
 import { type QueryNames, queryNamesRule } from '../endpoints/query-names.ts'
 import { registrationPathRule } from '../endpoints/registration-path.ts'
 import { isFunction, milliseconds, type OptionRule, type OptionRules, optional } from '../shared/options.ts'
+import { isRecord } from '../shared/record.ts'
 import { typeName } from '../shared/type-name.ts'
 import { isWellFormed } from '../shared/well-formed.ts'
 import { isClock, type ServiceClock } from './clock.ts'
 import type { Deliver } from './deliveries/post.ts'
-import { SEED_RULES, type ServiceSeed } from './seed.ts'
-import { areTokens, type TokenOptions } from './tokens.ts'
+import { ownSeed, SEED_RULES, type ServiceSeed } from './seed.ts'
+import { areTokens, ownTokens, type TokenOptions } from './tokens.ts'
 
-/** Options of {@link createCampaignService}. All have defaults. */
+/** Options of {@link createCampaignService}, read once, when it is made. All have defaults. */
 export interface CampaignServiceOptions extends ServiceSeed {
   /** The tokens to accept. Default: any that is not empty, for everything. */
   tokens?: TokenOptions | undefined
@@ -43,4 +44,10 @@ export const SERVICE_RULES: OptionRules<CampaignServiceOptions> = {
   webhookRegistrationPath: optional(registrationPathRule),
   deliver: optional(isFunction),
   deliveryTimeoutMs: optional(milliseconds),
+}
+
+/** The options of a service as they are when it is made; clock and `deliver` stay who they are. */
+export function ownOptions(options: CampaignServiceOptions): CampaignServiceOptions {
+  const own: CampaignServiceOptions = ownSeed(options, SERVICE_RULES)
+  return isRecord(own) ? { ...own, tokens: ownTokens(own.tokens as TokenOptions | undefined) } : own
 }

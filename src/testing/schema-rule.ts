@@ -1,5 +1,5 @@
 import { type $ZodType, safeParse } from 'zod/v4/core'
-import { toIssue } from '../schemas/check.ts'
+import { check, toIssue } from '../schemas/check.ts'
 import type { OptionProblem, OptionRule } from '../shared/options.ts'
 
 /** An option that a schema describes, judged in the words in which the client judges an argument. */
@@ -15,3 +15,10 @@ export const fits =
       return [{ path: names, message }]
     })
   }
+
+/** The value as a schema reads it, which is a copy; what the schema refuses is left for `fits` to put into words. */
+export function asRead<Value>(schema: $ZodType, value: Value): Value {
+  if (value === undefined) return value
+  const checked = check(schema, value)
+  return checked.ok ? (checked.value as Value) : value
+}

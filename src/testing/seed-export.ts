@@ -1,4 +1,4 @@
-import { isBoolean, type OptionRules, optional, requireOptions } from '../shared/options.ts'
+import { isBoolean, type OptionRules, optional, readOptions } from '../shared/options.ts'
 import type { Webhook } from './deliveries/webhook-registry.ts'
 import type { ServiceSeed, WebhookSeed } from './seed.ts'
 import type { World } from './start.ts'
@@ -17,10 +17,10 @@ const EXPORT_SEED: OptionRules<ExportSeedOptions> = { secrets: optional(isBoolea
 
 /** Everything that there is now, for a service to start with. */
 export function exportSeed({ state, webhooks }: World, options: ExportSeedOptions = {}): ServiceSeed {
-  requireOptions('exportSeed', options, EXPORT_SEED)
+  const { secrets = false } = readOptions('exportSeed', options, EXPORT_SEED)
   return {
     campaigns: [...state.campaigns.values()].map(exportCampaign),
-    webhooks: webhooks.all().map((webhook) => exportWebhook(webhook, options.secrets ?? false)),
+    webhooks: webhooks.all().map((webhook) => exportWebhook(webhook, secrets)),
     awards: state.awards.map((award) => ({ ...award })),
     values: state.values.map((value) => ({ ...value })),
   }

@@ -1,4 +1,5 @@
 import {
+  copyOfOptions,
   isBoolean,
   listOf,
   type OptionProblem,
@@ -7,8 +8,9 @@ import {
   optional,
   optionProblems,
 } from '../shared/options.ts'
-import { WEBHOOK_RULES, type WebhookOptions } from './deliveries/webhook-registry.ts'
-import { fits } from './schema-rule.ts'
+import { isRecord } from '../shared/record.ts'
+import { ownWebhook, WEBHOOK_RULES, type WebhookOptions } from './deliveries/webhook-registry.ts'
+import { asRead, fits } from './schema-rule.ts'
 import type { CampaignSeed } from './world/campaign-seed.ts'
 import { duplicates, referenceProblems } from './world/seed-references.ts'
 import { awardRecords, campaignSeeds, valueRecords } from './world/seed-schema.ts'
@@ -75,4 +77,20 @@ export const SEED_RULES: OptionRules<ServiceSeed> = {
     ),
   ),
   values: optional(fits(valueRecords)),
+}
+
+/** A seed as it is now, in every depth: what its owner changes later is in no `reset`. */
+export function ownSeed<Seed extends ServiceSeed>(seed: Seed, rules: OptionRules<Seed>): Seed {
+  const own: Seed = copyOfOptions<Seed>(seed, rules as never)
+  if (!isRecord(own)) return own
+  const { campaigns, webhooks, awards, values } = own
+  return {
+    ...own,
+    campaigns: asRead(campaignSeeds, campaigns),
+    webhooks: Array.isArray(webhooks)
+      ? Array.from(webhooks, (webhook: WebhookSeed) => ownWebhook(webhook, WEBHOOK_SEED_RULES))
+      : webhooks,
+    awards: asRead(awardRecords, awards),
+    values: asRead(valueRecords, values),
+  }
 }

@@ -13,8 +13,8 @@ import type { ServiceRequest } from './http/request.ts'
 import { RequestLog, type RequestRecord } from './http/request-log.ts'
 import { Router } from './http/router.ts'
 import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
-import { type CampaignServiceOptions, SERVICE_RULES } from './options.ts'
-import { SEED_RULES, type ServiceSeed } from './seed.ts'
+import { type CampaignServiceOptions, ownOptions, SERVICE_RULES } from './options.ts'
+import { ownSeed, SEED_RULES, type ServiceSeed } from './seed.ts'
 import { type ExportSeedOptions, exportSeed } from './seed-export.ts'
 import type { ServiceEvent } from './service-event.ts'
 import { startWorld } from './start.ts'
@@ -126,7 +126,7 @@ export interface CampaignService {
    */
   exportSeed(options?: ExportSeedOptions): ServiceSeed
   /**
-   * Back to the start: campaigns and webhooks as seeded, no deliveries or faults, an empty log. Servers and
+   * Back to the start: campaigns and webhooks as they were given, no deliveries or faults, an empty log. Servers and
    * subscriptions go on. With a seed, that is the start, for this time.
    *
    * @throws TypeError when the seed contradicts itself, saying where; then nothing has changed.
@@ -151,11 +151,12 @@ export interface CampaignService {
  * @throws RangeError when a number is out of its range.
  */
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
-  requireOptions('createCampaignService', options, SERVICE_RULES)
-  const { clock = systemClock, deliver = (request) => globalThis.fetch(request), deliveryTimeoutMs = 10_000 } = options
+  const own = ownOptions(options)
+  requireOptions('createCampaignService', own, SERVICE_RULES)
+  const { clock = systemClock, deliver = (request) => globalThis.fetch(request), deliveryTimeoutMs = 10_000 } = own
   const at = () => clock.now()
-  const router = new Router(options)
-  const authenticator = new Authenticator(options.tokens)
+  const router = new Router(own)
+  const authenticator = new Authenticator(own.tokens)
   const log = new RequestLog()
   const subscribers = new Subscribers(clock)
   const faults = new FaultQueue((change, fault) => {
@@ -167,15 +168,15 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
   })
   const start = (caller: string, seed: ServiceSeed) =>
     startWorld(caller, seed, {
-      idSeed: options.seed,
+      idSeed: own.seed,
       deliveries,
       onWebhookChange(change, webhook) {
         deliveries.drop(webhook.hook_id, change === 'unregistered' ? [] : webhook.urls)
         subscribers.tell(() => ({ kind: 'webhook_changed', at: at(), change, webhook: describeWebhook(webhook) }))
       },
     })
-  let world = start('createCampaignService', options)
-  const { campaigns, webhooks, awards, values } = options
+  let world = start('createCampaignService', own)
+  const { campaigns, webhooks, awards, values } = own
   const beginning: ServiceSeed = { campaigns, webhooks, awards, values }
 
   const tellChanges = (): void => {
@@ -241,8 +242,9 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     subscribe: (listener) => subscribers.add(listener),
     exportSeed: (exportOptions) => exportSeed(world, exportOptions),
     reset(seed = beginning) {
-      requireOptions('reset', seed, SEED_RULES)
-      world = start('reset', seed)
+      const own = ownSeed(seed, SEED_RULES)
+      requireOptions('reset', own, SEED_RULES)
+      world = start('reset', own)
       faults.clear()
       log.clear()
       deliveries.clear()

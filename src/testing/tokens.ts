@@ -1,5 +1,6 @@
 import { identifier } from '../schemas/fields.ts'
 import {
+  copyOfOptions,
   isBoolean,
   listOf,
   type OptionProblem,
@@ -42,6 +43,18 @@ export const areTokens: OptionRule = (value) => {
   return Array.isArray(value)
     ? undefined
     : Object.values(value).flatMap((grant): OptionProblem[] => optionProblems(grant, GRANT))
+}
+
+/** The tokens as they are now, with what each may do. */
+export function ownTokens(tokens: TokenOptions | undefined): TokenOptions | undefined {
+  if (tokens === undefined || isList(tokens)) return tokens?.slice()
+  const own = copyOfOptions(tokens, {})
+  return isRecord(own) ? Object.fromEntries(Object.entries(own).map(([token, grant]) => [token, ownGrant(grant)])) : own
+}
+
+function ownGrant(grant: TokenGrant): TokenGrant {
+  const own = copyOfOptions(grant, GRANT)
+  return Array.isArray(own?.campaigns) ? { ...own, campaigns: Array.from(own.campaigns) } : own
 }
 
 const EVERYTHING: TokenGrant = {}

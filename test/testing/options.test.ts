@@ -238,3 +238,89 @@ describe('what is no object of options', () => {
     expect(call).toThrow(message)
   })
 })
+
+/** Its names can be read once: whoever reads them again gets what no option may be. */
+function readableOnce(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(readableOnce)
+  if (typeof value !== 'object' || value === null) return value
+  const readings = Object.entries(value).map(([name, content]) => {
+    const contents = [readableOnce(content)]
+    return [name, { enumerable: true, get: () => (contents.length > 0 ? contents.pop() : Symbol(`${name}, again`)) }]
+  })
+  return Object.defineProperties({}, Object.fromEntries(readings) as PropertyDescriptorMap)
+}
+
+describe('each option is read once, so that what is checked is what is used:', () => {
+  const made = () => {
+    const delivered = createCampaignService({ deliver: () => new Response() })
+    delivered.registerWebhook({ url: 'https://partner.example/hook' })
+    return delivered
+  }
+  const seed = {
+    campaigns: [
+      {
+        id: 'demo',
+        actions: [{ id: 't', deps: [] }],
+        users: [
+          { account: 'ada', platform: 'discord', rewards: [{ id: 'r', reward: 'gold', type: 'nft' }] },
+          { account: 'bob', platform: 'discord', referrer: { account: 'ada', platform: 'discord' } },
+        ],
+      },
+    ],
+    webhooks: [{ url: ['https://partner.example/hook'], campaigns: ['demo'] }],
+    awards: [{ id: 'r', pid: 'demo', address: `0x${'1'.repeat(40)}`, xp: 1, at: 0 }],
+    values: [{ ...ada, cid: 'q', aid: 't', value: 1, at: 0 }],
+  }
+
+  test.each<[string, (options: never) => unknown, object]>([
+    ['createCampaignService', createCampaignService, { ...seed, tokens: { t: { organization: 'o' } }, seed: 's' }],
+    ['createManualClock', createManualClock, { startMs: 0, running: false, patienceMs: 1 }],
+    ['reset', (options) => made().reset(options), seed],
+    ['registerWebhook', (options) => made().registerWebhook(options), { url: 'https://x.example', hook_id: 'h' }],
+    ['fail', (options) => made().fail(options), { kind: 'status', status: 418, times: 2, body: 'tea' }],
+    ['emit', (options) => made().emit(options), { kind: 'action_completed', ...ada, aid: 'follow', xp: 1 }],
+    ['completeTask', (options) => made().completeTask(options), { ...ada, aid: 'follow' }],
+    ['exportSeed', (options) => made().exportSeed(options), { secrets: true }],
+    ['testWebhook', (options) => made().testWebhook(options), ada],
+    [
+      'listen',
+      async (options) => {
+        const { close } = await made().listen(options)
+        await close()
+      },
+      { port: 0, host: '127.0.0.1' },
+    ],
+  ])('%s', async (_, call, options) => {
+    await call(readableOnce(options) as never)
+  })
+
+  test('what a name gives the first time is what counts', () => {
+    const seeded = createCampaignService(readableOnce(seed) as never)
+    expect(seeded.exportSeed()).toMatchObject({ ...seed, webhooks: [{ url: ['https://partner.example/hook'] }] })
+    expect(seeded.fail(readableOnce({ kind: 'status', status: 418 }) as never).options).toEqual({
+      kind: 'status',
+      status: 418,
+    })
+  })
+
+  test('what throws when it is looked at is refused in words', () => {
+    const campaign = {
+      get id(): never {
+        throw new Error('of the getter')
+      },
+    }
+    expect(() => createCampaignService({ campaigns: [campaign] })).toThrow(
+      new TypeError('createCampaignService: campaigns cannot be read: looking at it throws'),
+    )
+    expect(() =>
+      createCampaignService({
+        tokens: {
+          t: Object.defineProperty({}, 'expired', {
+            enumerable: true,
+            get: () => campaign.id,
+          }),
+        },
+      }),
+    ).toThrow(new TypeError('createCampaignService: tokens.expired cannot be read: looking at it throws'))
+  })
+})

@@ -1,5 +1,5 @@
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { caller, ok } from './rest.ts'
 
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
@@ -30,4 +30,70 @@ test('reset goes back to the start; a snapshot taken before stays as it was', as
   expect(service.requests).toEqual([])
   expect((await get('/user/progress', ada)).body).toMatchObject({ data: { total: 1215 } })
   expect(await post('/wallet/reward', reward)).toMatchObject(ok())
+})
+
+describe('a seed that its owner changes later', () => {
+  const HOOK = 'https://partner.example'
+  const seedOf = () => ({
+    campaigns: [
+      {
+        id: 'demo',
+        name: 'Demo',
+        actions: [{ id: 'task', meta: { tags: ['a'] } }],
+        users: [
+          {
+            account: 'ada',
+            platform: 'discord',
+            xp: 1,
+            completed: ['task'],
+            rewards: [{ id: 'badge', reward: 'gold', type: 'nft', traits: ['shiny'] }],
+          },
+        ],
+        invite_codes: [{ code: 'in', used_by: ['ada'] }],
+      },
+    ],
+    webhooks: [{ url: [HOOK], campaigns: ['demo'], hook_id: 'h' }],
+    awards: [{ ...reward, at: 0 }],
+    values: [{ ...ada, cid: 'q', aid: 'task', value: 1, at: 0 }],
+  })
+
+  const change = ({ campaigns, webhooks, awards, values }: ReturnType<typeof seedOf>) => {
+    for (const { users, actions, invite_codes } of campaigns) {
+      for (const user of users) user.completed.length = 0
+      for (const user of users) for (const { traits } of user.rewards) traits.push('more')
+      for (const user of users) Object.assign(user, { xp: 99, rewards: [] })
+      for (const { meta } of actions) meta.tags.push('b')
+      for (const { used_by } of invite_codes) used_by.push('eve')
+    }
+    for (const webhook of webhooks) {
+      webhook.url.push(`${HOOK}/more`)
+      webhook.campaigns.length = 0
+    }
+    for (const award of awards) award.xp = 99
+    values.length = 0
+    Object.assign(campaigns[0] ?? {}, { name: 5 })
+  }
+
+  test('is not what reset goes back to', () => {
+    const seed = seedOf()
+    const service = createCampaignService({ ...seed, seed: 7 })
+    const before = service.exportSeed()
+    change(seed)
+    expect(service.exportSeed()).toEqual(before)
+    service.reset()
+    expect(service.exportSeed()).toEqual(before)
+    for (const entry of service.exportSeed().campaigns?.[0]?.users ?? [])
+      Object.assign(entry.rewards?.[0] ?? {}, { id: 1 })
+    service.reset()
+    expect(service.exportSeed()).toEqual(before)
+  })
+
+  test('changes nothing in a service that was reset to it', () => {
+    const seed = seedOf()
+    const service = createCampaignService({ seed: 7 })
+    service.reset(seed)
+    const before = service.exportSeed()
+    change(seed)
+    expect(service.exportSeed()).toEqual(before)
+  })
 })

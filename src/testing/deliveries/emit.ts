@@ -1,6 +1,6 @@
 import { identifier } from '../../schemas/fields.ts'
 import { isFiniteNumber, isJson, isObject, type OptionRule, type OptionRules, optional } from '../../shared/options.ts'
-import { requireOptionsOfKind } from '../kinds.ts'
+import { readOptionsOfKind } from '../kinds.ts'
 import { fits } from '../schema-rule.ts'
 import { findNamedEntry, type NamedEntry } from '../world/named-entry.ts'
 import type { ServiceState } from '../world/state.ts'
@@ -67,8 +67,8 @@ const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<K
  *
  * @throws TypeError when an option is wrong, or names what is not there
  */
-export function draftEmitted(options: EmitOptions, state: ServiceState): Draft {
-  requireOptionsOfKind('emit', options, EMIT_RULES)
+export function draftEmitted(given: EmitOptions, state: ServiceState): Draft {
+  const options = readOptionsOfKind('emit', given, EMIT_RULES)
   if (options.kind === 'custom') return draftCustom(options, state)
   const { campaign, entry } = findNamedEntry('emit', options, state)
   const origin = { campaign, entry, account: options.account }

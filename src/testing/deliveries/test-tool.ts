@@ -1,5 +1,5 @@
 import { identifier } from '../../schemas/fields.ts'
-import { type OptionRules, optional, requireOptions } from '../../shared/options.ts'
+import { type OptionRules, optional, readOptions } from '../../shared/options.ts'
 import { fits } from '../schema-rule.ts'
 import type { Identifiers } from '../world/identifiers.ts'
 import { findNamedEntry } from '../world/named-entry.ts'
@@ -54,11 +54,11 @@ export interface TestToolParts {
 
 /** Sends the panel's Test message, once. Rejects with TypeError when the options are wrong or name what is not there. */
 export async function testWebhook(
-  options: TestWebhookOptions,
+  given: TestWebhookOptions,
   { state, webhooks, ids }: TestToolParts,
   settings: PostSettings,
 ): Promise<TestWebhookResult> {
-  requireOptions('testWebhook', options, TEST_WEBHOOK)
+  const options = readOptions('testWebhook', given, TEST_WEBHOOK)
   const { account, platform } = options
   const webhook = findWebhook(options.hook_id, webhooks)
   const url = options.url ?? (webhook.urls[0] as string)

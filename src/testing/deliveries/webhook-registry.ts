@@ -1,6 +1,15 @@
 import { webhookRegistration } from '../../endpoints/register-webhook.ts'
 import { identifier } from '../../schemas/fields.ts'
-import { listOf, type OptionRule, type OptionRules, optional, requireOptions } from '../../shared/options.ts'
+import {
+  copyOfList,
+  copyOfOptions,
+  listOf,
+  type OptionRule,
+  type OptionRules,
+  optional,
+  requireOptions,
+} from '../../shared/options.ts'
+import { isRecord } from '../../shared/record.ts'
 import { signWebhook } from '../../webhook/index.ts'
 import { fits } from '../schema-rule.ts'
 import type { Identifiers } from '../world/identifiers.ts'
@@ -73,6 +82,12 @@ export const WEBHOOK_RULES: OptionRules<WebhookOptions> = {
   organization: optional(fits(identifier)),
 }
 
+/** What is said about a webhook as it is now, lists included. */
+export function ownWebhook<Options extends WebhookOptions>(options: Options, rules: OptionRules<Options>): Options {
+  const own: Options = copyOfOptions<Options>(options, rules as never)
+  return isRecord(own) ? { ...own, url: copyOfList(own.url), campaigns: copyOfList(own.campaigns) } : own
+}
+
 /** The webhooks there are. */
 export class WebhookRegistry {
   readonly #webhooks = new Map<string, Webhook>()
@@ -90,8 +105,9 @@ export class WebhookRegistry {
 
   /** @throws TypeError when the options are wrong, saying which. */
   register(options: WebhookOptions): Webhook {
-    requireOptions('registerWebhook', options, WEBHOOK_RULES)
-    const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = options
+    const own = ownWebhook(options, WEBHOOK_RULES)
+    requireOptions('registerWebhook', own, WEBHOOK_RULES)
+    const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = own
     if (hook_id !== undefined) this.#ids.reserve(hook_id)
     const webhook: Webhook = {
       hook_id: hook_id ?? this.#ids.next('hook'),

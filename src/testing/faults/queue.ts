@@ -1,5 +1,7 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import { requireOptionsOfKind } from '../kinds.ts'
+import { isRecord } from '../../shared/record.ts'
+import { readOptionsOfKind } from '../kinds.ts'
+import { copyJson } from '../world/campaign-definition.ts'
 import { FAULT_RULES, type FaultOptions } from './options.ts'
 import { type FaultPlan, planFault } from './plan.ts'
 
@@ -43,12 +45,12 @@ export class FaultQueue {
   }
 
   /** @throws TypeError or RangeError when an option is wrong, saying which. */
-  add(options: FaultOptions): FaultHandle {
-    requireOptionsOfKind('fail', options, FAULT_RULES)
+  add(given: FaultOptions): FaultHandle {
+    const options = readOptionsOfKind('fail', given, FAULT_RULES)
     const { on = '*', times = 1 } = options
     const handle: FaultHandle = {
       id: `fault_${++this.#count}`,
-      options: { ...options },
+      options: ordered(options),
       get used() {
         return fault.used
       },
@@ -96,10 +98,16 @@ export class FaultQueue {
   }
 }
 
+/** What was said, and headers and body as they are now. */
+function ordered(options: FaultOptions): FaultOptions {
+  const said = Object.entries(options).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(said.map(([name, value]) => [name, isRecord(value) ? copyJson(value) : value])) as never
+}
+
 /** The fault as it is now, in a copy that does not change with it. */
 export const describeFault = ({ id, options, used, remaining }: FaultRecord): FaultRecord => ({
   id,
-  options: { ...options },
+  options: structuredClone(options),
   used,
   remaining,
 })

@@ -8,7 +8,7 @@ import {
   type OptionRule,
   type OptionRules,
   optional,
-  requireOptions,
+  readOptions,
   wholeNumber,
 } from '../../shared/options.ts'
 import { typeName } from '../../shared/type-name.ts'
@@ -72,8 +72,7 @@ export async function listen(
   clock: ServiceClock,
   options: ListenOptions = {},
 ): Promise<ListeningService> {
-  requireOptions('listen', options, LISTEN)
-  const { port = 0, host = '127.0.0.1', intercept } = options
+  const { port = 0, host = '127.0.0.1', intercept } = readOptions('listen', options, LISTEN)
   const { createServer } = await loadHttp()
   const server = createServer((request, response) => {
     try {

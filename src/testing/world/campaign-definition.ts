@@ -57,15 +57,14 @@ export function requiredTasks(
 }
 
 /** A copy of what JSON holds of it, which is what an answer shows. */
-export const copyMetadata = (meta: Record<string, unknown>): Record<string, unknown> =>
-  parseJson(JSON.stringify(meta)) as Record<string, unknown>
+export const copyJson = <Value>(value: Value): Value => parseJson(JSON.stringify(value)) as Value
 
 const defineItem = (seed: TaskSeed | QuestSeed | ChallengeSeed): Item => ({
   id: seed.id,
   name: seed.name ?? seed.id,
   xp: seed.xp ?? 0,
   xp_mul: seed.xp_mul ?? 1,
-  meta: seed.meta && copyMetadata(seed.meta),
+  meta: seed.meta && copyJson(seed.meta),
   deps: [...(seed.deps ?? [])],
 })
 

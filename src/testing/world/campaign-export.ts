@@ -1,5 +1,5 @@
 import type { Campaign, Entry } from './campaign.ts'
-import { type Challenge, copyMetadata } from './campaign-definition.ts'
+import { type Challenge, copyJson } from './campaign-definition.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
 
 /** The campaign as a seed, with what its users have reached: whoever starts with it goes on from there. */
@@ -22,7 +22,7 @@ export function exportCampaign(campaign: Campaign): CampaignSeed {
 // A name without a value is left out: a seed may be kept as JSON, which has no `undefined`.
 const copyItem = <Item extends Challenge>({ meta, ...item }: Item) => ({
   ...item,
-  ...(meta && { meta: copyMetadata(meta) }),
+  ...(meta && { meta: copyJson(meta) }),
   deps: [...item.deps],
 })
 
@@ -36,7 +36,7 @@ function exportEntry({ user, referrer, completed, rewards, referred: _, ...entry
     ...(user.wallet !== '' && { wallet: user.wallet }),
     ...(user.email !== '' && { email: user.email }),
     completed: [...completed],
-    rewards: rewards.map((reward) => ({ ...reward })),
+    rewards: rewards.map(copyJson),
     ...(referrer && { referrer: { account: referrer.user.account, platform: referrer.user.platform } }),
   }
 }

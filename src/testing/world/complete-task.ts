@@ -1,5 +1,5 @@
 import { identifier } from '../../schemas/fields.ts'
-import { type OptionRules, requireOptions } from '../../shared/options.ts'
+import { type OptionRules, readOptions } from '../../shared/options.ts'
 import { fits } from '../schema-rule.ts'
 import { completeTask, missingDependencies } from './completion.ts'
 import { findNamedEntry, type NamedEntry } from './named-entry.ts'
@@ -23,11 +23,11 @@ const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = {
 
 /** @throws TypeError when an option is wrong or names what is not there, or something must be completed first */
 export function completeNamedTask(
-  options: CompleteTaskOptions,
+  given: CompleteTaskOptions,
   state: ServiceState,
   announce: (event: UserEvent) => void,
 ): EntrySnapshot {
-  requireOptions('completeTask', options, COMPLETE_TASK)
+  const options = readOptions('completeTask', given, COMPLETE_TASK)
   const { account, aid, pid } = options
   const { campaign, entry } = findNamedEntry('completeTask', options, state)
   const task = campaign.definition.tasks.get(aid)

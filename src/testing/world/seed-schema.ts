@@ -6,6 +6,7 @@ import { rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import { finiteNumber, identifier } from '../../schemas/fields.ts'
 import { isJson } from '../../shared/options.ts'
 import { isRecord } from '../../shared/record.ts'
+import { copyJson } from './campaign-definition.ts'
 import type {
   CampaignSeed,
   ChallengeSeed,
@@ -28,11 +29,14 @@ const only = <Seed>(fields: Fields<Seed>) =>
   })
 
 const { address: walletAddress } = rewardWalletRequest.shape
-const isMetadata = (value: unknown): boolean => isRecord(value) && isJson(value) === undefined
+const isJsonObject = (value: unknown): boolean => isRecord(value) && isJson(value) === undefined
+/** Whatever its owner put there: a copy of it, since what is in it has no schema that would make one. */
+const jsonObject = <Value>(): z.ZodMiniType<Value, Value> =>
+  z.pipe(z.custom<Value>(isJsonObject, 'expected an object that JSON can hold'), z.transform(copyJson<Value>))
 const text = z.optional(z.string())
 const number = z.optional(finiteNumber)
 const identifiers = z.optional(z.array(identifier))
-const metadata = z.optional(z.custom<Record<string, unknown>>(isMetadata, 'expected an object that JSON can hold'))
+const metadata = z.optional(jsonObject<Record<string, unknown>>())
 
 const task = only<TaskSeed>({
   id: identifier,
@@ -70,7 +74,10 @@ const season = only<SeasonSeed>({ name: z.string(), max_xp: finiteNumber })
 
 const profile = only<LinkedProfile>({ account: identifier, platform: identifier })
 
-const reward: $ZodType<RewardEntry> = z.looseObject({ id: identifier, reward: z.string(), type: z.string() })
+const reward: $ZodType<RewardEntry> = z.pipe(
+  z.looseObject({ id: identifier, reward: z.string(), type: z.string() }),
+  jsonObject<RewardEntry & Record<string, unknown>>(),
+)
 
 const user = only<UserSeed>({
   id: z.optional(identifier),

@@ -1,6 +1,6 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { Campaign, Entry } from './campaign.ts'
-import { defineCampaign } from './campaign-definition.ts'
+import { copyJson, defineCampaign } from './campaign-definition.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { ServiceState } from './state.ts'
@@ -57,7 +57,7 @@ function seedUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where
   campaign.update(entry, { name, alias, team, xp, ref_xp, ugc_xp, xp_mul })
   for (const item of completed) campaign.complete(entry, item)
   for (const reward of rewards) {
-    campaign.reward(entry, { ...reward })
+    campaign.reward(entry, copyJson(reward))
     state.useRewardId(reward.id)
   }
   return entry

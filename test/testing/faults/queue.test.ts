@@ -1,4 +1,9 @@
-import { type CampaignService, createCampaignService, createManualClock } from 'campaign-client/testing'
+import {
+  type CampaignService,
+  createCampaignService,
+  createManualClock,
+  type StatusFault,
+} from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
 
@@ -60,6 +65,25 @@ describe('the line of faults', () => {
     const fault = service.fail(options)
     Object.assign(options, { status: 200 })
     expect(fault.options).toEqual({ kind: 'status', status: 503 })
+  })
+
+  test('nor do its headers and its body, nor what a listener is shown', () => {
+    const service = createCampaignService()
+    service.subscribe((event) => {
+      if (event.kind !== 'fault_changed') return
+      Object.assign((event.fault.options as StatusFault).headers ?? {}, { 'retry-after': '3' })
+    })
+    const headers = { 'retry-after': '1' }
+    const body = { errors: ['a'] }
+    const fault = service.fail({ kind: 'status', times: Infinity, on: undefined, headers, body })
+    headers['retry-after'] = '2'
+    body.errors.push('b')
+    expect(fault.options).toStrictEqual({
+      kind: 'status',
+      times: Infinity,
+      headers: { 'retry-after': '1' },
+      body: { errors: ['a'] },
+    })
   })
 
   test('reset of the service takes all faults back', async () => {

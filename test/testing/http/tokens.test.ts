@@ -1,4 +1,4 @@
-import { createCampaignService } from 'campaign-client/testing'
+import { createCampaignService, type TokenOptions } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller, refused } from '../rest.ts'
 
@@ -58,6 +58,21 @@ describe('tokens', () => {
     expect(await statuses('old')).toEqual([401, 401, 401, 401])
     const { get } = caller(service.fetch, { token: 'of-n' })
     expect(await get('/campaign/info', { pid: 'south' })).toMatchObject(refused(403))
+  })
+
+  test('what they may do is what they might when the service was made', async () => {
+    const campaigns = ['demo']
+    const ours = { campaigns, expired: false }
+    const listed = ['listed']
+    const statusOf = async (tokens: TokenOptions, token: string) => {
+      const service = createCampaignService({ tokens })
+      listed.length = campaigns.length = 0
+      ours.expired = true
+      const { status } = await caller(service.fetch, { token }).get('/campaign/info', { pid: 'demo' })
+      return status
+    }
+    expect(await statusOf({ ours }, 'ours')).toBe(200)
+    expect(await statusOf(['listed'], 'listed')).toBe(200)
   })
 
   test.each([[['']], [['with space']], [{ '': {} }]])('unusable tokens are refused: %j', (tokens) => {
