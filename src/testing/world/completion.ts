@@ -24,23 +24,41 @@ export function completeTask(campaign: Campaign, entry: Entry, task: Task): read
   return completions
 }
 
+/** A quest or challenge that is not completed, and how much of what it needs is not either. */
+interface Follower {
+  readonly item: Quest | Challenge
+  missing: number
+}
+
 function completeWhatFollows(campaign: Campaign, entry: Entry): readonly Completion[] {
-  const { tasks, quests, challenges } = campaign.definition
-  const completions: Completion[] = []
-  for (let before = -1; before !== entry.completed.size; ) {
-    before = entry.completed.size
-    for (const quest of quests.values()) {
-      if (entry.completed.has(quest.id)) continue
-      const needed = [...quest.deps, ...requiredTasks(quest.actions, tasks)]
-      if (missingDependencies(needed, entry).length > 0) continue
-      completions.push({ kind: 'quest_completed', item: quest, xp: award(campaign, entry, quest) })
-    }
-    for (const challenge of challenges.values()) {
-      if (entry.completed.has(challenge.id) || challenge.deps.length === 0) continue
-      if (missingDependencies(challenge.deps, entry).length === 0) award(campaign, entry, challenge)
+  const ready: Follower[] = []
+  // Each item hears of what it needs, and is not looked at again until then: a long chain may be listed from its end.
+  const waiting = new Map<string, Follower[]>()
+  for (const { item, needed } of whatMayFollow(campaign)) {
+    if (entry.completed.has(item.id)) continue
+    const missing = missingDependencies(needed, entry)
+    const follower = { item, missing: missing.length }
+    if (missing.length === 0) ready.push(follower)
+    for (const id of missing) {
+      const others = waiting.get(id)
+      if (others) others.push(follower)
+      else waiting.set(id, [follower])
     }
   }
+  const completions: Completion[] = []
+  for (const { item } of ready) {
+    const xp = award(campaign, entry, item)
+    if ('actions' in item) completions.push({ kind: 'quest_completed', item, xp })
+    // What becomes ready here joins the end of the list that is walked.
+    for (const follower of waiting.get(item.id) ?? []) if (--follower.missing === 0) ready.push(follower)
+  }
   return completions
+}
+
+function* whatMayFollow({ definition }: Campaign): Iterable<{ item: Quest | Challenge; needed: readonly string[] }> {
+  const { tasks, quests, challenges } = definition
+  for (const item of quests.values()) yield { item, needed: [...item.deps, ...requiredTasks(item.actions, tasks)] }
+  for (const item of challenges.values()) if (item.deps.length > 0) yield { item, needed: item.deps }
 }
 
 /**

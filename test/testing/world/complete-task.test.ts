@@ -1,6 +1,7 @@
 import { CampaignClient } from 'campaign-client'
 import { type CampaignSeed, createCampaignService } from 'campaign-client/testing'
-import { describe, expect, test } from 'vitest'
+import fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
 
 const linus = { account: 'linus', platform: 'discord', pid: 'demo' }
 const HOOK = 'https://partner.example/hook'
@@ -27,6 +28,66 @@ describe('completeTask', () => {
     }
     const service = createCampaignService({ campaigns: [campaign] })
     expect(service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'alone' }).xp).toBe(4)
+  })
+
+  test('looks at each thing of a long chain a few times only, also where it is listed from its end', () => {
+    const length = 400
+    const challenges = Array.from({ length }, (_, index) => ({
+      id: `c${index}`,
+      xp: 1,
+      deps: [index === length - 1 ? 'first' : `c${index + 1}`],
+    }))
+    const last = { id: 'last', deps: challenges.map(({ id }) => id) }
+    const campaign: CampaignSeed = {
+      id: 'c',
+      actions: [{ id: 'first' }],
+      challenges: [last, ...challenges],
+      users: [{ account: 'ada', platform: 'discord' }],
+    }
+    const service = createCampaignService({ campaigns: [campaign] })
+    const looks = vi.spyOn(Set.prototype, 'has')
+    const { xp, completed } = service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'first' })
+    const count = looks.mock.calls.length
+    looks.mockRestore()
+    expect(xp).toBe(length)
+    expect(completed).toEqual(['first', ...challenges.map(({ id }) => id).reverse(), 'last'])
+    expect(count).toBeLessThan(10 * length)
+  })
+
+  test('whatever may follow does, each after what it needs and once, in whatever order it is listed', () => {
+    const drawn = fc.record({ isQuest: fc.boolean(), needs: fc.array(fc.nat(), { maxLength: 3 }), rank: fc.nat() })
+    fc.assert(
+      fc.property(fc.array(drawn, { maxLength: 12 }), (all) => {
+        const ids = ['a', 'b', ...all.map((_, index) => `i${index}`)]
+        const items = all.map(({ isQuest, needs, rank }, index) => {
+          const deps = needs.map((need) => ids[need % (index + 2)] as string)
+          return { isQuest, rank, item: { id: `i${index}`, deps } }
+        })
+        const listed = items.toSorted((one, other) => one.rank - other.rank)
+        const service = createCampaignService({
+          campaigns: [
+            {
+              id: 'c',
+              actions: [{ id: 'a' }, { id: 'b' }],
+              quests: listed.filter(({ isQuest }) => isQuest).map(({ item }) => ({ ...item, actions: ['a'] })),
+              challenges: listed.filter(({ isQuest }) => !isQuest).map(({ item }) => item),
+              users: [{ account: 'ada', platform: 'discord' }],
+            },
+          ],
+        })
+        const { completed } = service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'a' })
+        // An item needs items of lower numbers only, so one walk in their order finds all that follow.
+        const expected = new Set(['a'])
+        for (const { isQuest, item } of items) {
+          if ((isQuest || item.deps.length > 0) && item.deps.every((id) => expected.has(id))) expected.add(item.id)
+        }
+        expect([...completed].sort()).toEqual([...expected].sort())
+        for (const { item } of items) {
+          const place = completed.indexOf(item.id)
+          if (place !== -1) for (const id of item.deps) expect(completed.indexOf(id)).toBeLessThan(place)
+        }
+      }),
+    )
   })
 
   test('XP beyond all numbers stay numbers, wherever they are told', async () => {
