@@ -72,7 +72,8 @@ export interface CallSettings {
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** The client's, or the connection's: a `fetch` that refuses one of those looks like a network that failed. */
-const RESERVED_HEADER = /^(?:authorization|content-(?:type|length)|transfer-encoding|host|keep-alive|upgrade|expect)$/i
+const RESERVED_HEADER =
+  /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|host|keep-alive|upgrade|expect)$/i
 
 const eachHeader = dictionary((content, name) => {
   if (!HEADER_NAME.test(name)) return 'is not a header name'

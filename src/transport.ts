@@ -107,14 +107,12 @@ export class TransportError extends Error {
 /** Whether an answer sends the client elsewhere. It is never followed, and no transport reads its body. */
 export const isRedirect = (status: number): boolean => status < 200 || (status >= 300 && status < 400)
 
-/** Whether it is an answer as the port describes it: a partner's transport may give anything. */
-export function isTransportResponse(value: Partial<TransportResponse> | null | undefined): value is TransportResponse {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Number.isInteger(value.status) &&
-    typeof value.header === 'function' &&
-    typeof value.text === 'string' &&
-    typeof value.complete === 'boolean'
-  )
-}
+/** What a partner's transport gave in the place of an answer: its fields may be anything. */
+export type SupposedResponse = { readonly [Field in keyof TransportResponse]: unknown }
+
+/** Whether it is an answer as the port describes it. */
+export const isTransportResponse = (value: SupposedResponse): value is TransportResponse =>
+  Number.isInteger(value.status) &&
+  typeof value.header === 'function' &&
+  typeof value.text === 'string' &&
+  typeof value.complete === 'boolean'

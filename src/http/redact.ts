@@ -25,6 +25,8 @@ export function redact(text: string, secrets: readonly string[]): string {
 /** What an encoded character takes at most, whoever encoded it: `%255Cu0041` is one. */
 const LONGEST_CHARACTER = 16
 const LONGEST_READ = 65_536
+/** Of each text of a foreign error. */
+const LONGEST_TOLD = 16_384
 
 /** The beginning of a text from a stranger, without secrets. However long the text is, it is read in a moment. */
 export function excerpt(text: string, secrets: readonly string[], length: number): string {
@@ -64,17 +66,18 @@ function hideWrapped(text: string, secret: string): string {
 export function safeCause(error: unknown, secrets: readonly string[], depth = 0): Error | undefined {
   if (error === undefined || error === null || depth > DEEPEST_CAUSE) return undefined
   // A function is looked at as an object is: its `toString` may throw, and shows its source.
-  if (typeof error !== 'object' && typeof error !== 'function') return new Error(redact(String(error), secrets))
+  if (typeof error !== 'object' && typeof error !== 'function')
+    return new Error(excerpt(String(error), secrets, LONGEST_TOLD))
   const cause = safeCause(property(error, 'cause'), secrets, depth + 1)
   const message = property(error, 'message')
-  const safe = new Error(typeof message === 'string' ? redact(message, secrets) : '', cause && { cause })
+  const safe = new Error(typeof message === 'string' ? excerpt(message, secrets, LONGEST_TOLD) : '', cause && { cause })
   const name = property(error, 'name')
-  if (typeof name === 'string') hide(safe, 'name', redact(name, secrets))
+  if (typeof name === 'string') hide(safe, 'name', excerpt(name, secrets, LONGEST_TOLD))
   const code = property(error, 'code')
-  if (typeof code === 'string') Object.assign(safe, { code: redact(code, secrets) })
+  if (typeof code === 'string') Object.assign(safe, { code: excerpt(code, secrets, LONGEST_TOLD) })
   // Our own stack would only show this file; where the failure began is worth more.
   const stack = property(error, 'stack')
-  if (typeof stack === 'string') hide(safe, 'stack', redact(stack, secrets))
+  if (typeof stack === 'string') hide(safe, 'stack', excerpt(stack, secrets, LONGEST_TOLD))
   return safe
 }
 

@@ -38,7 +38,11 @@ export function within<T>(
     const timer = setTimeout(() => stop(timeIsUp(), timeoutError()), Math.max(0, ms))
     const fail = (reason: unknown): void => {
       settle()
-      reject(failed(reason))
+      try {
+        reject(failed(reason))
+      } catch (thrown) {
+        reject(thrown)
+      }
     }
     try {
       work(cancellation).then((value) => {

@@ -13,6 +13,8 @@ import type { Origin } from './origin.ts'
 export interface Route {
   readonly origin: Origin
   readonly agent: Agent
+  /** What ends each request that has not ended yet. */
+  readonly underWay: Set<(why: string) => void>
 }
 
 /** Sends one request on one socket and reads its answer. Rejects as the port says. */
@@ -22,7 +24,7 @@ export function exchange(
   cancellation: Cancellation,
 ): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
-    const { origin } = route
+    const { origin, underWay } = route
     let outgoing: http.ClientRequest
     try {
       outgoing = open(request, route)
@@ -38,6 +40,7 @@ export function exchange(
     const settle = (outcome: () => void): void => {
       if (settled) return
       settled = true
+      underWay.delete(fail)
       outcome()
     }
     const fail = (message: string, cause?: unknown): void =>
@@ -46,9 +49,11 @@ export function exchange(
         reject(new TransportError(message, { kind: 'network', sent: departure.possible, ...codeOf(cause), cause }))
       })
 
-    outgoing.on('error', (error) => fail('', error))
-    const closed = (): void => fail('the connection was closed without an answer')
-    outgoing.on('close', closed)
+    underWay.add(fail)
+    // Once there is an answer, that is what tells how far it got.
+    let answered = false
+    outgoing.on('error', (error) => answered || fail('', error))
+    outgoing.on('close', () => answered || fail('the connection was closed without an answer'))
     outgoing.on('socket', (socket) => {
       if (!request.idempotent && !isFresh(outgoing, socket)) {
         // Before anything is written. The idle socket goes with it, so that this ends when none is left.
@@ -65,8 +70,7 @@ export function exchange(
       settle(() => resolve(withoutBody(answer)))
     })
     outgoing.on('response', (answer) => {
-      // From here on it is the answer that tells how far it got.
-      outgoing.off('close', closed)
+      answered = true
       const { statusCode: status = 0, socket } = answer
       if (departure.refusedByProxy) return fail(`the proxy refused the connection with HTTP ${status}`)
       if (isRedirect(status)) {
@@ -98,13 +102,18 @@ export function exchange(
         reject(reason)
       }),
     )
-    if (!settled) outgoing.end(request.body)
+    if (settled) return
+    try {
+      outgoing.end(request.body)
+    } catch (error) {
+      fail('', error)
+    }
   })
 }
 
 /** Asked of the modules at each call: mocks and tracers put functions of their own in their place. */
 function open({ method, url, headers, body }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
-  const own = { ...headers, 'accept-encoding': headers['accept-encoding'] ?? ACCEPTED_ENCODINGS }
+  const own = { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers }
   return (origin.encrypted ? https : http).request({
     method,
     agent,

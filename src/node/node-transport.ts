@@ -13,7 +13,7 @@ import {
 import { typeName } from '../shared/type-name.ts'
 import { TransportError } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
-import { exchange } from './exchange.ts'
+import { exchange, type Route } from './exchange.ts'
 import type { NodeTransport, NodeTransportOptions } from './options.ts'
 import { Origins } from './origin.ts'
 
@@ -29,6 +29,8 @@ const OPTIONS: OptionRules<NodeTransportOptions> = {
 const isAgent = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'addRequest') === 'function'
 
+const CLOSED = 'the transport is closed'
+
 /** See `nodeTransport` of the entry. */
 export function createNodeTransport(options: NodeTransportOptions): NodeTransport {
   const problems = optionProblems(options, OPTIONS)
@@ -40,13 +42,14 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
 
   const own = agent === undefined ? ownAgents(maxSockets, keepAliveMs ?? 4_000) : undefined
   const origins = new Origins()
+  const underWay: Route['underWay'] = new Set()
   let closed = false
   return {
     send: sendBySignal((request, cancellation) => {
-      if (closed) throw new TransportError('the transport is closed', { kind: 'network', sent: false })
+      if (closed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
       const origin = origins.of(request.url)
       const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
-      return exchange(request, { origin, agent: chosen as http.Agent }, cancellation)
+      return exchange(request, { origin, agent: chosen as http.Agent, underWay }, cancellation)
     }),
     baseUrlProblem(baseUrl) {
       const { encrypted } = origins.of(baseUrl)
@@ -54,6 +57,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     },
     close() {
       closed = true
+      for (const end of underWay) end(CLOSED)
       own?.http.destroy()
       own?.https.destroy()
     },

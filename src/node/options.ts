@@ -32,7 +32,7 @@ export interface NodeTransportOptions {
 /** A transport over node:http and node:https, made by `nodeTransport`. */
 export interface NodeTransport extends Transport {
   /**
-   * Ends the connections, those of requests under way included, and refuses further requests. A second call does
+   * Ends the connections and all requests, under way or in line for one, and refuses further ones. A second call does
    * nothing. Idle connections never keep the process alive, so calling it is a matter of order, not of need.
    */
   close(): void

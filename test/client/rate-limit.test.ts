@@ -81,6 +81,19 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(2)
     })
 
+    test('who was sent before goes first', async () => {
+      fakeTime()
+      const { via, sent } = script(refusal(429, { 'retry-after': '1' }), done)
+      let onRetry = (): void => undefined
+      const paused = new Promise<void>((resolve) => (onRetry = resolve))
+      const client = clientOf(via, { hooks: { onRetry: () => onRetry() } })
+      const first = client.rewardWallet({ ...award, id: 'first' })
+      await paused
+      const others = ['second', 'third'].map((id) => client.rewardWallet({ ...award, id }))
+      await settle(Promise.all([first, ...others]))
+      expect(sent.map(({ body }) => JSON.parse(body ?? '').id)).toEqual(['first', 'first', 'second', 'third'])
+    })
+
     test('waiting uses up no retry', async () => {
       fakeTime()
       const { via, sent } = script(refusal(429, { 'retry-after': '10' }), done)
@@ -134,15 +147,21 @@ describe.each(bothWires())('over $name', ({ script }) => {
       await clientOf(script(fails, done).via, { retryDelayMs: () => 0 }).rewardWallet(award)
     })
 
-    test('decides the pause after a 429 that names none', async () => {
+    test('decides the pause after a 429 that names none, and is told which attempt failed, and how', async () => {
       fakeTime()
       const delays: number[] = []
-      const client = clientOf(script(refusal(429), done).via, {
-        retryDelayMs: () => 1_234,
+      const retryDelayMs = vi.fn((_attempt: number, _error: Error) => 1_234)
+      const client = clientOf(script(refusal(429), refusal(429), done).via, {
+        retryDelayMs,
         hooks: { onRetry: ({ delayMs }) => delays.push(delayMs) },
       })
       await settle(client.rewardWallet(award))
-      expect(delays).toEqual([1_234])
+      expect(delays).toEqual([1_234, 1_234])
+      expect(retryDelayMs.mock.calls.map(([attempt]) => attempt)).toEqual([1, 2])
+      for (const [, error] of retryDelayMs.mock.calls) {
+        expect(error).toBeInstanceOf(RateLimitError)
+        expect(error).toHaveProperty('operation', 'rewardWallet')
+      }
     })
 
     test.each([

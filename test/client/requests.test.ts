@@ -490,6 +490,7 @@ describe('bad call options', () => {
       'Content-Length',
       'HOST',
       'transfer-encoding',
+      'Trailer',
       'Expect',
       'upgrade',
       'keep-alive',

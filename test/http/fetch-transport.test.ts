@@ -823,6 +823,24 @@ describe('a transport of the partner', () => {
     }
   })
 
+  test.each(['status', 'header', 'text', 'complete', 'cause'])('whose answer throws for its %s', async (field) => {
+    const given = Object.defineProperty({ ...answer, complete: field !== 'cause' }, field, {
+      get() {
+        throw new Error(`no ${field}, with ${TOKEN}`)
+      },
+    })
+    const error = await errorOf(record.run(sending(async () => given)))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+    expect(wordsOf(error)).not.toContain(TOKEN)
+  })
+
+  test('that rejects with very many words is not waited for', async () => {
+    const error = await errorOf(read.run(sending(() => Promise.reject(new Error('a'.repeat(12_000_000))))))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error.cause).toHaveProperty('message.length', 16_384)
+  })
+
   test.each<[string, () => unknown]>([
     [
       'throws at once',

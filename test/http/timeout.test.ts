@@ -185,6 +185,13 @@ describe('with time in hand', () => {
       })
     })
 
+    test('a first attempt that reaches the total may have been applied', async () => {
+      const { via, sent } = script(hanging)
+      const error = await rejection(award.run(clientOf({ ...via, timeoutMs: 5_000, totalTimeoutMs: 1_000 })))
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 1_000, outcome: 'unknown' })
+      expect(sent).toHaveLength(1)
+    })
+
     test('the attempt that reaches the total is the last', async () => {
       const { via, sent } = script(hanging)
       const error = await rejection(
@@ -435,6 +442,19 @@ describe('the clockwork of it', () => {
         const failing = within(10, undefined, work, undefined, (reason) => ['failed', reason])
         expect(await failing.catch((reason: unknown) => reason)).toEqual(['failed', new Error('broken')])
       }
+    })
+
+    test('ends though what is to say why the work failed fails itself', async () => {
+      const fails = within(
+        10,
+        undefined,
+        () => Promise.reject(new Error('broken')),
+        undefined,
+        () => {
+          throw new Error('speechless')
+        },
+      )
+      await expect(fails).rejects.toThrow('speechless')
     })
 
     test('cancels at once what comes to listen after the cancellation', async () => {

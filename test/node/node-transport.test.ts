@@ -454,6 +454,21 @@ test('calls leave no listener on a signal that lives as long as the process', as
   expect(server.open.size).toBeLessThanOrEqual(10)
 })
 
+test('a header that node:http refuses: nothing has left, and nothing stays open', async () => {
+  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  const transport = transportWith({ maxSockets: 1 })
+  const refused = transport.send({ ...read(server), headers: { trailer: 'x' } }, never)
+  await expect(refused).rejects.toMatchObject({ sent: false, systemCode: 'ERR_HTTP_TRAILER_INVALID' })
+  await transport.send(read(server), never)
+  expect(server.requests).toHaveLength(1)
+})
+
+test('an accept-encoding of its own is sent, however it is spelt', async () => {
+  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  await transportWith().send({ ...read(server), headers: { 'Accept-Encoding': 'identity' } }, never)
+  expect(server.requests[0]?.head.match(/^accept-encoding: .*$/gim)).toEqual(['Accept-Encoding: identity'])
+})
+
 describe('a client calls the send that the transport has', () => {
   const progress = { account: 'ada', platform: 'discord', pid: 'demo' }
   const clientOf = (server: RawServer, transport: Transport) =>
@@ -495,6 +510,21 @@ describe('closed', () => {
     transport.close()
     await expect.poll(() => server.open.size).toBe(0)
     await expect(transport.send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: false })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('what waits in line is not sent any more', async () => {
+    const server = await serving(() => undefined)
+    const transport = transportWith({ maxSockets: 1 })
+    const outcomes = Promise.allSettled([1, 2, 3].map(() => transport.send(unsafeWrite(server), never)))
+    await expect.poll(() => server.requests.length).toBe(1)
+    transport.close()
+    expect(await outcomes).toMatchObject([
+      { reason: { message: 'the transport is closed', sent: true } },
+      { reason: { message: 'the transport is closed', sent: false } },
+      { reason: { message: 'the transport is closed', sent: false } },
+    ])
+    await expect.poll(() => server.open.size, { timeout: 2_000 }).toBe(0)
     expect(server.requests).toHaveLength(1)
   })
 

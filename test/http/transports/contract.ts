@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -312,6 +313,15 @@ export function transportContract(name: string, create: () => TransportUnderTest
           (response) => {
             response.writeHead(status, { 'content-length': '500' })
             response.write(TEXT, () => response.socket?.resetAndDestroy())
+          },
+        ],
+        [
+          'reset when the headers have been read',
+          async (response) => {
+            response.writeHead(status, { 'content-length': '500' })
+            response.write(TEXT)
+            for (let turn = 0; turn < 10; turn++) await nextTurn()
+            response.socket?.resetAndDestroy()
           },
         ],
         [
