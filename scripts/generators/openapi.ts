@@ -11,7 +11,7 @@ export const openApi: Generator = {
   },
 }
 
-const WIDTH = 120
+const WIDTH = 200
 
 /** JSON in which what fits on a line stands on one. */
 function lines(value: unknown, indentation = ''): string {
