@@ -8,8 +8,8 @@ export interface Measured {
   readonly subject: Subject
 }
 
-/** The page of all subjects, as it stands in docs/benchmarks.md. */
-export function page(measured: readonly Measured[], peers: Readonly<Record<string, string>>): string {
+/** The page of all subjects, as it stands in docs/benchmarks.md. A section that is text stays as it was. */
+export function page(sections: readonly (Measured | string)[], peers: Readonly<Record<string, string>>): string {
   const versions = Object.entries(peers).map(([name, version]) => `${name} ${version}`)
   return [
     '---\ntitle: Benchmarks\n---',
@@ -20,19 +20,29 @@ export function page(measured: readonly Measured[], peers: Readonly<Record<strin
       'Everything runs on plain Node, from the built package. Calls, decoding and verification are measured in pairs: the ' +
       'first of a table takes turns with each of the others, every pair in two or three processes of its own. Libraries that share ' +
       'a process slow each other, and each process has its own luck with what is compiled as it runs. ' +
-      'A subject can be measured by itself, so that tables may be of different days.',
+      'A subject can be measured by itself, so that tables may be of different days, and of machines that differ in speed.',
     `Measured on ${machine()}, Node ${process.versions.node}, with ${versions.join(', ')}.`,
-    ...measured.flatMap(({ name, subject }) => [
-      `## ${subject.title}`,
-      subject.about,
-      `![${subject.title}](pictures/bench-${name}.svg)`,
-      table(subject),
-      subject.groups.flatMap((group) => verdicts(subject, group)).join('\n'),
-    ]),
+    ...sections.map((each) => (typeof each === 'string' ? each : section(each))),
     '',
   ]
     .join('\n\n')
     .replace(/\n+$/, '\n')
+}
+
+function section({ name, subject }: Measured): string {
+  const found = subject.groups.flatMap((group) => verdicts(subject, group)).join('\n')
+  return [`## ${subject.title}`, subject.about, pictureOf(name, subject.title), table(subject), found].join('\n\n')
+}
+
+const pictureOf = (name: string, title: string): string => `![${title}](pictures/bench-${name}.svg)`
+
+/** The section of a subject on a page. @throws Error where there is none */
+export function sectionOf(name: string, published: string): string {
+  const found = published
+    .split(/\n\n(?=## )/)
+    .find((part) => part.includes(pictureOf(name, part.slice('## '.length, part.indexOf('\n')))))
+  if (found === undefined) throw new Error(`${name} has not been measured yet: npm run bench -- ${name}`)
+  return found.trimEnd()
 }
 
 /** A table for a terminal: one line per contestant. */

@@ -1,11 +1,12 @@
 /**
  * Measures the subjects, prints a table of each, draws docs/pictures/bench-*.svg and writes docs/benchmarks.md.
  * `npm run bench -- call decode` measures only these, and leaves the page alone; `npm run bench -- --page` measures
- * nothing, and writes the page from what was measured last of each subject.
+ * nothing, and writes the page from what was measured last of each subject here. The others stay on it as they are.
  */
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { Subject } from './harness.ts'
-import { type Measured, page, plainTable } from './page.ts'
+import { type Measured, page, plainTable, sectionOf } from './page.ts'
 import { draw } from './plot.ts'
 import { compileBench, measureSubject } from './subjects.ts'
 
@@ -39,10 +40,15 @@ if (unknown.length > 0) throw new Error(`No such subject: ${unknown.join(', ')};
 
 if (!pageOnly) await measure(chosen.length > 0 ? chosen : SUBJECTS)
 if (chosen.length === 0) {
-  const measured: Measured[] = []
-  for (const name of SUBJECTS) measured.push({ name, subject: await lastMeasured(name) })
-  for (const { name, subject } of measured) await writeFile(new URL(`pictures/bench-${name}.svg`, docs), draw(subject))
-  await writeFile(new URL('benchmarks.md', docs), page(measured, await peerVersions()))
+  const benchmarks = new URL('benchmarks.md', docs)
+  const published = await readFile(benchmarks, 'utf8')
+  const sections: (Measured | string)[] = []
+  for (const name of SUBJECTS) {
+    const subject = await lastMeasured(name)
+    sections.push(subject === undefined ? sectionOf(name, published) : { name, subject })
+    if (subject !== undefined) await writeFile(new URL(`pictures/bench-${name}.svg`, docs), draw(subject))
+  }
+  await writeFile(benchmarks, page(sections, await peerVersions()))
 }
 
 async function measure(names: readonly string[]): Promise<void> {
@@ -56,11 +62,9 @@ async function measure(names: readonly string[]): Promise<void> {
   }
 }
 
-async function lastMeasured(name: string): Promise<Subject> {
-  const text = await readFile(new URL(`${name}.json`, kept), 'utf8').catch((cause: unknown) => {
-    throw new Error(`${name} has not been measured yet: npm run bench -- ${name}`, { cause })
-  })
-  return JSON.parse(text)
+async function lastMeasured(name: string): Promise<Subject | undefined> {
+  const file = new URL(`${name}.json`, kept)
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
 }
 
 async function peerVersions(): Promise<Record<string, string>> {
