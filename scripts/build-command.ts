@@ -59,7 +59,8 @@ export async function buildCommand(directory: string, library: Library): Promise
   })
   for (const { path, text } of outputFiles) {
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, text.includes('typeof require') ? REQUIRE + text : text)
+    const isProgram = text.startsWith('#!')
+    await writeFile(path, text.includes('typeof require') ? REQUIRE + text : text, { mode: isProgram ? 0o755 : 0o644 })
   }
   return [...Object.keys(metafile.inputs), ...page.inputs]
 }
