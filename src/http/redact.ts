@@ -65,19 +65,19 @@ function hideWrapped(text: string, secret: string): string {
  */
 export function safeCause(error: unknown, secrets: readonly string[], depth = 0): Error | undefined {
   if (error === undefined || error === null || depth > DEEPEST_CAUSE) return undefined
+  const told = (text: string): string => excerpt(text, secrets, LONGEST_TOLD)
   // A function is looked at as an object is: its `toString` may throw, and shows its source.
-  if (typeof error !== 'object' && typeof error !== 'function')
-    return new Error(excerpt(String(error), secrets, LONGEST_TOLD))
+  if (typeof error !== 'object' && typeof error !== 'function') return new Error(told(String(error)))
   const cause = safeCause(property(error, 'cause'), secrets, depth + 1)
   const message = property(error, 'message')
-  const safe = new Error(typeof message === 'string' ? excerpt(message, secrets, LONGEST_TOLD) : '', cause && { cause })
+  const safe = new Error(typeof message === 'string' ? told(message) : '', cause && { cause })
   const name = property(error, 'name')
-  if (typeof name === 'string') hide(safe, 'name', excerpt(name, secrets, LONGEST_TOLD))
+  if (typeof name === 'string') hide(safe, 'name', told(name))
   const code = property(error, 'code')
-  if (typeof code === 'string') Object.assign(safe, { code: excerpt(code, secrets, LONGEST_TOLD) })
+  if (typeof code === 'string') Object.assign(safe, { code: told(code) })
   // Our own stack would only show this file; where the failure began is worth more.
   const stack = property(error, 'stack')
-  if (typeof stack === 'string') hide(safe, 'stack', excerpt(stack, secrets, LONGEST_TOLD))
+  if (typeof stack === 'string') hide(safe, 'stack', told(stack))
   return safe
 }
 

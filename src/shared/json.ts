@@ -13,3 +13,6 @@ export function parseJson(text: string): unknown {
 const MAY_SPELL_PROTO = /__proto__|\\u00[567]/
 
 const withoutProto = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)
+
+/** A copy of what JSON holds of a value, which is what an answer shows. */
+export const copyJson = <Value>(value: Value): Value => parseJson(JSON.stringify(value)) as Value

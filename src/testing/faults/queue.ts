@@ -1,7 +1,7 @@
 import type { OperationName } from '../../endpoints/index.ts'
+import { copyJson } from '../../shared/json.ts'
 import { isRecord } from '../../shared/record.ts'
 import { readOptionsOfKind } from '../kinds.ts'
-import { copyJson } from '../world/campaign-definition.ts'
 import { FAULT_RULES, type FaultOptions } from './options.ts'
 import { type FaultPlan, planFault } from './plan.ts'
 

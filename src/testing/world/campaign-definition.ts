@@ -1,4 +1,4 @@
-import { parseJson } from '../../shared/json.ts'
+import { copyJson } from '../../shared/json.ts'
 import type { CampaignSeed, ChallengeSeed, QuestSeed, SeasonSeed, TaskSeed } from './campaign-seed.ts'
 
 interface Item {
@@ -55,9 +55,6 @@ export function requiredTasks(
   const required = actions.filter((id) => !tasks.get(id)?.is_optional)
   return required.length > 0 ? required : actions
 }
-
-/** A copy of what JSON holds of it, which is what an answer shows. */
-export const copyJson = <Value>(value: Value): Value => parseJson(JSON.stringify(value)) as Value
 
 const defineItem = (seed: TaskSeed | QuestSeed | ChallengeSeed): Item => ({
   id: seed.id,

@@ -1,5 +1,6 @@
+import { copyJson } from '../../shared/json.ts'
 import type { Campaign, Entry } from './campaign.ts'
-import { type Challenge, copyJson } from './campaign-definition.ts'
+import type { Challenge } from './campaign-definition.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
 
 /** The campaign as a seed, with what its users have reached: whoever starts with it goes on from there. */

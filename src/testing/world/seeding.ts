@@ -1,6 +1,7 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
+import { copyJson } from '../../shared/json.ts'
 import type { Campaign, Entry } from './campaign.ts'
-import { copyJson, defineCampaign } from './campaign-definition.ts'
+import { defineCampaign } from './campaign-definition.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { ServiceState } from './state.ts'
