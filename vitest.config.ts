@@ -3,16 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { sourcesByName } from './scripts/entry-points.ts'
 import { FULL_SIZE } from './test/machine/full-size.ts'
-import LongestFirst from './test/machine/longest-first.ts'
 
 /** Tests import the package by the names a partner uses. */
 const alias = Object.entries(sourcesByName).map(([name, source]) => ({
   find: new RegExp(`^${name}$`),
   replacement: fileURLToPath(new URL(source, import.meta.url)),
 }))
-
-/** `--sequence.shuffle.files` looks for files that depend on the ones before. */
-const isShuffled = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'))
 
 export default defineConfig({
   resolve: { alias },
@@ -27,7 +23,6 @@ export default defineConfig({
     // To start a process for each file, and import everything anew, took a third of all the time. The gate takes it.
     isolate: FULL_SIZE,
     setupFiles: ['test/machine/shared-process.ts'],
-    sequence: isShuffled ? {} : { sequencer: LongestFirst },
     // A machine may be many times slower than ours, and slowness is not what is tested.
     testTimeout: 60_000,
     hookTimeout: 60_000,

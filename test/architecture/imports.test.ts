@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { expect, test } from 'vitest'
+import { pathTo } from '../../scripts/repository.ts'
+
+/** Each module of `src/`, and the modules and packages that it may import. Imports run one way. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  client: 'http settings options endpoints schemas shared',
+  http: 'settings endpoints options errors transport schemas shared ky jose',
+  settings: 'options endpoints errors shared',
+  options: 'endpoints errors transport',
+  transport: '',
+  endpoints: 'schemas shared zod',
+  node: 'http errors transport shared',
+  errors: 'schemas shared',
+  bulk: 'client endpoints errors schemas shared zod',
+  progress: 'endpoints errors schemas',
+  schemas: 'shared zod',
+  webhook: 'shared @noble',
+  testing: 'zod endpoints options errors schemas webhook shared msw',
+  console: 'campaign-client shared zod preact @preact',
+  cli: 'console campaign-client bulk endpoints shared zod commander csv-parse cli-progress picocolors proxy-from-env https-proxy-agent',
+  shared: '',
+}
+
+const files = readdirSync(pathTo('src'), { recursive: true, encoding: 'utf8' })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => /\.tsx?$/.test(file))
+
+const moduleOf = (file: string): string => file.split('/')[0]?.replace(/\.ts$/, '') ?? file
+
+interface Import {
+  readonly file: string
+  readonly target: string
+}
+
+const imports: Import[] = files.flatMap((file) => {
+  const code = readFileSync(pathTo(`src/${file}`), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  const found = code.matchAll(/\b(?:from|import)\b\s*\(?\s*'([^']+)'/g)
+  return [...found].map(([, name = '']) => ({
+    file,
+    target: name.startsWith('.') ? moduleOf(posix.join(posix.dirname(file), name)) : (name.split('/')[0] as string),
+  }))
+})
+
+test('every module has a rule', () => {
+  const modules = new Set(files.map(moduleOf))
+  modules.delete('index')
+  expect(Object.keys(ALLOWED).sort()).toEqual([...modules].sort())
+})
+
+test('no module imports what its rule does not allow', () => {
+  const isFree = (target: string): boolean => target.startsWith('node:') || target.startsWith('#') || target === '..'
+  const wrong = imports.filter(({ file, target }) => {
+    const module = moduleOf(file)
+    if (module === 'index' || target === module || isFree(target)) return false
+    return !ALLOWED[module]?.split(' ').includes(target)
+  })
+  expect(imports.length).toBeGreaterThan(100)
+  expect(wrong).toEqual([])
+})
+
+test.each([
+  ['ky', 'http/fetch-transport.ts'],
+  ['jose', 'http/token.ts'],
+  ['msw', 'testing/msw.ts'],
+  ['@noble', 'webhook/verify/hmac.portable.ts'],
+])('only one file imports %s', (name, file) => {
+  expect(new Set(imports.filter(({ target }) => target === name).map((found) => found.file))).toEqual(new Set([file]))
+})
