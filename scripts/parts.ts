@@ -13,7 +13,7 @@ const PARTS: readonly (readonly [part: string, modules: RegExp])[] = [
   ['transport', /^src\/transport\.ts$/],
   [
     'answer',
-    /^src\/http\/(?:abort-listeners|address-hint|answer|cancellation|failure|fetch-transport|property|redact|retry|retry-after|timeout|unwrap)\.ts$/,
+    /^src\/http\/(?:abort-listeners|address-hint|answer|failure|fetch-transport|property|redact|retry|retry-after|timeout|unwrap)\.ts$/,
   ],
   ['awards', /^src\/bulk\/ledger\/[^/]+$/],
   ['file-ledger', /^src\/bulk\/ledger\/file\//],

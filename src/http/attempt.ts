@@ -11,7 +11,6 @@ import {
 } from '../transport.ts'
 import type { AddressHint } from './address-hint.ts'
 import { decode, lacksItsData, traceHeaders } from './answer.ts'
-import { cancellableSend } from './cancellation.ts'
 import {
   attemptTookTooLong,
   brokenAnswer,
@@ -167,7 +166,8 @@ function send(
   return within(
     Math.min(timeoutMs, remainingMs),
     signal,
-    (cancellation) => cancellableSend(transport)(request, cancellation),
+    // A partner's transport may return its answer without a promise.
+    (attemptSignal) => Promise.resolve(transport.send(request, attemptSignal)),
     () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs, 'no_answer')),
     (thrown) => transportFailure(thrown, secrets),
   )

@@ -1,5 +1,4 @@
 import { onAbort } from './abort-listeners.ts'
-import { Cancellation } from './cancellation.ts'
 import { property } from './property.ts'
 
 /** What `within` rejects with when the time is up, unless told otherwise. Not an error: it never leaves this folder. */
@@ -7,19 +6,19 @@ export const TIME_IS_UP = Symbol('time is up')
 
 /**
  * Runs `work` until it settles, `ms` have passed (rejects with what `timeIsUp` gives), or `signal` aborts (rejects with
- * its reason), whichever is first. The work is cancelled in the last two cases, but nothing waits for it to heed that: a
- * `fetch` that ignores signals cannot hold a call. What the work itself rejects with passes through `failed`.
+ * its reason), whichever is first. In the last two cases the signal given to the work
+ * aborts, but nothing waits for the work to end: a `fetch` that ignores signals cannot hold a call. What the work itself rejects with passes through `failed`.
  */
 export function within<T>(
   ms: number,
   signal: AbortSignal | undefined,
-  work: (cancellation: Cancellation) => Promise<T>,
+  work: (signal: AbortSignal) => Promise<T>,
   timeIsUp: () => unknown = () => TIME_IS_UP,
   failed: (reason: unknown) => unknown = (reason) => reason,
 ): Promise<T> {
   if (signal?.aborted) return Promise.reject(reasonOf(signal))
   return new Promise<T>((resolve, reject) => {
-    const cancellation = new Cancellation()
+    const controller = new AbortController()
     const settle = (): void => {
       clearTimeout(timer)
       stopListening?.()
@@ -27,7 +26,7 @@ export function within<T>(
     const stop = (rejection: unknown, reason: unknown): void => {
       settle()
       reject(rejection)
-      cancellation.cancel(reason)
+      controller.abort(reason)
     }
     const stopListening =
       signal &&
@@ -45,7 +44,7 @@ export function within<T>(
       }
     }
     try {
-      work(cancellation).then((value) => {
+      work(controller.signal).then((value) => {
         settle()
         resolve(value)
       }, fail)

@@ -1,7 +1,7 @@
 import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
-import type { Cancellation } from '../http/cancellation.ts'
+import { onAbort } from '../http/abort-listeners.ts'
 import { property } from '../http/property.ts'
 import { isRedirect, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 import { wrongAgent } from './agent-protocol.ts'
@@ -18,11 +18,7 @@ export interface Route {
 }
 
 /** Sends one request on one socket and reads its answer. Rejects as the port says. */
-export function exchange(
-  request: TransportRequest,
-  route: Route,
-  cancellation: Cancellation,
-): Promise<TransportResponse> {
+export function exchange(request: TransportRequest, route: Route, signal: AbortSignal): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     const { origin, underWay } = route
     let outgoing: http.ClientRequest
@@ -41,6 +37,7 @@ export function exchange(
       if (settled) return
       settled = true
       underWay.delete(fail)
+      stopListening()
       outcome()
     }
     const fail = (message: string, cause?: unknown): void =>
@@ -49,6 +46,13 @@ export function exchange(
         reject(new TransportError(message, { kind: 'network', sent: departure.possible, ...codeOf(cause), cause }))
       })
 
+    const abort = (): void =>
+      settle(() => {
+        outgoing.destroy()
+        reject(signal.reason)
+      })
+
+    const stopListening = onAbort(signal, abort)
     underWay.add(fail)
     // Once there is an answer, that is what tells how far it got.
     let answered = false
@@ -59,7 +63,7 @@ export function exchange(
         // Before anything is written. The idle socket goes with it, so that this ends when none is left.
         settle(() => {
           outgoing.destroy()
-          resolve(exchange(request, route, cancellation))
+          resolve(exchange(request, route, signal))
         })
         return
       }
@@ -95,14 +99,11 @@ export function exchange(
         })
       })
     })
-    // An agent's own look-up of the name, begun above, may have been what cancelled it.
-    cancellation.onCancel((reason) =>
-      settle(() => {
-        outgoing.destroy()
-        reject(reason)
-      }),
-    )
-    if (settled) return
+    if (signal.aborted) {
+      // Aborted by a callback of the agent, such as its name lookup, which ran above.
+      abort()
+      return
+    }
     try {
       outgoing.end(request.body)
     } catch (error) {

@@ -1,7 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
 import { ConfigurationError } from '../errors.ts'
-import { sendBySignal } from '../http/cancellation.ts'
 import {
   describeProblems,
   milliseconds,
@@ -45,12 +44,13 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
   const underWay: Route['underWay'] = new Set()
   let closed = false
   return {
-    send: sendBySignal((request, cancellation) => {
+    async send(request, signal) {
+      if (signal.aborted) throw signal.reason
       if (closed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
       const origin = origins.of(request.url)
       const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
-      return exchange(request, { origin, agent: chosen as http.Agent, underWay }, cancellation)
-    }),
+      return exchange(request, { origin, agent: chosen as http.Agent, underWay }, signal)
+    },
     baseUrlProblem(baseUrl) {
       const { encrypted } = origins.of(baseUrl)
       return agent === undefined || canServe(agent, encrypted) ? undefined : wrongAgent(encrypted)

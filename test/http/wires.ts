@@ -1,9 +1,8 @@
 import { Agent, createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
-import type { CampaignClientOptions } from 'campaign-client'
+import type { CampaignClientOptions, Transport } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { afterAll, beforeAll } from 'vitest'
-import { cancellableSend, sendBySignal } from '../../src/http/cancellation.ts'
 import { closedAddress } from './loopback-server.ts'
 import { onItsWay } from './real-connections.ts'
 import { type SentRequest, type Step, scriptedFetch } from './scripted-fetch.ts'
@@ -62,16 +61,14 @@ export function nodeWire(): Wire {
     name: 'the Node transport',
     script(...steps) {
       const sent: SentRequest[] = []
-      const send = sendBySignal((request, cancellation) => {
+      const send: Transport['send'] = (request, signal) => {
         const { method, url, headers, body } = request
-        const { signal } = cancellation
         const at = performance.now()
         const seen = { method, url, authorization: headers.authorization ?? '', body, signal, at }
         const step = steps[Math.min(sent.push(seen) - 1, steps.length - 1)] as Step
         const to = (address: string): typeof request => ({ ...request, url: url.replace(/^https:\/\/[^/]+/, address) })
-        if (step.accident === 'refused') return watched(cancellableSend(transport)(to(nowhere), cancellation))
-        if (step.accident === 'unknown host')
-          return watched(cancellableSend(lost)(to('http://service.example'), cancellation))
+        if (step.accident === 'refused') return watched(transport.send(to(nowhere), signal))
+        if (step.accident === 'unknown host') return watched(lost.send(to('http://service.example'), signal))
         let arrive: () => void
         const arrival = new Promise<void>((resolve) => {
           arrive = resolve
@@ -83,11 +80,11 @@ export function nodeWire(): Wire {
           void respond(response, step, seen)
         })
         const numbered = { ...to(origin), headers: { ...headers, 'x-sending': String(sending - 1) } }
-        const exchange = cancellableSend(transport)(numbered, cancellation)
+        const exchange = transport.send(numbered, signal)
         // Of what is never answered only the arrival is to be waited for.
         onItsWay(step.accident === 'silence' ? Promise.race([arrival, exchange]) : exchange)
         return exchange
-      })
+      }
       return { via: { transport: { send } }, sent }
     },
   }

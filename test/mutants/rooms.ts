@@ -11,7 +11,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   http: {
     sources: within(
       'src/http',
-      'call attempt cancellation retry retry-after token answer timeout abort-listeners request failure redact unwrap',
+      'call attempt retry retry-after token answer timeout abort-listeners request failure redact unwrap',
     ),
     tests: [
       ...testsIn('test/client', 'hooks derived-client requests'),
