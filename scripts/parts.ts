@@ -18,7 +18,7 @@ const PARTS: readonly (readonly [part: string, modules: RegExp])[] = [
   ['awards', /^src\/bulk\/ledger\/[^/]+$/],
   ['file-ledger', /^src\/bulk\/ledger\/file\//],
   // Of what `#hmac` stands for, which no bundler sees behind that name.
-  ['bytes', /^src\/webhook\/verify\/(?:raw-body|hmac\.one-piece)\.ts$/],
+  ['bytes', /^src\/webhook\/verify\/raw-body\.ts$/],
   ['messages', /^src\/webhook\/(?:diagnose|event|verify)\/(?!hmac)/],
   ['receiver', /^src\/webhook\/receiver\//],
   ['world', /^src\/testing\/(?:world\/|rules\/|kinds|schema-rule|refusal|tokens|answer)/],

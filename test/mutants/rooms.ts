@@ -23,7 +23,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   verify: {
     sources: [
-      ...within('src/webhook/verify', 'signature hmac.one-piece hmac.node hmac.portable secret raw-body'),
+      ...within('src/webhook/verify', 'signature hmac.node hmac.portable secret raw-body'),
       ...within('src/shared', 'warn-once'),
     ],
     tests: ['test/webhook/{verify/{hmac,vectors,signature},event/event}.test.ts'],

@@ -4,7 +4,7 @@ import { decodeMessage } from '../event/parse.ts'
 import type { WebhookEvent } from '../event/types.ts'
 import { WebhookError } from '../event/webhook-error.ts'
 import { toKeys, type WebhookSecret } from '../verify/secret.ts'
-import { indexOfSigner, readSignature, type SignatureHeader } from '../verify/signature.ts'
+import { findSigner, readSignature, type SignatureHeader } from '../verify/signature.ts'
 import type { WebhookRejectionReason } from './answer.ts'
 import type { BodyLimits, BodyRead } from './body.ts'
 import { type Deadline, LATE } from './deadline.ts'
@@ -62,7 +62,7 @@ export async function takeIn(
   let secretIndex: number
   try {
     secret = typeof settings.secret === 'function' ? await askFor(settings.secret, deadline) : settings.secret
-    secretIndex = indexOfSigner(toKeys(secret), body.bytes, signature.digits)
+    secretIndex = findSigner(toKeys(secret), body.bytes, signature.digits)
   } catch (error) {
     reports.error(error, 'secret')
     return { ok: false, reason: 'secret_unavailable' }

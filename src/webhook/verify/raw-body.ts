@@ -1,15 +1,11 @@
-/** The body as it arrived: its bytes, or the text they are the UTF-8 of. A `Buffer` is a `Uint8Array`. */
+/** A body as it arrived: its bytes, or the text whose UTF-8 they are. A `Buffer` is a `Uint8Array`. */
 export type RawBody = string | Uint8Array | ArrayBuffer
 
-/** The body if it is raw, with an `ArrayBuffer` as its bytes; otherwise `undefined`. Never throws. */
+/** Returns the body, an `ArrayBuffer` as its bytes, or `undefined` when it is not raw. Never throws. */
 export function toRawBody(body: unknown): string | Uint8Array | undefined {
-  if (typeof body === 'string') return body
+  if (typeof body === 'string' || isUint8Array(body)) return body
   try {
-    if (isUint8Array(body)) {
-      // What was transferred elsewhere looks empty. Copying it tells: that throws where the bytes are gone.
-      return byteLengthOf(body) > 0 ? body : new Uint8Array(body)
-    }
-    // The getter of the intrinsic prototype refuses whatever is not an ArrayBuffer of some realm, proxies included.
+    // This getter throws for everything but an ArrayBuffer, whichever realm it comes from.
     Reflect.get(ArrayBuffer.prototype, 'byteLength', body)
     return new Uint8Array(body as ArrayBuffer)
   } catch {
@@ -17,15 +13,7 @@ export function toRawBody(body: unknown): string | Uint8Array | undefined {
   }
 }
 
-/**
- * Whether the value holds bytes. `instanceof` would refuse the bytes of another realm (a test runner's sandbox, say)
- * and take a proxy or `Object.create(Uint8Array.prototype)` for bytes; the intrinsic getter is never fooled and never
- * throws.
- */
+/** Whether the value is a `Uint8Array` of any realm; `instanceof` knows only this one, and test runners have others. */
 export function isUint8Array(value: unknown): value is Uint8Array {
   return Reflect.get(Uint8Array.prototype, Symbol.toStringTag, value) === 'Uint8Array'
 }
-
-/** The real length of bytes, whatever a subclass or a property of its own says; 0 where they are gone. */
-export const byteLengthOf = (bytes: Uint8Array): number =>
-  Reflect.get(Uint8Array.prototype, 'byteLength', bytes) as number

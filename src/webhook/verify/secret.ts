@@ -1,4 +1,4 @@
-import { byteLengthOf, isUint8Array } from './raw-body.ts'
+import { isUint8Array } from './raw-body.ts'
 
 /** The key of one endpoint: its text as registered with the service, or its bytes. Never empty. */
 export type WebhookKey = string | Uint8Array
@@ -6,39 +6,37 @@ export type WebhookKey = string | Uint8Array
 /**
  * The secret an endpoint was registered with. A string stands for its UTF-8 bytes.
  *
- * While a secret is being replaced, a list of one to five: a message is accepted when any of them signed it.
+ * While a secret is being replaced, pass a list of one to five: a message signed with any of them is accepted.
  */
 export type WebhookSecret = WebhookKey | readonly WebhookKey[]
 
+/** Every forged body is hashed once per key. */
+const MAX_KEYS = 5
+
 /**
- * The keys of a secret, in its order.
+ * Returns the keys of a secret, in its order.
  *
- * @throws TypeError when the secret is unusable. Its text never holds the secret.
+ * @throws TypeError when the secret is unusable. The message never holds the secret.
  */
 export function toKeys(secret: unknown): readonly WebhookKey[] {
-  // Spreading makes a hole `undefined`; the methods of arrays would skip it.
-  const keys: unknown[] = Array.isArray(secret) ? [...secret] : [secret]
-  const problem = problemOf(keys)
+  const problem = secretProblem(secret)
   if (problem !== undefined) throw new TypeError(`secret ${problem}`)
-  return keys as WebhookKey[]
+  return listOf(secret) as WebhookKey[]
 }
 
-/** What makes a secret unusable, in words that never hold it; `undefined` when it can be used. */
+/** Returns what makes a secret unusable, without showing it, or `undefined`. */
 export function secretProblem(secret: unknown): string | undefined {
-  return problemOf(Array.isArray(secret) ? [...secret] : [secret])
-}
-
-function problemOf(keys: readonly unknown[]): string | undefined {
-  // Each key costs a hash of every forged body, so a list that only ever grows must be noticed.
-  if (keys.length < 1 || keys.length > 5) return unusable(`a list of ${keys.length}`)
+  const keys = listOf(secret)
+  if (keys.length < 1 || keys.length > MAX_KEYS) return unusable(`a list of ${keys.length}`)
   for (const key of keys) {
-    if (typeof key === 'string' ? key === '' : isUint8Array(key) && byteLengthOf(key) === 0)
-      return unusable('an empty one')
-    // Of what is empty, the value says more than its type, and holds no secret.
-    if (typeof key !== 'string' && !isUint8Array(key)) return unusable(`${key && typeof key}`)
+    if (typeof key !== 'string' && !isUint8Array(key)) return unusable(key === null ? 'null' : typeof key)
+    if (key.length === 0) return unusable('an empty one')
   }
   return undefined
 }
 
+/** Spreading turns a hole of a list into `undefined`. */
+const listOf = (secret: unknown): unknown[] => (Array.isArray(secret) ? [...secret] : [secret])
+
 const unusable = (got: string): string =>
-  `must be a non-empty string or Uint8Array, or a list of 1 to 5; got ${got}. Is it set?`
+  `must be a non-empty string or Uint8Array, or a list of 1 to ${MAX_KEYS}; got ${got}. Is it set?`
