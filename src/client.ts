@@ -20,14 +20,14 @@ import { AddressHint } from './http/address-hint.ts'
 import type { CallContext } from './http/attempt.ts'
 import { call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
-import { clientInsideOf } from './http/inside.ts'
+import { internalsOf } from './http/internals.ts'
 import { refuseBaseUrl } from './http/refuse-base-url.ts'
 import { Throttle } from './http/throttle.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
 import { clientSettings, derivedOptions, ownOptions } from './settings.ts'
-import { CLIENT_INSIDE } from './shared/client-inside.ts'
+import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 
 /**
  * The campaign engagement service, one method per endpoint.
@@ -60,9 +60,9 @@ export class CampaignClient {
 
   static {
     // For the ledgers of bulk awards. Neither in the type nor in anything that prints or copies a client.
-    Object.defineProperty(this.prototype, CLIENT_INSIDE, {
+    Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
-        return #context in this ? clientInsideOf(() => this.#context) : undefined
+        return #context in this ? internalsOf(() => this.#context) : undefined
       },
     })
   }

@@ -19,6 +19,7 @@ import {
   hasMethods,
   isBoolean,
   isFunction,
+  isSignal,
   milliseconds,
   nested,
   type OptionProblem,
@@ -28,12 +29,12 @@ import {
   optional,
   optionProblems,
   positive,
+  signalRule,
   wholeNumber,
   within,
 } from './shared/options.ts'
-import { isRecord } from './shared/record.ts'
-import { isSignal, signalRule } from './shared/signal.ts'
-import { isWellFormed } from './shared/well-formed.ts'
+import { isWellFormed } from './shared/text/well-formed.ts'
+import { isRecord } from './shared/types.ts'
 
 /** A client's options, checked, with their defaults. */
 export interface ClientSettings {

@@ -1,6 +1,6 @@
 import type { CampaignClient } from '../client.ts'
 import { CampaignError, RateLimitError } from '../errors.ts'
-import { clientInside } from '../shared/client-inside.ts'
+import { clientInternals } from '../shared/client-internals.ts'
 import { attemptAward, record } from './award/attempt.ts'
 import { type AwardRow, contradictions, readRow } from './award/row.ts'
 import type { FinalVerdict } from './award/verdict.ts'
@@ -41,7 +41,7 @@ export async function awardOne(
   const checked = readRow(row)
   if (!checked.ok) throw invalidRequest('awardOne', checked.issues)
   const award = checked.value
-  const inside = clientInside(client)
+  const inside = clientInternals(client)
   const refusals = inside?.refusalsOfAward({ ...award }) ?? []
   if (refusals.length > 0) throw invalidRequest('awardOne', refusals)
 

@@ -6,10 +6,10 @@ import {
   type OptionRules,
   optional,
   optionProblems,
+  signalRule,
   wholeNumber,
 } from '../shared/options.ts'
-import { signalRule } from '../shared/signal.ts'
-import { typeName } from '../shared/type-name.ts'
+import { typeName } from '../shared/types.ts'
 import type { Evidence } from './award/judge.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'

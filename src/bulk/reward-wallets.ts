@@ -1,6 +1,6 @@
 import type { CampaignClient } from '../client.ts'
 import { ConfigurationError } from '../errors.ts'
-import { clientInside } from '../shared/client-inside.ts'
+import { clientInternals } from '../shared/client-internals.ts'
 import type { AwardRow } from './award/row.ts'
 import { AwardRunStoppedError, quotable } from './errors.ts'
 import { LEDGER, type LedgerSession } from './ledger/ledger.ts'
@@ -52,7 +52,7 @@ export async function rewardWallets(
   const { signal, ledger } = options
   const recorder = new Recorder()
   const source = new RowSource(rows)
-  const inside = clientInside(client)
+  const inside = clientInternals(client)
   const stopped = ({ cause, why }: Stop): AwardRunStoppedError => {
     const said = quotable(cause)
     const text = `rewardWallets stopped, because ${said === undefined ? why : `${why}: ${said}`}. To go on, run it again with the same ledger`

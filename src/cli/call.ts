@@ -1,7 +1,7 @@
 import type { CallOptions } from 'campaign-client'
 import type { Command } from 'commander'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
-import { toJsonText } from '../shared/visible-text.ts'
+import { toJsonText } from '../shared/text/visible-text.ts'
 import { argumentsOf } from './arguments.ts'
 import { connect } from './connection.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from './exit.ts'

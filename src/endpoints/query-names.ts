@@ -1,5 +1,5 @@
 import { dictionary, nested, type OptionRule, optional } from '../shared/options.ts'
-import { isWellFormed } from '../shared/well-formed.ts'
+import { isWellFormed } from '../shared/text/well-formed.ts'
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
 
 /** Other names for the query parameters that the interface leaves open: `{ getCampaignInfo: { pid: 'id' } }`. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../shared/record.ts'
+import { isRecord } from '../shared/types.ts'
 
 /**
  * Suspects a forgotten `/api/v1` as long as every answer is a 404 that the service did not write: something else

@@ -1,7 +1,7 @@
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import type { RequestEvent } from '../options.ts'
 import type { ClientSettings } from '../settings.ts'
-import { typeName } from '../shared/type-name.ts'
+import { typeName } from '../shared/types.ts'
 import {
   isTransportResponse,
   type SupposedResponse,

@@ -1,8 +1,8 @@
 import ky from 'ky'
 import type { FetchLike } from '../options.ts'
-import { callHook } from '../shared/hook.ts'
-import { joinBytes, Pieces } from '../shared/pieces.ts'
-import { typeName } from '../shared/type-name.ts'
+import { ByteChunks, concatBytes } from '../shared/byte-chunks.ts'
+import { callHook } from '../shared/call-hook.ts'
+import { typeName } from '../shared/types.ts'
 import {
   isRedirect,
   type Transport,
@@ -140,7 +140,7 @@ async function readText(response: Response, maxBytes: number, unheeded: AbortSig
   const reader = body.getReader()
   const letGo = (): void => callHook(() => reader.cancel())
   unheeded?.addEventListener('abort', letGo)
-  const pieces = new Pieces(joinBytes)
+  const pieces = new ByteChunks(concatBytes)
   let length = 0
   try {
     for (;;) {
@@ -157,7 +157,7 @@ async function readText(response: Response, maxBytes: number, unheeded: AbortSig
     unheeded?.removeEventListener('abort', letGo)
   }
   // All of it at once: chunk by chunk, the decoder of Node takes another way, half as slow again.
-  return new TextDecoder().decode(pieces.whole())
+  return new TextDecoder().decode(pieces.concat())
 }
 
 const utf8Length = (text: string): number => new TextEncoder().encode(text).byteLength

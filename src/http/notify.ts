@@ -1,5 +1,5 @@
 import type { ClientHooks } from '../options.ts'
-import { callHook } from '../shared/hook.ts'
+import { callHook } from '../shared/call-hook.ts'
 
 /** Calls a hook, with an event that is made for it alone. What it does to it, and its failure, now or later, are its own. */
 export function notify<Name extends keyof ClientHooks>(

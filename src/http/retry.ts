@@ -1,6 +1,6 @@
 import type { RetryRule } from '../endpoints/endpoint.ts'
-import { callHook } from '../shared/hook.ts'
-import { LONGEST_TIMER_MS } from '../shared/timer-limit.ts'
+import { callHook } from '../shared/call-hook.ts'
+import { MAX_TIMER_MS } from '../shared/timers.ts'
 import type { Failure } from './failure.ts'
 
 const FIRST_WAIT_MS = 300
@@ -62,5 +62,5 @@ function ownDelay(backoff: () => unknown): number | undefined {
     ms = backoff()
     return ms
   })
-  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, LONGEST_TIMER_MS) : undefined
+  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_TIMER_MS) : undefined
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { Pieces } from '../shared/pieces.ts'
+import { ByteChunks } from '../shared/byte-chunks.ts'
 
 /** The encodings that are asked for and understood. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br'
@@ -17,7 +17,7 @@ export type BodyOutcome =
 
 /** Reads an answer to its end. Never throws: a body that breaks off, or can't be decompressed, is not complete. */
 export function readBody(answer: IncomingMessage, maxBytes: number, done: (outcome: BodyOutcome) => void): void {
-  const pieces = new Pieces<Buffer>(Buffer.concat)
+  const pieces = new ByteChunks<Buffer>(Buffer.concat)
   let length = 0
   let ended = false
   const finish = (outcome: BodyOutcome): void => {
@@ -60,8 +60,8 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
   })
 }
 
-function decodeUtf8(pieces: Pieces<Buffer>): string {
-  const text = pieces.whole().toString('utf8')
+function decodeUtf8(pieces: ByteChunks<Buffer>): string {
+  const text = pieces.concat().toString('utf8')
   // As `Response.text()` does: JSON does not begin with a byte order mark.
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }

@@ -9,7 +9,7 @@ import {
   optionProblems,
   wholeNumber,
 } from '../shared/options.ts'
-import { typeName } from '../shared/type-name.ts'
+import { typeName } from '../shared/types.ts'
 import { TransportError } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
 import { exchange, type Route } from './exchange.ts'

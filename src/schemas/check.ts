@@ -1,6 +1,5 @@
 import { type $ZodIssue, type $ZodType, type $ZodTypes, type ParsePayload, safeParse } from 'zod/v4/core'
-import { isRecord } from '../shared/record.ts'
-import { typeName } from '../shared/type-name.ts'
+import { isRecord, typeName } from '../shared/types.ts'
 import { DECIMAL } from './fields.ts'
 import { type Issue, type Issues, MOST_ISSUES } from './issue.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isWellFormed } from '../shared/well-formed.ts'
+import { isWellFormed } from '../shared/text/well-formed.ts'
 
 /** Known literals that autocomplete, or any other string the service may send one day. */
 export type OpenString<Known extends string> = Known | (string & Record<never, never>)

@@ -1,18 +1,18 @@
 import type { OptionRule } from './options.ts'
-import { typeName } from './type-name.ts'
+import { typeName } from './types.ts'
 
 const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
-/** Dollar signs are left out, though identifiers may have them: one could end the dollar quotes of a schema. */
+/** No dollar signs, though SQL allows them: one could end the dollar quotes of a schema. */
 const TABLE = new RegExp(`^(?:(${NAME})\\.)?(${NAME})$`)
 
-/** A table, with its schema or without. */
+/** The rule for the name of a table, with its schema or without. */
 export const isTable: OptionRule = (value) =>
   typeof value === 'string' && TABLE.test(value)
     ? undefined
     : 'must be a name, or a schema and a name with a dot between: letters, digits and underscores, not starting with a ' +
       `digit, at most 63 characters each; got ${typeof value === 'string' ? JSON.stringify(value) : typeName(value)}`
 
-/** The name as SQL has it: always quoted, so that its letter case counts. @param table - as {@link isTable} has it */
+/** Quotes the name for SQL, so that its letter case counts. @param table - must pass {@link isTable} */
 export const quotedTable = (table: string): string =>
   table
     .split('.')

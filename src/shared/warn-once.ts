@@ -1,14 +1,14 @@
-/** Not the global of Node's types: browsers and most edge runtimes have no `process`, some have half of one. */
+/** Not the global of Node's types: some runtimes have no `process`, some only parts of it. */
 interface Scope {
   [topic: symbol]: boolean | undefined
   process?: { emitWarning?: (text: string) => void }
 }
 
 /**
- * Says something once per process: as a process warning, and on the console where there are none.
+ * Warns once per process: by a process warning, or on the console where there are none.
  *
- * @param topic - what it is about. Remembered on the global object, because the ESM and the CommonJS copy of this module
- *   are one package to whoever reads the log.
+ * @param topic - identifies the warning. Recorded on the global object, so that the ESM and the CommonJS copy of the
+ *   package warn once together.
  */
 export function warnOnce(topic: string, text: string): void {
   const scope: Scope = globalThis as never

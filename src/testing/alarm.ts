@@ -1,5 +1,4 @@
-import { holdProcess } from '../shared/timer-hold.ts'
-import { LONGEST_TIMER_MS } from '../shared/timer-limit.ts'
+import { holdProcess, MAX_TIMER_MS } from '../shared/timers.ts'
 
 /** One timer of the system's in place of many of our own: it rings for the first of them. */
 export class Alarm {
@@ -23,7 +22,7 @@ export class Alarm {
         this.clear()
         this.#ring()
       },
-      Math.min(Math.max(0, at - now), LONGEST_TIMER_MS),
+      Math.min(Math.max(0, at - now), MAX_TIMER_MS),
     )
     this.holdProcess(this.#holdsProcess)
   }

@@ -8,7 +8,7 @@ import {
   optional,
   optionProblems,
 } from '../shared/options.ts'
-import { isRecord } from '../shared/record.ts'
+import { isRecord } from '../shared/types.ts'
 import { ownWebhook, WEBHOOK_RULES, type WebhookOptions } from './deliveries/webhook-registry.ts'
 import { asRead, fits } from './schema-rule.ts'
 import type { CampaignSeed } from './world/campaign-seed.ts'

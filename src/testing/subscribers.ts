@@ -1,4 +1,4 @@
-import { callHook } from '../shared/hook.ts'
+import { callHook } from '../shared/call-hook.ts'
 import { isFunction, requireOptions } from '../shared/options.ts'
 import type { ServiceClock } from './clock.ts'
 import type { ServiceEvent } from './service-event.ts'

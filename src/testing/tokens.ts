@@ -9,8 +9,7 @@ import {
   optional,
   optionProblems,
 } from '../shared/options.ts'
-import { isRecord } from '../shared/record.ts'
-import { typeName } from '../shared/type-name.ts'
+import { isRecord, typeName } from '../shared/types.ts'
 import { Refusal } from './refusal.ts'
 import { fits } from './schema-rule.ts'
 

@@ -9,7 +9,7 @@ import {
 } from 'campaign-client'
 import { SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { clientInside } from '../../src/shared/client-inside.ts'
+import { clientInternals } from '../../src/shared/client-internals.ts'
 import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
@@ -584,7 +584,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
     test('that fails for one who had given up before they asked is heard by nobody', async () => {
       const failing = () => Promise.reject(new Error('late'))
-      const inside = clientInside(clientOf({ accessToken: failing }))
+      const inside = clientInternals(clientOf({ accessToken: failing }))
       await expect(inside?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
       // The check of unheard rejections comes after each test.
       await vi.advanceTimersByTimeAsync(1)
@@ -605,7 +605,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   describe('what other rooms learn of a token', () => {
     const address = 'https://service.example/api/v1/'
     const targetOf = (accessToken: CampaignClientOptions['accessToken']) =>
-      clientInside(clientOf({ accessToken }))?.target('rewardWallets', undefined)
+      clientInternals(clientOf({ accessToken }))?.target('rewardWallets', undefined)
 
     test.each([
       ['who issued it, and to whom', { iss: 'the service', sub: 'acme' }, 'the service', 'acme'],
@@ -621,7 +621,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
     test('the source is not asked while its last token is good', async () => {
       const accessToken = sourceOf(await jwt(3600))
-      const inside = clientInside(clientOf({ accessToken }))
+      const inside = clientInternals(clientOf({ accessToken }))
       await inside?.target('rewardWallets', undefined)
       await inside?.target('rewardWallets', undefined)
       expect(accessToken).toHaveBeenCalledTimes(1)

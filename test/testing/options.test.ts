@@ -303,24 +303,13 @@ describe('each option is read once, so that what is checked is what is used:', (
     })
   })
 
-  test('what throws when it is looked at is refused in words', () => {
+  test('a getter that throws fails with its own error', () => {
+    const thrown = new Error('of the getter')
     const campaign = {
       get id(): never {
-        throw new Error('of the getter')
+        throw thrown
       },
     }
-    expect(() => createCampaignService({ campaigns: [campaign] })).toThrow(
-      new TypeError('createCampaignService: campaigns cannot be read: looking at it throws'),
-    )
-    expect(() =>
-      createCampaignService({
-        tokens: {
-          t: Object.defineProperty({}, 'expired', {
-            enumerable: true,
-            get: () => campaign.id,
-          }),
-        },
-      }),
-    ).toThrow(new TypeError('createCampaignService: tokens.expired cannot be read: looking at it throws'))
+    expect(() => createCampaignService({ campaigns: [campaign] })).toThrow(thrown)
   })
 })

@@ -8,7 +8,7 @@ import {
   RateLimitError,
   UnauthorizedError,
 } from '../../errors.ts'
-import { typeName } from '../../shared/type-name.ts'
+import { typeName } from '../../shared/types.ts'
 import type { AwardFailure } from './verdict.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ClientTarget } from '../../shared/client-inside.ts'
+import type { ClientTarget } from '../../shared/client-internals.ts'
 import { isText, type OptionRule } from '../../shared/options.ts'
 
 /** What a ledger begins with, and what whoever goes on with it must agree with. */

@@ -1,5 +1,5 @@
 import type { Issue } from '../../errors.ts'
-import type { ClientTarget } from '../../shared/client-inside.ts'
+import type { ClientTarget } from '../../shared/client-internals.ts'
 import type { AwardRow } from '../award/row.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../award/verdict.ts'
 

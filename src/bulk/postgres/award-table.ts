@@ -1,5 +1,5 @@
 import { Batches } from '../../shared/batches.ts'
-import { isRecord } from '../../shared/record.ts'
+import { isRecord } from '../../shared/types.ts'
 import type { AwardRow } from '../award/row.ts'
 import type { FinalVerdict, Verdict } from '../award/verdict.ts'
 import type { Reopening, Standing } from '../ledger/ledger.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { typeName } from '../../shared/type-name.ts'
+import { typeName } from '../../shared/types.ts'
 
 /** What `postgresLedger` needs of a pool: the `Pool` of the `pg` package has it. */
 export interface PgPool {

@@ -1,4 +1,4 @@
-import { callHook } from '../../shared/hook.ts'
+import { callHook } from '../../shared/call-hook.ts'
 import type { PerVerdict } from './tally.ts'
 
 /** How far a run of awards is. */

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from '../../shared/timer-limit.ts'
+import { MAX_TIMER_MS } from '../../shared/timers.ts'
 
 /**
  * Holds back all calls for a while, when one of them has shown that the service wants or needs it. Calls that were under
@@ -52,7 +52,7 @@ export class Pause {
         if (performance.now() < this.#until) this.#wait()
         else this.cancel()
       },
-      Math.min(LONGEST_TIMER_MS, Math.ceil(this.remainingMs)),
+      Math.min(MAX_TIMER_MS, Math.ceil(this.remainingMs)),
     )
   }
 }

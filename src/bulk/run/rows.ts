@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import { typeName } from '../../shared/type-name.ts'
+import { typeName } from '../../shared/types.ts'
 import { type ReadRow, readRow } from '../award/row.ts'
 import type { Verdict } from '../award/verdict.ts'
 import { invalidRequest } from '../invalid-request.ts'

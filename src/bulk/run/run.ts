@@ -1,6 +1,7 @@
 import type { CampaignClient } from '../../client.ts'
 import { type CampaignError, RateLimitError } from '../../errors.ts'
 import type { Issue } from '../../schemas/issue.ts'
+import { Semaphore } from '../../shared/semaphore.ts'
 import { attemptAward, type Conclusion, record, type Unjudged, whatStands } from '../award/attempt.ts'
 import { failureOf } from '../award/ending.ts'
 import type { Evidence } from '../award/judge.ts'
@@ -12,7 +13,6 @@ import type { Recorder } from '../report/recorder.ts'
 import { Patience } from './patience.ts'
 import type { Pause } from './pause.ts'
 import { type Comeback, type Placed, RowSource } from './rows.ts'
-import { Slots } from './slots.ts'
 import { StopRules } from './stop-rules.ts'
 import { readStrictly, wrongRows } from './strict.ts'
 
@@ -54,7 +54,7 @@ const WRITTEN = 'the ledger has it so, and says why'
 export class Run {
   readonly #parts: RunParts
   readonly #reopening: Reopening
-  readonly #slots: Slots
+  readonly #slots: Semaphore
   readonly #rules = new StopRules()
   /** With what the partner's functions are asked. */
   readonly #patience = new Patience()
@@ -68,7 +68,7 @@ export class Run {
   constructor(parts: RunParts) {
     const { evidence, retryRejected, concurrency } = parts
     this.#parts = parts
-    this.#slots = new Slots(concurrency)
+    this.#slots = new Semaphore(concurrency)
     const { isUsedId, confirm } = evidence
     this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#patience.wait(() => confirm(row))) }
     const canTell = confirm !== undefined || isUsedId !== undefined
@@ -186,14 +186,14 @@ export class Run {
     const { row } = attempt
     await this.#turn()
     if (this.#stopped !== undefined || recorder.isHalted(row.pid)) {
-      this.#slots.giveBack()
+      this.#slots.release()
       await this.#written(placed, row, 'that nothing was sent', session.release(attempt))
       this.#leave(placed, row, whatStands(attempt))
       return undefined
     }
     const { round } = pause
     const conclusion = await attemptAward(client, attempt, this.#evidence)
-    this.#slots.giveBack()
+    this.#slots.release()
     this.#heed(attempt, conclusion, round)
     return conclusion.kind === 'judged'
       ? this.#settle(placed, attempt, conclusion)
@@ -205,9 +205,9 @@ export class Run {
     const { pause } = this.#parts
     for (;;) {
       await pause.over()
-      await this.#slots.take()
+      await this.#slots.acquire()
       if (pause.remainingMs === 0) return
-      this.#slots.giveBack()
+      this.#slots.release()
     }
   }
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { toJsonText } from '../../shared/visible-text.ts'
+import { toJsonText } from '../../shared/text/visible-text.ts'
 import { CommandFailure, usageFailure } from '../exit.ts'
 import { fileFailure } from '../files.ts'
 

@@ -1,5 +1,5 @@
 import type { CampaignInfo, Metadata } from 'campaign-client'
-import { toVisible } from '../../shared/visible-text.ts'
+import { toVisible } from '../../shared/text/visible-text.ts'
 
 interface Item {
   readonly id: string

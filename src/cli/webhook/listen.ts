@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type Command, Option } from 'commander'
-import { toJsonText } from '../../shared/visible-text.ts'
+import { toJsonText } from '../../shared/text/visible-text.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts'
 import { httpUrl, port, wholeNumber } from '../flags.ts'

@@ -1,5 +1,5 @@
 import type { ServiceSeed } from 'campaign-client/testing'
-import { isRecord } from '../../shared/record.ts'
+import { isRecord } from '../../shared/types.ts'
 
 /**
  * A seed as it was kept: without secrets. Webhooks that were signed get the one that is known here.

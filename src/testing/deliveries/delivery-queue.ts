@@ -1,5 +1,5 @@
-import { RETRY_DELAYS_MS } from '../../shared/retry-schedule.ts'
-import { holdProcess } from '../../shared/timer-hold.ts'
+import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
+import { holdProcess } from '../../shared/timers.ts'
 import { type PostResult, type PostSettings, post } from './post.ts'
 import { signatureOf, type Webhook } from './webhook-registry.ts'
 
@@ -176,7 +176,7 @@ export class DeliveryQueue {
     // Forgotten by `clear` in the meantime: then nobody wants to know, and nothing is retried.
     if (this.#deliveries.get(delivery.deliveryId) !== delivery) return
     delivery.attempts.push({ at, ...result })
-    const delayMs = RETRY_DELAYS_MS[delivery.attempts.length - 1]
+    const delayMs = DELIVERY_DELAYS_MS[delivery.attempts.length - 1]
     if (result.ok) this.#finish(delivery, 'delivered')
     else if (delivery.state === 'dropped') this.#changed(delivery)
     else if (delayMs === undefined) this.#finish(delivery, 'undelivered')

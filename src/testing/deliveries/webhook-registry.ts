@@ -9,7 +9,7 @@ import {
   optional,
   requireOptions,
 } from '../../shared/options.ts'
-import { isRecord } from '../../shared/record.ts'
+import { isRecord } from '../../shared/types.ts'
 import { signWebhook } from '../../webhook/index.ts'
 import { fits } from '../schema-rule.ts'
 import type { Identifiers } from '../world/identifiers.ts'

@@ -9,7 +9,7 @@ import {
   optional,
   wholeNumber,
 } from '../../shared/options.ts'
-import { typeName } from '../../shared/type-name.ts'
+import { typeName } from '../../shared/types.ts'
 
 interface FaultTarget {
   /** The operation that fails: the name of a method of the client, or `'*'` for any request. Default: `'*'`. */

@@ -1,6 +1,6 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import { copyJson } from '../../shared/json.ts'
-import { isRecord } from '../../shared/record.ts'
+import { copyJson } from '../../shared/text/json.ts'
+import { isRecord } from '../../shared/types.ts'
 import { readOptionsOfKind } from '../kinds.ts'
 import { FAULT_RULES, type FaultOptions } from './options.ts'
 import { type FaultPlan, planFault } from './plan.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { callHook } from '../../shared/call-hook.ts'
 import { isForbiddenPort } from '../../shared/forbidden-ports.ts'
-import { callHook } from '../../shared/hook.ts'
 import {
   isFunction,
   isText,
@@ -11,7 +11,7 @@ import {
   readOptions,
   wholeNumber,
 } from '../../shared/options.ts'
-import { typeName } from '../../shared/type-name.ts'
+import { typeName } from '../../shared/types.ts'
 import { isBodyless, type ServiceAnswer } from '../answer.ts'
 import type { ServiceClock } from '../clock.ts'
 import type { FaultOutcome } from '../faults/plan.ts'

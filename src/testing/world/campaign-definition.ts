@@ -1,4 +1,4 @@
-import { copyJson } from '../../shared/json.ts'
+import { copyJson } from '../../shared/text/json.ts'
 import type { CampaignSeed, ChallengeSeed, QuestSeed, SeasonSeed, TaskSeed } from './campaign-seed.ts'
 
 interface Item {

@@ -1,4 +1,4 @@
-import { copyJson } from '../../shared/json.ts'
+import { copyJson } from '../../shared/text/json.ts'
 import type { Campaign, Entry } from './campaign.ts'
 import type { Challenge } from './campaign-definition.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'

@@ -4,9 +4,9 @@ import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import { finiteNumber, identifier } from '../../schemas/fields.ts'
-import { copyJson } from '../../shared/json.ts'
 import { isJson } from '../../shared/options.ts'
-import { isRecord } from '../../shared/record.ts'
+import { copyJson } from '../../shared/text/json.ts'
+import { isRecord } from '../../shared/types.ts'
 import type {
   CampaignSeed,
   ChallengeSeed,

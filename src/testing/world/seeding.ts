@@ -1,5 +1,5 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
-import { copyJson } from '../../shared/json.ts'
+import { copyJson } from '../../shared/text/json.ts'
 import type { Campaign, Entry } from './campaign.ts'
 import { defineCampaign } from './campaign-definition.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'

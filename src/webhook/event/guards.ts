@@ -1,4 +1,4 @@
-import { isRecord } from '../../shared/record.ts'
+import { isRecord } from '../../shared/types.ts'
 import type { ActionCompletedActivity, QuestCompletedActivity, UserActivity, WebhookEvent } from './types.ts'
 
 /**

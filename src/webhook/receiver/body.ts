@@ -1,4 +1,4 @@
-import { joinBytes, Pieces } from '../../shared/pieces.ts'
+import { ByteChunks, concatBytes } from '../../shared/byte-chunks.ts'
 import { isUint8Array } from '../verify/raw-body.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -20,7 +20,7 @@ const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something
 /** Puts a body together from its chunks, and notices when it gets too long before it is all there. */
 export class BodyCollector {
   readonly #maxBytes: number
-  readonly #pieces = new Pieces(joinBytes)
+  readonly #pieces = new ByteChunks(concatBytes)
   #length = 0
 
   constructor(maxBytes: number) {
@@ -38,7 +38,7 @@ export class BodyCollector {
   }
 
   bytes(): Uint8Array {
-    return this.#pieces.whole()
+    return this.#pieces.concat()
   }
 }
 

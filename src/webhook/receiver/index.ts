@@ -1,5 +1,5 @@
 import { type OptionRules, optional, requireOptions, within } from '../../shared/options.ts'
-import { LONGEST_TIMER_MS } from '../../shared/timer-limit.ts'
+import { MAX_TIMER_MS } from '../../shared/timers.ts'
 import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
@@ -15,7 +15,7 @@ export interface WebhookCloseOptions {
 }
 
 const closeRules = (): OptionRules<WebhookCloseOptions> => ({
-  timeoutMs: optional(within('milliseconds', 0, LONGEST_TIMER_MS)),
+  timeoutMs: optional(within('milliseconds', 0, MAX_TIMER_MS)),
 })
 
 /** A webhook endpoint for every runtime. The functions need no `this`: pass them on as they are. */

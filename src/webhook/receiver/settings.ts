@@ -1,3 +1,4 @@
+import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS } from '../../shared/delivery-schedule.ts'
 import {
   isFunction,
   isText,
@@ -9,8 +10,7 @@ import {
   wholeNumber,
   within,
 } from '../../shared/options.ts'
-import { LAST_RETRY_DELAY_MS, RETRY_SPAN_MS } from '../../shared/retry-schedule.ts'
-import { typeName } from '../../shared/type-name.ts'
+import { typeName } from '../../shared/types.ts'
 import { memoryStore } from '../stores/memory.ts'
 import type { DeliveryStore } from '../stores/store.ts'
 import { secretProblem } from '../verify/secret.ts'
@@ -27,7 +27,7 @@ export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverO
 >
 
 /** A claim has to be gone when the last retry comes; 5 s are left for clocks and networks. */
-const MAX_CLAIM_MS = LAST_RETRY_DELAY_MS - 5000
+const MAX_CLAIM_MS = LAST_DELIVERY_DELAY_MS - 5000
 const WEEK_MS = 604_800_000
 
 const isEndpoint: OptionRule = (value) => {
@@ -61,10 +61,10 @@ const rules = (): OptionRules<WebhookReceiverOptions> => ({
   handle: isFunction,
   store: optional(isStore),
   maxBodyBytes: optional(wholeNumber(1)),
-  deadlineMs: optional(positive('milliseconds', RETRY_SPAN_MS)),
+  deadlineMs: optional(positive('milliseconds', DELIVERY_SPAN_MS)),
   leaseMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
   maxRunMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
-  retainMs: optional(within('milliseconds', RETRY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
+  retainMs: optional(within('milliseconds', DELIVERY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
   onReject: optional(isFunction),
   onError: optional(isFunction),
   onHandled: optional(isFunction),
@@ -94,7 +94,7 @@ export function receiverSettings(options: WebhookReceiverOptions): ReceiverSetti
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
     throw new RangeError(
       `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
-        `The last retry of the service comes ${LAST_RETRY_DELAY_MS / 1000} s after the one before it: a claim that lives longer would make it fail.`,
+        `The last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the one before it: a claim that lives longer would make it fail.`,
     )
   }
   return settings

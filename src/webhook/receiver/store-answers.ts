@@ -1,4 +1,4 @@
-import { typeName } from '../../shared/type-name.ts'
+import { typeName } from '../../shared/types.ts'
 import type { ClaimResult, DeliveryStore } from '../stores/store.ts'
 
 /*

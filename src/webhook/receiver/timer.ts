@@ -1,4 +1,4 @@
-import { holdProcess } from '../../shared/timer-hold.ts'
+import { holdProcess } from '../../shared/timers.ts'
 
 /** Milliseconds that never jump: a lease measured by the wall clock would end when somebody sets the clock. */
 export function monotonicNow(): number {

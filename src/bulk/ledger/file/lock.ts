@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { type FileHandle, lstat, open, readFile, rename, unlink } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isRecord } from '../../../shared/record.ts'
+import { isRecord } from '../../../shared/types.ts'
 import { livenessOf, type ProcessIdentity, thisProcess } from './process-identity.ts'
 import { isMissing } from './storage.ts'
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../shared/record.ts'
+import { isRecord } from '../../../shared/types.ts'
 import { AwardIndex } from '../award-index.ts'
 import type { LedgerHeader } from '../header.ts'
 import { afterCrash } from '../state.ts'

@@ -1,4 +1,4 @@
-import { RETRY_DELAYS_MS } from '../../../shared/retry-schedule.ts'
+import { DELIVERY_DELAYS_MS } from '../../../shared/delivery-schedule.ts'
 import type { DeliveryRow } from '../../protocol.ts'
 import { serviceTime } from '../live.ts'
 import { Badge } from './badge.tsx'
@@ -8,7 +8,7 @@ type Step = 'good' | 'bad' | 'next' | 'open' | 'unused'
 
 /** What became, or will become, of each of the attempts that a delivery may take. */
 function stepsOf({ attempts, state, nextAttemptAt }: DeliveryRow): Step[] {
-  const most = RETRY_DELAYS_MS.length + 1
+  const most = DELIVERY_DELAYS_MS.length + 1
   return Array.from({ length: Math.max(most, attempts.length) }, (_, index) => {
     const attempt = attempts[index]
     if (attempt) return attempt.ok ? 'good' : 'bad'
@@ -47,7 +47,7 @@ export function Timeline({ delivery }: { delivery: DeliveryRow }) {
     <ol class="timeline" aria-label="Attempts">
       {stepsOf(delivery).map((step, index) => {
         const attempt = attempts[index]
-        const delay = RETRY_DELAYS_MS[index - 1]
+        const delay = DELIVERY_DELAYS_MS[index - 1]
         return (
           <li key={index} class={step}>
             <div class="when">

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { toJsonText, toVisible } from '../../../shared/visible-text.ts'
+import { toJsonText, toVisible } from '../../../shared/text/visible-text.ts'
 
 /** Longer texts are shown in part: a browser is slow at megabytes in one element. */
 const SHOWN = 20_000

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { toVisible } from '../../../shared/visible-text.ts'
+import { toVisible } from '../../../shared/text/visible-text.ts'
 
 /** Text from a stranger, with what would act on a page or hide in it spelt out. */
 export const Text = ({ children }: { children: string }) => <bdi>{toVisible(children)}</bdi>

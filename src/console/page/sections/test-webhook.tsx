@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks'
-import { toVisible } from '../../../shared/visible-text.ts'
+import { toVisible } from '../../../shared/text/visible-text.ts'
 import type { TestResult } from '../../protocol.ts'
 import { messageOf, perform } from '../actions.ts'
 import { webhooks } from '../live.ts'

@@ -1,4 +1,4 @@
-import { typeName } from '../../../shared/type-name.ts'
+import { typeName } from '../../../shared/types.ts'
 import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body.ts'
 import type { ReceiverCore } from '../core.ts'
 import { LATE } from '../deadline.ts'

@@ -1,4 +1,4 @@
-import { typeName } from '../../../shared/type-name.ts'
+import { typeName } from '../../../shared/types.ts'
 import type { Answer } from '../answer.ts'
 import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body.ts'
 import type { ReceiverCore } from '../core.ts'

@@ -1,4 +1,4 @@
-import { typeName } from '../../../shared/type-name.ts'
+import { typeName } from '../../../shared/types.ts'
 
 /*
  * A client can be told to rename columns and to read values its own way. What can't be read must be taken for no answer,

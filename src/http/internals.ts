@@ -1,5 +1,5 @@
 import { TimeoutError } from '../errors.ts'
-import type { ClientInside } from '../shared/client-inside.ts'
+import type { ClientInternals } from '../shared/client-internals.ts'
 import type { CallContext } from './attempt.ts'
 import { Failure } from './failure.ts'
 import { guardIssues } from './guard.ts'
@@ -7,7 +7,7 @@ import { TIME_IS_UP } from './timeout.ts'
 import { identityOf } from './token.ts'
 
 /** What other rooms of the package need to know of a client: never its token. @param current - its context at the time */
-export const clientInsideOf = (current: () => CallContext): ClientInside => ({
+export const internalsOf = (current: () => CallContext): ClientInternals => ({
   async target(operation, signal) {
     const { settings, tokens } = current()
     const context = { operation, outcome: 'not_applied' } as const

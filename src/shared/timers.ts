@@ -1,4 +1,7 @@
-/** Whether a timer keeps the process alive until it fires, where there is such a thing: on Node, Bun and Deno. */
+/** The longest delay of a timer in milliseconds. With a longer one, timers fire at once. */
+export const MAX_TIMER_MS = 2_147_483_647
+
+/** Sets whether a timer keeps the process alive until it fires, where the runtime can: on Node, Bun and Deno. */
 export function holdProcess(timer: unknown, holds: boolean): void {
   if (typeof timer !== 'object' || timer === null) return
   const method: unknown = Reflect.get(timer, holds ? 'ref' : 'unref')

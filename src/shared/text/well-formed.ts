@@ -1,4 +1,4 @@
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Whether the text holds no half of a surrogate pair, which encoding would turn into U+FFFD without a word. */
+/** Whether a text has no half of a surrogate pair, which encoding would silently replace by U+FFFD. */
 export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)

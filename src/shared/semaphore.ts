@@ -1,0 +1,33 @@
+/** Lets a number of tasks run at once. The others wait in order. */
+export class Semaphore {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  /** @param permits - how many tasks may run at once; `Infinity` for no limit */
+  constructor(permits: number) {
+    this.#free = permits
+  }
+
+  /** Waits for a permit. Call {@link release} once for each. */
+  async acquire(): Promise<void> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Hands the permit to whoever has waited longest. */
+  release(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free++
+    else next()
+  }
+
+  /** Runs `task` with a permit, which it holds until it settles. */
+  async run<Result>(task: () => Promise<Result>): Promise<Result> {
+    await this.acquire()
+    try {
+      return await task()
+    } finally {
+      this.release()
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { Semaphore } from '../../src/shared/semaphore.ts'
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+test('lets as many tasks run at once as there are permits, the others in order', async () => {
+  const semaphore = new Semaphore(2)
+  const started: number[] = []
+  const finish: (() => void)[] = []
+  const tasks = [0, 1, 2, 3].map((task) =>
+    semaphore.run(async () => {
+      started.push(task)
+      await new Promise<void>((resolve) => finish.push(resolve))
+      return task
+    }),
+  )
+  await settle()
+  expect(started).toEqual([0, 1])
+  finish[1]?.()
+  await settle()
+  expect(started).toEqual([0, 1, 2])
+  finish[0]?.()
+  finish[2]?.()
+  await settle()
+  finish[3]?.()
+  expect(await Promise.all(tasks)).toEqual([0, 1, 2, 3])
+})
+
+test('a task that fails releases its permit', async () => {
+  const semaphore = new Semaphore(1)
+  await expect(semaphore.run(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
+  await expect(semaphore.run(async () => 'next')).resolves.toBe('next')
+})
+
+test('a permit that nobody waits for is free again', async () => {
+  const semaphore = new Semaphore(1)
+  for (let round = 0; round < 3; round++) {
+    await semaphore.acquire()
+    semaphore.release()
+  }
+  let isHeld = false
+  await semaphore.acquire()
+  const second = semaphore.acquire().then(() => (isHeld = true))
+  await settle()
+  expect(isHeld).toBe(false)
+  semaphore.release()
+  await second
+})
+
+test('without a limit nobody waits', async () => {
+  const semaphore = new Semaphore(Number.POSITIVE_INFINITY)
+  await Promise.all(Array.from({ length: 1_000 }, () => semaphore.acquire()))
+})
