@@ -3,8 +3,9 @@ import { commands, entryPoints, runtimeChoices } from './scripts/entry-points.ts
 
 export default {
   entry: [
+    'docs/.vitepress/config.ts',
+    'docs/examples/*.paths.ts',
     'src/console/page/main.tsx',
-    'scripts/site/browser/{main,search-engine}.ts',
     ...[...entryPoints, ...commands].map(({ source }) => source),
     ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),
     'test/**/*.test-d.ts',
@@ -14,10 +15,17 @@ export default {
     'test/webhook/stores/crash-child.ts',
     'examples/*.ts',
   ],
-  project: ['src/**/*.{ts,tsx}', 'scripts/**/*.{ts,tsx}', 'test/**/*.ts', '!test/consumers/**', 'examples/**/*.ts'],
+  project: [
+    'docs/.vitepress/**/*.ts',
+    'src/**/*.{ts,tsx}',
+    'scripts/**/*.{ts,tsx}',
+    'test/**/*.ts',
+    '!test/consumers/**',
+    'examples/**/*.ts',
+  ],
   ignoreExportsUsedInFile: true,
-  // Built with the command; a theme by its name.
-  ignoreUnresolved: ['#console-page', 'reference'],
+  // Built with the command.
+  ignoreUnresolved: ['#console-page'],
   ignoreBinaries: ['mkfifo'],
   ignoreDependencies: [
     '@arethetypeswrong/cli',

@@ -24,7 +24,6 @@ function methodPage(name: OperationName, method: Member, project: Project): stri
   const tags = (tag: string): string[] => method.tags.filter((found) => found.name === tag).map(({ text }) => text)
   const [description = '', ...rules] = method.description.split('\n\n')
   return `${[
-    `---\ntitle: ${name}\n---`,
     `# ${name}`,
     plainWithLinks(description),
     ['```text', `client.${name}(request: ${request}, options?: CallOptions): Promise<${result}>`, '```'].join('\n'),

@@ -5,7 +5,6 @@ import type { Generator } from './generator.ts'
 import { pagesOfMethods } from './method-pages.ts'
 import { methodTables } from './method-tables.ts'
 import { openApi } from './openapi.ts'
-import { pictures } from './pictures.ts'
 import { recipes } from './recipes.ts'
 
 /** Every generator whose files follow from the source alone. */
@@ -16,6 +15,5 @@ export const generators: readonly Generator[] = [
   openApi,
   pagesOfMethods,
   methodTables,
-  pictures,
   recipes,
 ]

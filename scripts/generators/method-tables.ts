@@ -33,10 +33,9 @@ export const methodTables: Generator = {
       does,
       retry,
     ])
-    const page = withTable('docs/methods.md', ['method', 'endpoint', 'does', 'a retry is'], long)
     return new Map([
       ['README.md', withTable('README.md', ['method', 'does', 'a retry is'], short)],
-      ['docs/methods.md', withChildren(page, methods)],
+      ['docs/methods.md', withTable('docs/methods.md', ['method', 'endpoint', 'does', 'a retry is'], long)],
     ])
   },
 }
@@ -62,10 +61,4 @@ function withTable(file: string, head: readonly string[], rows: readonly (readon
   if (start < 0) throw new Error(`${file} has no table with the head ${title}`)
   const [old = ''] = /^(?:\|.*\n)+/.exec(text.slice(start)) ?? []
   return text.slice(0, start) + title + ruler + rows.map(line).join('') + text.slice(start + old.length)
-}
-
-/** The page with the pages of all methods below it. */
-function withChildren(text: string, methods: readonly Method[]): string {
-  const children = methods.map(({ name }) => `  - methods/${name}.md\n`).join('')
-  return text.replace(/^children:\n(?: {2}- methods\/.*\n)+/m, `children:\n${children}`)
 }

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { CampaignClient } from 'campaign-client'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
-import { drawTerminal, plainText } from '../../scripts/terminal-picture.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import { scene } from './award/setting.ts'
 import { hasTerminals, start } from './command.ts'
 
-/** The lines of a picture, with addresses and times that differ from run to run made alike. */
-const linesOf = (name: string): string[] =>
-  readFileSync(pathTo(`docs/pictures/${name}.terminal`), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .slice(1)
-    .map((line) => alike(plainText(line)))
+const page = readFileSync(pathTo('docs/command.md'), 'utf8')
+
+/** The lines of a session that docs/command.md shows, with addresses and times that differ from run to run made alike. */
+function linesOf(command: string): string[] {
+  const [, session = ''] =
+    new RegExp(`\`\`\`text\\n(\\$ npx campaign-client ${command} .*?)\\n\`\`\``, 's').exec(page) ?? []
+  return alike(session).split('\n')
+}
 
 const alike = (text: string): string =>
   text
@@ -23,14 +23,14 @@ const alike = (text: string): string =>
     .replaceAll(/, \d+ s$/gm, ', 0 s')
 
 test.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefined : 'python3'))(
-  'the picture of award is what it shows',
+  'the documented session of award is what it prints',
   async () => {
     const { file, atTerminal } = await scene()
-    const [, list = ''] = /```csv\n(.*?)```/s.exec(readFileSync(pathTo('docs/command.md'), 'utf8')) ?? []
+    const [, list = ''] = /```csv\n(.*?)```/s.exec(page) ?? []
     file('party.csv', list)
     file('party-edited.csv', list.replaceAll('launch party', 'Launch party'))
     const shown: string[] = []
-    for (const line of linesOf('command-award')) {
+    for (const line of linesOf('award')) {
       const [, words] = /^\$ npx campaign-client award (.+)$/.exec(line) ?? []
       if (words === undefined) continue
       const running = await atTerminal(words.split(' '), { env: { TERM: 'dumb' } })
@@ -44,11 +44,11 @@ test.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefi
         '',
       )
     }
-    expect(linesOf('command-award')).toEqual(shown.slice(0, -1))
+    expect(linesOf('award')).toEqual(shown.slice(0, -1))
   },
 )
 
-test('the picture of dev is what it shows', async () => {
+test('the documented session of dev is what it prints', async () => {
   const running = await start(['dev', '--port', '0', '--webhook', 'http://127.0.0.1:3000/webhooks/campaign'], {
     env: { CAMPAIGN_WEBHOOK_SECRET: 'a-secret' },
   })
@@ -63,16 +63,11 @@ test('the picture of dev is what it shows', async () => {
   await running.until('stderr', /getCampaignInfo/)
   running.child.kill('SIGINT')
   const { stdout, stderr } = await running.ended
-  const [typed, ...others] = linesOf('command-dev')
+  const [typed, ...others] = linesOf('dev')
   expect(typed).toBe('$ npx campaign-client dev --webhook http://HOST/webhooks/campaign')
   expect(others).toEqual(
     alike(stdout + stderr)
       .trimEnd()
       .split('\n'),
   )
-})
-
-test('a text that is no session is told so, and markup in one is only text', () => {
-  expect(() => drawTerminal('$ ls\n')).toThrow('not a title')
-  expect(drawTerminal('title: T\n<b>&</b> {red:x}\n')).toContain('&lt;b>&amp;&lt;/b> <tspan class="red">x</tspan>')
 })

@@ -1,0 +1,70 @@
+import { copyFileSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { defineConfig, type MarkdownRenderer } from 'vitepress'
+import llmsTxt from 'vitepress-plugin-llms'
+import { guides, sidebar } from './sidebar.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** The page of a file of the repository: README.md is the first page, and `docs` the root of the others. */
+const pageOf = (file: string): string => (file === 'README.md' ? 'index.md' : file.replace(/^docs\//, ''))
+
+/**
+ * Turns relative links, which also work in the repository and in the package, into addresses of the site. TypeDoc copies
+ * guides that comments link to into `_media`: those links lead to the guides themselves.
+ */
+function linkToPages(md: MarkdownRenderer): void {
+  md.core.ruler.push('link-to-pages', ({ tokens, env }) => {
+    const folder = dirname(relative(ROOT, env.realPath ?? env.path ?? ''))
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      const [, path, anchor = ''] = /^(?!\w+:|\/)([^#]+)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? []
+      if (path === undefined) continue
+      const file = path.includes('/_media/') ? join('docs', basename(path)) : join(folder, path)
+      token.attrSet('href', `/${pageOf(file).replace(/(?:\bindex)?\.(?:md|ts)$/, '')}${anchor}`)
+    }
+  })
+}
+
+const NOT_PAGES = readdirSync(ROOT, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'docs')
+  .map(({ name }) => `${name}/**`)
+
+export default defineConfig({
+  title: 'campaign-client',
+  description: 'TypeScript client, webhook receiver and local service for the campaign engagement service',
+  srcDir: '..',
+  srcExclude: [
+    ...NOT_PAGES,
+    'docs/{site,design,benchmarks}*',
+    '**/_media/**',
+    'CONTRIBUTING.md',
+    'THIRD-PARTY-NOTICES.md',
+  ],
+  rewrites: pageOf,
+  outDir: './site',
+  cacheDir: '../node_modules/.cache/vitepress',
+  metaChunk: true,
+  markdown: { config: linkToPages },
+  themeConfig: {
+    nav: [
+      { text: 'Guide', link: '/getting-started' },
+      { text: 'Methods', link: '/methods' },
+      { text: 'API', link: '/reference/' },
+      { text: 'OpenAPI', link: '/openapi.json', target: '_blank' },
+    ],
+    sidebar,
+    outline: [2, 3],
+    search: { provider: 'local' },
+  },
+  vite: {
+    build: { chunkSizeWarningLimit: 4000 },
+    plugins: [
+      llmsTxt({
+        sidebar: guides,
+        excludeUnnecessaryFiles: false,
+        ignoreFilesPerOutput: { llmsTxt: ['reference/*/**'], llmsFullTxt: ['reference/**', 'examples/**'] },
+      }),
+    ],
+  },
+  buildEnd: ({ outDir }) => copyFileSync(join(ROOT, 'docs/openapi.json'), join(outDir, 'openapi.json')),
+})
