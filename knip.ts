@@ -1,12 +1,11 @@
 import type { KnipConfig } from 'knip'
-import { commands, entryPoints, runtimeChoices } from './scripts/entry-points.ts'
+import { command, entryPoints, runtimeChoices } from './scripts/entry-points.ts'
 
 export default {
   entry: [
     'docs/.vitepress/config.ts',
     'docs/examples/*.paths.ts',
-    'src/console/page/main.tsx',
-    ...[...entryPoints, ...commands].map(({ source }) => source),
+    ...[...entryPoints, command].map(({ source }) => source),
     ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),
     'test/**/*.test-d.ts',
     'test/package/{check,consumers,runtimes}.ts',
@@ -24,8 +23,6 @@ export default {
     'examples/**/*.ts',
   ],
   ignoreExportsUsedInFile: true,
-  // Built with the command.
-  ignoreUnresolved: ['#console-page'],
   ignoreBinaries: ['mkfifo'],
   ignoreDependencies: [
     '@arethetypeswrong/cli',

@@ -1,16 +1,68 @@
-import { defineConfig } from 'tsup'
-import { entryPoints, outputOf } from './scripts/entry-points.ts'
+import { defineConfig, type Options } from 'tsup'
+import { choiceOutputOf, entryPoints, outputOf, command as program, runtimeChoices } from './scripts/entry-points.ts'
 
-/** The declarations; `scripts/build-library.ts` builds the code. */
-export default defineConfig({
+const entries = Object.fromEntries(entryPoints.map((entry) => [outputOf(entry), entry.source]))
+const choices = Object.fromEntries(
+  runtimeChoices.flatMap((choice) => [
+    [choiceOutputOf(choice, 'node'), choice.node],
+    [choiceOutputOf(choice, 'default'), choice.default],
+  ]),
+)
+const { schemas = '', ...others } = entries
+
+const library: Options = {
+  format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',
-  outDir: 'dist',
-  format: 'cjs',
-  entry: Object.fromEntries(entryPoints.map((entry) => [outputOf(entry), entry.source])),
-  dts: {
-    only: true,
-    // TypeScript 6 refuses the baseUrl that tsup's declaration build passes on unless told so.
-    compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true },
+  removeNodeProtocol: false,
+  splitting: true,
+  // Without it, tsup converts CommonJS chunks by a tool that breaks classes with private fields.
+  treeshake: true,
+}
+
+/** The command, one chunk per subcommand. It imports the package by its public names, as a partner does. */
+export const command: Options = {
+  name: 'command',
+  entry: { main: program.source },
+  outDir: 'dist/cli',
+  format: 'esm',
+  target: 'node20',
+  platform: 'node',
+  splitting: true,
+  external: [/^campaign-client/, 'zod', 'kerberos'],
+  // commander is CommonJS and requires modules of Node.
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+}
+
+/** The console's page, which the command serves. */
+export const consolePage: Options = {
+  name: 'console',
+  entry: { page: 'src/console/page/main.tsx', style: 'src/console/page/style.css' },
+  outDir: 'dist/console',
+  format: 'esm',
+  target: 'es2022',
+  platform: 'browser',
+  tsconfig: 'src/tsconfig.page.json',
+}
+
+export default defineConfig([
+  {
+    ...library,
+    name: 'library',
+    entry: { ...others, ...choices },
+    // Jest in CommonJS can't load packages that are ESM only. The part of zod that reads answers loads faster than all of zod.
+    noExternal: ['ky', 'jose', '@noble/hashes', 'zod'],
+    external: ['msw', ...runtimeChoices.map(({ name }) => name), /^node:/],
   },
-})
+  // Partners who import the schemas get those of the zod that they have installed.
+  { ...library, name: 'schemas', entry: { schemas }, external: ['zod'] },
+  {
+    name: 'declarations',
+    entry: entries,
+    format: ['esm', 'cjs'],
+    // TypeScript 6 refuses the baseUrl that tsup passes on unless it is told to ignore it.
+    dts: { only: true, compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true } },
+  },
+  command,
+  consolePage,
+])

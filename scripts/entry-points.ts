@@ -44,7 +44,7 @@ export const runtimeChoices: readonly RuntimeChoice[] = [
   { name: '#node-transport', node: 'src/node/node-transport.ts', default: 'src/node/unavailable.ts' },
 ]
 
-export const commands: readonly Command[] = [{ name: 'campaign-client', source: 'src/cli/main.ts' }]
+export const command: Command = { name: 'campaign-client', source: 'src/cli/main.ts' }
 
 /** Where a module stands in `dist`, without extension. */
 export function outputOf({ name }: EntryPoint): string {

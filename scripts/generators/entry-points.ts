@@ -1,10 +1,11 @@
-import { choiceOutputOf, commands, entryPoints, outputOf, runtimeChoices, sourcesByName } from '../entry-points.ts'
+import { choiceOutputOf, command, entryPoints, outputOf, runtimeChoices, sourcesByName } from '../entry-points.ts'
 import { formatted, read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
 type Json = Record<string, unknown>
 
-const FORMATS = { import: { types: 'd.ts', folder: 'dist' }, require: { types: 'd.cts', folder: 'dist/cjs' } } as const
+/** The extension of the declarations and of the code, by how a partner loads them. */
+const FORMATS = { import: { types: 'd.ts', code: 'js' }, require: { types: 'd.cts', code: 'cjs' } } as const
 
 /** What package.json, tsconfig.base.json and typedoc.json say about entry points. */
 export const entryPointFiles: Generator = {
@@ -27,7 +28,7 @@ function edited(file: string, fields: (content: Json) => Json): [string, string]
 
 function packageFields(): Json {
   return {
-    main: './dist/cjs/index.js',
+    main: './dist/index.cjs',
     module: './dist/index.js',
     types: './dist/index.d.ts',
     // For resolvers that do not read `exports`.
@@ -43,25 +44,25 @@ function packageFields(): Json {
       './package.json': './package.json',
     },
     imports: Object.fromEntries(runtimeChoices.map((choice) => [choice.name, choiceOf(choice)])),
-    ...(commands.length > 0 && { bin: Object.fromEntries(commands.map(({ name }) => [name, './dist/cli.js'])) }),
+    bin: { [command.name]: './dist/cli/main.js' },
   }
 }
 
 const formats = (output: string): Json =>
   Object.fromEntries(
-    Object.entries(FORMATS).map(([format, { types, folder }]) => [
+    Object.entries(FORMATS).map(([format, { types, code }]) => [
       format,
-      { types: `./dist/${output}.${types}`, default: `./${folder}/${output}.js` },
+      { types: `./dist/${output}.${types}`, default: `./dist/${output}.${code}` },
     ]),
   )
 
 const choiceOf = (choice: (typeof runtimeChoices)[number]): Json =>
   Object.fromEntries(
-    Object.entries(FORMATS).map(([format, { folder }]) => [
+    Object.entries(FORMATS).map(([format, { code }]) => [
       format,
       {
-        node: `./${folder}/${choiceOutputOf(choice, 'node')}.js`,
-        default: `./${folder}/${choiceOutputOf(choice, 'default')}.js`,
+        node: `./dist/${choiceOutputOf(choice, 'node')}.${code}`,
+        default: `./dist/${choiceOutputOf(choice, 'default')}.${code}`,
       },
     ]),
   )

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { build } from 'tsup'
 import { onTestFinished } from 'vitest'
-import { buildCommand } from '../../scripts/build-command.ts'
 import { pathTo } from '../../scripts/repository.ts'
+import { command, consolePage } from '../../tsup.config.ts'
 
 /** What became of a command. */
 export interface Ended {
@@ -40,9 +41,9 @@ let built: Promise<string> | undefined
 
 /** Starts the command, built from the source as it stands. */
 export async function start(args: readonly string[], options: RunOptions = {}): Promise<Running> {
-  built ??= build()
+  built ??= buildCommand()
   const { within = [] } = options
-  return launch([...within, process.execPath, join(await built, 'cli.js'), ...args], options)
+  return launch([...within, process.execPath, join(await built, 'cli/main.js'), ...args], options)
 }
 
 /**
@@ -117,12 +118,15 @@ export function scratchFolder(): string {
 }
 
 /** Builds the command, unless it was built from the very same sources. */
-async function build(): Promise<string> {
+async function buildCommand(): Promise<string> {
   const home = pathTo(`reports/command/${sourcesHash()}`)
   if (existsSync(home)) return home
   mkdirSync(pathTo('reports/command'), { recursive: true })
   const making = mkdtempSync(pathTo('reports/command/making-'))
-  await buildCommand(making, 'source')
+  const quiet = { config: false, silent: true } as const
+  await build({ ...consolePage, ...quiet, outDir: join(making, 'console') })
+  // From the source of the package, which need not be built before the tests.
+  await build({ ...command, ...quiet, outDir: join(making, 'cli'), external: ['msw', 'kerberos'], noExternal: ['zod'] })
   try {
     renameSync(making, home)
   } catch (error) {
@@ -136,7 +140,7 @@ async function build(): Promise<string> {
 function sourcesHash(): string {
   const hash = createHash('sha256')
   const sources = readdirSync(pathTo('src'), { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`)
-  const files = [...sources.filter((file) => /\.\w+$/.test(file)), 'scripts/build-command.ts', 'package-lock.json']
+  const files = [...sources.filter((file) => /\.\w+$/.test(file)), 'tsup.config.ts', 'package-lock.json']
   for (const file of files.sort()) {
     hash
       .update(`${file}\0`)

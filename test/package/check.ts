@@ -6,7 +6,6 @@ import { measureImportTime } from './checks/import-time.ts'
 import { checkLinks } from './checks/links.ts'
 import { checkNotices } from './checks/notices.ts'
 import { checkSizes } from './checks/sizes.ts'
-import { checkStacks } from './checks/stacks.ts'
 import { attw, publint } from './checks/tools.ts'
 import { packPackage } from './packed-package.ts'
 
@@ -17,7 +16,6 @@ const checks: readonly PackageCheck[] = [
   checkEntryPoints,
   checkCommand,
   checkLinks,
-  checkStacks,
   checkNotices,
   checkApiReport,
   checkSizes,

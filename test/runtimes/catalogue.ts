@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findProgram } from '../machine/server-process.ts'
 import type { Capability } from './suite/behaviour.ts'
 
 /** This folder. */
@@ -12,7 +11,7 @@ export interface Runtime {
   /** The name that `--only` takes. */
   readonly name: string
   /** How the suite gets into it. */
-  readonly host: 'process' | 'workerd' | 'chromium'
+  readonly host: 'process' | 'workerd'
   /** The binary, or undefined where there is none. */
   binary(): string | undefined
   /** What puts it there. */
@@ -61,13 +60,5 @@ export const RUNTIMES: readonly Runtime[] = [
     remedy: NPM_CI,
     hmac: 'portable',
     lacks: ['commonJs', 'serveNode'],
-  },
-  {
-    name: 'chromium',
-    host: 'chromium',
-    binary: () => (installed('playwright-core/index.mjs')() === undefined ? undefined : findProgram('chromium')),
-    remedy: `apt-get install --no-install-recommends chromium, and ${NPM_CI}`,
-    hmac: 'portable',
-    lacks: ['commonJs', 'serveNode', 'serveFetch', 'sendsOnce'],
   },
 ]

@@ -67,11 +67,7 @@ export async function tryRuntime(runtime: Runtime, project: string): Promise<Tri
       hmac: report.hmac ?? '',
       passed: report.outcomes.filter(({ ok, lacks }) => ok && lacks === undefined).length,
       notApplicable: report.outcomes.filter(({ lacks }) => lacks !== undefined),
-      problems: [
-        ...problems,
-        ...judge(runtime, report),
-        ...(report.outcomes.length > 0 ? service.problems(!runtime.lacks.includes('sendsOnce')) : []),
-      ],
+      problems: [...problems, ...judge(runtime, report), ...(report.outcomes.length > 0 ? service.problems() : [])],
       seconds: seconds(),
     }
   } catch (error) {
@@ -94,22 +90,11 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
   },
 
   async workerd(_runtime, binary, project, address) {
-    const hmac = await bundle(project, 'worker', ['workerd', 'worker', 'browser'])
+    const hmac = await bundle(project, 'worker')
     writeFileSync(join(project, 'address.json'), JSON.stringify(address))
     const { report, problems } = await execute(binary, ['test', 'workerd.capnp'], project)
     const version = (await mustRun(binary, ['--version'], { cwd: project })).trim().replace(/^\w+ /, '')
     return { report: { ...report, hmac, version }, problems }
-  },
-
-  async chromium(_runtime, executablePath, project, address) {
-    const hmac = await bundle(project, 'suite', ['browser'])
-    const options = { executablePath, bundle: join(project, 'suite.js'), address }
-    const { report, problems } = await execute(
-      process.execPath,
-      [join(HOME, 'hosts/chromium.mjs'), JSON.stringify(options)],
-      project,
-    )
-    return { report: { ...report, hmac }, problems }
   },
 }
 
@@ -117,7 +102,7 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
 const HMACS = { node: 'hmac.node.js', portable: 'hmac.portable.js' }
 
 /** Bundles a file of the project with all it imports, as its users' tools do. Gives the HMAC that went in. */
-async function bundle(project: string, name: string, conditions: string[]): Promise<string> {
+async function bundle(project: string, name: string): Promise<string> {
   const { metafile } = await build({
     absWorkingDir: project,
     entryPoints: [`${name}.mjs`],
@@ -127,7 +112,7 @@ async function bundle(project: string, name: string, conditions: string[]): Prom
     target: 'es2022',
     platform: 'neutral',
     mainFields: ['browser', 'module', 'main'],
-    conditions,
+    conditions: ['workerd', 'worker', 'browser'],
     tsconfigRaw: {},
     metafile: true,
     logLevel: 'error',

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CampaignService, ServiceEvent } from 'campaign-client/testing'
 import type { Command } from 'commander'
-import assets from '#console-page'
 import { createConsole, withSecret } from '../../console/server/index.ts'
 import { endpoints } from '../../endpoints/index.ts'
 import { webhookSecretOf } from '../environment.ts'
@@ -23,6 +23,9 @@ interface DevFlags {
   readonly allowedHost?: readonly string[]
   readonly quiet?: boolean
 }
+
+/** A file of the console's page. The build puts the page beside the command. */
+const pageFile = (name: string): string => readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
 
@@ -76,7 +79,7 @@ async function dev(flags: DevFlags, { version, output, env, interrupts }: Frame)
 
   const page = createConsole({
     service,
-    page: assets,
+    page: { script: pageFile('page.js'), style: pageFile('style.css') },
     setup: { version, operations: Object.keys(endpoints), hasSecret: secret !== undefined },
     allowedHosts,
     clock,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PATHS } from '../protocol.ts'
 
-/** The page as it was built: texts in this process, so that nothing on a disk is served. */
+/** The built page. */
 export interface PageAssets {
   readonly script: string
   readonly style: string

@@ -21,8 +21,8 @@ const WORDS: readonly (readonly string[])[] = [
   ['webhook', 'doctor', '--help'],
 ]
 
-/** Whether a file of the tarball is the command's: minified, without maps, and loaded by nothing else. */
-export const isOfCommand = (file: string): boolean => /^dist\/cli(?:\/|\.js$)/.test(file)
+/** Whether a file of the tarball belongs to the command or its page, which bundle their dependencies. */
+export const isOfCommand = (file: string): boolean => /^dist\/(?:cli|console)\//.test(file)
 
 /** The command as it is installed: what it loads is there, it runs, and the page of its console is light. */
 export const checkCommand: PackageCheck = {
@@ -71,6 +71,8 @@ async function foreignImports({ directory, manifest }: PackedPackage, bin: strin
     ...Object.keys(manifest.exports).map((entry) => `${manifest.name}${entry.slice(1)}`),
     'zod',
     'zod/mini',
+    // The proxy agent loads it only for Negotiate authentication, which the command has no option for.
+    'kerberos',
   ])
   const loaded = Object.values(metafile.inputs).flatMap(({ imports }) => imports.filter(({ external }) => external))
   const foreign = new Set(loaded.map(({ path }) => path.replace(/^node:/, '')).filter((path) => !allowed.has(path)))

@@ -4,19 +4,16 @@ import type { PackageCheck } from './finding.ts'
 
 const LINK = /\]\((?!\w+:|#)([^)\s#]+)[^)]*\)|<(?:img|a) [^>]*(?:src|href)="(?!\w+:|#)([^"#]+)/g
 
-/** In declarations brackets and parentheses are code as well: a link to a page goes up first. */
-const LINK_OF_COMMENT = /\]\((\.\.\/[^)\s#]+)[^)]*\)/g
-
-/** Whoever reads the package where it is installed can follow the links of its pages, and of its declarations. */
+/** Links on the pages work where the package is installed. */
 export const checkLinks: PackageCheck = {
-  title: 'links: those of every page and declaration in the tarball lead to a file in it',
+  title: 'links: every link on a page in the tarball leads to a file in the tarball',
   async run({ files, directory }) {
     const problems: string[] = []
-    const pages = files.filter((file) => /\.(?:md|d\.c?ts)$/.test(file))
+    const pages = files.filter((file) => file.endsWith('.md'))
     let links = 0
     for (const page of pages) {
       const text = readFileSync(join(directory, page), 'utf8').replace(/^ *```[\s\S]*?^ *```$/gm, '')
-      for (const [, inText, inTag] of text.matchAll(page.endsWith('.md') ? LINK : LINK_OF_COMMENT)) {
+      for (const [, inText, inTag] of text.matchAll(LINK)) {
         const target = normalize(join(dirname(page), inText ?? inTag ?? ''))
         if (target.startsWith('..') || !existsSync(join(directory, target))) {
           problems.push(`${page} links to ${target}, which is not in the tarball`)

@@ -1,50 +1,34 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildCommand } from '../../../scripts/build-command.ts'
 import { type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
-import { modulesOf } from './stacks.ts'
 
 export const NOTICES = 'THIRD-PARTY-NOTICES.md'
 
-/** The licences of what we bundle go with it: exactly the packages whose modules are in the build, or in the command. */
+/** The licences of what we bundle go with it: exactly the packages whose modules are in the build. */
 export const checkNotices: PackageCheck = {
   title: `${NOTICES} has the licence of every bundled package`,
   async run(packed) {
     const shipped = join(packed.directory, NOTICES)
-    const isCurrent = existsSync(shipped) && readFileSync(shipped, 'utf8') === (await notices(packed))
+    const isCurrent = existsSync(shipped) && readFileSync(shipped, 'utf8') === notices(packed)
     const problems = isCurrent ? [] : [`${NOTICES} in the tarball is not up to date: run npm run generate`]
-    return { problems, notes: [(await bundledPackages(packed)).join(', ')] }
+    return { problems, notes: [bundledPackages(packed).join(', ')] }
   },
 }
 
-/** What the file has to say. */
-export const notices = async (packed: PackedPackage): Promise<string> => renderNotices(await bundledPackages(packed))
+/** The text of the file. */
+export const notices = (packed: PackedPackage): string => renderNotices(bundledPackages(packed))
 
-async function bundledPackages(packed: PackedPackage): Promise<string[]> {
-  const names = new Set(await packagesOfCommand())
-  for (const file of packed.files.filter((path) => /\.c?js$/.test(path))) {
-    for (const source of modulesOf(packed, file)) {
-      const name = packageOf(source)
-      if (name !== undefined) names.add(name)
-    }
+/** The heading that the bundler writes above each module. */
+const HEADING = /^\s*(?:\/\/|\/\*) (?:\S*\/)?node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\/\S+/gm
+
+function bundledPackages({ directory, files }: PackedPackage): string[] {
+  const names = new Set<string>()
+  for (const file of files.filter((path) => /^dist\/.*\.(?:c?js|css)$/.test(path))) {
+    for (const [, name = ''] of readFileSync(join(directory, file), 'utf8').matchAll(HEADING)) names.add(name)
   }
   return [...names].sort()
 }
-
-/** The command is minified, so it is built once more, for its list of inputs. */
-async function packagesOfCommand(): Promise<string[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'campaign-client-'))
-  try {
-    const files = await buildCommand(directory, 'installed')
-    return files.flatMap((file) => packageOf(file) ?? [])
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-const packageOf = (file: string): string | undefined => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
 
 /** Where a licence goes over from its title and copyright, which are each package's own, to what others say word for word. */
 const TERMS = /^Permission /m
@@ -56,6 +40,9 @@ interface Licence {
   readonly terms: string
 }
 
+/** Packages without a licence file, and the package of the same repository that has it. */
+const LICENCE_OF_REPOSITORY: Readonly<Record<string, string>> = { 'proxy-agent-negotiate': 'https-proxy-agent' }
+
 function licenceOf(name: string): Licence {
   const directory = join(ROOT, 'node_modules', name)
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {
@@ -63,9 +50,10 @@ function licenceOf(name: string): Licence {
     license: string
     homepage?: string
   }
-  const licence = readdirSync(directory).find((file) => /^licen[cs]e(?:\.(?:md|txt))?$/i.test(file))
+  const licenceDirectory = join(ROOT, 'node_modules', LICENCE_OF_REPOSITORY[name] ?? name)
+  const licence = readdirSync(licenceDirectory).find((file) => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(file))
   if (licence === undefined) throw new Error(`${name} has no licence file to pass on`)
-  const text = readFileSync(join(directory, licence), 'utf8').trim()
+  const text = readFileSync(join(licenceDirectory, licence), 'utf8').trim()
   const start = text.search(TERMS)
   if (start === -1) throw new Error(`the licence of ${name} has no terms that begin with “Permission”`)
   const page = manifest.homepage === undefined ? '' : `<${manifest.homepage}>\n\n`

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Platform } from 'esbuild'
 import { withInstalledProject } from '../installed-project.ts'
-import { isOfCommand } from './command.ts'
 import type { PackageCheck } from './finding.ts'
 
 interface BundleBudget {
@@ -19,7 +18,7 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
     platform: 'browser',
-    limit: 32,
+    limit: 36,
   },
   {
     name: 'verifyWebhook, node',
@@ -31,20 +30,14 @@ const BUNDLES: readonly BundleBudget[] = [
     name: 'verifyWebhook, portable',
     code: "export { verifyWebhook } from 'campaign-client/webhook'",
     platform: 'browser',
-    limit: 4.2,
+    limit: 4.5,
   },
   { name: './schemas', code: "export * from 'campaign-client/schemas'", platform: 'browser', limit: 9 },
 ]
 
-/** Of the tarball, in kB. */
-const PACKED_LIMIT = 380
-const UNPACKED_LIMIT = 1_500
-
-/**
- * How far gzip looks back, in bytes, less a tar header and what zlib keeps for itself. A file of code that is larger is not found again
- * in its other format, and weighs twice in the tarball.
- */
-const WINDOW = 31_500
+/** Limits of the tarball and of the installed package, in kB. */
+const PACKED_LIMIT = 700
+const UNPACKED_LIMIT = 2_500
 
 /** What the package costs those who ship it to others, and those who install it. */
 export const checkSizes: PackageCheck = {
@@ -62,11 +55,6 @@ export const checkSizes: PackageCheck = {
         weigh(`${name}, min+gzip`, await bundleSize(code, platform, project), limit)
       }
     })
-    for (const file of packed.files.filter((name) => /^dist\/.*\.js$/.test(name) && !isOfCommand(name))) {
-      const { size } = statSync(join(packed.directory, file))
-      if (size > WINDOW)
-        problems.push(`${file} has ${size} bytes, more than ${WINDOW}: make two of it in scripts/parts.ts`)
-    }
     weigh('tarball', statSync(packed.tarball).size, PACKED_LIMIT)
     const unpacked = packed.files.reduce((sum, file) => sum + statSync(join(packed.directory, file)).size, 0)
     weigh('installed, without zod', unpacked, UNPACKED_LIMIT)

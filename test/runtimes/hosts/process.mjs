@@ -13,7 +13,6 @@ const outcomes = await run({
   ...address,
   commonJs: { root: require('campaign-client'), webhook: require('campaign-client/webhook') },
   serveNode,
-  sendsOnce: true,
   ...(Bun && { serveFetch: serveBun }),
   ...(Deno && { serveFetch: serveDeno }),
 })

@@ -6,7 +6,7 @@ let served
 export default {
   async test(_controller, { address, self }) {
     const serveFetch = (receiver) => serve(receiver, self)
-    const outcomes = await run({ ...JSON.parse(address), serveFetch, sendsOnce: true })
+    const outcomes = await run({ ...JSON.parse(address), serveFetch })
     console.log(`REPORT ${JSON.stringify({ outcomes })}`)
   },
 

@@ -15,15 +15,10 @@ export interface Environment {
   readonly serveNode?: (receiver: WebhookReceiver) => Promise<Served>
   /** Puts a receiver behind the runtime's own server of Requests and Responses. */
   readonly serveFetch?: (receiver: WebhookReceiver) => Promise<Served>
-  /**
-   * Whether each request leaves once. Browsers send one that was lost on a reused connection a second time, writes
-   * too, and no page can stop them.
-   */
-  readonly sendsOnce?: true
 }
 
 /** The parts of an environment that not every runtime has. */
-export type Capability = 'commonJs' | 'serveNode' | 'serveFetch' | 'sendsOnce'
+export type Capability = 'commonJs' | 'serveNode' | 'serveFetch'
 
 /** A receiver that can be reached. */
 export interface Served {
