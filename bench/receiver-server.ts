@@ -33,7 +33,7 @@ const stores: Readonly<Record<Exclude<ReceiverKind, 'bare'>, (url: string) => De
       return postgresStore(pool, { table: TABLE })
     },
     async postgres(url) {
-      const sql = connect(url, { fetch_types: false, onnotice: () => undefined })
+      const sql = connect(url, { prepare: false, fetch_types: false, onnotice: () => undefined })
       await sql.unsafe(postgresSchema(TABLE))
       return postgresStore(sql, { table: TABLE })
     },

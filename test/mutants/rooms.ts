@@ -39,15 +39,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   stores: {
     sources: [
       ...within('src/webhook/stores', 'memory redis arguments'),
-      ...within('src/webhook/stores/postgres', 'store statements database pg postgres-js gate'),
-      ...within('src/shared', 'batches postgres-table'),
+      ...within('src/webhook/stores/postgres', 'store statements database pg postgres-js'),
+      ...within('src/shared', 'semaphore postgres-table'),
     ],
     tests: [
-      ...testsIn('test/shared', 'batches'),
-      ...testsIn(
-        'test/webhook/stores',
-        'postgres-batches postgres-answers postgres-pool memory-bounds memory redis postgres',
-      ),
+      ...testsIn('test/shared', 'semaphore'),
+      ...testsIn('test/webhook/stores', 'postgres-answers postgres-pool memory-bounds memory redis postgres'),
     ],
   },
 }

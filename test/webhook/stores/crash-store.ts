@@ -68,7 +68,7 @@ export async function openCrashStore({ client, url, place, endpoint }: CrashTask
       close: () => pool.end(),
     }
   }
-  const sql = connect(url, { max: 4 })
+  const sql = connect(url, { max: 4, prepare: false })
   const store = postgresStore(sql, { table })
   return {
     store,

@@ -65,6 +65,12 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing) || skipsWithout('p
       )
     })
 
+    test('a sql of postgres that prepares statements is refused', async () => {
+      const preparing = connect(bouncer.url, { max: 10 })
+      expect(() => postgresStore(preparing, { table })).toThrow(/with prepare: false/)
+      await preparing.end()
+    })
+
     function promises<Tx>(open: () => PostgresStore<Tx>, apply: (tx: Tx, key: string) => PromiseLike<unknown>): void {
       test('runOnce applies once, of many at once for each key, and nothing of what failed', async () => {
         const store = open()
@@ -98,6 +104,28 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing) || skipsWithout('p
         for (const { status } of await deliver()) expect([200, 503]).toContain(status)
         for (const { status } of await deliver()) expect(status).toBe(200)
         expect(handled).toHaveLength(messages.length)
+        expect(errors).toEqual([])
+        expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
+      })
+
+      test('every message answered with 200 is applied, though the server forgets its prepared statements', async () => {
+        const store = open()
+        const { receiver, errors } = observedReceiver({
+          store,
+          handle: async (_event, { key }) => {
+            await store.runOnce(key, (tx) => apply(tx, key))
+          },
+        })
+        const messages = Array.from({ length: 50 }, () => activity())
+        let isOver = false
+        const forget = async () => {
+          while (!isOver) await pool.query('DEALLOCATE ALL')
+        }
+        const forgetting = [forget(), forget(), forget()]
+        const answers = await Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
+        isOver = true
+        await Promise.all(forgetting)
+        expect(answers.map(({ status }) => status)).toEqual(messages.map(() => 200))
         expect(errors).toEqual([])
         expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
       })

@@ -21,7 +21,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
     service = await postgres.start()
     pool = new Pool({ connectionString: service.url, max: 10 })
     pool.on('error', () => undefined)
-    sql = connect(service.url, { max: 10 })
+    sql = connect(service.url, { max: 10, prepare: false })
     await pool.query(`CREATE SCHEMA ${schema}`)
     await pool.query(postgresSchema(table))
     await pool.query(`CREATE TABLE ${applied} (key text NOT NULL)`)

@@ -31,7 +31,7 @@ function postgresSql(options: PostgresSql<unknown>['options']): PostgresSql<unkn
   return Object.assign(sql, {
     unsafe,
     begin: async (_options: string, work: (tx: unknown) => Promise<void>) => work(Object.assign(sql, { unsafe })),
-    ...(options && { options }),
+    options: { prepare: false, ...options },
   })
 }
 
@@ -48,7 +48,7 @@ const clients: [client: string, open: Open][] = [
   [
     'postgres',
     (max) => {
-      const sql = postgresSql(max === undefined ? undefined : { max })
+      const sql = postgresSql(max === undefined ? {} : { max })
       return () => postgresStore(sql)
     },
   ],
@@ -78,7 +78,7 @@ describe.each(clients)('the connections of %s', (_, open) => {
     }
   }
 
-  test('all but one are for runOnce, whichever store over them it is of; who comes later waits in order', async () => {
+  test('all but one are for runOnce, over all stores of the pool; later calls wait in order', async () => {
     const store = open(3)
     const { begun, end, runs } = await transactions([store(), store(), store(), store(), store()])
     expect(begun).toEqual([0, 1])
@@ -90,12 +90,12 @@ describe.each(clients)('the connections of %s', (_, open) => {
     await end(3)
     await end(4)
     for (const run of runs) expect(await run).toEqual({ ran: true, result: undefined })
-    // Every place came back.
+    // Every permit was returned.
     expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1])
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
-  test('two are too few to spare one, which is told once, and not before runOnce is used', async () => {
+  test('with two, nothing is limited, and the first runOnce warns once', async () => {
     const store = open(2)
     await store().release('key', 'a token')
     expect(process.emitWarning).not.toHaveBeenCalled()
@@ -103,13 +103,13 @@ describe.each(clients)('the connections of %s', (_, open) => {
     expect(begun).toEqual([0, 1, 2])
     expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
       [
-        'postgresStore: give the pool three connections or more (max). With less, claims, extensions and records wait ' +
-          'behind the transactions of runOnce, and a lease may run out meanwhile.',
+        'postgresStore: give the pool at least three connections (max). With fewer, claims, extensions and completions ' +
+          'wait behind the transactions of runOnce, and a lease may run out meanwhile.',
       ],
     ])
   })
 
-  test('an unknown number of them is not counted', async () => {
+  test('an unknown number of them is not limited', async () => {
     const store = open()
     expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1, 2])
     expect(process.emitWarning).not.toHaveBeenCalled()
@@ -159,3 +159,14 @@ describe('what ends a process is told at its first use', () => {
     ])
   })
 })
+
+test.each([{}, { prepare: true }, { prepare: undefined }])(
+  'a sql of postgres with %j is refused, with the reason',
+  (options) => {
+    const sql = Object.assign(() => undefined, { unsafe: async () => [], begin: async () => undefined, options })
+    expect(() => postgresStore(sql)).toThrow(TypeError)
+    expect(() => postgresStore(sql)).toThrow(
+      /with prepare: false\..* can lose a COMMIT that the package reports as done\.$/,
+    )
+  },
+)

@@ -77,7 +77,7 @@ const postgresClients: Readonly<Record<string, Open>> = {
     return { store: postgresStore(pool, { table }), close: () => pool.end() }
   },
   async postgres(url) {
-    const sql = connect(url, { max: 4, fetch_types: false, onnotice: () => undefined })
+    const sql = connect(url, { max: 4, prepare: false, fetch_types: false, onnotice: () => undefined })
     await sql.unsafe(postgresSchema(table))
     return { store: postgresStore(sql, { table }), close: () => sql.end({ timeout: 1 }) }
   },

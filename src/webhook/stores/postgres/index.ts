@@ -1,5 +1,5 @@
 /**
- * Remembers webhook deliveries in PostgreSQL, through the pool you have, with `runOnce` for exactly once.
+ * A store for webhook deliveries in PostgreSQL, over your own pool, with `runOnce` for exactly once.
  *
  * @module campaign-client/webhook/postgres
  */

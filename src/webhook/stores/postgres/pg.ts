@@ -1,6 +1,5 @@
 import { warnOnce } from '../../../shared/warn-once.ts'
-import { type Database, ENDED } from './database.ts'
-import { transactionGate } from './gate.ts'
+import { type Database, ENDED, limitTransactions } from './database.ts'
 
 /** What `postgresStore` needs of a client that a `pg` pool lends. */
 export interface PgClient {
@@ -12,16 +11,16 @@ export interface PgClient {
 /** What `postgresStore` needs of a pool: the `Pool` of the `pg` package has it. */
 export interface PgPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
-  /** Lends a client in the turn in which the callback is called, so that it is never without a listener of errors. */
+  /** Lends a client. Called with a callback, so that a listener of errors is added before the client can fail. */
   connect(
     callback: (error: Error | undefined, client: PgClient | undefined, release: (destroy?: boolean) => void) => void,
   ): void
-  /** `max` is how many connections the pool has. */
+  /** `max`: how many connections the pool has. */
   readonly options?: { readonly max?: number | undefined }
   listenerCount?(event: 'error'): number
 }
 
-/** The client that a pool of `pg` lends: its `PoolClient`. */
+/** The type of the clients that a pool of `pg` lends: its `PoolClient`. */
 export type ClientOf<Pool extends PgPool> = Pool extends {
   connect: { (): Promise<infer Client>; (callback: never): void }
 }
@@ -29,15 +28,14 @@ export type ClientOf<Pool extends PgPool> = Pool extends {
   : PgClient
 
 export function pgDatabase(pool: PgPool): Database {
-  const gate = transactionGate(pool, pool.options?.max)
   return {
     async query(text, ...values) {
-      // Not earlier: the program may listen after it has made the store.
+      // Checked here because the program may add its listener after it created the store.
       if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', NO_LISTENER)
       return (await pool.query(text, values)).rows
     },
     transaction: (work) =>
-      gate.pass(async () => {
+      limitTransactions(pool, pool.options?.max, async () => {
         const { client, release } = await borrow(pool)
         let isBroken = false
         try {
@@ -70,8 +68,8 @@ interface Borrowed {
 }
 
 /**
- * While a client is lent, the pool does not listen for its errors: a connection lost in the middle would end the process.
- * The pool stops listening when it calls back, and a promise would be kept one turn later; so this listens in the callback.
+ * Borrows a client, and listens for its errors: the pool does not listen while a client is lent, and a lost connection
+ * without a listener would end the process. A promise of `connect()` would settle too late to add the listener.
  */
 function borrow(pool: PgPool): Promise<Borrowed> {
   return new Promise((resolve, reject) => {
@@ -86,14 +84,14 @@ function borrow(pool: PgPool): Promise<Borrowed> {
   })
 }
 
-/** What is wrong with the connection is what the next query on it rejects with. */
+/** The next query on a broken connection rejects with the error. */
 function ignore(): void {}
 
 async function lend<Result>(client: PgClient, apply: (tx: unknown) => Result): Promise<Awaited<Result>> {
   let isOver = false
   const tx = new Proxy(client, {
     get(target, name) {
-      if (name === 'release') throw new Error('runOnce gives the connection back by itself: do not release tx')
+      if (name === 'release') throw new Error('runOnce releases the connection itself: do not release tx')
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function') return member
       return (...args: unknown[]) => {

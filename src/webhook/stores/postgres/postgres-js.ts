@@ -1,22 +1,25 @@
 import { warnOnce } from '../../../shared/warn-once.ts'
-import { type Database, ENDED } from './database.ts'
-import { transactionGate } from './gate.ts'
+import { type Database, ENDED, limitTransactions } from './database.ts'
 
 /** What `postgresStore` needs of the `sql` that the `postgres` package makes. */
 export interface PostgresSql<Transaction> {
   unsafe(query: string, parameters?: (string | number)[]): PromiseLike<readonly unknown[]>
   begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
-  /** `max` is how many connections there are. */
-  readonly options?: { readonly max?: number | undefined; readonly fetch_types?: boolean | undefined }
+  /** `max`: how many connections there are. `prepare` must be `false`. */
+  readonly options?: {
+    readonly max?: number | undefined
+    readonly prepare?: boolean | undefined
+    readonly fetch_types?: boolean | undefined
+  }
 }
 
 export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
-  const gate = transactionGate(sql, sql.options?.max)
+  if (sql.options?.prepare !== false) throw new TypeError(PREPARED)
   if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', FETCH_TYPES)
   return {
     query: async (text, ...values) => sql.unsafe(text, values),
     transaction: (work) =>
-      gate.pass(async () => {
+      limitTransactions(sql, sql.options?.max, async () => {
         let isLost = false
         const connection: Connection = { refusal: () => (isLost ? LOST : undefined) }
         let running: Promise<void> | undefined
@@ -42,7 +45,15 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
   }
 }
 
-/** Seen with postgres 3.4: what it asks of a new connection by itself is awaited by nobody. */
+/**
+ * Seen with postgres 3.4 behind PgBouncer: it prepares COMMIT, and where that statement is lost it sends COMMIT again in the
+ * aborted transaction, which PostgreSQL answers with a rollback. `begin` resolves all the same.
+ */
+const PREPARED =
+  'postgresStore: make the sql of "postgres" with prepare: false. With prepared statements, a connection pooler such as ' +
+  'PgBouncer can lose a COMMIT that the package reports as done.'
+
+/** Seen with postgres 3.4: nobody awaits the query for types that it sends on a new connection. */
 const FETCH_TYPES =
   'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a database that ' +
   'ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends the process.'

@@ -41,46 +41,38 @@ END
 $campaign_client$`
 }
 
-/** The statements of one store. @param table - as in the options, checked */
+/** Returns the statements of one store. @param tableName - as in the options, checked */
 export function statements(tableName: string, runOnceRetainMs: number) {
   const table = quotedTable(tableName)
-  const hashOf = (key: string) => `sha256(convert_to(${key}, 'UTF8'))`
-  const hash = hashOf('$1::text')
-  const fromNow = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`
+  const hash = "sha256(convert_to($1::text, 'UTF8'))"
+  const fromNow = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`
   const runOnceExpiry =
     runOnceRetainMs === Infinity ? "'infinity'::timestamptz" : fromNow(String(Math.ceil(runOnceRetainMs)))
   const delivery = `purpose = 'delivery' AND key_hash = ${hash}`
   const holder = `${delivery} AND state = 'claimed' AND token = $2::text`
-  // As text: the clients encode what they take for JSON a second time.
-  const insertGiven = (
-    state: string,
-  ) => `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
-      SELECT 'delivery', ${hashOf('given.id')}, given.id, ${state}, given.token, ${fromNow('$2')}
-      FROM jsonb_to_recordset($1::text::jsonb) AS given(id text, token text) ORDER BY 2
-      ON CONFLICT (purpose, key_hash) DO UPDATE`
+  // The expiry is computed again on conflict: the statement may have waited for another session since the first time.
+  const write = (state: string, isOurs: string) => `INSERT INTO ${table} AS held
+        (purpose, key_hash, key, state, token, expires_at)
+      VALUES ('delivery', ${hash}, $1::text, '${state}', $2::text, ${fromNow('$3')})
+      ON CONFLICT (purpose, key_hash) DO UPDATE
+        SET state = excluded.state, token = excluded.token, expires_at = ${fromNow('$3')}
+        WHERE ${isOurs}held.expires_at <= clock_timestamp()
+      RETURNING 1 AS made`
   return {
-    // Many keys in one order for everybody, so that two statements wait for each other in one direction only. The expiry is
-    // computed again on conflict: the first one may have been computed before a wait for another session.
-    claim: `${insertGiven("'claimed'")}
-        SET state = 'claimed', token = excluded.token, expires_at = ${fromNow('$2')}
-        WHERE held.expires_at <= clock_timestamp()
-      RETURNING token`,
+    claim: write('claimed', ''),
+    // The token stays in the finished row, so that a holder whose answer was lost may complete again.
+    complete: write('done', 'held.token = excluded.token OR '),
     held: `SELECT state, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS remaining
       FROM ${table} WHERE ${delivery} AND expires_at > clock_timestamp()`,
     extend: `UPDATE ${table} SET expires_at = ${fromNow('$3')}
       WHERE ${holder} AND expires_at > clock_timestamp() RETURNING 1 AS made`,
-    // The token stays in the finished row: a holder whose answer got lost may complete again.
-    complete: `${insertGiven("'done'")}
-        SET state = 'done', token = excluded.token, expires_at = ${fromNow('$2')}
-        WHERE held.token = excluded.token OR held.expires_at <= clock_timestamp()
-      RETURNING token`,
     release: `DELETE FROM ${table} WHERE ${holder}`,
     runOnce: `INSERT INTO ${table} AS held (purpose, key_hash, key, state, token, expires_at)
       VALUES ('run_once', ${hash}, $1::text, 'done', NULL, ${runOnceExpiry})
       ON CONFLICT (purpose, key_hash) DO UPDATE SET expires_at = ${runOnceExpiry}
         WHERE held.expires_at <= clock_timestamp()
       RETURNING 1 AS made`,
-    // A row that this very transaction wrote: none where it was ended, or another one begun in its place.
+    // Finds the row only within the transaction that wrote it: not after a COMMIT, nor in a later transaction.
     stillOpen: `SELECT 1 AS made FROM ${table}
       WHERE purpose = 'run_once' AND key_hash = ${hash} AND xmin::text::bigint = txid_current() % 4294967296`,
     prune: `WITH expired AS (

@@ -1,26 +1,24 @@
-import { Batches } from '../../../shared/batches.ts'
 import { type OptionRules, optional, positive, requireOptions } from '../../../shared/options.ts'
 import { isTable } from '../../../shared/postgres-table.ts'
 import { hasMethod, requireKey, requireMilliseconds } from '../arguments.ts'
 import type { ClaimResult, DeliveryStore } from '../store.ts'
-import type { Database, Query } from './database.ts'
+import type { Database } from './database.ts'
 import { type ClientOf, type PgPool, pgDatabase } from './pg.ts'
 import { type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
-import { field, foreignAnswer, numberOf, textOf } from './rows.ts'
 import { DEFAULT_TABLE, statements } from './statements.ts'
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
   /**
    * The table, with its schema or without: `'campaign_deliveries'`, `'app.deliveries'`. Letters, digits and
-   * underscores, at most 63 characters each; the case counts, since the name is always quoted.
+   * underscores, at most 63 characters each. Case-sensitive, because the name is always quoted.
    *
    * @defaultValue `'campaign_deliveries'`
    */
   table?: string | undefined
   /**
-   * How long {@link PostgresStore.runOnce} remembers a key, in milliseconds, or `Infinity`. It must be at least as
-   * long as the receiver's `retainMs`; once a key is forgotten, a replayed message with it would be applied again.
+   * How long {@link PostgresStore.runOnce} remembers a key, in milliseconds, or `Infinity`. At least the receiver's
+   * `retainMs`: once a key is forgotten, a replayed message with it is applied again.
    *
    * @defaultValue 31 536 000 000, which is 365 days
    */
@@ -36,15 +34,15 @@ const rules = (): OptionRules<PostgresStoreOptions> => ({
 
 const DEFAULT_RUN_ONCE_RETAIN_MS = 365 * 24 * 60 * 60 * 1000
 
-/** What became of a {@link PostgresStore.runOnce}: `result` is what the function resolved to. */
+/** The outcome of a {@link PostgresStore.runOnce}: `result` is what the function resolved to. */
 export type RunOnceResult<Result> = { ran: true; result: Result } | { ran: false }
 
-/** A {@link DeliveryStore} in PostgreSQL, with what only a database can add. */
+/** A {@link DeliveryStore} in PostgreSQL, with transactions that run exactly once. */
 export interface PostgresStore<Transaction> extends DeliveryStore {
   /**
-   * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. So whatever `apply`
-   * writes through `tx` happens exactly once per key, also when the process dies at any point, when the lease of the
-   * receiver ran out and another process took the delivery over, or when the message is replayed.
+   * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. Whatever `apply` writes
+   * through `tx` happens exactly once per key, also when the process dies, when the lease runs out and another process
+   * takes the delivery over, or when the message is replayed.
    *
    * ```ts
    * handle: async (event, { key }) => {
@@ -54,32 +52,30 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * }
    * ```
    *
-   * These keys are a namespace of their own beside the receiver's claims, in the same table: the `key` that the
-   * receiver hands to the handler can be used as it is, and neither sees the other's. That key tells endpoints apart;
-   * where two endpoints do the same work for the same message, use `event.id`. The receiver's claim keeps two
-   * handlers from running at once while its lease holds; `runOnce` makes it exactly once when that was not enough.
+   * These keys are separate from the receiver's claims, so use the `key` that the receiver gives to the handler as it
+   * is. That key includes the endpoint; where two endpoints do the same work for the same message, use `event.id`.
    *
-   * A second call with the key: resolves to `{ ran: false }` without calling `apply`, for `runOnceRetainMs` after the
-   * first was committed. While the first is still running it waits for its end, and then runs `apply` if the first
-   * was rolled back. So `{ ran: false }` means that the work is done: let the handler end normally. Don't call it within
-   * `apply`: with the same key it would wait for itself, with others it may wait for connections that wait for it.
+   * A second call with the key resolves to `{ ran: false }` without calling `apply`, for `runOnceRetainMs` after the
+   * first was committed. While the first is still running, it waits, and then runs `apply` if the first was rolled back.
+   * So `{ ran: false }` means that the work is done: let the handler end normally. Do not call `runOnce` within `apply`:
+   * with the same key it waits for itself, with others it may wait for connections that wait for it.
    *
-   * Only what goes through `tx` is exactly once: a mail sent from `apply` is not taken back when the transaction is.
-   * Don't commit or roll back in `apply`; throw, and everything is rolled back. `tx` refuses to be used after `apply`
-   * has ended. The transaction is READ COMMITTED.
+   * Only writes through `tx` are exactly once: a rollback does not take back a mail sent from `apply`. Do not commit or
+   * roll back in `apply`; throw to roll back. `tx` cannot be used after `apply` has ended. The transaction is READ
+   * COMMITTED.
    *
-   * Each call holds one connection of the pool for its duration, a waiting one too. One connection is left to the
-   * receiver's claims, extensions and records, where the pool has three or more (`max`); calls beyond that wait in order.
-   * Give the database `idle_in_transaction_session_timeout` so that a process that hangs in `apply` can't block the
-   * key for ever.
+   * Each call holds one connection of the pool while it runs or waits for its key. Where the pool has three connections
+   * or more (`max`), one stays free for claims, extensions and completions; further calls wait in order. Set
+   * `idle_in_transaction_session_timeout`, so that a process that hangs in `apply` cannot block its key for ever.
    *
-   * @param key - what is to be applied once: a non-empty string without NUL and lone surrogates
-   * @param apply - gets the transaction's client: the `PoolClient` of `pg`, the transaction's `sql` of `postgres`
-   * @throws what `apply` threw, after everything was rolled back
-   * @throws Error when a query of `apply` failed and `apply` went on regardless: PostgreSQL then refuses to commit
-   * @throws Error when `apply` committed or rolled back by itself
-   * @throws the client's error when the connection failed; if it was lost during the commit, the next call with the
-   *   key tells whether it was made
+   * @param key - what is applied once: a non-empty string without NUL and lone surrogates
+   * @param apply - receives the client of the transaction: the `PoolClient` of `pg`, the transaction's `sql` of `postgres`
+   * @throws what `apply` threw, after the rollback
+   * @throws Error when a query of `apply` failed and `apply` went on: PostgreSQL then refuses to commit
+   * @throws Error when `apply` committed or rolled back itself
+   * @throws the client's error when the connection failed. When it was lost during the commit, the next call with the key
+   *   shows whether it was committed.
+   * @throws TypeError when the key is malformed
    */
   runOnce<Result>(
     key: string,
@@ -87,20 +83,21 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
   ): Promise<RunOnceResult<Awaited<Result>>>
 
   /**
-   * Deletes records that are no longer needed: finished deliveries past the receiver's `retainMs`, `runOnce` keys past
-   * `runOnceRetainMs`, and claims that lapsed. The store itself never deletes those: run this now and then from one
-   * place, until it resolves to less than `limit`. Concurrent runs skip each other's rows.
+   * Deletes expired records: completed deliveries past the receiver's `retainMs`, `runOnce` keys past
+   * `runOnceRetainMs`, and lapsed claims. The store never deletes them by itself: call this now and then from one
+   * place, until it resolves to less than `limit`. Concurrent calls skip each other's rows.
    *
-   * @param limit - how many rows to delete at most, so that no transaction gets long
-   * @returns how many were deleted
+   * @param limit - how many rows to delete at most, from 1; keeps the transaction short
+   * @defaultValue 1000
+   * @returns how many rows were deleted
    * @throws RangeError when `limit` is not a positive whole number
    */
   prune(limit?: number): Promise<number>
 }
 
 /**
- * A delivery store in PostgreSQL 11 or newer, for receivers that run in several processes, and the only one with
- * `runOnce`: exactly once for what the handler writes to the same database.
+ * Creates a delivery store in PostgreSQL 11 or newer, for receivers in several processes. The only store with `runOnce`:
+ * exactly once for what the handler writes to the same database.
  *
  * ```ts
  * import { Pool } from 'pg'
@@ -114,24 +111,24 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
  * ```
  *
- * Takes the pool you have and neither opens nor ends it. Each call of `claim`, `extend`, `complete` and `release` is
- * one statement (a duplicate's `claim` takes two), works behind a transaction pooler, and reads the
- * database's clock, so that the clocks of the receivers do not matter. Calls of `claim` at the same time
- * share a statement, and so do those of `complete`: each resolves when what it wrote is committed. A `pg` pool needs an
- * `error` listener: without one, Node ends the process when an idle connection is lost. Errors of the client are passed
- * on as they are.
+ * Takes your pool and neither opens nor ends it. Each call of `claim`, `extend`, `complete` and `release` is one
+ * statement (two for a `claim` of a delivery that is held or done), works behind a connection pooler in transaction mode,
+ * and uses the clock of the database. Errors of the client are passed on as they are.
  *
- * Rows stay until {@link PostgresStore.prune} removes the expired ones.
+ * A pool of `pg` needs an `error` listener: without one, Node ends the process when an idle connection is lost. The
+ * `sql` of `postgres` must be made with `prepare: false`: with prepared statements, a pooler can lose a COMMIT that the
+ * package reports as done.
+ *
+ * Expired rows stay until you call {@link PostgresStore.prune}.
  *
  * Interface: [Delivery and retries](../../../../docs/the-service.md#delivery-and-retries).
  *
- * @param database - a `Pool` of `pg`, or the `sql` of `postgres`
- * @returns a store whose methods reject with the client's error when the database can't be reached or the table is not
- *   there, with `TypeError` for an empty key, or a lease or retention that is not a positive number of milliseconds,
- *   and with `Error` when the client renames columns or changes texts. A second store on the same
- *   table sees the same deliveries.
- * @throws TypeError when `database` is neither (a single `Client` of `pg` can't be shared between concurrent
- *   transactions), or an option is malformed or misspelt
+ * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
+ * @returns a store whose methods reject with the client's error when the database cannot be reached or the table does not
+ *   exist, with `TypeError` for an empty key, or a lease or retention that is not a positive number of milliseconds,
+ *   and with `Error` when the client renames columns or changes texts. Stores on the same table share their deliveries.
+ * @throws TypeError when `database` is neither (a single `Client` of `pg` cannot run concurrent transactions), when it
+ *   prepares statements, or when an option is malformed or misspelt
  */
 export function postgresStore<Transaction>(
   database: PostgresSql<Transaction>,
@@ -149,23 +146,15 @@ export function postgresStore(
   requireOptions('postgresStore', options, rules())
   const sql = statements(options.table ?? DEFAULT_TABLE, options.runOnceRetainMs ?? DEFAULT_RUN_ONCE_RETAIN_MS)
 
-  const claims = new Writes(query, sql.claim)
-  const completions = new Writes(query, sql.complete)
-
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
-      requireKey(key)
-      requireMilliseconds('leaseMs', leaseMs)
-      // The holder can let go between the two statements. Who sees that three times is told to come back.
+      const lease = requireMilliseconds('leaseMs', leaseMs)
+      // The holder may let go between the two statements. After three times the caller is told to come back.
       for (let attempt = 0; attempt < 3; attempt++) {
-        if (await claims.ask(leaseMs, key, token)) return { state: 'claimed', token }
+        if ((await query(sql.claim, requireKey(key), token, lease)).length > 0) return { state: 'claimed', token }
         const [held] = await query(sql.held, key)
-        if (held === undefined) continue
-        const state = textOf(held, 'state')
-        if (state === 'done') return { state }
-        if (state !== 'claimed') throw foreignAnswer('state is neither claimed nor done')
-        return { state: 'busy', retryMs: numberOf(held, 'remaining') }
+        if (held !== undefined) return heldBy(held as HeldRow)
       }
       return { state: 'busy', retryMs: 0 }
     },
@@ -175,7 +164,7 @@ export function postgresStore(
     },
 
     async complete(key, token, retainMs) {
-      return completions.ask(requireMilliseconds('retainMs', retainMs), requireKey(key), token)
+      return (await query(sql.complete, requireKey(key), token, requireMilliseconds('retainMs', retainMs))).length > 0
     },
 
     async release(key, token) {
@@ -191,7 +180,10 @@ export function postgresStore(
       await transaction(async ({ query: within, lend }) => {
         if ((await within(sql.runOnce, key)).length === 0) return
         const result = await lend(apply)
-        if ((await openRows(within, sql.stillOpen, key)).length === 0) throw new Error(ENDED_WITHIN)
+        const stillOpen = await within(sql.stillOpen, key).catch((error) => {
+          throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
+        })
+        if (stillOpen.length === 0) throw new Error(ENDED_WITHIN)
         outcome = { ran: true, result }
       })
       return outcome
@@ -206,72 +198,32 @@ export function postgresStore(
   }
 }
 
-interface Write {
-  /** The key. */
-  readonly id: string
-  readonly token: string
+interface HeldRow {
+  readonly state?: unknown
+  readonly remaining?: unknown
 }
 
-const MOST_TIMES = 100
-/**
- * A hanging statement is passed over well before a receiver asks again, and two statements under way leave connections
- * of the smallest usual pool to the others.
- */
-const PACE = { atOnce: 2, patienceMs: 500 }
-
-/** Writes of one kind, many of them in one statement: a commit for each would be most of the work. */
-class Writes {
-  readonly #query: Query
-  readonly #statement: string
-  /** By the time they are for: a receiver has one. */
-  readonly #batches = new Map<number, Batches<Write, boolean>>()
-
-  constructor(query: Query, statement: string) {
-    this.#query = query
-    this.#statement = statement
-  }
-
-  /** @returns whether it was written */
-  ask(ms: number, id: string, token: string): Promise<boolean> {
-    let batches = this.#batches.get(ms)
-    if (batches === undefined) {
-      // Whoever has another time for each call must not fill the memory. What is under way goes on.
-      if (this.#batches.size === MOST_TIMES) this.#batches.clear()
-      batches = new Batches((writes) => this.#write(ms, writes), PACE)
-      this.#batches.set(ms, batches)
-    }
-    return batches.ask({ id, token })
-  }
-
-  async #write(ms: number, writes: readonly Write[]): Promise<boolean[]> {
-    const rows = await this.#query(this.#statement, JSON.stringify(writes), ms)
-    const sent = new Set(writes.map(({ token }) => token))
-    const made = new Set(rows.map((row) => textOf(row, 'token')))
-    for (const token of made) {
-      if (!sent.has(token)) throw foreignAnswer('token is none of those that were sent')
-    }
-    return writes.map(({ token }) => made.has(token))
-  }
+/** Reads the row of a delivery that somebody holds or has completed. A client may read numbers as text. */
+function heldBy({ state, remaining }: HeldRow): ClaimResult {
+  if (state === 'done') return { state }
+  const retryMs = Number.parseFloat(String(remaining))
+  if (state !== 'claimed' || !Number.isFinite(retryMs)) throw new Error(UNREADABLE)
+  return { state: 'busy', retryMs }
 }
+
+const UNREADABLE =
+  "postgresStore can't read the row its client returned. Let the client rename no columns (transform of postgres), and " +
+  'read text as strings (type parsers of pg)'
 
 const ENDED_WITHIN =
-  'The function of runOnce ended the transaction itself (COMMIT or ROLLBACK), so that what it wrote was committed apart ' +
-  'from the key, or not at all. Let it throw to roll back, and return to commit.'
+  'the function of runOnce ended the transaction itself (COMMIT or ROLLBACK), so that its writes were committed without ' +
+  'the key, or not at all. Throw to roll back, return to commit'
 
-/** @throws Error when a query failed before: PostgreSQL then refuses all others, and would answer COMMIT with a rollback */
-async function openRows(query: Query, stillOpen: string, key: string): Promise<readonly unknown[]> {
-  try {
-    return await query(stillOpen, key)
-  } catch (error) {
-    if (field(error, 'code') !== IN_FAILED_TRANSACTION) throw error
-    throw new Error('runOnce committed nothing: a query in its function failed, and the function went on regardless', {
-      cause: error,
-    })
-  }
-}
+const QUERY_FAILED =
+  'runOnce committed nothing: a query in its function failed, and the function went on. PostgreSQL refuses to commit then'
 
-/** The SQLSTATE in_failed_sql_transaction. */
-const IN_FAILED_TRANSACTION = '25P02'
+/** The SQLSTATE of every query after one that failed: PostgreSQL would answer COMMIT with a rollback. */
+const IN_FAILED_SQL_TRANSACTION = '25P02'
 
 function databaseOf(database: PgPool | PostgresSql<unknown>): Database {
   if (typeof database === 'function' && hasMethod(database, 'unsafe') && hasMethod(database, 'begin')) {
@@ -280,13 +232,13 @@ function databaseOf(database: PgPool | PostgresSql<unknown>): Database {
   if (typeof database === 'object' && hasMethod(database, 'query') && hasMethod(database, 'connect')) {
     if (hasMethod(database, 'escapeIdentifier')) {
       throw new TypeError(
-        'postgresStore got a single Client of "pg", which cannot run transactions side by side: give it a Pool',
+        'postgresStore got a single Client of "pg", which cannot run concurrent transactions: give it a Pool',
       )
     }
     return pgDatabase(database as PgPool)
   }
   throw new TypeError(
     'postgresStore needs a Pool of "pg" or the sql of "postgres" (not the sql of a transaction). ' +
-      'What it got lacks the methods of both',
+      'The value it got lacks the methods of both',
   )
 }
