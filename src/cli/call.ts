@@ -1,26 +1,55 @@
 import type { CallOptions } from 'campaign-client'
 import type { Command } from 'commander'
+import type { $ZodObject, $ZodOptional, $ZodType } from 'zod/v4/core'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
 import { toJsonText } from '../shared/text/visible-text.ts'
-import { argumentsOf } from './arguments.ts'
+import { examples } from './commands.ts'
 import { connect } from './connection.ts'
-import { CommandFailure, EXIT, type ExitCode, usageFailure } from './exit.ts'
+import type { Context } from './context.ts'
+import { allowedCampaignsOf, isReadOnly, readOnlyFailure } from './environment.ts'
+import { CommandFailure, EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
-import { collectPairs, decimal, type Pair, wholeNumber } from './flags.ts'
-import { examples, type Frame } from './frame.ts'
+import { decimal, type Pair, queryOption, wholeNumber } from './flags.ts'
 
 interface CallFlags extends Readonly<Record<string, unknown>> {
   readonly input?: string
   readonly query?: readonly Pair[]
   readonly timeout?: number
   readonly registrationPath?: string
+  readonly readOnly?: boolean
 }
 
-/** Whatever a list of processes or a shell's history shows must not hold these. */
-const NEVER_FLAGS: ReadonlySet<string> = new Set(['secret'])
+/** Arguments that are never flags: process lists and shell histories show flags. */
+const SECRET_ARGUMENTS: ReadonlySet<string> = new Set(['secret'])
+
+/** What a retry of an operation does. */
+const RETRY: Readonly<Record<'safe' | 'guarded' | 'unsafe', string>> = {
+  safe: 'A retry has the same result.',
+  guarded: 'A retry is safe: the service refuses to do it twice.',
+  unsafe: 'A retry could count twice.',
+}
+
+/** Values of arguments in the examples of the help, from the demo data of the local service. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  account: 'ada',
+  address: '0x52908400098527886E0F7030069857D2E4169EE7',
+  aid: 'follow',
+  cid: 'welcome',
+  code: 'WELCOME',
+  id: 'launch-party',
+  pid: 'demo',
+  platform: 'discord',
+  ref_id: 'ada-link',
+  referral: 'grace',
+  referrer: 'ada',
+  scope: 'user_activity',
+  url: 'https://example.com/webhooks/campaign',
+  value: '1',
+  xp: '250',
+}
 
 /** `campaign-client call METHOD`: one subcommand for each operation of the catalogue. */
-export function define(command: Command, frame: Frame): void {
+export function define(command: Command, context: Context): void {
   command
     .usage('METHOD [--ARGUMENT VALUE ...] [--input FILE]')
     .description('Calls a method of the service and prints the data of its answer as JSON.')
@@ -32,52 +61,64 @@ export function define(command: Command, frame: Frame): void {
         'call getCampaignInfo --pid demo --query env=dev --json',
       ),
     )
-  for (const operation of Object.keys(endpoints) as OperationName[]) defineMethod(command, operation, frame)
+  for (const operation of Object.keys(endpoints) as OperationName[]) defineMethod(command, operation, context)
 }
 
-function defineMethod(parent: Command, operation: OperationName, frame: Frame): void {
-  const { method, path = 'a path of your own', retry } = endpoints[operation]
+function defineMethod(parent: Command, operation: OperationName, context: Context): void {
+  const { method, path, retry } = endpoints[operation]
+  const place = path === undefined ? 'the path of --registration-path' : `/${path}`
   const command = parent
     .command(operation)
-    .summary(`${method} /${path}`)
-    .description(`${method} /${path}. A retry is ${retry}.`)
+    .summary(`${method} ${place}`)
+    .description(`Sends ${method} to ${place}. ${RETRY[retry]}`)
+  const example: string[] = []
   for (const { name, isNumber, isOptional } of argumentsOf(operation)) {
-    if (NEVER_FLAGS.has(name)) continue
-    const help = isOptional ? 'optional' : ''
+    if (SECRET_ARGUMENTS.has(name)) continue
+    const help = isOptional ? 'optional' : 'required, here or in --input'
     if (isNumber) command.option(`--${name} <number>`, help, decimal)
     else command.option(`--${name} <text>`, help)
+    if (!isOptional) example.push(`--${name} ${EXAMPLES[name]}`)
   }
   command
-    .option('--input <file>', 'arguments as a JSON object, from a file or, with -, from standard input')
-    .option(
-      '--query <name=value>',
-      'a query parameter that the interface does not show; may be repeated, with another name',
-      collectPairs,
-    )
-    .option('--timeout <ms>', 'how long one attempt may take', wholeNumber(1, 2_147_483_647))
+    .option('--input <file>', 'read the arguments from a file with a JSON object; - for standard input')
+    .addOption(queryOption())
+    .option('--timeout <ms>', 'how long one attempt may take, in milliseconds', wholeNumber(1, 2_147_483_647))
+    .option('--read-only', 'refuse to write')
   if (operation === 'registerWebhook') {
-    command.requiredOption('--registration-path <path>', 'where webhooks are registered, below the base URL')
-    command.addHelpText('after', '\nThe secret comes by --input only: flags can be read by everybody on the machine.')
+    command.requiredOption('--registration-path <path>', 'where webhooks are registered, below CAMPAIGN_BASE_URL')
+    command.addHelpText('after', '\nGive the secret with --input: flags can be read by everybody on the machine.')
+    example.push('--registration-path webhook')
   }
-  command.action(frame.action((flags: CallFlags) => call(operation, flags, frame)))
+  command
+    .addHelpText(
+      'after',
+      examples(`call ${operation} ${example.join(' ')}`, `call ${operation} --input arguments.json`),
+    )
+    .action(context.action((flags: CallFlags) => call(operation, flags, context)))
 }
 
-async function call(operation: OperationName, flags: CallFlags, { output, env, interrupts }: Frame): Promise<ExitCode> {
+async function call(operation: OperationName, flags: CallFlags, context: Context): Promise<ExitCode> {
+  const { output, env, interrupts } = context
+  const isWrite = endpoints[operation].method !== 'GET'
+  if (isReadOnly(env, flags.readOnly) && isWrite) throw readOnlyFailure(operation)
   const request = await readArguments(operation, flags)
   const missing = argumentsOf(operation).filter(({ name, isOptional }) => !isOptional && !Object.hasOwn(request, name))
   if (missing.length > 0) {
     const flagNames = missing.map(({ name }) => `--${name}`).join(', ')
-    throw usageFailure(`${operation} needs ${flagNames}`, 'as flags, or in the JSON of --input')
+    throw usageFailure(`${operation} needs ${flagNames}`, 'give them as flags, or in the JSON of --input')
+  }
+  const allowed = allowedCampaignsOf(env)
+  if (isWrite && allowed?.includes(String(request.pid)) === false) {
+    throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not allow this ${operation}: nothing was sent`)
   }
   const client = await connect(env, { webhookRegistrationPath: flags.registrationPath })
-  // Each method takes what its own schema describes; the client holds the argument against it.
+  // The client checks the request against the schema of the operation.
   const send = client[operation] as (request: unknown, options: CallOptions) => Promise<unknown>
   const options: CallOptions = {
     ...(flags.query && { query: Object.fromEntries(flags.query) }),
     ...(flags.timeout && { timeoutMs: flags.timeout }),
   }
-  // A read that nobody waits for may end with the process; of a write one wants to know what became of it.
-  const isWrite = endpoints[operation].method !== 'GET'
+  // A signal ends a read with the process. A write is settled first, to report its outcome.
   const signal = isWrite ? interrupts.signal : undefined
   const data = await send.call(client, request, { ...options, signal }).catch((error: unknown) => {
     throw signal?.aborted ? interrupted(operation) : error
@@ -90,8 +131,8 @@ const interrupted = (operation: string): CommandFailure =>
   new CommandFailure(
     EXIT.unknownOutcome,
     'interrupted',
-    `${operation} was interrupted while its request was on its way`,
-    'it may have been applied: read the progress before you run it again',
+    `${operation} was interrupted before its answer arrived`,
+    UNKNOWN_OUTCOME_ADVICE,
   )
 
 async function readArguments(operation: OperationName, flags: CallFlags): Promise<Record<string, unknown>> {
@@ -102,6 +143,26 @@ async function readArguments(operation: OperationName, flags: CallFlags): Promis
   if (input === undefined) return Object.fromEntries(given)
   const fromFile = await readJsonObject(input)
   const twice = given.find(([name]) => Object.hasOwn(fromFile, name))
-  if (twice) throw usageFailure(`${twice[0]} is given twice: by its flag and by ${inputName(input)}`)
+  if (twice) throw usageFailure(`${twice[0]} is given twice: by its flag and in ${inputName(input)}`)
   return { ...fromFile, ...Object.fromEntries(given) }
 }
+
+interface Argument {
+  /** The name on the wire, and of the flag. */
+  readonly name: string
+  readonly isNumber: boolean
+  readonly isOptional: boolean
+}
+
+/** Lists the arguments of an operation, from its request schema. */
+function argumentsOf(operation: OperationName): readonly Argument[] {
+  const { shape } = (endpoints[operation].request as unknown as $ZodObject)._zod.def
+  return Object.entries(shape).map(([name, schema]) => ({
+    name,
+    isNumber: withoutOptional(schema)._zod.def.type === 'number',
+    isOptional: schema._zod.def.type === 'optional',
+  }))
+}
+
+const withoutOptional = (schema: $ZodType): $ZodType =>
+  schema._zod.def.type === 'optional' ? withoutOptional((schema as $ZodOptional)._zod.def.innerType) : schema

@@ -1,10 +1,32 @@
-import type { LazyCommand } from './frame.ts'
+import type { Command } from 'commander'
+import type { Context } from './context.ts'
+
+/** A command whose code is loaded only when its name is on the command line. */
+export interface LazyCommand {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<{ define(command: Command, context: Context): void | Promise<void> }>
+}
 
 /** Every command, in the order of the help. */
 export const commands: readonly LazyCommand[] = [
   { name: 'dev', summary: 'run the service on this machine, with a console', load: () => import('./dev/index.ts') },
-  { name: 'award', summary: 'award the wallets of a CSV, each once', load: () => import('./award/index.ts') },
+  { name: 'award', summary: 'award the wallets of a CSV file, each once', load: () => import('./award/index.ts') },
   { name: 'call', summary: 'call a method of the service', load: () => import('./call.ts') },
   { name: 'webhook', summary: 'send, receive and check webhook messages', load: () => import('./webhook/index.ts') },
   { name: 'types', summary: 'write the ids of a campaign as TypeScript types', load: () => import('./types/index.ts') },
 ]
+
+/** Adds every command by name and summary; flags and body only for commands named on the command line. */
+export async function addCommands(parent: Command, commands: readonly LazyCommand[], context: Context): Promise<void> {
+  for (const { name, summary, load } of commands) {
+    const command = parent.command(name).summary(summary)
+    if (!context.argv.includes(name)) continue
+    const { define } = await load()
+    await define(command, context)
+  }
+}
+
+/** Formats the examples below the help of a command. */
+export const examples = (...lines: readonly string[]): string =>
+  ['', 'Examples:', ...lines.map((line) => `  $ npx campaign-client ${line}`)].join('\n')

@@ -1,23 +1,28 @@
 import type { CampaignClient, CampaignClientOptions } from 'campaign-client'
-import { accessTokenOf, baseUrlOf } from './environment.ts'
-import { usageFailure } from './exit.ts'
+import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly } from './environment.ts'
+import { usageFailure, withoutDocsPath } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
 
-type Options = Omit<CampaignClientOptions, 'baseUrl' | 'accessToken' | 'transport' | 'fetch'>
+type Options = Pick<CampaignClientOptions, 'guard' | 'webhookRegistrationPath'>
 
-/** A client of the service that the environment names. */
+/** Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS is its guard, unless `options` has one. */
 export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Promise<CampaignClient> {
   const baseUrl = baseUrlOf(env)
   const accessToken = accessTokenOf(env)
+  const campaigns = allowedCampaignsOf(env)
+  // A wrong value is refused even where nothing is written.
+  isReadOnly(env)
   const { CampaignClient, ConfigurationError } = await import('campaign-client')
   const { nodeTransport } = await import('campaign-client/node')
   const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
+  const transport = nodeTransport(agent && { agent })
+  const guard = campaigns && { campaigns: [...campaigns] }
   try {
-    return new CampaignClient({ ...options, baseUrl, accessToken, transport: nodeTransport(agent && { agent }) })
+    return new CampaignClient({ ...(guard && { guard }), ...options, baseUrl, accessToken, transport })
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    // The user of the command knows the options by other names.
-    const message = error.message
+    // The environment and flags have other names than the options of the client.
+    const message = withoutDocsPath(error.message)
       .replace(/^CampaignClient: /, '')
       .replace(/; allowInsecureHttp: true accepts it|; pass query with a call|, or a function\b/g, '')
       .replace(/\bbaseUrl\b/g, 'CAMPAIGN_BASE_URL')

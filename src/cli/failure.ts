@@ -1,32 +1,100 @@
 import type { CampaignError } from 'campaign-client'
-import { CommandFailure, EXIT, type ExitCode } from './exit.ts'
+import manifest from '../../package.json'
 
-/** What the command ends with, whatever was thrown. */
+/** The exit codes of the command. Scripts rely on them: docs/command.md lists them. */
+export const EXIT = {
+  done: 0,
+  /** Some rows were not awarded, a signature is wrong, or a result could not be written. */
+  notAll: 1,
+  /** Wrong flags, files or environment, or a declined question. Nothing was sent. */
+  usage: 2,
+  refused: 3,
+  unreachable: 4,
+  /** A write may have been applied. */
+  unknownOutcome: 5,
+  /** A bug of the command: EX_SOFTWARE of sysexits.h. */
+  internal: 70,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** Ends the command with a message for its user. */
+export class CommandFailure extends Error {
+  readonly exitCode: ExitCode
+  /** A stable name of the failure, for `--json`. */
+  readonly code: string
+  /** What the user can do about it. */
+  readonly advice: string | undefined
+  /** Partial results, for `--json`. */
+  readonly result: Readonly<Record<string, unknown>> | undefined
+  /** One line for each detail. */
+  readonly details: readonly string[]
+
+  constructor(
+    exitCode: ExitCode,
+    code: string,
+    message: string,
+    advice?: string,
+    result?: Readonly<Record<string, unknown>>,
+    details: readonly string[] = [],
+  ) {
+    super(message)
+    this.exitCode = exitCode
+    this.code = code
+    this.advice = advice
+    this.result = result
+    this.details = details
+  }
+}
+
+/** The failure for wrong flags, files or environment: nothing was sent. */
+export const usageFailure = (message: string, advice?: string): CommandFailure =>
+  new CommandFailure(EXIT.usage, 'usage', message, advice)
+
+/** Turns anything that was thrown into the failure that the command ends with. */
 export async function describeFailure(error: unknown): Promise<CommandFailure> {
   if (error instanceof CommandFailure) return error
   const { CampaignError } = await import('campaign-client')
-  if (error instanceof CampaignError) return describeCampaignError(error)
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return new CommandFailure(EXIT.internal, 'internal', `this should not have happened: ${message}`, 'please report it')
-}
-
-function describeCampaignError({ code, message, outcome }: CampaignError): CommandFailure {
-  if (outcome === 'unknown') {
-    const advice = 'it may have been applied: read the progress before you run it again'
-    return new CommandFailure(EXIT.unknownOutcome, code, message, advice)
+  if (!(error instanceof CampaignError)) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, 'please report it')
   }
+  const { code, outcome } = error
+  const message = withDocsAddress(error.message)
+  if (outcome === 'unknown') return new CommandFailure(EXIT.unknownOutcome, code, message, UNKNOWN_OUTCOME_ADVICE)
   return new CommandFailure(exitCodeOf(code), code, message, ADVICE[code])
 }
 
-const exitCodeOf = (code: string): ExitCode => {
+/** What to do after a single write whose outcome is unknown. */
+export const UNKNOWN_OUTCOME_ADVICE = 'it may have been applied: read the progress before you run it again'
+
+/** The exit code for the code of a `CampaignError`, whatever its outcome. */
+export function exitCodeOf(code: string): ExitCode {
   if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
   return code === 'network' || code === 'timeout' ? EXIT.unreachable : EXIT.refused
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
-  network: 'is CAMPAIGN_BASE_URL right, and is the service up?',
-  timeout: 'is CAMPAIGN_BASE_URL right, and is the service up?',
-  unauthorized: 'give a fresh token in CAMPAIGN_ACCESS_TOKEN, or in the file of CAMPAIGN_ACCESS_TOKEN_FILE',
-  access_denied: 'the token is valid: does the campaign belong to its organization?',
-  rate_limited: 'too many calls: try again later',
+/** What to do after an error with this code. */
+export const ADVICE: Readonly<Record<string, string>> = {
+  network: 'check CAMPAIGN_BASE_URL, and that the service is running',
+  timeout: 'check CAMPAIGN_BASE_URL, and that the service is running',
+  unauthorized: 'set a valid token in CAMPAIGN_ACCESS_TOKEN, or in the file of CAMPAIGN_ACCESS_TOKEN_FILE',
+  access_denied: 'check the campaign ID, and that the campaign belongs to the organization of the token',
+  rate_limited: 'wait, then try again',
 }
+
+const DOCS_PATH = /docs\/([\w/-]+)\.md(?:#([\w-]+))?/
+
+/** Replaces the path of a documentation page, which leads nowhere at a terminal, by its web address or its name. */
+export function withDocsAddress(message: string): string {
+  const { homepage }: { name: string; homepage?: string } = manifest
+  return message.replace(DOCS_PATH, (_, page: string, section?: string) =>
+    homepage === undefined
+      ? `documentation page "${page}"${section === undefined ? '' : `, section ${section}`}`
+      : `${homepage.replace(/\/$/, '')}/${page}${section === undefined ? '' : `#${section}`}`,
+  )
+}
+
+/** Removes the reference to a documentation page from a message. */
+export const withoutDocsPath = (message: string): string =>
+  message.replace(new RegExp(` \\(${DOCS_PATH.source}\\)`), '')

@@ -1,28 +1,28 @@
 import { createReadStream } from 'node:fs'
-import { type CommandFailure, usageFailure } from './exit.ts'
+import { type CommandFailure, usageFailure } from './failure.ts'
 
-/** Far above any message or argument; what is larger is another file than was meant, or one without an end. */
+/** Far above any message or argument: a larger input is the wrong file, or has no end. */
 const MAX_BYTES = 64_000_000
 
-/** A file, or what comes by standard input where its name is `-`. */
-export async function readInput(name: string): Promise<Uint8Array<ArrayBuffer>> {
+/** Reads a file, or standard input where the name is `-`. */
+export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   if (name === '-' && process.stdin.isTTY) process.stderr.write('reading from standard input; end it with Ctrl-D\n')
   const chunks: Uint8Array[] = []
   let size = 0
   try {
     for await (const chunk of name === '-' ? process.stdin : createReadStream(name)) {
       size += chunk.length
-      if (size > MAX_BYTES) break
+      if (size > maxBytes) break
       chunks.push(chunk)
     }
   } catch (error) {
     throw fileFailure(`${inputName(name)} cannot be read`, error)
   }
-  if (size > MAX_BYTES) throw usageFailure(`${inputName(name)} is larger than ${MAX_BYTES / 1e6} MB`)
+  if (size > maxBytes) throw usageFailure(`${inputName(name)} is larger than ${maxBytes / 1e6} MB`)
   return new Uint8Array(Buffer.concat(chunks))
 }
 
-/** The object of a JSON file. */
+/** Reads a JSON file that holds an object. */
 export async function readJsonObject(name: string): Promise<Record<string, unknown>> {
   const value = parseInput(name, await readInput(name))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
@@ -39,11 +39,12 @@ function parseInput(name: string, bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value))
   } catch {
-    // What JSON.parse says quotes the text, and the text may hold a secret.
+    // The message of JSON.parse quotes the text, which may hold a secret.
     throw usageFailure(`${inputName(name)} is not JSON`)
   }
 }
 
+/** The name of an input, for messages. */
 export const inputName = (name: string): string => (name === '-' ? 'standard input' : `"${name}"`)
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -54,16 +55,17 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a folder',
   ENOSPC: 'the disk is full',
   EROFS: 'the disk is read-only',
+  EFBIG: 'it is too large',
   ERR_FS_FILE_TOO_LARGE: 'it is too large',
 }
 
-/** What the system says about a file, in words. */
+/** The failure for a file that cannot be used, with the reason in words. */
 export const fileFailure = (what: string, error: unknown): CommandFailure =>
-  usageFailure(`${what}: ${isSystemError(error) ? systemWords(error) : 'unknown reason'}`)
+  usageFailure(`${what}: ${isSystemError(error) ? systemReason(error) : 'unknown reason'}`)
 
-/** Whether it comes from the system, as errors of files do. */
+/** Whether an error comes from a system call. */
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && 'errno' in error
 
-/** What the system says, in words. */
-export const systemWords = ({ code = 'unknown reason' }: NodeJS.ErrnoException): string => REASONS[code] ?? code
+/** The reason of a system error, in words where they are known. */
+export const systemReason = ({ code = 'unknown reason' }: NodeJS.ErrnoException): string => REASONS[code] ?? code

@@ -1,22 +1,22 @@
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 
-/** Digits, and a point where there is one: neither the scientific form nor separators, which people read differently. */
+/** Digits with an optional point. Exponents and separators are refused: people read them differently. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 
-/** More than a number keeps exactly. */
-export const MOST_DIGITS = 15
+/** How many significant digits a JavaScript number always keeps. */
+export const MAX_DIGITS = 15
 
-/** Whether a number would not be kept as its digits say. */
-export const hasTooManyDigits = (text: string): boolean => text.replace(/^[+-]?[0.]*|\./g, '').length > MOST_DIGITS
+/** Whether a number would not be kept exactly as its digits say. */
+export const hasTooManyDigits = (text: string): boolean => text.replace(/^[+-]?[0.]*|\./g, '').length > MAX_DIGITS
 
-/** A number as people write it. @throws InvalidArgumentError, which names the flag */
+/** Parses a decimal number. @throws InvalidArgumentError, to which commander adds the flag */
 export function decimal(text: string): number {
   if (!DECIMAL.test(text)) throw new InvalidArgumentError('Write it in digits, such as 250 or 12.5.')
-  if (hasTooManyDigits(text)) throw new InvalidArgumentError(`It must not have more than ${MOST_DIGITS} digits.`)
+  if (hasTooManyDigits(text)) throw new InvalidArgumentError(`It must not have more than ${MAX_DIGITS} digits.`)
   return Number(text)
 }
 
-/** A whole number from `min` to `max`. */
+/** Parses a whole number from `min` to `max`. */
 export const wholeNumber =
   (min: number, max: number) =>
   (text: string): number => {
@@ -27,39 +27,64 @@ export const wholeNumber =
 
 export const port = wholeNumber(0, 65_535)
 
-/** An http or https URL without a password in it: URLs end up in logs. */
+/** Parses a text that is not blank. */
+export function text(given: string): string {
+  if (given.trim() !== '') return given
+  throw new InvalidArgumentError('It must not be empty.')
+}
+
+/** Parses an http or https URL. A password in it is refused: URLs end up in logs. */
 export function httpUrl(text: string): string {
-  if (!URL.canParse(text)) throw new InvalidArgumentError('It must be a URL, http:// or https:// included.')
-  const { protocol, username, password } = new URL(text)
+  const { protocol, username, password } = URL.canParse(text) ? new URL(text) : { protocol: '' }
   if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new InvalidArgumentError('It must be a URL, http:// or https:// included.')
+    throw new InvalidArgumentError('It must be a URL that starts with http:// or https://.')
   }
   if (username || password) throw new InvalidArgumentError('It must not hold a user name or a password.')
   return text
 }
 
-/** Collects a flag that may be given more than once. */
-export const collect =
-  <Value>(read: (text: string) => Value) =>
-  (text: string, before: readonly Value[] | undefined): readonly Value[] => [...(before ?? []), read(text)]
+/** Parses the name or address of a host, without scheme and port. */
+export function hostName(text: string): string {
+  if (URL.canParse(`http://${text}`) && new URL(`http://${text}`).host === text.toLowerCase()) {
+    if (!/:\d+$/.test(text)) return text
+  }
+  throw new InvalidArgumentError('It must be a host name or an address, without scheme and port.')
+}
+
+/** An option that may be given more than once. Its value is the list of all values. */
+export class RepeatableOption<Value> extends Option {
+  constructor(flags: string, description: string, read: (text: string, before: readonly Value[]) => Value) {
+    super(flags, `${description} (repeatable)`)
+    this.argParser((text, before: readonly Value[] = []) => [...before, read(text, before)])
+  }
+}
 
 export type Pair = readonly [name: string, value: string]
 
-/** Collects `NAME=VALUE`, each name once: of two values one would be lost without a word. */
-export function collectPairs(text: string, before: readonly Pair[] = []): readonly Pair[] {
+/** Parses `NAME=VALUE`. The same name twice is refused, since only one of the values could be used. */
+export function pair(text: string, before: readonly Pair[]): Pair {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('Write it as NAME=VALUE.')
   const name = text.slice(0, at)
   if (before.some(([other]) => other === name)) {
     throw new InvalidArgumentError(`${JSON.stringify(name)} is given twice.`)
   }
-  return [...before, [name, text.slice(at + 1)]]
+  return [name, text.slice(at + 1)]
 }
 
-/** The name of a host, without scheme and port. */
-export function hostName(text: string): string {
-  if (URL.canParse(`http://${text}`) && new URL(`http://${text}`).host === text.toLowerCase()) {
-    if (!/:\d+$/.test(text)) return text
+/** The option `--query`, for query parameters that the interface does not show. */
+export const queryOption = (): Option =>
+  new RepeatableOption('--query <name=value>', 'add a query parameter that the interface does not show', pair)
+
+/** Makes the command and its subcommands refuse a flag that is given twice: only one of the values could be used. */
+export function refuseRepeatedFlags(command: Command): void {
+  for (const option of command.options) {
+    if (option instanceof RepeatableOption) continue
+    let isGiven = false
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`option '${option.flags}' is given twice`)
+      isGiven = true
+    })
   }
-  throw new InvalidArgumentError('It must be a name or an address, without scheme and port.')
+  for (const subcommand of command.commands) refuseRepeatedFlags(subcommand)
 }

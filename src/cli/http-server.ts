@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { usageFailure } from './exit.ts'
+import { usageFailure } from './failure.ts'
 
-/** Starts to listen, and gives the URL, with a slash at its end. @throws CommandFailure when the port can't be had */
+/** Listens, and returns the URL with a trailing slash. @throws CommandFailure when the port or host cannot be used */
 export async function listenOn(server: Server, port: number, host: string): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, port, host)))
@@ -12,26 +12,26 @@ export async function listenOn(server: Server, port: number, host: string): Prom
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/`
 }
 
-/** Why a port could not be had, in words. */
+/** The failure for a port or host that cannot be used. */
 export function listenFailure({ code, message }: NodeJS.ErrnoException, port: number, host: string): Error {
   switch (code) {
     case 'EADDRINUSE':
       return usageFailure(
-        `port ${port} is taken`,
-        'end what uses it, or choose another with --port (0 takes a free one)',
+        `port ${port} is already in use`,
+        'stop the program that uses it, or choose another port with --port (0 takes a free one)',
       )
     case 'EACCES':
-      return usageFailure(`port ${port} needs more rights`, 'choose one above 1023 with --port')
+      return usageFailure(`no permission to listen on port ${port}`, 'choose a port above 1023 with --port')
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return usageFailure(`"${host}" is not an address of this machine`, 'leave --host out to listen on 127.0.0.1')
+      return usageFailure(`"${host}" is not an address of this machine`, 'without --host it listens on 127.0.0.1')
     default:
       return usageFailure(`cannot listen on ${host}:${port}: ${code ?? message}`)
   }
 }
 
-/** Ends a server with its connections. */
+/** Closes a server and its connections. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
@@ -39,7 +39,7 @@ export function closeServer(server: Server): Promise<void> {
   })
 }
 
-/** The whole body, or `undefined` when it is larger than allowed. */
+/** Reads the whole body, or gives `undefined` when it is larger than `maxBytes`. */
 export async function readBody(
   request: IncomingMessage,
   maxBytes: number,

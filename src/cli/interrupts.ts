@@ -1,13 +1,10 @@
-/**
- * Ctrl-C and its like. The first one asks a command to come to an orderly end; the second takes the process down at once,
- * as everybody expects who presses it again.
- */
+/** Handles Ctrl-C and its like: the first signal asks the command to finish in order, the second ends the process. */
 export class Interrupts {
   readonly #controller = new AbortController()
   #received: NodeJS.Signals | undefined
   #watching = false
 
-  /** Aborted by the first signal. From the first look at it on, signals no longer end the process by themselves. */
+  /** Aborted by the first signal. Reading it starts the handling: before that, a signal ends the process. */
   get signal(): AbortSignal {
     if (!this.#watching) {
       this.#watching = true
@@ -16,15 +13,12 @@ export class Interrupts {
     return this.#controller.signal
   }
 
-  /** The signal that came, if one did. */
+  /** The signal that was received, if any. */
   get received(): NodeJS.Signals | undefined {
     return this.#received
   }
 
-  /**
-   * Lets the process die of the signal it got. A shell that sees an orderly exit would go on with the next line of the
-   * script, though its user has pressed Ctrl-C.
-   */
+  /** Ends the process by the signal it received. After an orderly exit, a shell would run the next line of its script. */
   dieOf(name: NodeJS.Signals): void {
     this.#release()
     process.kill(process.pid, name)
@@ -32,7 +26,7 @@ export class Interrupts {
 
   readonly #onSignal = (name: NodeJS.Signals): void => {
     this.#received = name
-    // What comes next finds no listener, and ends the process.
+    // Without a listener, the next signal ends the process.
     this.#release()
     this.#controller.abort(new Error(`ended by ${name}`))
   }

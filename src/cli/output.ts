@@ -8,7 +8,7 @@ interface Styled {
   readonly style: Style
 }
 
-/** A piece of a line: shown as it is but for terminal controls, wherever it comes from. */
+/** A part of a line. Terminal controls in it are spelt out, wherever the text comes from. */
 export type Part = string | number | Styled
 
 const styled =
@@ -22,50 +22,57 @@ export const green = styled('green')
 export const yellow = styled('yellow')
 export const cyan = styled('cyan')
 
-/** A line as a file has it. */
+/** Formats a line for a file: without colours. */
 export const plainLine = (parts: readonly Part[]): string =>
   parts.map((part) => toVisible(typeof part === 'object' ? part.text : String(part))).join('')
 
-/** The version of every line that `--json` prints. It rises when a field is renamed or removed. */
+/** The version of the lines that `--json` prints. It rises when a field is renamed or removed. */
 const JSON_VERSION = 1
 
-export interface OutputStream {
+interface OutputStream {
   write(text: string, done?: () => void): unknown
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
 }
 
-/** One of the two streams, by lines. */
+/** Standard output or standard error, written line by line. */
 class Channel {
   readonly #stream: OutputStream
   readonly colours: ReturnType<typeof createColors>
-  /** Whether somebody watches who can be shown lines that change. */
-  readonly isLively: boolean
-  #gone: (() => void)[] | undefined = []
+  /** Whether the stream is a terminal that can overwrite a line. */
+  readonly isTerminal: boolean
+  /** Listeners for the end of the reader; `undefined` once it has gone. */
+  #onClosed: (() => void)[] | undefined = []
   #failure: NodeJS.ErrnoException | undefined
 
   constructor(stream: OutputStream, env: NodeJS.ProcessEnv) {
     this.#stream = stream
-    this.isLively = stream.isTTY === true && env.TERM !== 'dumb'
-    this.colours = createColors(env.NO_COLOR ? false : env.FORCE_COLOR ? true : this.isLively)
-    // Whoever reads may have had enough (`| head`): that is no reason to leave the work half done.
-    stream.on('error', (error) => this.#onGone(error))
+    this.isTerminal = stream.isTTY === true && env.TERM !== 'dumb'
+    this.colours = createColors(env.NO_COLOR ? false : env.FORCE_COLOR ? true : this.isTerminal)
+    // A reader may close early (`| head`). The work goes on.
+    stream.on('error', (error) => this.#onError(error))
   }
 
-  /** Tells of a reader who has gone away. */
-  whenGone(listener: () => void): void {
-    if (this.#gone === undefined) listener()
-    else this.#gone.push(listener)
+  /** The width of the terminal in characters. */
+  get columns(): number {
+    // A terminal that does not know its size reports 0.
+    return this.#stream.columns || 80
+  }
+
+  /** Calls `listener` once the reader has gone. */
+  whenClosed(listener: () => void): void {
+    if (this.#onClosed === undefined) listener()
+    else this.#onClosed.push(listener)
   }
 
   line(...parts: Part[]): void {
     this.write(`${parts.map((part) => this.#render(part)).join('')}\n`)
   }
 
-  /** Text that is known to be safe: our own, or made by `toJsonText`. */
+  /** Writes text that is known to be safe: our own, or made by `toJsonText`. */
   write(text: string): void {
-    if (this.#gone !== undefined) this.#stream.write(text)
+    if (this.#onClosed !== undefined) this.#stream.write(text)
   }
 
   #render(part: Part): string {
@@ -73,31 +80,29 @@ class Channel {
     return this.colours[part.style](toVisible(part.text))
   }
 
-  /** Why not all of it could be written, other than that its reader has gone; once everything is on its way. */
+  /** Flushes the stream, and gives the error that kept it from being written, if any but a closed reader. */
   async failure(): Promise<NodeJS.ErrnoException | undefined> {
-    if (this.#gone !== undefined) await new Promise<void>((resolve) => this.#stream.write('', resolve))
-    // The stream tells of an error a moment after that.
+    if (this.#onClosed !== undefined) await new Promise<void>((resolve) => this.#stream.write('', resolve))
+    // The error event comes after the callback of the write.
     await new Promise((resolve) => setImmediate(resolve))
     return this.#failure
   }
 
-  #onGone(error: NodeJS.ErrnoException): void {
+  #onError(error: NodeJS.ErrnoException): void {
     if (error.code !== 'EPIPE') this.#failure ??= error
-    const listeners = this.#gone ?? []
-    this.#gone = undefined
+    const listeners = this.#onClosed ?? []
+    this.#onClosed = undefined
     for (const listener of listeners) listener()
   }
 }
 
-/** Where a command says what it has to say. Results go to `out`, everything else to `err`. */
+/** Where a command prints: results to `out`, everything else to `err`. */
 export interface Output {
   readonly out: Channel
   readonly err: Channel
-  /** Whether the result is wanted as a line of JSON. */
+  /** Whether the result is printed as a line of JSON. */
   json: boolean
-  /** The stream under `err`, for the bar. */
-  readonly errStream: OutputStream
-  /** A result: as one line of JSON with its version where that is wanted, otherwise in words. */
+  /** Prints a result: as one line of JSON with a version, or in words. */
   result(fields: Readonly<Record<string, unknown>>, inWords: (out: Channel) => void): void
 }
 
@@ -110,7 +115,6 @@ export function createOutput(
   return {
     out,
     err: new Channel(streams.stderr, env),
-    errStream: streams.stderr,
     json,
     result(fields, inWords) {
       if (this.json) out.write(`${toJsonLine({ version: JSON_VERSION, ...fields })}\n`)

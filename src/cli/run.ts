@@ -1,19 +1,19 @@
 import { Command, CommanderError } from 'commander'
-import { commands } from './commands.ts'
-import { CommandFailure, EXIT, type ExitCode, usageFailure } from './exit.ts'
-import { describeFailure } from './failure.ts'
-import { systemWords } from './files.ts'
-import { addCommands, type Frame } from './frame.ts'
+import { addCommands, commands } from './commands.ts'
+import type { Context } from './context.ts'
+import { type CommandFailure, describeFailure, EXIT, type ExitCode, usageFailure } from './failure.ts'
+import { systemReason } from './files.ts'
+import { refuseRepeatedFlags } from './flags.ts'
 import { Interrupts } from './interrupts.ts'
 import { createOutput, dim, type Output, red } from './output.ts'
-import { leaveProxies } from './proxy.ts'
+import { closeProxyConnections } from './proxy.ts'
 
-/** Runs the command line, and sets the exit code. Never rejects. */
+/** Runs the command line and sets the exit code of the process. Never rejects. */
 export async function run(argv: readonly string[], version: string): Promise<void> {
   const { env, stdout, stderr } = process
   const output = createOutput({ stdout, stderr }, env, argv.includes('--json'))
   let exitCode: ExitCode = EXIT.done
-  const frame: Frame = {
+  const context: Context = {
     version,
     output,
     env,
@@ -26,24 +26,26 @@ export async function run(argv: readonly string[], version: string): Promise<voi
       },
   }
   try {
-    await parse(argv, frame)
+    await parse(argv, context)
     process.exitCode = exitCode
   } catch (error) {
     process.exitCode = await report(error, output)
   }
-  leaveProxies()
-  const lost = await output.out.failure()
-  if (lost === undefined) return
-  output.err.line(red('error'), ' ', `standard output cannot be written: ${systemWords(lost)}`)
+  closeProxyConnections()
+  const failure = await output.out.failure()
+  if (failure === undefined) return
+  output.err.line(red('error'), ' ', `standard output cannot be written: ${systemReason(failure)}`)
   process.exitCode ||= EXIT.notAll
 }
 
-async function parse(argv: readonly string[], frame: Frame): Promise<void> {
-  const { output, version } = frame
-  /** Help or the version, once it was asked for. */
-  let told = ''
+async function parse(argv: readonly string[], context: Context): Promise<void> {
+  const { output, version } = context
+  /** The help or the version, when it was asked for. */
+  let text = ''
   const program = new Command('campaign-client')
-    .description('The campaign engagement service at your command: a service on this machine, awards, calls, webhooks.')
+    .description(
+      'Runs the campaign engagement service on this machine, awards lists of wallets, calls methods, checks webhooks.',
+    )
     .version(version, '-V, --version', 'print the version')
     .option('--json', 'print the result as one line of JSON, last on stdout')
     .helpOption('-h, --help', 'print this help')
@@ -51,17 +53,17 @@ async function parse(argv: readonly string[], frame: Frame): Promise<void> {
     .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => {
-        told += text
+      writeOut: (part) => {
+        text += part
       },
-      writeErr: (text) => output.err.write(text),
-      // Told by `report`, in our own words.
+      writeErr: (part) => output.err.write(part),
+      // `report` prints errors.
       outputError: () => undefined,
       getOutHasColors: () => !output.json && output.out.colours.isColorSupported,
       getErrHasColors: () => output.err.colours.isColorSupported,
     })
     .configureHelp({
-      styleTitle: (text) => output.out.colours.bold(text),
+      styleTitle: (title) => output.out.colours.bold(title),
       visibleGlobalOptions: (command) => command.parent?.options.filter(({ long }) => long === '--json') ?? [],
       showGlobalOptions: true,
     })
@@ -69,36 +71,48 @@ async function parse(argv: readonly string[], frame: Frame): Promise<void> {
     .hook('preAction', (_, command) => {
       output.json = command.optsWithGlobals().json === true
     })
-  await addCommands(program, commands, frame)
+  await addCommands(program, commands, context)
+  refuseRepeatedFlags(program)
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error
-    output.result(error.code === 'commander.version' ? { packageVersion: version } : { help: told }, (out) =>
-      out.write(told),
-    )
+    const result = error.code === 'commander.version' ? { packageVersion: version } : { help: text }
+    output.result(result, (out) => out.write(text))
   }
 }
 
 const environmentHelp = `
+Examples:
+  $ npx campaign-client dev
+  $ npx campaign-client award party.csv --pid demo --dry-run
+
 Environment:
-  CAMPAIGN_BASE_URL           the service, /api/v1 included
-  CAMPAIGN_ACCESS_TOKEN       the bearer token; or CAMPAIGN_ACCESS_TOKEN_FILE, read again when it has expired
-  CAMPAIGN_WEBHOOK_SECRET     the secret of the webhook
-  HTTPS_PROXY, NO_PROXY       obeyed; NO_COLOR as well
+  CAMPAIGN_BASE_URL           address of the service, ending in /api/v1
+  CAMPAIGN_ACCESS_TOKEN       bearer token
+  CAMPAIGN_ACCESS_TOKEN_FILE  file that holds the token; read again after a 401
+  CAMPAIGN_WEBHOOK_SECRET     secret of the webhook
+  CAMPAIGN_READ_ONLY          1 or true: refuse every write
+  CAMPAIGN_ALLOWED_CAMPAIGNS  campaigns that may be written to, such as demo,test
+  HTTPS_PROXY, NO_PROXY       proxy for https, and hosts that are reached without it
+  NO_COLOR                    no colours, no progress bar
 
 Exit codes:
-  0 done · 1 some rows not awarded, or a wrong signature · 2 wrong flags, files or environment; nothing was sent
-  3 refused by the service · 4 unreachable · 5 a write that may have been applied`
+  0  done
+  1  some rows were not awarded, or a signature is wrong
+  2  wrong flags, files or environment, or declined; nothing was sent
+  3  refused by the service
+  4  the service cannot be reached
+  5  the outcome of a write is unknown: it may have been applied`
 
-/** Says what went wrong, and what the process ends with. */
+/** Prints what went wrong, and returns the exit code. */
 async function report(error: unknown, output: Output): Promise<ExitCode> {
   const failure = error instanceof CommanderError ? toUsageFailure(error) : await describeFailure(error)
   if (output.json) {
     const { code, message, advice, exitCode, result } = failure
     output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } }, () => undefined)
   }
-  // There stands the help instead.
+  // The help was printed in place of an error.
   if (error instanceof CommanderError && error.code === NO_COMMAND) return failure.exitCode
   output.err.line(red('error'), ' ', failure.message)
   for (const detail of failure.details) output.err.line('  ', detail)
@@ -106,17 +120,17 @@ async function report(error: unknown, output: Output): Promise<ExitCode> {
   return failure.exitCode
 }
 
-/** Of the error after a command that wants another one behind it. */
+/** The error code for a command that needs a subcommand. */
 const NO_COMMAND = 'commander.help'
 
 function toUsageFailure({ code, message }: CommanderError): CommandFailure {
-  if (code === NO_COMMAND) return usageFailure('the command line ends before it says what to do', 'see --help')
-  const [, told = '', hint] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? []
-  const sentence = withoutValue(code, told)
-  return new CommandFailure(EXIT.usage, 'usage', sentence, hint ?? secretAdvice(sentence) ?? 'see --help')
+  if (code === NO_COMMAND) return usageFailure('no command is given', 'see --help')
+  const [, problem = '', hint] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? []
+  const sentence = withoutValue(code, problem)
+  return usageFailure(sentence, hint ?? secretAdvice(sentence) ?? 'see --help')
 }
 
-/** The sentence without what was given: it may hold a password, or be a secret that was meant for somewhere else. */
+/** Removes the value that was given: it may hold a password, or a secret meant for another place. */
 function withoutValue(code: string, sentence: string): string {
   if (code === 'commander.unknownOption') return sentence.replace(/=.*'$/s, "'")
   if (code !== 'commander.invalidArgument') return sentence

@@ -216,10 +216,10 @@ describe('send', () => {
   })
 })
 
-describe('verify and doctor', () => {
+describe('verify and diagnose', () => {
   const BODY = '{"id":"1","scope":"x"}'
 
-  async function judge(command: 'verify' | 'doctor', body: string | Uint8Array, signature: string) {
+  async function judge(command: 'verify' | 'diagnose', body: string | Uint8Array, signature: string) {
     const args = ['webhook', command, '-', '--signature', signature]
     const [words, json] = await Promise.all([
       run(args, { env, input: body }),
@@ -237,7 +237,7 @@ describe('verify and doctor', () => {
       words: expect.stringContaining('right'),
       json: { version: 1, valid: true, id: '1', kind: 'unknown' },
     })
-    expect(await judge('doctor', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
+    expect(await judge('diagnose', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
   })
 
   test('a right signature of something that is no message', async () => {
@@ -254,14 +254,14 @@ describe('verify and doctor', () => {
     ['nothing', BODY, '', 'missing_signature', 'missing_signature'],
   ])('a wrong signature: %s', async (_, body, signature, reason, finding) => {
     expect(await judge('verify', body, signature)).toMatchObject({ code: 1, json: { valid: false, reason } })
-    const { code, json, words } = await judge('doctor', body, signature)
+    const { code, json, words } = await judge('diagnose', body, signature)
     expect(code).toBe(1)
     expect(json).toMatchObject({ matches: false, findings: [{ code: finding, message: expect.any(String) }] })
     expect(words).toContain(finding)
   })
 
   test('want a file, a signature and a secret', async () => {
-    for (const command of ['verify', 'doctor']) {
+    for (const command of ['verify', 'diagnose']) {
       expect(await run(['webhook', command, '-'], { env })).toMatchObject({ code: 2 })
       expect(await run(['webhook', command, '/no/such', '--signature', 'x'], { env })).toMatchObject({ code: 2 })
       expect(await run(['webhook', command, '-', '--signature', 'x'])).toMatchObject({ code: 2 })

@@ -1,51 +1,51 @@
+import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import { accessTokenOf, baseUrlOf } from '../environment.ts'
-import { EXIT, type ExitCode } from '../exit.ts'
-import { collect, decimal, wholeNumber } from '../flags.ts'
-import { examples, type Frame } from '../frame.ts'
+import { examples } from '../commands.ts'
+import type { Context } from '../context.ts'
+import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, readOnlyFailure } from '../environment.ts'
+import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
+import { inputName } from '../files.ts'
+import { decimal, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
-import { carryOut } from './carry-out.ts'
-import { ListFile } from './csv/list-file.ts'
-import { readLedgerFacts } from './ledger-facts.ts'
-import { type CheckedList, checkList } from './list.ts'
-import { type Plan, planFields, planLines } from './plan.ts'
-import { checkReportPaths, writeReports } from './report-files.ts'
-import { reportRows } from './report-rows.ts'
+import { listFailure, readList, totalsOf } from './list.ts'
+import { makePlan, type Plan, planFields, planLines } from './plan.ts'
+import { checkReportPaths, writeReports } from './reports.ts'
+import { type SendFlags, sendAwards } from './send.ts'
 
-export interface AwardFlags {
+interface AwardFlags extends SendFlags {
   readonly pid?: string
   readonly ledger?: string
   readonly run: string
   readonly dryRun?: boolean
-  readonly yes?: boolean
-  readonly again?: boolean
-  readonly maxXp?: number
   readonly maxTotalXp?: number
-  readonly concurrency: number
-  readonly retryRejected?: boolean
-  readonly report?: readonly string[]
+  readonly readOnly?: boolean
 }
 
 /** `campaign-client award` */
-export function define(command: Command, frame: Frame): void {
+export function define(command: Command, context: Context): void {
   command
     .usage('FILE.csv [options]')
     .description(
-      'Awards the wallets of a CSV, each row once, however often it is run. The first line names the columns: address, ' +
-        'xp, and id or reason; pid as well unless --pid gives it. Everything is checked before the first row is sent.',
+      'Awards the wallets of a CSV file, each row once, however often you run it. The first line names the columns: ' +
+        'address, xp, id or reason, and pid unless --pid is given. Every row is checked before the first one is sent.',
     )
-    .argument('<file>', 'the list, as CSV')
+    .argument('<file>', 'the list, as CSV; - for standard input')
     .option('--pid <pid>', 'campaign ID of all rows', text)
-    .option('--ledger <file>', 'what has been awarded; to go on, give the same one (default: FILE.csv.ledger)', text)
-    .option('--run <name>', 'name of the run that the ledger belongs to', text, 'default')
-    .option('--dry-run', 'check everything and show what would be done; nothing is sent')
+    .option(
+      '--ledger <file>',
+      'where the awards are recorded; use the same file to continue (default: FILE.csv.ledger)',
+      text,
+    )
+    .option('--run <name>', 'name of the run in the ledger', text, 'default')
+    .option('--dry-run', 'check the list and show the plan; send nothing')
     .option('--yes', 'do not ask')
     .option('--again', 'award wallets again that were awarded in this campaign under another id')
-    .option('--max-xp <number>', 'refuse a list with a row above it', amount)
-    .option('--max-total-xp <number>', 'refuse a list that comes to more in all', amount)
+    .option('--max-xp <number>', 'refuse a list with more XP in a row', amount)
+    .option('--max-total-xp <number>', 'refuse a list with more XP in all', amount)
     .option('--concurrency <n>', 'how many awards are under way at once', wholeNumber(1, 1_000), 8)
-    .option('--retry-rejected', 'send what the service has rejected before again')
-    .option('--report <file>', 'write a report: .json, .csv or .txt; may be repeated', collect(text))
+    .option('--retry-rejected', 'send awards again that the service rejected before')
+    .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
+    .option('--read-only', 'refuse to send; --dry-run is allowed')
     .addHelpText(
       'after',
       `${examples(
@@ -58,12 +58,7 @@ A list:
   address,xp,reason
   0x52908400098527886E0F7030069857D2E4169EE7,250,launch party`,
     )
-    .action(frame.action((file: string, flags: AwardFlags) => award(file, flags, frame)))
-}
-
-function text(given: string): string {
-  if (given.trim() !== '') return given
-  throw new InvalidArgumentError('It must not be empty.')
+    .action(context.action((file: string, flags: AwardFlags) => award(file, flags, context)))
 }
 
 function amount(given: string): number {
@@ -72,51 +67,53 @@ function amount(given: string): number {
   throw new InvalidArgumentError('It must not be negative.')
 }
 
-async function award(name: string, flags: AwardFlags, frame: Frame): Promise<ExitCode> {
-  const { env } = frame
-  const ledger = flags.ledger ?? `${name}.ledger`
-  const baseUrl = flags.dryRun ? undefined : baseUrlOf(env)
-  if (!flags.dryRun) accessTokenOf(env)
-  await checkReportPaths(flags.report ?? [], [name, ledger, `${ledger}.lock`])
-  const file = await ListFile.open(name)
-  try {
-    const { list, facts } = await readPlan(file, ledger, flags)
-    const plan: Plan = { list, facts, ledger, run: flags.run, baseUrl }
-    return await (flags.dryRun ? dryRun(plan, flags, frame) : carryOut(plan, flags, frame))
-  } finally {
-    await file.close()
+async function award(name: string, flags: AwardFlags, context: Context): Promise<ExitCode> {
+  const { env } = context
+  const { pid, maxXp, dryRun, run, retryRejected = false, report = [] } = flags
+  if (isReadOnly(env, flags.readOnly) && !dryRun) throw readOnlyFailure('award')
+  const baseUrl = dryRun ? undefined : baseUrlOf(env)
+  if (!dryRun) accessTokenOf(env)
+  const allowed = allowedCampaignsOf(env)
+  if (pid !== undefined && allowed?.includes(pid) === false) {
+    throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not list the campaign of --pid, ${JSON.stringify(pid)}`)
   }
-}
+  const ledger = flags.ledger ?? (await ledgerBeside(name))
+  await checkReportPaths(report, [name, ledger, `${ledger}.lock`])
 
-async function readPlan(file: ListFile, ledger: string, flags: AwardFlags): Promise<Pick<Plan, 'list' | 'facts'>> {
-  const { pid, maxXp, retryRejected = false } = flags
   const { rewardId } = await import('campaign-client/bulk')
-  const { list, holders } = await checkList(file, { pid, maxXp, rewardId })
-  const facts = await readLedgerFacts(ledger, list, holders, retryRejected)
-  requireRight(list, flags)
-  return { list, facts }
+  const list = await readList(name, { pid, allowed, maxXp, rewardId })
+  const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
+  refuseMoreThan(flags.maxTotalXp, plan)
+  if (list.problems.length > 0) throw listFailure(list)
+  return dryRun ? showPlan(plan, report, context) : sendAwards(plan, flags, context)
 }
 
-/** @throws CommandFailure with everything that is wrong with the list */
-function requireRight({ problems, xp, file }: CheckedList, { maxTotalXp }: AwardFlags): void {
-  if (maxTotalXp !== undefined && xp > maxTotalXp) {
-    problems.add({ message: `the list comes to ${xp} XP, more than the ${maxTotalXp} of --max-total-xp` })
-  }
-  if (problems.count > 0) throw problems.failure(file.name)
+/** The default ledger. A list that is not a file has no place beside it. */
+async function ledgerBeside(name: string): Promise<string> {
+  const isPipe =
+    name === '-' ||
+    (await stat(name).then(
+      (stats) => !stats.isFile() && !stats.isDirectory(),
+      () => false,
+    ))
+  if (!isPipe) return `${name}.ledger`
+  throw usageFailure(`the list comes from ${inputName(name)}, so --ledger must name the ledger`)
 }
 
-async function dryRun(plan: Plan, { report = [] }: AwardFlags, { output }: Frame): Promise<ExitCode> {
+function refuseMoreThan(maxTotalXp: number | undefined, { list }: Plan): void {
+  const { xp } = totalsOf(list.awards.values())
+  if (maxTotalXp === undefined || xp <= maxTotalXp) return
+  list.problems.push({ message: `the list has ${xp} XP in all, more than the ${maxTotalXp} of --max-total-xp` })
+}
+
+async function showPlan(plan: Plan, reports: readonly string[], { output }: Context): Promise<ExitCode> {
   const fields = { dryRun: true, ...planFields(plan) }
   const lines = planLines(plan)
-  const failures = await writeReports(report, {
-    fields,
-    lines: lines.map(plainLine),
-    rows: () => reportRows(plan.list, plan.ledger),
-  })
+  const failures = await writeReports(reports, { fields, lines: lines.map(plainLine), plan })
   output.result(fields, (out) => {
     for (const parts of lines) out.line(...parts)
   })
-  output.err.line('nothing was sent')
+  output.err.line('dry run: nothing was sent')
   for (const failure of failures) throw failure
   return EXIT.done
 }

@@ -1,145 +1,118 @@
+import { createHash } from 'node:crypto'
 import type { AwardRow } from 'campaign-client/bulk'
-import { AwardIndex } from '../../bulk/ledger/award-index.ts'
-import { EntryTable } from '../../bulk/ledger/entry-table.ts'
-import { Tally } from '../../bulk/report/tally.ts'
-import { usageFailure } from '../exit.ts'
-import { inputName } from '../files.ts'
-import { type Columns, readColumns } from './csv/columns.ts'
-import type { ListFile } from './csv/list-file.ts'
-import { BrokenCsv, type CsvRecord, readRecords } from './csv/records.ts'
-import { type RowRules, readRow } from './csv/rows.ts'
-import { NumberList } from './number-list.ts'
-import { Problems } from './problems.ts'
+import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
+import { inputName, readInput } from '../files.ts'
+import { readColumns } from './csv/columns.ts'
+import { decodeText } from './csv/decode-text.ts'
+import { readRecords } from './csv/read-records.ts'
+import { type ListProblem, type RowRules, readRow } from './csv/read-row.ts'
 
-/** A list that was read once, from its first row to its last. */
-export interface CheckedList {
-  readonly file: ListFile
-  readonly problems: Problems
-  /** The line of each row. */
-  readonly lines: NumberList
-  /** Each award once, however many rows name it. */
-  readonly awards: AwardIndex
-  /** The line of the first row of each award. */
-  readonly firstLines: NumberList
-  /** How many wallets there are, each once in each campaign. */
-  readonly wallets: number
-  readonly pids: ReadonlySet<string>
-  /** Of the awards. */
-  readonly xp: number
-  /** Columns that are left alone. */
+/** A row of a list, with its line in the file. */
+export interface ListRow extends AwardRow {
+  readonly line: number
+}
+
+/** A list of awards, read into memory and checked. */
+export interface AwardList {
+  readonly name: string
+  readonly sha256: string
+  /** Every row, in the order of the file. */
+  readonly rows: readonly ListRow[]
+  /** The first row of each award, by id. */
+  readonly awards: ReadonlyMap<string, ListRow>
+  /** Every mistake, in the order in which it was found. */
+  readonly problems: ListProblem[]
+  /** The columns that are not read, by name. */
   readonly unused: readonly string[]
-  /** The rows once more. @throws CommandFailure when the file is not the same any more */
-  rows(): AsyncGenerator<AwardRow>
 }
 
-/** Who is awarded. Apart from the list, since a run has no use for it any more. */
-export interface Holders {
-  /** The wallets, each once in each campaign. */
-  readonly wallets: Wallets
-  /** The wallet of each award. */
-  readonly walletOf: NumberList
+/** A million rows take some 80 MB. */
+const MAX_LIST_BYTES = 256_000_000
+
+/** Reads a list and finds every mistake in it. @throws CommandFailure when it is not a list of awards */
+export async function readList(name: string, rules: Omit<RowRules, 'columns'>): Promise<AwardList> {
+  return parseList(name, await readInput(name, MAX_LIST_BYTES), rules)
 }
 
-type Rules = Omit<RowRules, 'columns'>
-
-/** Reads a whole list and finds all that is wrong with it. Keeps a few dozen bytes of each row. */
-export async function checkList(file: ListFile, rules: Rules): Promise<{ list: CheckedList; holders: Holders }> {
-  const problems = new Problems()
-  const lines = new NumberList()
-  const awards = new AwardIndex()
-  const firstLines = new NumberList()
-  const wallets = new Wallets()
-  const walletOf = new NumberList()
-  const pids = new Set<string>()
-  const tally = new Tally()
-  const { columns, records } = await begin(file, rules)
-  const isById = columns.places.id !== undefined
-
-  const add = (row: AwardRow, line: number): void => {
-    lines.push(line)
-    const entry = awards.seek(row)
-    if (entry === -1) {
-      awards.add()
-      firstLines.push(line)
-      walletOf.push(wallets.add(row))
-      pids.add(row.pid)
-      tally.add('awarded', row.xp)
-    } else if (!awards.isBound(entry)) {
-      const before = firstLines.at(entry)
-      problems.add(
-        isById
-          ? { line, column: 'id', message: `stands for another award on line ${before}` }
-          : { line, column: 'xp', message: `is not what line ${before} has for the same wallet and reason` },
-      )
+export function parseList(name: string, bytes: Uint8Array, rules: Omit<RowRules, 'columns'>): AwardList {
+  const { records, broken } = readRecords(decodeText(bytes, inputName(name)))
+  const [header, ...others] = records
+  if (header === undefined) {
+    throw usageFailure(`${inputName(name)}${broken ? `: line ${broken.line} ${broken.message}` : ' is empty'}`)
+  }
+  const columns = readColumns(header.cells, rules.pid)
+  const rows: ListRow[] = []
+  const awards = new Map<string, ListRow>()
+  const problems: ListProblem[] = []
+  for (const record of others) {
+    const read = readRow(record, { ...rules, columns })
+    if ('problems' in read) {
+      problems.push(...read.problems)
+      continue
     }
+    const row = { ...read.row, line: record.line }
+    rows.push(row)
+    const first = awards.get(row.id)
+    if (first === undefined) awards.set(row.id, row)
+    else if (!isSameAward(first, row)) problems.push(contradiction(row, first, columns.places.id !== undefined))
   }
-
-  const each = { ...rules, columns }
-  try {
-    for await (const record of records) {
-      const read = readRow(record, each)
-      if (Array.isArray(read)) problems.add(...read)
-      else add(read as AwardRow, record.line)
-    }
-  } catch (error) {
-    if (!(error instanceof BrokenCsv)) throw error
-    problems.add({ line: error.line, message: error.message })
-  }
-  if (lines.length === 0 && problems.count === 0) throw usageFailure(`${inputName(file.name)} has no rows`)
-  const list: CheckedList = {
-    file,
-    problems,
-    lines,
-    awards,
-    firstLines,
-    wallets: wallets.size,
-    pids,
-    // What adding up decimals leaves behind is no XP.
-    xp: Number(tally.xp.awarded.toPrecision(15)),
-    unused: columns.unused,
-    async *rows() {
-      const again = await begin(file, rules)
-      for await (const record of again.records) {
-        const read = readRow(record, each)
-        if (!Array.isArray(read)) yield read as AwardRow
-      }
-    },
-  }
-  return { list, holders: { wallets, walletOf } }
+  if (broken !== undefined) problems.push(broken)
+  if (others.length === 0 && broken === undefined) throw usageFailure(`${inputName(name)} has no rows`)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { name, sha256, rows, awards, problems, unused: columns.unused }
 }
 
-/** Reads the first line; the others come after it. @throws CommandFailure when it is no list of awards */
-async function begin(
-  file: ListFile,
-  { pid }: Rules,
-): Promise<{ columns: Columns; records: AsyncGenerator<CsvRecord> }> {
-  const records = readRecords(file)
-  const first = await records.next().catch((error: unknown) => {
-    throw error instanceof BrokenCsv
-      ? usageFailure(`${inputName(file.name)}: line ${error.line} ${error.message}`)
-      : error
-  })
-  if (first.done) throw usageFailure(`${inputName(file.name)} is empty`)
-  return { columns: readColumns(first.value.cells, pid), records }
+/** Whether two rows with the same id are the same award. */
+export const isSameAward = (one: AwardRow, other: AwardRow): boolean =>
+  one.pid === other.pid && one.xp === other.xp && one.address.toLowerCase() === other.address.toLowerCase()
+
+const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): ListProblem =>
+  hasIds
+    ? { line, column: 'id', message: `is the id of another award on line ${first.line}` }
+    : { line, column: 'xp', message: `differs from line ${first.line}, which has the same wallet and reason` }
+
+/** How many problems are kept for `--json` and printed. */
+const MAX_PROBLEMS = 1_000
+
+/** The failure that lists the mistakes of a list, by line. */
+export function listFailure({ name, problems }: AwardList): CommandFailure {
+  const count = problems.length
+  const sorted = [...problems].sort((one, other) => (one.line ?? 0) - (other.line ?? 0)).slice(0, MAX_PROBLEMS)
+  const omitted = count - sorted.length
+  return new CommandFailure(
+    EXIT.usage,
+    'wrong_list',
+    `${inputName(name)} has ${count === 1 ? 'a mistake' : `${count} mistakes`}: nothing was sent`,
+    undefined,
+    { problems: sorted, problemsOmitted: omitted },
+    [...sorted.map(problemText), ...(omitted > 0 ? [`… and ${omitted} more`] : [])],
+  )
 }
 
-/** Wallets by campaign, in some 35 bytes each. Letter case makes no difference. */
-export class Wallets {
-  readonly #table = new EntryTable()
+const problemText = ({ line, column, message }: ListProblem): string =>
+  line === undefined ? message : `line ${line}${column === undefined ? '' : `, column ${column}`}: ${message}`
 
-  get size(): number {
-    return this.#table.size
-  }
+/** A number of awards, of wallets among them, and their XP. */
+export interface Totals {
+  readonly awards: number
+  readonly wallets: number
+  readonly xp: number
+}
 
-  /** Its number. */
-  add(award: Pick<AwardRow, 'pid' | 'address'>): number {
-    const found = this.find(award)
-    return found === -1 ? this.#table.add() : found
+export function totalsOf(rows: Iterable<AwardRow>): Totals {
+  const wallets = new Set<string>()
+  let awards = 0
+  let xp = 0
+  for (const row of rows) {
+    awards++
+    wallets.add(row.address.toLowerCase())
+    xp = addXp(xp, row.xp)
   }
+  return { awards, wallets: wallets.size, xp }
+}
 
-  /** Its number, or -1. */
-  find({ pid, address }: Pick<AwardRow, 'pid' | 'address'>): number {
-    const key = Buffer.from(`${address.toLowerCase()}${pid}`)
-    return this.#table.find(key, 0, key.length)
-  }
+/** Adds decimals as people do: 0.1 and 0.2 are 0.3. */
+export function addXp(one: number, other: number): number {
+  const sum = one + other
+  return Number.isInteger(sum) ? sum : Number(sum.toPrecision(15))
 }

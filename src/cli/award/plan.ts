@@ -1,65 +1,151 @@
+import { existsSync } from 'node:fs'
+import type { LedgerEntry, Verdict } from 'campaign-client/bulk'
 import { bold, dim, type Part, yellow } from '../output.ts'
-import type { LedgerFacts } from './ledger-facts.ts'
-import type { CheckedList } from './list.ts'
-import { counted, some } from './words.ts'
+import { type AwardList, addXp, isSameAward, type ListRow, type Totals, totalsOf } from './list.ts'
+import { counted, firstOf, some } from './words.ts'
 
 /** What a run is about to do. */
 export interface Plan {
-  readonly list: CheckedList
-  readonly facts: LedgerFacts
+  readonly list: AwardList
+  readonly pids: readonly string[]
+  readonly total: Totals
+  readonly ledger: string
+  /** The name of the run in the ledger. */
+  readonly run: string
+  /** Where the awards are sent; `undefined` in a dry run. */
+  readonly baseUrl: string | undefined
+  /** The verdicts that the ledger has for awards of the list, by id. */
+  readonly verdicts: ReadonlyMap<string, Verdict>
+  /** The awards that this run sends. */
+  readonly toSend: Totals
+  /** Wallets to be awarded that the ledger has as awarded in the same campaign under another id. */
+  readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
+}
+
+interface PlanOptions {
   readonly ledger: string
   readonly run: string
-  /** Where the awards go; absent where nothing will be sent. */
   readonly baseUrl: string | undefined
+  readonly retryRejected: boolean
 }
+
+/** Compares a list with its ledger. Adds a problem for each row that contradicts the ledger. */
+export async function makePlan(list: AwardList, { retryRejected, ...options }: PlanOptions): Promise<Plan> {
+  const verdicts = new Map<string, Verdict>()
+  /** Awards under ids that the list does not have, by wallet and campaign. */
+  const others = new Map<string, LedgerEntry>()
+
+  const { readLedger } = await import('campaign-client/bulk')
+  for (const entry of existsSync(options.ledger) ? await readLedger(options.ledger) : []) {
+    const { id, address, pid, xp, verdict } = entry
+    const row = list.awards.get(id)
+    if (row === undefined) {
+      if (verdict !== 'rejected') others.set(walletKey(entry), entry)
+    } else if (!isSameAward(row, entry)) {
+      const message = `the ledger has the id of this row for another award: ${address}, campaign ${pid}, ${xp} XP`
+      list.problems.push({ line: row.line, message })
+    } else {
+      verdicts.set(id, verdict)
+    }
+  }
+
+  const rows = [...list.awards.values()]
+  const isSent = (verdict: Verdict | undefined): boolean =>
+    verdict === undefined || verdict === 'indeterminate' || (verdict === 'rejected' && retryRejected)
+  const toSend = rows.filter(({ id }) => isSent(verdicts.get(id)))
+  return {
+    ...options,
+    list,
+    pids: [...new Set(rows.map(({ pid }) => pid))],
+    total: totalsOf(rows),
+    verdicts,
+    toSend: totalsOf(toSend),
+    awardedBefore: awardedBefore(toSend, others),
+  }
+}
+
+/** Counts the awards of some rows that the ledger has, by verdict. */
+export function recordedTotals({ verdicts }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {
+  const awards = new Map(rows.map((row) => [row.id, row]))
+  const of = (verdict: Verdict) => totalsOf([...awards.values()].filter(({ id }) => verdicts.get(id) === verdict))
+  return {
+    awarded: of('awarded'),
+    alreadyAwarded: of('alreadyAwarded'),
+    unconfirmed: of('unconfirmed'),
+    rejected: of('rejected'),
+    indeterminate: of('indeterminate'),
+  }
+}
+
+const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): string => `${address.toLowerCase()} ${pid}`
+
+const MAX_EXAMPLES = 3
+
+function awardedBefore(toSend: readonly ListRow[], others: ReadonlyMap<string, LedgerEntry>): Plan['awardedBefore'] {
+  const found = new Map<string, LedgerEntry>()
+  for (const row of toSend) {
+    const other = others.get(walletKey(row))
+    if (other !== undefined) found.set(row.address.toLowerCase(), other)
+  }
+  return { wallets: found.size, examples: [...found.values()].slice(0, MAX_EXAMPLES) }
+}
+
+const MAX_CAMPAIGNS = 100
 
 /** The plan, for `--json` and reports. */
-export const planFields = ({ list, facts, ledger, run, baseUrl }: Plan): Record<string, unknown> => ({
-  file: list.file.name,
-  sha256: list.file.sha256,
-  ...(baseUrl !== undefined && { baseUrl }),
-  ledger,
-  run,
-  plan: {
-    rows: list.lines.length,
-    awards: list.awards.size,
-    wallets: list.wallets,
-    xp: list.xp,
-    campaigns: [...list.pids].slice(0, MOST_CAMPAIGNS),
-    ...facts,
-  },
-})
-
-const MOST_CAMPAIGNS = 100
-
-/** What a run is about to do, for people. */
-export function planLines({ list, facts, ledger, run, baseUrl }: Plan): Part[][] {
-  const { awardedBefore, done, inDoubt, toSend } = facts
-  const told: Part[][] = [[bold(list.file.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)]]
-  const line = (name: string, ...parts: Part[]) => told.push([dim(`  ${name.padEnd(10)}`), ...parts])
-  line('campaign', firstOf([...list.pids]))
-  line('list', `${some(list.lines.length, 'row')}, ${some(list.wallets, 'wallet')}, ${counted(list.xp)} XP`)
-  const duplicates = list.lines.length - list.awards.size
-  if (duplicates > 0) line('', `${some(duplicates, 'row')} the same as one before: each award is made once`)
-  if (list.unused.length > 0) line('', dim(`columns that are not read: ${firstOf(list.unused)}`))
-  line('ledger', ledger, dim(`  run ${run}`))
-  if (done.awards > 0) {
-    const rejected =
-      done.rejected > 0 ? `; ${counted(done.rejected)} of them rejected: --retry-rejected sends these again` : ''
-    line('', `${some(done.awards, 'award')} done before, ${counted(done.xp)} XP${rejected}`)
+export function planFields(plan: Plan): Record<string, unknown> {
+  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore } = plan
+  const recorded = recordedTotals(plan, list.rows)
+  return {
+    file: list.name,
+    sha256: list.sha256,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ledger,
+    run,
+    plan: {
+      rows: list.rows.length,
+      ...total,
+      campaigns: pids.slice(0, MAX_CAMPAIGNS),
+      recorded,
+      toSend,
+      awardedBefore,
+    },
   }
-  if (inDoubt > 0) line('', `${some(inDoubt, 'award')} in doubt: sent again under the same id`)
-  line('to send', bold(`${some(toSend.awards, 'award')}, ${some(toSend.wallets, 'wallet')}, ${counted(toSend.xp)} XP`))
-  if (awardedBefore.wallets === 0) return told
-  line('', yellow(`${some(awardedBefore.wallets, 'wallet')} awarded in this campaign before, under another id:`))
-  for (const { address, xp, at } of awardedBefore.examples) line('', `${address}  ${counted(xp)} XP`, dim(`  ${at}`))
-  if (awardedBefore.wallets > awardedBefore.examples.length) line('', '…')
-  line('', 'Has a reason or an id been edited? They would be paid twice.')
-  return told
 }
 
-const MOST_SHOWN = 5
+/** The plan, for people. */
+export function planLines(plan: Plan): Part[][] {
+  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore } = plan
+  const lines: Part[][] = [
+    [bold(list.name === '-' ? 'standard input' : list.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)],
+  ]
+  const line = (name: string, ...parts: Part[]) => lines.push([dim(`  ${name.padEnd(10)}`), ...parts])
+  line(pids.length === 1 ? 'campaign' : 'campaigns', firstOf(pids))
+  line('list', `${some(list.rows.length, 'row')}, ${some(total.wallets, 'wallet')}, ${counted(total.xp)} XP`)
+  const duplicates = list.rows.length - total.awards
+  if (duplicates > 0) line('', `${some(duplicates, 'row')} the same as an earlier row: each award is made once`)
+  if (list.unused.length > 0) line('', dim(`ignored columns: ${firstOf(list.unused)}`))
 
-const firstOf = (names: readonly string[]): string =>
-  names.slice(0, MOST_SHOWN).join(', ') +
-  (names.length > MOST_SHOWN ? ` and ${counted(names.length - MOST_SHOWN)} more` : '')
+  line('ledger', ledger, dim(`  run ${run}`))
+  const recorded = recordedTotals(plan, list.rows)
+  const has = (awards: number, xp: number, words: string) => {
+    if (awards > 0) line('', `${some(awards, 'award')} ${words}, ${counted(xp)} XP`)
+  }
+  const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
+  has(awarded.awards + alreadyAwarded.awards, addXp(awarded.xp, alreadyAwarded.xp), 'made before')
+  has(rejected.awards, rejected.xp, 'rejected before (--retry-rejected sends rejected awards again)')
+  has(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
+  has(indeterminate.awards, indeterminate.xp, 'with an unknown outcome, sent again under the same id')
+
+  line('to send', bold(`${some(toSend.awards, 'award')}, ${some(toSend.wallets, 'wallet')}, ${counted(toSend.xp)} XP`))
+  if (awardedBefore.wallets === 0) return lines
+  const were = awardedBefore.wallets === 1 ? 'was' : 'were'
+  line(
+    '',
+    yellow(`${some(awardedBefore.wallets, 'wallet')} ${were} awarded in this campaign before, under another id:`),
+  )
+  for (const { address, xp, at } of awardedBefore.examples) line('', `${address}  ${counted(xp)} XP`, dim(`  ${at}`))
+  if (awardedBefore.wallets > awardedBefore.examples.length) line('', '…')
+  line('', 'If you edited a reason or an id, these wallets would be paid twice.')
+  return lines
+}

@@ -1,26 +1,23 @@
 import type { AwardProgress } from 'campaign-client/bulk'
-import { dim, type Output } from '../output.ts'
+import { dim, type Output, yellow } from '../output.ts'
 import { counted, spanText } from './words.ts'
 
-/** Tells how far a run is. */
-export interface ProgressTeller {
-  tell(progress: AwardProgress): void
-  /** Says something in between. */
+/** Shows how far a run is. */
+export interface ProgressDisplay {
+  show(progress: AwardProgress): void
+  /** Prints a line beside the progress. */
   say(text: string): void
   stop(): void
 }
 
-/** A bar where somebody watches, a line now and then where not. */
-export async function progressTeller(rows: number, output: Output, env: NodeJS.ProcessEnv): Promise<ProgressTeller> {
-  if (!output.err.isLively || env.NO_COLOR) return lines(rows, output)
-  const { bar } = await import('./bar.ts')
-  return bar(rows, output)
-}
+/** Shows a bar on a terminal, and a line now and then anywhere else. */
+export const progressDisplay = (rows: number, { err }: Output, env: NodeJS.ProcessEnv): ProgressDisplay =>
+  err.isTerminal && !env.NO_COLOR ? progressBar(rows, err) : progressLines(rows, err)
 
-export const ended = ({ counts }: AwardProgress): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
+const ended = ({ counts }: AwardProgress): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** The rows that are through, the rate and what it means. */
-export function wordsOf(progress: AwardProgress, rows: number): string {
+/** Says how many rows are done, the rate, and the time left. */
+function progressText(progress: AwardProgress, rows: number): string {
   const { rate, waitingMs, counts } = progress
   const left = rows - ended(progress)
   const bad = counts.rejected + counts.unconfirmed + counts.indeterminate
@@ -33,20 +30,47 @@ export function wordsOf(progress: AwardProgress, rows: number): string {
   ].join('  ')
 }
 
-const LINE_EVERY_MS = 10_000
-const LINE_EVERY_SHARE = 0.1
+const MAX_BAR_WIDTH = 30
+/** Moves to the start of the line and clears it. */
+const CLEAR_LINE = '\r\u001b[K'
 
-function lines(rows: number, { err }: Output): ProgressTeller {
-  let toldAt = performance.now()
-  let told = 0
+/** One line that is overwritten. It hides no cursor and switches nothing off: a killed process leaves a usable terminal. */
+function progressBar(rows: number, err: Output['err']): ProgressDisplay {
+  let shown = ''
+  const draw = (text: string, share: number): void => {
+    const width = err.columns - 1
+    const size = Math.max(0, Math.min(MAX_BAR_WIDTH, width - text.length - 2))
+    const full = Math.round(size * share)
+    shown = `${'█'.repeat(full)}${'░'.repeat(size - full)}  ${text}`.slice(0, width)
+    err.write(CLEAR_LINE + shown)
+  }
+  draw(`0/${counted(rows)}`, 0)
   return {
-    tell(progress) {
+    show: (progress) => draw(progressText(progress, rows), rows === 0 ? 1 : Math.min(1, ended(progress) / rows)),
+    say(text) {
+      err.write(CLEAR_LINE)
+      err.line(yellow(text))
+      err.write(shown)
+    },
+    stop: () => err.write(CLEAR_LINE),
+  }
+}
+
+const LINE_INTERVAL_MS = 10_000
+const LINE_SHARE = 0.1
+
+/** A line every ten seconds, or after each tenth of the rows, but at most one a second. */
+function progressLines(rows: number, err: Output['err']): ProgressDisplay {
+  let lastAt = performance.now()
+  let lastShare = 0
+  return {
+    show(progress) {
       const now = performance.now()
       const share = ended(progress) / rows
-      if (now - toldAt < LINE_EVERY_MS && (share - told < LINE_EVERY_SHARE || now - toldAt < 1_000)) return
-      toldAt = now
-      told = share
-      err.line(dim(wordsOf(progress, rows)))
+      if (now - lastAt < LINE_INTERVAL_MS && (share - lastShare < LINE_SHARE || now - lastAt < 1_000)) return
+      lastAt = now
+      lastShare = share
+      err.line(dim(progressText(progress, rows)))
     },
     say: (text) => err.line(text),
     stop: () => undefined,

@@ -1,22 +1,22 @@
 import { createInterface } from 'node:readline'
-import { CommandFailure, EXIT, usageFailure } from '../exit.ts'
+import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
 import type { Plan } from './plan.ts'
 import { counted, some } from './words.ts'
 
 /**
- * Asks whether the plan is right, unless flags have said so.
+ * Asks whether to carry out the plan, unless flags have answered.
  *
- * @throws CommandFailure when it is not, or nobody can be asked
+ * @throws CommandFailure when the answer is no, or there is no terminal to ask at
  */
-export async function confirmPlan({ facts }: Plan, { yes, again }: { yes?: boolean; again?: boolean }): Promise<void> {
-  const { toSend, awardedBefore } = facts
+export async function confirmPlan(plan: Plan, { yes, again }: { yes?: boolean; again?: boolean }): Promise<void> {
+  const { toSend, awardedBefore } = plan
   if (toSend.awards === 0) return
   const isTwice = awardedBefore.wallets > 0 && !again
   const wallets = some(awardedBefore.wallets, 'wallet')
   if (yes && isTwice) {
     throw usageFailure(
       `${wallets} would be awarded in this campaign a second time, under another id: nothing was sent`,
-      'if that is meant, add --again; if an id or a reason was edited, take the edit back',
+      'if you mean that, add --again; if you edited an id or a reason, undo the edit',
     )
   }
   if (yes) return
@@ -28,12 +28,12 @@ export async function confirmPlan({ facts }: Plan, { yes, again }: { yes?: boole
     : `Send ${some(toSend.awards, 'award')}, ${counted(toSend.xp)} XP? [y/N] `
   const answer = (await ask(question))?.toLowerCase()
   if (isTwice ? answer === 'again' : answer === 'y' || answer === 'yes') return
-  throw new CommandFailure(EXIT.notAll, 'declined', 'nothing was sent')
+  throw new CommandFailure(EXIT.usage, 'declined', 'declined: nothing was sent')
 }
 
-/** What was answered, or `undefined` when the input ended without an answer. */
+/** Asks a question. Gives `undefined` when the input ends without an answer. */
 function ask(question: string): Promise<string | undefined> {
-  // Not as a terminal: Ctrl-C stays a signal, which ends a command that has not begun yet.
+  // Without `terminal: false`, readline would handle Ctrl-C, which must end the command here.
   const asking = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   return new Promise((resolve) => {
     asking.once('close', () => resolve(undefined))

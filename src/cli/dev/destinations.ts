@@ -1,22 +1,24 @@
 import type { Deliver } from 'campaign-client/testing'
 
-/** The hosts that messages may go to. */
+/** The hosts that webhook messages may be sent to. */
 export interface Destinations {
   readonly deliver: Deliver
-  /** @throws Error when messages may not go to this URL */
+  /** @throws Error when messages must not be sent to this URL */
   requireReachable(url: string): void
 }
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** Messages stay on this machine, unless a host was named: what is tried out here must not reach a hosted endpoint. */
+/** Allows this machine and the named hosts only, so that test messages never reach a hosted endpoint. */
 export function destinations(named: readonly string[]): Destinations {
   const allowed = new Set(named.map((name) => name.toLowerCase()))
   function requireReachable(url: string): void {
     if (!URL.canParse(url)) return
     const { hostname } = new URL(url)
     if (LOOPBACK.test(hostname) || allowed.has(hostname)) return
-    throw new Error(`"${hostname}" is not this machine. Start dev with --endpoint-host ${hostname} to send there.`)
+    throw new Error(
+      `"${hostname}" is not this machine. Start dev with --endpoint-host ${hostname} to send messages there.`,
+    )
   }
   return {
     requireReachable,

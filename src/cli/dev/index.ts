@@ -5,11 +5,12 @@ import type { CampaignService, ServiceEvent } from 'campaign-client/testing'
 import type { Command } from 'commander'
 import { createConsole, withSecret } from '../../console/server/index.ts'
 import { endpoints } from '../../endpoints/index.ts'
+import { examples } from '../commands.ts'
+import type { Context } from '../context.ts'
 import { webhookSecretOf } from '../environment.ts'
-import { EXIT, type ExitCode, usageFailure } from '../exit.ts'
+import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName, readJsonObject } from '../files.ts'
-import { collect, hostName, httpUrl, port } from '../flags.ts'
-import { examples, type Frame } from '../frame.ts'
+import { hostName, httpUrl, port, RepeatableOption } from '../flags.ts'
 import { listenFailure } from '../http-server.ts'
 import { bold, dim, green, type Output, red, yellow } from '../output.ts'
 import { destinations } from './destinations.ts'
@@ -30,23 +31,19 @@ const pageFile = (name: string): string => readFileSync(new URL(`../console/${na
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
 
 /** `campaign-client dev` */
-export function define(command: Command, frame: Frame): void {
+export function define(command: Command, context: Context): void {
   command
     .description(
-      'Runs the whole service on this machine, at /api/v1, with a console at / that shows what happens. Any token will ' +
-        'do. The first line printed is the URL.',
+      'Runs a local copy of the service, at /api/v1, with a console at / that shows every request. It accepts any token. ' +
+        'The first line printed is the URL.',
     )
     .option('--port <port>', 'port to listen on; 0 takes a free one', port, 4600)
-    .option('--seed <file>', 'start from a seed, as the console saves it')
-    .option('--webhook <url>', 'register an endpoint; may be repeated', collect(httpUrl))
-    .option(
-      '--endpoint-host <name>',
-      'a host that messages may go to besides this machine; may be repeated',
-      collect(hostName),
-    )
-    .option('--host <address>', 'address to listen on, for containers', '127.0.0.1')
-    .option('--allowed-host <name>', 'a name this machine may be called by; may be repeated', collect(hostName))
-    .option('--quiet', 'print no line for each request')
+    .option('--seed <file>', 'start with a seed that the console saved')
+    .addOption(new RepeatableOption('--webhook <url>', 'register a webhook endpoint', httpUrl))
+    .addOption(new RepeatableOption('--endpoint-host <name>', 'allow messages to another host', hostName))
+    .option('--host <address>', 'address to listen on; for containers', '127.0.0.1')
+    .addOption(new RepeatableOption('--allowed-host <name>', 'a host name that clients may use, with --host', hostName))
+    .option('--quiet', 'do not print a line for each request')
     .addHelpText(
       'after',
       examples(
@@ -56,25 +53,25 @@ export function define(command: Command, frame: Frame): void {
         'dev --host 0.0.0.0 --allowed-host campaign --endpoint-host app',
       ),
     )
-    .action(frame.action((flags: DevFlags) => dev(flags, frame)))
+    .action(context.action((flags: DevFlags) => dev(flags, context)))
 }
 
-async function dev(flags: DevFlags, { version, output, env, interrupts }: Frame): Promise<ExitCode> {
+async function dev(flags: DevFlags, { version, output, env, interrupts }: Context): Promise<ExitCode> {
   const { webhook: urls = [], endpointHost = [], allowedHost: allowedHosts = [], host } = flags
   if (!LOOPBACK_HOSTS.has(host) && allowedHosts.length === 0) {
     throw usageFailure(
-      `--host ${host} lets other machines in, so the names they may use must be given`,
-      'add --allowed-host NAME, with the name under which it is called there',
+      `--host ${host} lets other machines connect, so --allowed-host must name this machine`,
+      'add --allowed-host NAME with the host name that clients use',
     )
   }
-  // From now on a signal is an orderly end, also one that comes as soon as the URL is printed.
+  // From here on a signal ends the command in order, even one that arrives as soon as the URL is printed.
   const { signal } = interrupts
   const secret = webhookSecretOf(env)
   const { createCampaignService, createManualClock } = await import('campaign-client/testing')
   const clock = createManualClock({ running: true })
   const { deliver, requireReachable } = destinations([...endpointHost, ...urls.map((url) => new URL(url).hostname)])
   const seed = flags.seed === undefined ? {} : withSecret(await readJsonObject(flags.seed), secret)
-  const service = withSeed(flags.seed, () => createCampaignService({ ...seed, clock, deliver }))
+  const service = createService(flags.seed, () => createCampaignService({ ...seed, clock, deliver }))
   for (const url of urls) service.registerWebhook({ url, ...(secret !== undefined && { secret }) })
 
   const page = createConsole({
@@ -86,7 +83,7 @@ async function dev(flags: DevFlags, { version, output, env, interrupts }: Frame)
     secret,
     requireReachable,
   })
-  if (!flags.quiet) service.subscribe((event) => tellRequest(event, output))
+  if (!flags.quiet) service.subscribe((event) => printRequest(event, output))
   const listening = await service
     .listen({
       port: flags.port,
@@ -96,7 +93,7 @@ async function dev(flags: DevFlags, { version, output, env, interrupts }: Frame)
     .catch((error: NodeJS.ErrnoException) => {
       throw listenFailure(error, flags.port, host)
     })
-  greet(
+  printAddresses(
     `http://${LOOPBACK_HOSTS.has(host) ? new URL(listening.url).hostname : allowedHosts[0]}:${listening.port}/`,
     service,
     output,
@@ -107,22 +104,22 @@ async function dev(flags: DevFlags, { version, output, env, interrupts }: Frame)
   return EXIT.done
 }
 
-/** Makes the service, and says of a seed that it can't be used in the words of the command. */
-function withSeed(file: string | undefined, make: () => CampaignService): CampaignService {
+/** Creates the service. @throws CommandFailure for a seed that it refuses */
+function createService(file: string | undefined, make: () => CampaignService): CampaignService {
   try {
     return make()
   } catch (error) {
     if (file === undefined || !(error instanceof TypeError || error instanceof RangeError)) throw error
     const problem = error.message.replace(/^createCampaignService: /, '')
-    throw usageFailure(`the seed of ${inputName(file)} is wrong: ${problem}`)
+    throw usageFailure(`the seed in ${inputName(file)} is not valid: ${problem}`)
   }
 }
 
-function greet(url: string, { webhooks }: CampaignService, output: Output): void {
+function printAddresses(url: string, { webhooks }: CampaignService, output: Output): void {
   output.result({ url, baseUrl: `${url}api/v1` }, (out) => out.line(url))
   const { err } = output
   err.line(dim('  console  '), bold(url))
-  err.line(dim('  service  '), `${url}api/v1`, dim('  any token will do'))
+  err.line(dim('  service  '), `${url}api/v1`, dim('  accepts any token'))
   for (const { urls, signed } of webhooks) {
     for (const endpoint of urls)
       err.line(
@@ -134,7 +131,7 @@ function greet(url: string, { webhooks }: CampaignService, output: Output): void
   err.line(dim('  Ctrl-C ends it'))
 }
 
-function tellRequest(event: ServiceEvent, { err }: Output): void {
+function printRequest(event: ServiceEvent, { err }: Output): void {
   if (event.kind !== 'request_answered') return
   const { at, status, operation, method, path, reason, fault } = event.request
   const paint = status === undefined || status >= 500 ? red : status >= 400 ? yellow : green
@@ -144,7 +141,7 @@ function tellRequest(event: ServiceEvent, { err }: Output): void {
     paint(status ?? '---'),
     `  ${operation ?? `${method} ${path}`}`,
     dim(reason ? `  ${reason}` : ''),
-    dim(fault ? `  fault: ${fault}` : ''),
+    dim(fault ? `  injected fault: ${fault}` : ''),
   )
 }
 

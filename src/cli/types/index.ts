@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { examples } from '../commands.ts'
 import { connect } from '../connection.ts'
-import { EXIT, type ExitCode } from '../exit.ts'
+import type { Context } from '../context.ts'
+import { EXIT, type ExitCode } from '../failure.ts'
 import { fileFailure } from '../files.ts'
-import { collectPairs, type Pair } from '../flags.ts'
-import { examples, type Frame } from '../frame.ts'
+import { type Pair, queryOption } from '../flags.ts'
 import { bold, dim } from '../output.ts'
 import { writeTypes } from './write-types.ts'
 
@@ -14,22 +15,20 @@ interface TypesFlags {
 }
 
 /** `campaign-client types PID` */
-export function define(command: Command, frame: Frame): void {
+export function define(command: Command, context: Context): void {
   command
     .usage('PID [options]')
-    .description("Writes a .ts file with a campaign's task and quest ids as unions, and the types of their metadata.")
-    .argument('<pid>', 'campaign ID')
-    .option('--out <file>', 'write to this file in place of standard output')
-    .option(
-      '--query <name=value>',
-      'a query parameter that the interface does not show; may be repeated, with another name',
-      collectPairs,
+    .description(
+      'Writes a TypeScript file with the task and quest ids of a campaign as unions, and the types of their metadata.',
     )
+    .argument('<pid>', 'campaign ID')
+    .option('--out <file>', 'write to this file instead of standard output')
+    .addOption(queryOption())
     .addHelpText('after', examples('types demo --out src/campaign.ts', 'types demo --query env=dev'))
-    .action(frame.action((pid: string, flags: TypesFlags) => types(pid, flags, frame)))
+    .action(context.action((pid: string, flags: TypesFlags) => types(pid, flags, context)))
 }
 
-async function types(pid: string, { out: file, query }: TypesFlags, { output, env }: Frame): Promise<ExitCode> {
+async function types(pid: string, { out: file, query }: TypesFlags, { output, env }: Context): Promise<ExitCode> {
   const client = await connect(env)
   const campaign = await client.getCampaignInfo({ pid }, query && { query: Object.fromEntries(query) })
   const source = writeTypes(campaign)

@@ -8,15 +8,15 @@ interface Item {
 }
 
 /**
- * The types of a campaign. Sorted, so that the same campaign gives the same text and a change of it a small one. Names
- * and ids are somebody else's: they can leave neither their comment nor their string.
+ * Writes the types of a campaign. The ids are sorted, so that a small change of the campaign is a small diff. Names and
+ * ids come from the service: they are escaped, so that they cannot end their comment or string.
  */
 export function writeTypes({ id, name, actions, quests }: CampaignInfo): string {
   const tasks = sorted(actions)
   const groups = sorted(quests)
   return [
     `// Campaign ${comment(id)}: ${comment(name)}`,
-    '// Written by `campaign-client types`: write it again when the campaign has changed, do not edit it.',
+    '// Written by `campaign-client types`. Do not edit: run the command again when the campaign changes.',
     '',
     '/** ID of a task: `aid` in calls, `id` in progress and webhook messages. */',
     union('TaskId', tasks),
@@ -24,19 +24,19 @@ export function writeTypes({ id, name, actions, quests }: CampaignInfo): string 
     '/** ID of a quest: `cid` in calls, `id` in progress and webhook messages. */',
     union('QuestId', groups),
     '',
-    '/** Metadata of each task, as it is today. */',
+    '/** Metadata of each task when this file was written. */',
     metadata('TaskMeta', tasks),
     '',
-    '/** Metadata of each quest, as it is today. */',
+    '/** Metadata of each quest when this file was written. */',
     metadata('QuestMeta', groups),
     '',
   ].join('\n')
 }
 
-/** By ID, each once. */
+/** Sorts by ID and removes duplicates. */
 function sorted(items: readonly Item[]): readonly Item[] {
   const byId = new Map(items.map((item) => [item.id, item]))
-  // By UTF-16 unit: the order of a language would differ from machine to machine.
+  // By UTF-16 unit: the order of a locale differs between machines.
   return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
@@ -51,7 +51,7 @@ function metadata(type: string, items: readonly Item[]): string {
   return `export interface ${type} {\n${fields.join('\n')}\n}`
 }
 
-/** What is nested deeper is of no use as a type, and may be there to exhaust us. */
+/** Deeper values become `unknown`. */
 const MAX_DEPTH = 8
 
 function typeOf(value: unknown, depth: number): string {
@@ -79,9 +79,9 @@ function objectType(value: Record<string, unknown>, depth: number): string {
 
 const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name))
 
-/** A string literal of TypeScript in single quotes. Whatever could end it is escaped. */
+/** Writes a string literal in single quotes. Everything that could end it is escaped. */
 const literal = (text: string): string =>
   `'${toVisible(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')).replaceAll("'", "\\'")}'`
 
-/** Text inside a comment that ends with its line. */
+/** Writes text inside a line comment. */
 const comment = (text: string): string => toVisible(text)

@@ -1,13 +1,13 @@
 import { createCampaignService } from 'campaign-client/testing'
-import { usageFailure } from '../exit.ts'
+import { usageFailure } from '../failure.ts'
 import type { Pair } from '../flags.ts'
 
-/** The user and the campaign the messages are about: those of the service in a box. */
+/** The user and the campaign of the messages, from the demo data of the local service. */
 const SUBJECT = { account: 'ada', platform: 'discord', pid: 'demo' } as const
 
 /**
- * A message of each kind that the interface names. Payloads of the login, reward and referral hooks are not shown there:
- * theirs are assumed.
+ * Makes a message of each kind that the interface names. It does not show the payloads of the login, reward and
+ * referral hooks: these are assumed.
  */
 const MAKERS = {
   action_completed: () => emitted({ kind: 'action_completed', aid: 'follow' }),
@@ -24,15 +24,15 @@ type Message = Record<string, unknown>
 
 export const MESSAGE_KINDS = Object.keys(MAKERS) as readonly MessageKind[]
 
-/** Whether the interface shows what a message of this kind looks like. */
+/** Whether the interface shows the payload of this kind. */
 export const isShown = (kind: MessageKind): boolean =>
   kind === 'action_completed' || kind === 'quest_completed' || kind === 'test'
 
-/** A new message of a kind, with an `id` of its own. */
+/** Makes a message with a new `id`. */
 export const createMessage = async (kind: MessageKind): Promise<Message> => MAKERS[kind]()
 
-/** Puts values into a message, by path: `event.data.xp`. A value that reads as JSON is taken for it. */
-export function change(message: Message, changes: readonly Pair[]): void {
+/** Sets fields of a message by path, such as `event.data.xp`. A value is parsed as JSON, or taken as text. */
+export function setFields(message: Message, changes: readonly Pair[]): void {
   for (const [path, value] of changes) {
     const steps = path.split('.')
     const last = steps.pop() as string
@@ -69,7 +69,7 @@ async function testMessage(): Promise<Message> {
   return JSON.parse((await service.testWebhook(SUBJECT)).Payload)
 }
 
-/** The fields that all messages shown have in common, with another scope and event. */
+/** Makes a message with the fields of a shown one, and an assumed scope and event. */
 function assumed(scope: string, event: unknown): Message {
   return { ...emitted({ kind: 'action_completed', aid: 'follow' }), scope, event }
 }

@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander'
+import { examples } from '../commands.ts'
+import type { Context } from '../context.ts'
 import { webhookSecretOf } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../exit.ts'
+import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { readInput } from '../files.ts'
-import { collectPairs, httpUrl, type Pair, wholeNumber } from '../flags.ts'
-import { examples, type Frame } from '../frame.ts'
+import { httpUrl, type Pair, pair, RepeatableOption, wholeNumber } from '../flags.ts'
 import { dim, green, type Output, red } from '../output.ts'
-import { change, createMessage, isShown, MESSAGE_KINDS, type MessageKind } from './message.ts'
-import { type Answer, post } from './post.ts'
+import { createMessage, isShown, MESSAGE_KINDS, type MessageKind, setFields } from './message.ts'
+import { postBytes } from './post-bytes.ts'
 
 interface SendFlags {
   readonly kind: MessageKind
@@ -22,37 +23,29 @@ interface SendFlags {
 }
 
 /** `campaign-client webhook send` */
-export function define(command: Command, frame: Frame): void {
+export function define(command: Command, context: Context): void {
   command
     .description(
-      'Sends a message to an endpoint, signed with CAMPAIGN_WEBHOOK_SECRET as the service signs it. What the interface ' +
-        'does not show about the kinds user_login, user_reward and referral is assumed.',
+      'Signs a message with CAMPAIGN_WEBHOOK_SECRET, as the service does, and sends it to an endpoint. The payloads of ' +
+        'user_login, user_reward and referral are assumed: the interface does not show them.',
     )
     .argument('<url>', 'the endpoint', httpUrl)
     .addOption(new Option('--kind <kind>', 'kind of message').choices(MESSAGE_KINDS).default('action_completed'))
     .addOption(
-      new Option('--file <file>', 'send these bytes as they are; - for standard input').conflicts([
-        'set',
-        'id',
-        'sameId',
-      ]),
+      new Option('--file <file>', 'send the bytes of a file; - for standard input').conflicts(['set', 'id', 'sameId']),
     )
-    .option(
-      '--set <path=value>',
-      'change a field, such as event.data.xp=70; may be repeated, with another path',
-      collectPairs,
-    )
-    .option('--id <id>', 'the id of the message, to send one again')
-    .option('--times <n>', 'how many messages, one after the other', wholeNumber(1, 10_000), 1)
-    .option('--same-id', 'give all of them one id, as duplicates have')
+    .addOption(new RepeatableOption('--set <path=value>', 'set a field, such as event.data.xp=70', pair))
+    .option('--id <id>', 'id of the message, to send it again')
+    .option('--times <n>', 'how many messages to send, one after the other', wholeNumber(1, 10_000), 1)
+    .option('--same-id', 'give all messages the same id, as duplicates have')
     .addOption(new Option('--wrong-signature', 'sign with another secret: it must be refused').conflicts('unsigned'))
     .option('--unsigned', 'send no signature: it must be refused')
     .option(
       '--expect <status>',
-      'the status to expect (default: 2xx, or 401 for a wrong signature)',
+      'the expected status (default: 2xx, or 401 for a wrong or missing signature)',
       wholeNumber(100, 599),
     )
-    .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 2_147_483_647), 10_000)
+    .option('--timeout <ms>', 'how long an answer may take, in milliseconds', wholeNumber(1, 2_147_483_647), 10_000)
     .addHelpText(
       'after',
       examples(
@@ -62,26 +55,27 @@ export function define(command: Command, frame: Frame): void {
         'webhook send http://127.0.0.1:3000/webhooks/campaign --wrong-signature',
       ),
     )
-    .action(frame.action((url: string, flags: SendFlags) => send(url, flags, frame)))
+    .action(context.action((url: string, flags: SendFlags) => send(url, flags, context)))
 }
 
-async function send(url: string, flags: SendFlags, { output, env, interrupts }: Frame): Promise<ExitCode> {
+async function send(url: string, flags: SendFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const sign = await signerOf(flags, env)
   const bodies = await bodiesOf(flags)
   if (!flags.file && !isShown(flags.kind)) {
-    output.err.line(dim(`the interface does not show the message "${flags.kind}": its fields are assumed`))
+    output.err.line(dim(`the payload of "${flags.kind}" is assumed: the interface does not show it`))
   }
-  const sent: (Answer & { expected: boolean })[] = []
-  for (let index = 0; index < flags.times && !interrupts.signal.aborted; index++) {
+  const answers: Answer[] = []
+  const { signal } = interrupts
+  for (let index = 0; index < flags.times && !signal.aborted; index++) {
     const body = await bodies()
-    const answer = await post(url, body, sign(body), { timeoutMs: flags.timeout, signal: interrupts.signal })
-    const expected = isExpected(answer, flags)
-    sent.push({ ...answer, expected })
-    if (!output.json) show(answer, expected, output)
+    const posted = await post(url, body, sign(body), { timeoutMs: flags.timeout, signal })
+    const answer = { ...posted, expected: isExpected(posted.status, flags) }
+    answers.push(answer)
+    if (!output.json) show(answer, output)
   }
-  const result = { sent: sent.length, asExpected: sent.filter(({ expected }) => expected).length, answers: sent }
+  const result = { sent: answers.length, asExpected: answers.filter(({ expected }) => expected).length, answers }
   const { received } = interrupts
-  const failure = received ? undefined : failureOf(sent, flags, result)
+  const failure = received ? undefined : failureOf(answers, flags, result)
   if (failure) throw failure
   output.result(result, () => undefined)
   if (received) interrupts.dieOf(received)
@@ -92,22 +86,18 @@ type Sign = (body: Uint8Array) => string | undefined
 
 async function signerOf(flags: SendFlags, env: NodeJS.ProcessEnv): Promise<Sign> {
   if (flags.unsigned) return () => undefined
-  // Another secret makes a signature of the right form, so that only the comparison can tell.
+  // Another secret gives a well-formed signature, so that the endpoint must compare it.
   const secret = flags.wrongSignature ? crypto.randomUUID() : webhookSecretOf(env)
   if (secret === undefined) {
-    throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'put the secret of the endpoint there, or use --unsigned')
+    throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'set it to the secret of the endpoint, or use --unsigned')
   }
   const { signWebhook } = await import('campaign-client/webhook')
   return (body) => signWebhook(secret, body)
 }
 
-async function bodiesOf({
-  file,
-  kind,
-  set = [],
-  id,
-  sameId,
-}: SendFlags): Promise<() => Promise<Uint8Array<ArrayBuffer>>> {
+/** Gives a function that makes the body of the next message. */
+async function bodiesOf(flags: SendFlags): Promise<() => Promise<Uint8Array<ArrayBuffer>>> {
+  const { file, kind, set = [], id, sameId } = flags
   if (file !== undefined) {
     const bytes = await readInput(file)
     return async () => bytes
@@ -117,44 +107,92 @@ async function bodiesOf({
     const message = await createMessage(kind)
     if (sameId) sharedId ??= String(message.id)
     if (sharedId !== undefined) message.id = sharedId
-    change(message, set)
+    setFields(message, set)
     return new TextEncoder().encode(JSON.stringify(message))
   }
 }
 
-function isExpected({ status }: Answer, { expect, wrongSignature, unsigned }: SendFlags): boolean {
+/** The answer to one message. */
+interface Answer {
+  /** The `id` of the message, if it has one. */
+  readonly id?: string
+  /** Absent where there was no answer. */
+  readonly status?: number
+  /** The beginning of the answer. */
+  readonly text: string
+  /** Why there was no answer. */
+  readonly error?: string
+  readonly ms: number
+  /** Whether the status is the expected one. */
+  readonly expected: boolean
+}
+
+const MAX_ANSWER_BYTES = 1024
+
+/** Posts a message once, as the service does. Never rejects: a failed connection is an answer with an `error`. */
+async function post(
+  url: string,
+  message: Uint8Array,
+  signature: string | undefined,
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Omit<Answer, 'expected'>> {
+  const started = performance.now()
+  const id = idOf(message)
+  const headers = {
+    'content-type': 'application/json',
+    ...(signature !== undefined && { 'x-service-signature': signature }),
+  }
+  const about = () => ({ ...(id !== undefined && { id }), ms: Math.round(performance.now() - started) })
+  try {
+    const { status, body } = await postBytes(url, headers, message, { ...limits, maxBytes: MAX_ANSWER_BYTES })
+    return { status, text: new TextDecoder().decode(body).trim(), ...about() }
+  } catch (error) {
+    return { text: '', error: error instanceof Error ? error.message : String(error), ...about() }
+  }
+}
+
+function idOf(message: Uint8Array): string | undefined {
+  try {
+    const id: unknown = JSON.parse(new TextDecoder().decode(message)).id
+    return typeof id === 'string' ? id : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isExpected(status: number | undefined, { expect, wrongSignature, unsigned }: SendFlags): boolean {
   if (status === undefined) return false
   if (expect !== undefined) return status === expect
   return wrongSignature || unsigned ? status === 401 : status >= 200 && status < 300
 }
 
-function show({ status, ms, text, error, id }: Answer, expected: boolean, { out }: Output): void {
+function show({ status, ms, text, error, id, expected }: Answer, { out }: Output): void {
   const mark = expected ? green(status ?? '---') : red(status ?? '---')
-  out.line(mark, `  ${error ?? (text === '' ? '(no text)' : text)}`, dim(`  ${ms} ms${id ? `, id ${id}` : ''}`))
+  out.line(mark, `  ${error ?? (text === '' ? '(empty answer)' : text)}`, dim(`  ${ms} ms${id ? `, id ${id}` : ''}`))
 }
 
 function failureOf(
-  sent: readonly (Answer & { expected: boolean })[],
+  answers: readonly Answer[],
   { wrongSignature, unsigned }: SendFlags,
   result: Readonly<Record<string, unknown>>,
 ): CommandFailure | undefined {
-  const unexpected = sent.filter(({ expected }) => !expected)
+  const unexpected = answers.filter(({ expected }) => !expected)
   const [first] = unexpected
   if (!first) return undefined
-  const count = `${unexpected.length} of ${sent.length}`
+  const count = `${unexpected.length} of ${answers.length} message${answers.length === 1 ? '' : 's'}`
   if (first.status === undefined) {
-    const what = `${count} got no answer: ${first.error}`
-    return new CommandFailure(EXIT.unreachable, 'network', what, 'is the endpoint up, and its URL right?', result)
+    const what = `no answer to ${count}: ${first.error}`
+    return new CommandFailure(EXIT.unreachable, 'network', what, 'check the URL, and that the endpoint runs', result)
   }
   if ((wrongSignature || unsigned) && first.status >= 200 && first.status < 300) {
     return new CommandFailure(
       EXIT.notAll,
       'forgery_accepted',
-      `the endpoint accepted ${count} messages whose signature is ${unsigned ? 'missing' : 'wrong'}`,
-      'it must verify the signature before anything else: see createWebhookReceiver',
+      `the endpoint accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`,
+      'verify the signature before anything else, for instance with createWebhookReceiver',
       result,
     )
   }
-  const what = `${count} got another answer than expected`
+  const what = `unexpected status for ${count}`
   return new CommandFailure(EXIT.refused, 'unexpected_status', what, undefined, result)
 }

@@ -12,10 +12,10 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
     test.each([
       ['y', 0, 3],
       ['YES', 0, 3],
-      ['n', 1, 0],
-      ['', 1, 0],
-      ['yeah', 1, 0],
-      ['\u0004', 1, 0],
+      ['n', 2, 0],
+      ['', 2, 0],
+      ['yeah', 2, 0],
+      ['\u0004', 2, 0],
     ])('the answer %j ends with %i, with %i awards', async (answer, code, awards) => {
       const { file, atTerminal, made } = await scene()
       file('party.csv', listOf(3))
@@ -27,13 +27,13 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(made()).toHaveLength(awards)
     })
 
-    test('a second payment wants another word than yes', async () => {
+    test('a second payment needs another word than yes', async () => {
       const { file, atTerminal, award, made } = await scene()
       file('party.csv', listOf(3))
       await award([...PARTY, '--yes'])
       file('party.csv', listOf(3, 'Launch party'))
       for (const [answer, code, awards] of [
-        ['y', 1, 3],
+        ['y', 2, 3],
         ['again', 0, 6],
       ] as const) {
         const running = await atTerminal(PARTY)
@@ -54,7 +54,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(service.requests).toEqual([])
     })
 
-    test('a bar shows how far it is, and is gone at the end', async () => {
+    test('a bar shows the progress, and is cleared at the end', async () => {
       const { file, atTerminal, service } = await scene()
       file('party.csv', listOf(40))
       service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 150, times: 40 })
@@ -65,7 +65,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(stdout).toMatch(/\d+\/40/)
       // Nothing that a process which is killed would leave behind: no hidden cursor, no line wrap switched off.
       for (const control of ['\u001b[?25l', '\u001b[?7l']) expect(stdout).not.toContain(control)
-      expect(stdout.slice(stdout.lastIndexOf('complete'))).not.toMatch(BAR)
+      expect(stdout.slice(stdout.lastIndexOf('rows awarded'))).not.toMatch(BAR)
     })
 
     test.each([[{ TERM: 'dumb' }], [{ TERM: 'xterm', NO_COLOR: '1' }]])('%o gets plain lines', async (env) => {
@@ -79,7 +79,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(stdout).toMatch(/^\d+\/30 {2}/m)
     })
 
-    test('Ctrl-C settles what was begun, says how to go on, and the shell learns of it', async () => {
+    test('Ctrl-C settles the awards under way, says how to continue, and ends by the signal', async () => {
       const { file, atTerminal, award, service, made } = await scene()
       file('party.csv', listOf(60))
       service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
@@ -88,16 +88,16 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       running.child.stdin?.write('\u0003')
       const { code, stdout } = await running.ended
       expect(code).toBe(130)
-      expect(stdout).toContain('settling what was begun; Ctrl-C again ends at once')
-      expect(stdout).toContain('to go on: npx campaign-client award party.csv --pid demo --yes')
-      expect(stdout).toMatch(/\d+\S* not sent/)
-      expect(stdout).not.toContain('in doubt')
+      expect(stdout).toContain('settling the awards that are under way; Ctrl-C again ends at once')
+      expect(stdout).toContain('to continue, run: npx campaign-client award party.csv --pid demo --yes')
+      expect(stdout).toMatch(/\d+ rows\S* not sent, because the run stopped: interrupted by SIGINT/)
+      expect(stdout).not.toContain('unknown outcome')
       for (const fault of service.pendingFaults()) fault.cancel()
       const begun = made().length
       expect(begun).toBeGreaterThan(0)
       expect(begun).toBeLessThan(60)
       const rest = await award([...PARTY, '--yes'])
-      expect(rest).toMatchObject({ code: 0, stderr: expect.stringContaining(`${begun} awards done before`) })
+      expect(rest).toMatchObject({ code: 0, stderr: expect.stringContaining(`${begun} awards made before`) })
       expect(made()).toHaveLength(60)
     })
 
@@ -113,13 +113,13 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       running.child.stdin?.write('\u0003')
       const { code, stdout } = await running.ended
       expect(code).toBe(130)
-      // What a run says that has settled what it began.
-      expect(stdout).not.toContain('to go on: ')
+      // A run that settled its awards would print how to continue.
+      expect(stdout).not.toContain('to continue')
     })
   },
 )
 
-test('piped, it says in lines what it does, without colours', async () => {
+test('without a terminal it prints lines without colours', async () => {
   const { file, award, service } = await scene()
   file('party.csv', listOf(30))
   service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
@@ -130,7 +130,7 @@ test('piped, it says in lines what it does, without colours', async () => {
 })
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s settles what was begun, and with --json the report is there',
+  '%s settles the awards under way, and with --json prints the report',
   async (signal) => {
     const { file, start, service } = await scene()
     file('party.csv', listOf(60))

@@ -18,7 +18,7 @@ const WORDS: readonly (readonly string[])[] = [
   ['webhook', 'send', '--help'],
   ['webhook', 'listen', '--help'],
   ['webhook', 'verify', '--help'],
-  ['webhook', 'doctor', '--help'],
+  ['webhook', 'diagnose', '--help'],
 ]
 
 /** Whether a file of the tarball belongs to the command or its page, which bundle their dependencies. */

@@ -1,37 +1,37 @@
-import { hasTooManyDigits, MOST_DIGITS } from '../../flags.ts'
+import { hasTooManyDigits, MAX_DIGITS } from '../../flags.ts'
 
-/** What a cell holds, or why it can't be used. */
+/** The value of a cell, or its mistake. */
 export type Read<Value> = { readonly value: Value } | { readonly problem: string }
 
-const LONGEST_SHOWN = 40
+const MAX_SHOWN = 40
 
-/** A cell in a sentence. */
+/** Quotes a cell for a message. */
 export const shown = (cell: string): string =>
-  JSON.stringify(cell.length > LONGEST_SHOWN ? `${cell.slice(0, LONGEST_SHOWN)}…` : cell)
+  JSON.stringify(cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}…` : cell)
 
 const problem = (text: string): { problem: string } => ({ problem: text })
 
 const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
-/** A wallet address. */
+/** Reads a wallet address. */
 export function readAddress(cell: string): Read<string> {
   if (WALLET.test(cell)) return { value: cell }
   if (cell === '') return problem('is empty')
   if (SCIENTIFIC.test(cell)) {
-    return problem(`is ${shown(cell)}: a spreadsheet has made a number of it. Format the column as text`)
+    return problem(`is ${shown(cell)}: a spreadsheet turned it into a number. Format the column as text`)
   }
-  return problem(`is ${shown(cell)}, not 0x and 40 hex digits`)
+  return problem(`is ${shown(cell)}, which is not 0x and 40 hex digits`)
 }
 
-/** An amount of XP, written so that everybody reads the same number. */
+/** Reads an amount of XP. Forms that people read differently, such as 1,000 and 1.000, are refused. */
 export function readXp(cell: string): Read<number> {
   if (cell === '') return problem('is empty')
   if (/^\d+(?:\.\d+)?$/.test(cell)) {
     if (/^[1-9]\d{0,2}\.\d{3}$/.test(cell)) {
       return problem(`is ${shown(cell)}: write ${cell.replace('.', '')}, or ${cell}0 for less than 1000`)
     }
-    if (hasTooManyDigits(cell)) return problem(`is ${shown(cell)}: it has more than ${MOST_DIGITS} digits`)
+    if (hasTooManyDigits(cell)) return problem(`is ${shown(cell)}: it has more than ${MAX_DIGITS} digits`)
     return { value: Number(cell) }
   }
   if (SCIENTIFIC.test(cell)) return problem(`is ${shown(cell)}, in scientific form: write it in digits, such as 250`)
@@ -40,22 +40,22 @@ export function readXp(cell: string): Read<number> {
     return problem(`is ${shown(cell)}, with separators between thousands: write it in digits, such as 1250`)
   }
   if (/^\d+,\d+$/.test(cell)) return problem(`is ${shown(cell)}: write it with a point, ${cell.replace(',', '.')}`)
-  return problem(`is ${shown(cell)}, not a number in digits, such as 250 or 12.5`)
+  return problem(`is ${shown(cell)}, which is not a number in digits, such as 250 or 12.5`)
 }
 
-/** An id, a reason or a campaign. */
+/** Reads an id, a reason or a campaign. */
 export function readText(cell: string): Read<string> {
-  // Within quotes white space is kept, and an id is derived without it.
+  // White space in quotes is kept by the parser, but an id is derived without it.
   if (cell.trim() === '') return problem('is empty')
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell))
     return problem(`is ${shown(cell)}: it holds a line break or a control character`)
   return { value: cell }
 }
 
-/** An id of the list's own. */
+/** Reads an id. */
 export function readId(cell: string): Read<string> {
   if (/^\d[.,]\d+e\+\d+$/i.test(cell)) {
-    return problem(`is ${shown(cell)}: a spreadsheet has made a number of it. Format the column as text`)
+    return problem(`is ${shown(cell)}: a spreadsheet turned it into a number. Format the column as text`)
   }
   return readText(cell)
 }

@@ -1,19 +1,20 @@
-import { type CommandFailure, usageFailure } from '../../exit.ts'
+import { type CommandFailure, usageFailure } from '../../failure.ts'
 
-/** Those that are read. All others are left alone. */
+/** The columns that are read. Others are ignored. */
 export const COLUMNS = ['address', 'xp', 'id', 'reason', 'pid'] as const
 export type Column = (typeof COLUMNS)[number]
 
-/** Where each column is, from 0. */
+/** The columns of a list. */
 export interface Columns {
+  /** The index of each column, from 0. */
   readonly places: Readonly<Partial<Record<Column, number>>>
-  /** How many there are, with names or without. */
+  /** The number of columns, with names or without. */
   readonly count: number
-  /** Those that are left alone, by name. */
+  /** The names of the columns that are not read. */
   readonly unused: readonly string[]
 }
 
-/** The name of a column as a cell of the first line has it. */
+/** Normalises the name of a column from a cell of the first line. */
 export const columnName = (cell: string): string =>
   cell
     .trim()
@@ -21,7 +22,7 @@ export const columnName = (cell: string): string =>
     .trim()
     .toLowerCase()
 
-/** @throws CommandFailure saying what the first line lacks */
+/** Reads the first line. @throws CommandFailure when it lacks a column, or names one twice */
 export function readColumns(cells: readonly string[], pid: string | undefined): Columns {
   const names = cells.map(columnName)
   const places: Partial<Record<Column, number>> = {}
@@ -31,7 +32,8 @@ export function readColumns(cells: readonly string[], pid: string | undefined): 
     if (names.indexOf(column, place + 1) !== -1) throw wrongHeader(`names the column "${column}" twice`)
     places[column] = place
   }
-  if (names.some((name) => /^0x[0-9a-f]{40}$/.test(name))) throw wrongHeader('holds a wallet, not names of columns')
+  if (names.some((name) => /^0x[0-9a-f]{40}$/.test(name)))
+    throw wrongHeader('holds a wallet address, not the names of columns')
   const missing: string[] = (['address', 'xp'] as const).filter((column) => places[column] === undefined)
   if (places.id === undefined && places.reason === undefined) missing.push('id or reason')
   if (pid === undefined && places.pid === undefined) missing.push('pid (or --pid)')
@@ -48,5 +50,5 @@ export function readColumns(cells: readonly string[], pid: string | undefined): 
 const wrongHeader = (what: string): CommandFailure =>
   usageFailure(
     `the first line ${what}`,
-    'it must name the columns, such as: address,xp,reason (or id in place of reason, and pid without --pid)',
+    'it must name the columns, such as address,xp,reason (or id in place of reason; and pid, unless --pid is given)',
   )

@@ -12,7 +12,7 @@ const COMMANDS = [
   ['webhook', 'send'],
   ['webhook', 'listen'],
   ['webhook', 'verify'],
-  ['webhook', 'doctor'],
+  ['webhook', 'diagnose'],
 ]
 
 test('--version prints the version of the package and nothing else', async () => {
@@ -26,7 +26,7 @@ test('help names every command, the environment and the exit codes', async () =>
   expect(code).toBe(0)
   for (const [name = ''] of COMMANDS) expect(stdout).toContain(`\n  ${name} `)
   expect(stdout).toContain('CAMPAIGN_ACCESS_TOKEN_FILE')
-  expect(stdout).toContain('5 a write that may have been applied')
+  expect(stdout).toContain('5  the outcome of a write is unknown')
 })
 
 test.each(COMMANDS)('help of %s %s explains it and has an example', async (...words) => {
@@ -34,7 +34,7 @@ test.each(COMMANDS)('help of %s %s explains it and has an example', async (...wo
     const { code, stdout, stderr } = await run(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(`Usage: campaign-client ${words.join(' ')}`)
-    expect(stdout).toContain(`$ campaign-client ${words.join(' ')}`)
+    expect(stdout).toContain(`$ npx campaign-client ${words.join(' ')}`)
     expect(stdout.endsWith('\n')).toBe(true)
   }
 })

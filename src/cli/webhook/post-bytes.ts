@@ -3,9 +3,9 @@ import { request as httpsRequest } from 'node:https'
 import { proxyAgentFor } from '../proxy.ts'
 
 export interface PostOptions {
-  /** How long the whole answer may take. */
+  /** Time limit for the whole answer, in milliseconds. */
   readonly timeoutMs: number
-  /** How much of the answer is kept. */
+  /** How many bytes of the answer are kept. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }
@@ -16,7 +16,7 @@ export interface PostAnswer {
   readonly body: Uint8Array
 }
 
-/** Posts bytes as they are, once. @throws Error with the code of the system, or a sentence, as its message */
+/** Posts bytes once. @throws Error whose message is a system error code or a reason in words */
 export async function postBytes(
   url: string,
   headers: Readonly<Record<string, string | readonly string[]>>,
@@ -26,10 +26,10 @@ export async function postBytes(
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const agent = (await proxyAgentFor(url)) ?? false
   const request = send(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } as never, agent })
-  let giveUp: (why: string) => void = () => undefined
+  let abandon: (why: string) => void = () => undefined
   const head = new Promise<IncomingMessage>((resolve, reject) => {
-    giveUp = (why) => {
-      // Not left to the request: one that waits for its connection does not tell of its end.
+    abandon = (why) => {
+      // A request that waits for its connection emits no event when it is destroyed.
       reject(new Error(why))
       request.destroy()
     }
@@ -43,8 +43,8 @@ export async function postBytes(
       .on('close', () => reject(new Error('the connection was closed without an answer')))
       .end(body)
   })
-  const interrupt = () => giveUp('interrupted')
-  const timer = setTimeout(() => giveUp(`no answer within ${timeoutMs} ms`), timeoutMs)
+  const interrupt = () => abandon('interrupted')
+  const timer = setTimeout(() => abandon(`no answer within ${timeoutMs} ms`), timeoutMs)
   if (signal?.aborted) interrupt()
   signal?.addEventListener('abort', interrupt)
   try {
@@ -68,7 +68,7 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
       if (size >= maxBytes) break
     }
   } catch {
-    // A body that breaks off takes nothing back from the status.
+    // The status counts, even when the body breaks off.
   }
   const { statusCode: status = 0, headers } = response
   return { status, headers, body: Buffer.concat(chunks).subarray(0, maxBytes) }

@@ -1,0 +1,74 @@
+import { CsvError, parse } from 'csv-parse/sync'
+import { COLUMNS, columnName } from './columns.ts'
+
+/** One record of a CSV file. It may span several lines. */
+export interface CsvRecord {
+  readonly cells: readonly string[]
+  /** The line where the record begins, from 1. */
+  readonly line: number
+}
+
+/** More than a row of an award can need. A longer record has an open quote, or the file is not the intended one. */
+const MAX_RECORD_CHARACTERS = 100_000
+
+/** A place where the text stops being CSV. */
+export interface BrokenCsv {
+  readonly line: number
+  readonly message: string
+}
+
+/** Splits a CSV text into records, up to the first place that is not CSV. Empty records are left out. */
+export function readRecords(content: string): { records: CsvRecord[]; broken?: BrokenCsv } {
+  const lines = content.includes('\n') ? content.replaceAll('\r\n', '\n') : content.replaceAll('\r', '\n')
+  // Excel writes and reads a first line that names the delimiter.
+  const [separatorLine = '', named = ''] = /^"?sep=(.)"?\n/i.exec(lines) ?? []
+  const isNamed = DELIMITERS.includes(named)
+  const text = isNamed ? lines.slice(separatorLine.length) : lines
+  const linesBefore = isNamed ? 1 : 0
+
+  const records: CsvRecord[] = []
+  /** The last line of the record before. */
+  let last = 0
+  try {
+    parse(text, {
+      delimiter: isNamed ? named : delimiterOf(text),
+      record_delimiter: '\n',
+      relax_column_count: true,
+      max_record_size: MAX_RECORD_CHARACTERS,
+      trim: true,
+      on_record(cells: string[], { lines: end }): null {
+        if (cells.some((cell) => cell !== '')) records.push({ cells, line: linesBefore + last + 1 })
+        last = end
+        return null
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    const { code, lines: end = last } = error as CsvError & { lines?: number }
+    // The line where the quote was opened is more useful than the line where the search for its end stopped.
+    const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? last + 1 : end
+    return { records, broken: { line: linesBefore + line, message: MESSAGES[code] ?? `is not CSV (${code})` } }
+  }
+  return { records }
+}
+
+const DELIMITERS = [',', ';', '\t', '|']
+
+/** Finds the delimiter from the first line: spreadsheets choose it by the language of the machine. */
+function delimiterOf(text: string): string {
+  const [header = ''] = /^.*\S.*$/m.exec(text.slice(0, MAX_RECORD_CHARACTERS)) ?? []
+  const known = (delimiter: string): number =>
+    header.split(delimiter).filter((cell) => (COLUMNS as readonly string[]).includes(columnName(cell))).length
+  const [best = ','] = [...DELIMITERS].sort(
+    (one, other) => known(other) - known(one) || header.split(other).length - header.split(one).length,
+  )
+  return best
+}
+
+const QUOTES = 'A cell with quotes is written as "He said ""yes"""'
+const MESSAGES: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'has a quote that is not closed before the end of the file',
+  CSV_INVALID_CLOSING_QUOTE: `has text after a closing quote. ${QUOTES}`,
+  INVALID_OPENING_QUOTE: `has a quote in the middle of a cell. ${QUOTES}`,
+  CSV_MAX_RECORD_SIZE: `is longer than ${MAX_RECORD_CHARACTERS / 1000} kB: is a quote not closed?`,
+}

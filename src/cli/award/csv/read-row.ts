@@ -1,0 +1,67 @@
+import type { AwardRow } from 'campaign-client/bulk'
+import { type Read, readAddress, readId, readText, readXp, shown } from './cells.ts'
+import type { Column, Columns } from './columns.ts'
+import type { CsvRecord } from './read-records.ts'
+
+/** A mistake in a list. */
+export interface ListProblem {
+  /** The line, from 1. Absent for a mistake of the whole list. */
+  readonly line?: number
+  /** Absent for a mistake of more than one cell. */
+  readonly column?: Column
+  readonly message: string
+}
+
+/** What applies to every row of a list. */
+export interface RowRules {
+  readonly columns: Columns
+  /** The campaign of all rows: `--pid`. */
+  readonly pid: string | undefined
+  /** The campaigns of CAMPAIGN_ALLOWED_CAMPAIGNS. */
+  readonly allowed: readonly string[] | undefined
+  /** The highest XP of a row: `--max-xp`. */
+  readonly maxXp: number | undefined
+  /** Derives an id from the reason of an award. */
+  readonly rewardId: (parts: { pid: string; address: string; reason: string }) => string
+}
+
+/** Reads a record as an award, or lists its mistakes. */
+export function readRow({ cells, line }: CsvRecord, rules: RowRules): { row: AwardRow } | { problems: ListProblem[] } {
+  const { columns, pid: onlyPid, allowed, maxXp, rewardId } = rules
+  const { places, count } = columns
+  if (cells.slice(count).some((cell) => cell !== '')) {
+    const message = `has ${cells.length} cells, but the first line has ${count}: does a text need quotes?`
+    return { problems: [{ line, message }] }
+  }
+  const problems: ListProblem[] = []
+  const read = <Value>(column: Column, how: (cell: string) => Read<Value>): Value | undefined => {
+    const place = places[column]
+    if (place === undefined) return undefined
+    const result = how(cells[place] ?? '')
+    if ('value' in result) return result.value
+    problems.push({ line, column, message: result.problem })
+    return undefined
+  }
+  const address = read('address', readAddress)
+  const xp = read('xp', (cell) => atMost(maxXp, readXp(cell)))
+  const pid = read('pid', (cell) => readPid(cell, onlyPid, allowed)) ?? onlyPid
+  const id = read('id', readId)
+  const reason = places.id === undefined ? read('reason', readText) : undefined
+  if (problems.length > 0 || address === undefined || xp === undefined || pid === undefined) return { problems }
+  return { row: { address, pid, id: id ?? rewardId({ pid, address, reason: reason ?? '' }), xp } }
+}
+
+function atMost(maxXp: number | undefined, read: Read<number>): Read<number> {
+  if (maxXp === undefined || !('value' in read) || read.value <= maxXp) return read
+  return { problem: `is ${read.value}, more than the ${maxXp} of --max-xp` }
+}
+
+/** Reads a campaign. With `--pid`, the cell is empty or the same: another campaign was not meant for this run. */
+function readPid(cell: string, onlyPid: string | undefined, allowed: readonly string[] | undefined): Read<string> {
+  if (onlyPid !== undefined) {
+    if (cell === '' || cell === onlyPid) return { value: onlyPid }
+    return { problem: `is ${shown(cell)}, but --pid is ${shown(onlyPid)}` }
+  }
+  if (cell === '' || allowed === undefined || allowed.includes(cell)) return readText(cell)
+  return { problem: `is ${shown(cell)}, which CAMPAIGN_ALLOWED_CAMPAIGNS does not list` }
+}

@@ -1,0 +1,103 @@
+import { constants, existsSync } from 'node:fs'
+import { access, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import type { LedgerEntry } from 'campaign-client/bulk'
+import { toJsonText } from '../../shared/text/visible-text.ts'
+import { type CommandFailure, usageFailure } from '../failure.ts'
+import { fileFailure } from '../files.ts'
+import type { Plan } from './plan.ts'
+
+const EXTENSIONS = ['.json', '.csv', '.txt']
+
+/** Checks that every report can be written. @throws CommandFailure before anything is sent */
+export async function checkReportPaths(paths: readonly string[], filesOfRun: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const what = `--report "${path}"`
+    if (!EXTENSIONS.includes(extname(path).toLowerCase())) {
+      throw usageFailure(`${what} must end in .json, .csv or .txt`)
+    }
+    for (const file of filesOfRun) {
+      if (await isSameFile(file, path)) throw usageFailure(`${what} would replace a file of the run`)
+    }
+    const existing = await lstat(path).catch(() => undefined)
+    if (existing !== undefined && !existing.isFile()) throw usageFailure(`${what} is not a file`)
+    try {
+      await stat(dirname(resolve(path)))
+      await access(dirname(resolve(path)), constants.W_OK)
+    } catch (error) {
+      throw fileFailure(`${what} cannot be written`, error)
+    }
+  }
+}
+
+/** Whether two paths lead to the same file, whether it exists or not, through links of folders and files. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if ((await realPath(one)) === (await realPath(other))) return true
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
+  return !!first && !!second && first.dev === second.dev && first.ino === second.ino
+}
+
+async function realPath(path: string): Promise<string> {
+  const folder = dirname(resolve(path))
+  return join(await realpath(folder).catch(() => folder), basename(path))
+}
+
+/** The contents of a report. */
+interface ReportContents {
+  /** For `.json`. */
+  readonly fields: Readonly<Record<string, unknown>>
+  /** For `.txt`. */
+  readonly lines: readonly string[]
+  /** For `.csv`. */
+  readonly plan: Plan
+}
+
+/** Writes each report whole or not at all, in the format of its extension. Returns the failures. */
+export async function writeReports(paths: readonly string[], contents: ReportContents): Promise<CommandFailure[]> {
+  const failures: CommandFailure[] = []
+  for (const path of paths) {
+    const temporary = join(dirname(path), `.${basename(path)}.${process.pid}`)
+    try {
+      await writeFile(temporary, await reportText(path, contents), { flag: 'wx' })
+      await rename(temporary, path)
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined)
+      failures.push(fileFailure(`--report "${path}" cannot be written`, error))
+    }
+  }
+  return failures
+}
+
+async function reportText(path: string, { fields, lines, plan }: ReportContents): Promise<string> {
+  switch (extname(path).toLowerCase()) {
+    case '.json':
+      return `${toJsonText(fields)}\n`
+    case '.csv':
+      return csvReport(plan)
+    default:
+      return `${lines.join('\n')}\n`
+  }
+}
+
+/** One line for each award of the list, in its order, with its verdict in the ledger. */
+async function csvReport({ list, ledger }: Plan): Promise<string> {
+  const { readLedger } = await import('campaign-client/bulk')
+  const entries = new Map<string, LedgerEntry>()
+  for (const entry of existsSync(ledger) ? await readLedger(ledger) : []) {
+    if (list.awards.has(entry.id)) entries.set(entry.id, entry)
+  }
+  const lines = [...list.awards.values()].map(({ line, address, pid, id, xp }) => {
+    const { verdict = 'not_sent', at = '', error } = entries.get(id) ?? {}
+    return csvLine([line, address, pid, id, xp, verdict, at, error?.message ?? ''])
+  })
+  return [csvLine(['line', 'address', 'pid', 'id', 'xp', 'verdict', 'at', 'reason']), ...lines].join('')
+}
+
+const csvLine = (cells: readonly (string | number)[]): string => `${cells.map(csvCell).join(',')}\r\n`
+
+/** Quotes a cell. A text that a spreadsheet would run as a formula gets an apostrophe in front. */
+function csvCell(cell: string | number): string {
+  if (typeof cell === 'number') return String(cell)
+  const text = /^\s*[=+\-@]/.test(cell) ? `'${cell}` : cell
+  return /[",;\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,91 @@
+import type { CampaignClient } from 'campaign-client'
+import type { AwardReport } from 'campaign-client/bulk'
+import { connect } from '../connection.ts'
+import type { Context } from '../context.ts'
+import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { dim, plainLine } from '../output.ts'
+import { confirmAward } from './confirm-award.ts'
+import { describeStop, endLines, exitCodeOfRun, nextStep, reportFields } from './end.ts'
+import { type Plan, planFields, planLines } from './plan.ts'
+import { progressDisplay } from './progress.ts'
+import { confirmPlan } from './question.ts'
+import { writeReports } from './reports.ts'
+
+export interface SendFlags {
+  readonly yes?: boolean
+  readonly again?: boolean
+  readonly maxXp?: number
+  readonly concurrency: number
+  readonly retryRejected?: boolean
+  readonly report?: readonly string[]
+}
+
+/** Shows the plan, asks, sends the awards, and tells what became of them. */
+export async function sendAwards(plan: Plan, flags: SendFlags, context: Context): Promise<ExitCode> {
+  const { output, argv, interrupts, env } = context
+  // Creating the client checks the environment, so that a mistake is told before the question.
+  const client = await connect(env, {
+    guard: { campaigns: [...plan.pids], ...(flags.maxXp !== undefined && { maxXpPerAward: flags.maxXp }) },
+  })
+  for (const parts of planLines(plan)) output.err.line(...parts)
+  await confirmPlan(plan, flags)
+
+  const { report, stop } = await run(client, plan, flags, context)
+  const next = nextStep(report, stop, argv)
+  const lines = endLines(report, plan, stop)
+  const ended = exitCodeOfRun(report, stop)
+  const error = stop && { code: stop.code, message: stop.message, exitCode: ended }
+  const fields = { ...reportFields(report, plan), ...planFields(plan), ...(error && { error }), ...(next && { next }) }
+  const failures = await writeReports(flags.report ?? [], {
+    fields: { ...fields, exitCode: ended },
+    lines: [...planLines(plan), ...lines, ...(next ? [[`next: ${next}`]] : [])].map(plainLine),
+    plan,
+  })
+  const exitCode = ended === EXIT.done && failures.length > 0 ? EXIT.notAll : ended
+
+  output.result({ ...fields, exitCode }, (out) => {
+    for (const parts of lines) out.line(...parts)
+  })
+  for (const failure of failures) output.err.line(failure.message)
+  if (next !== undefined) output.err.line(dim('next: '), next)
+  if (stop?.code === INTERRUPTED && interrupts.received) interrupts.dieOf(interrupts.received)
+  return exitCode
+}
+
+const INTERRUPTED = 'interrupted'
+
+/** Sends the awards. A signal stops the run in order: awards that are under way are settled. */
+async function run(
+  client: CampaignClient,
+  plan: Plan,
+  { concurrency, retryRejected = false }: SendFlags,
+  { output, interrupts, env }: Context,
+): Promise<{ report: AwardReport; stop?: CommandFailure }> {
+  const { AwardRunStoppedError, fileLedger, rewardWallets } = await import('campaign-client/bulk')
+  const { list, ledger, run } = plan
+  const { signal } = interrupts
+  const display = progressDisplay(list.rows.length, output, env)
+  const onSignal = () => display.say('settling the awards that are under way; Ctrl-C again ends at once')
+  signal.addEventListener('abort', onSignal)
+  try {
+    const report = await rewardWallets(client, list.rows, {
+      ledger: fileLedger(ledger, { run }),
+      concurrency,
+      retryRejected,
+      confirm: (row) => confirmAward(client, row),
+      onProgress: (progress) => display.show(progress),
+      signal,
+    })
+    return { report }
+  } catch (error) {
+    if (!(error instanceof AwardRunStoppedError)) throw error
+    const isInterrupted = signal.aborted && error.cause === signal.reason
+    const stop = isInterrupted
+      ? new CommandFailure(EXIT.notAll, INTERRUPTED, `interrupted by ${interrupts.received}`)
+      : await describeStop(error)
+    return { report: error.report, stop }
+  } finally {
+    signal.removeEventListener('abort', onSignal)
+    display.stop()
+  }
+}
