@@ -1,4 +1,3 @@
-import type { CampaignError } from 'campaign-client'
 import manifest from '../../package.json'
 
 /** The exit codes of the command. Scripts rely on them: docs/command.md lists them. */

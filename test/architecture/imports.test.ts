@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   webhook: 'shared @noble',
   testing: 'zod endpoints options errors schemas webhook shared msw',
   console: 'campaign-client shared zod preact @preact',
-  cli: 'console campaign-client bulk endpoints shared zod commander csv-parse cli-progress picocolors proxy-from-env https-proxy-agent',
+  cli: 'console campaign-client endpoints shared zod commander csv-parse picocolors proxy-from-env https-proxy-agent',
   shared: '',
 }
 

@@ -128,7 +128,7 @@ test('https goes through the proxy of the environment, unless NO_PROXY names the
     await run(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
     expect(asked).toEqual([])
     const wrong = await run(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not a URL of a proxy') })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not the URL of a proxy') })
     expect(wrong.stderr).not.toContain('hunter2')
   } finally {
     proxy.close()

@@ -54,11 +54,11 @@ test('with --json the URL is in the line, and SIGTERM ends it as well', async ()
   expect(await running.ended).toMatchObject({ code: 0, signal: null })
 })
 
-test('a taken port is said plainly', async () => {
+test('a port in use is refused with advice', async () => {
   const { url } = await dev()
   const { port } = new URL(url)
   const ended = await run(['dev', '--port', port, '--json'])
-  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`port ${port} is taken`) })
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`port ${port} is already in use`) })
   expect(jsonOf(ended)).toMatchObject({ error: { code: 'usage' } })
 })
 

@@ -38,7 +38,7 @@ test('writes the ids of a campaign with their names and the types of their metad
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatchInlineSnapshot(`
     "// Campaign demo: Demo campaign
-    // Written by \`campaign-client types\`: write it again when the campaign has changed, do not edit it.
+    // Written by \`campaign-client types\`. Do not edit: run the command again when the campaign changes.
 
     /** ID of a task: \`aid\` in calls, \`id\` in progress and webhook messages. */
     export type TaskId =
@@ -53,7 +53,7 @@ test('writes the ids of a campaign with their names and the types of their metad
       | 'spread-the-word' // Spread the word
       | 'welcome' // Welcome
 
-    /** Metadata of each task, as it is today. */
+    /** Metadata of each task when this file was written. */
     export interface TaskMeta {
       'connect-wallet': { icon: string; url: string }
       'daily-visit': Record<string, never>
@@ -62,7 +62,7 @@ test('writes the ids of a campaign with their names and the types of their metad
       share: Record<string, never>
     }
 
-    /** Metadata of each quest, as it is today. */
+    /** Metadata of each quest when this file was written. */
     export interface QuestMeta {
       'spread-the-word': { badge: string }
       welcome: Record<string, never>

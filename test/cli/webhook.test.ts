@@ -370,10 +370,10 @@ describe('listen', () => {
     expect(jsonOf(ended)).toMatchObject({ received: 0, error: { code: 'too_few_messages' } })
   })
 
-  test('a taken port is said plainly', async () => {
+  test('a port in use is refused with advice', async () => {
     const { url } = await endpoint()
     const ended = await run(['webhook', 'listen', '--port', new URL(url).port], { env })
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is taken') })
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is already in use') })
   })
 
   test('ends when nobody reads any more', async () => {
