@@ -1,16 +1,15 @@
 /**
- * The service in a box as handlers of msw, for tests that intercept requests there. msw is an optional peer: 2.10 or
- * later, below 4.
+ * The local service as msw handlers. msw is an optional peer dependency: 2.10 or later, below 4.
  *
  * @module campaign-client/testing/msw
  */
 import { type HttpHandler, HttpResponse, http } from 'msw'
 import { type OptionRule, type OptionRules, readOptions } from '../shared/options.ts'
-import type { CampaignService } from './service.ts'
+import type { CampaignService } from './campaign-service.ts'
 
 /** Options of {@link campaignHandlers}. */
 export interface CampaignHandlersOptions {
-  /** The base URL the client is given, `/api/v1` included. */
+  /** The `baseUrl` of the client, `/api/v1` included. */
   baseUrl: string | URL
 }
 
@@ -23,8 +22,8 @@ const endsInApi: OptionRule = (value) => {
 const HANDLERS: OptionRules<CampaignHandlersOptions> = { baseUrl: endsInApi }
 
 /**
- * The service as msw handlers: everything below `baseUrl` is answered by it, unknown paths included. Faults work as
- * they do with `service.fetch`; a lost connection arrives as msw's network error.
+ * Returns msw handlers that answer everything below `baseUrl` from the service, unknown paths included. Faults work as
+ * they do with `service.fetch`; a lost connection becomes msw's network error.
  *
  * @example
  * ```ts
@@ -43,7 +42,7 @@ export function campaignHandlers(
       try {
         return await service.fetch(request)
       } catch {
-        // Either the fault lost the connection, or the request was aborted and nobody reads the answer.
+        // A fault lost the connection, or the request was aborted and nobody reads the answer.
         return HttpResponse.error()
       }
     }),

@@ -13,17 +13,17 @@ const STANDARD_MESSAGES: Readonly<Record<number, string>> = {
   504: 'gateway timeout',
 }
 
-/** What the service answers when it does not do what it was asked. */
+/** The parts of a refusal. */
 export interface RefusalInit {
   readonly status: number
-  /** Why, in words for the developer's eyes: shown in `service.requests`, never sent. */
+  /** Why, in words for developers: shown in `service.requests` and in a header, never in the body. */
   readonly reason: string
-  /** The string form of the error, in place of the standard envelope. */
+  /** The string-form error that replaces the standard envelope. */
   readonly stringError?: ReferralRejection
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Thrown by whatever finds a reason to refuse a request, and answered by the router. */
+/** Thrown to refuse a request; `exchange` turns it into the answer. */
 export class Refusal extends Error {
   readonly status: number
   readonly stringError: ReferralRejection | undefined
@@ -42,7 +42,7 @@ export class Refusal extends Error {
 }
 
 /**
- * The standard envelope, with the `success: true` of the published examples.
+ * Returns the standard error envelope, with `success: true` as in the published examples.
  * Interface: [Errors](../../docs/the-service.md#errors).
  */
 export const standardError = (status: number): unknown => ({

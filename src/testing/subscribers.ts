@@ -1,11 +1,11 @@
 import { callHook } from '../shared/call-hook.ts'
 import { isFunction, requireOptions } from '../shared/options.ts'
-import type { ServiceClock } from './clock.ts'
+import type { ServiceClock } from './clock/service-clock.ts'
 import type { ServiceEvent } from './service-event.ts'
 
 type Listener = (event: ServiceEvent) => void
 
-/** Those who want to know what happens. */
+/** Passes events to listeners, in order. */
 export class Subscribers {
   readonly #listeners = new Set<{ readonly listener: Listener }>()
   readonly #events: ServiceEvent[] = []
@@ -18,8 +18,8 @@ export class Subscribers {
   }
 
   /**
-   * @returns what ends the subscription
-   * @throws TypeError when it is not a function
+   * @returns a function that ends the subscription
+   * @throws TypeError when `listener` is not a function
    */
   add(listener: Listener): () => void {
     requireOptions('subscribe', { listener }, { listener: isFunction })
@@ -32,7 +32,7 @@ export class Subscribers {
     }
   }
 
-  /** Tells everybody, in the order in which things happened: also when a listener makes more of them happen. */
+  /** Tells every listener. An event that a listener causes is told after the present one. */
   tell(event: () => ServiceEvent): void {
     if (this.#listeners.size === 0) return
     this.#events.push(event())
@@ -42,7 +42,7 @@ export class Subscribers {
     this.#isTelling = false
   }
 
-  /** While somebody listens: a clock may outlive many services. */
+  /** Watches the clock only while there are listeners: a clock may outlive many services. */
   #watchClock(): void {
     if (this.#listeners.size === 0) {
       this.#stopWatchingClock?.()
@@ -56,13 +56,13 @@ export class Subscribers {
 
   #tellAll(event: ServiceEvent): void {
     for (const entry of [...this.#listeners]) {
-      // One that was called before may have ended this one's subscription.
+      // An earlier listener may have ended this subscription.
       if (this.#listeners.has(entry)) callHook(() => entry.listener(event), throwLater)
     }
   }
 }
 
-/** An assertion that fails in a listener must fail the test, and break nothing of the service. */
+/** A failed assertion in a listener must fail the test without disturbing the service. */
 function throwLater(reason: unknown): void {
   queueMicrotask(() => {
     throw reason

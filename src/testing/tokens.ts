@@ -1,76 +1,64 @@
+import * as z from 'zod/mini'
 import { identifier } from '../schemas/fields.ts'
-import {
-  copyOfOptions,
-  isBoolean,
-  listOf,
-  type OptionProblem,
-  type OptionRule,
-  type OptionRules,
-  optional,
-  optionProblems,
-} from '../shared/options.ts'
 import { isRecord, typeName } from '../shared/types.ts'
+import { readBySchema, strictFields } from './read-options.ts'
 import { Refusal } from './refusal.ts'
-import { fits } from './schema-rule.ts'
 
-/** What a token may do. */
+/** The permissions of a token. */
 export interface TokenGrant {
-  /** The organization it belongs to: only that one's campaigns. Default: every organization. */
+  /** The token's organization; it may use no other's campaigns. Default: every organization. */
   organization?: string | undefined
   /** The campaigns it may use. Default: all of its organization. */
   campaigns?: readonly string[] | undefined
-  /** Whether its time is over, which reads as 401. Default: false. */
+  /** Whether the token has expired, which is answered with 401. Default: false. */
   expired?: boolean | undefined
 }
 
-/** The tokens a service knows: a list of those that may do everything, or what each may do by token. */
+/** The tokens that a service accepts: a list of tokens with all permissions, or the permissions of each token. */
 export type TokenOptions = readonly string[] | Readonly<Record<string, TokenGrant>>
 
-const GRANT: OptionRules<TokenGrant> = {
-  organization: optional(fits(identifier)),
-  campaigns: optional(listOf(fits(identifier))),
-  expired: optional(isBoolean),
-}
+const grants = z.object({
+  tokens: strictFields<TokenGrant>({
+    organization: z.optional(identifier),
+    campaigns: z.optional(z.array(identifier)),
+    expired: z.optional(z.boolean()),
+  }),
+})
 
-/** The rule of the option. Nothing it says names a token. */
-export const areTokens: OptionRule = (value) => {
-  if (!Array.isArray(value) && !isRecord(value))
-    return `must be a list of tokens, or grants by token, got ${typeName(value)}`
-  const tokens: unknown[] = Array.isArray(value) ? Array.from(value) : Object.keys(value)
-  const usable = tokens.every((token) => typeof token === 'string' && /^[^\s,]+$/.test(token))
-  if (!usable) return 'must be non-empty strings without white space or commas'
-  return Array.isArray(value)
-    ? undefined
-    : Object.values(value).flatMap((grant): OptionProblem[] => optionProblems(grant, GRANT))
-}
-
-/** The tokens as they are now, with what each may do. */
-export function ownTokens(tokens: TokenOptions | undefined): TokenOptions | undefined {
-  if (tokens === undefined || isList(tokens)) return tokens?.slice()
-  const own = copyOfOptions(tokens, {})
-  return isRecord(own) ? Object.fromEntries(Object.entries(own).map(([token, grant]) => [token, ownGrant(grant)])) : own
-}
-
-function ownGrant(grant: TokenGrant): TokenGrant {
-  const own = copyOfOptions(grant, GRANT)
-  return Array.isArray(own?.campaigns) ? { ...own, campaigns: Array.from(own.campaigns) } : own
+/**
+ * Reads the `tokens` option. No message contains a token.
+ *
+ * @throws TypeError when the option is wrong
+ */
+export function readTokens(caller: string, tokens: unknown): ReadonlyMap<string, TokenGrant> | undefined {
+  if (tokens === undefined) return undefined
+  if (!Array.isArray(tokens) && !isRecord(tokens)) {
+    throw new TypeError(`${caller}: tokens must be a list of tokens, or grants by token, got ${typeName(tokens)}`)
+  }
+  const entries = Array.isArray(tokens) ? Array.from(tokens, (token) => [token, {}] as const) : Object.entries(tokens)
+  return new Map(
+    entries.map(([token, grant]) => {
+      if (typeof token !== 'string' || !/^[^\s,]+$/.test(token)) {
+        throw new TypeError(`${caller}: tokens must be non-empty strings without white space or commas`)
+      }
+      return [token, readBySchema(caller, grants, { tokens: grant }).tokens]
+    }),
+  )
 }
 
 const EVERYTHING: TokenGrant = {}
 const BEARER = /^Bearer +([^\s,]+) *$/i
 
-/** Decides what the sender of an Authorization header may do. The token itself is never kept or named. */
+/** Decides what the sender of an Authorization header may do. */
 export class Authenticator {
   readonly #grants: ReadonlyMap<string, TokenGrant> | undefined
 
-  constructor(tokens: TokenOptions | undefined) {
-    if (tokens === undefined) return
-    this.#grants = new Map(
-      isList(tokens) ? tokens.map((token) => [token, EVERYTHING] as const) : Object.entries(tokens),
-    )
+  /** @param grants - the permissions by token; without them any token has all permissions */
+  constructor(grants: ReadonlyMap<string, TokenGrant> | undefined) {
+    this.#grants = grants
   }
 
-  /** @throws Refusal (401) when the token is missing, unknown or expired. */
+  /** @throws Refusal (401) when the token is missing, unknown or expired */
   authenticate(authorization: string | null): TokenGrant {
     const token = BEARER.exec(authorization ?? '')?.[1]
     if (token === undefined) throw unauthorized('no bearer token in the Authorization header')
@@ -81,8 +69,6 @@ export class Authenticator {
     return grant
   }
 }
-
-const isList = (tokens: TokenOptions): tokens is readonly string[] => Array.isArray(tokens)
 
 const unauthorized = (reason: string): Refusal =>
   new Refusal({ status: 401, reason, headers: { 'www-authenticate': 'Bearer' } })

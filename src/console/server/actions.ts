@@ -157,7 +157,7 @@ const ACTIONS: Performed = {
   },
 
   loadSeed({ seed }, { service, secret }) {
-    service.reset(withSecret(seed, secret))
+    service.reset(withSecret(seed, secret, service.webhooks))
     return null
   },
 

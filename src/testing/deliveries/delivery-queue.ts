@@ -1,6 +1,6 @@
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
 import { holdProcess } from '../../shared/timers.ts'
-import { type PostResult, type PostSettings, post } from './post.ts'
+import { type PostResult, type PostSettings, post } from './post-message.ts'
 import { signatureOf, type Webhook } from './webhook-registry.ts'
 
 /** One attempt to deliver a message. */
@@ -16,7 +16,7 @@ export interface DeliveryAttempt extends PostResult {
 export interface DeliveryRecord {
   /** ID of this delivery: one message to one endpoint. */
   readonly deliveryId: string
-  /** ID of the message: the same for every endpoint, and for each time it is delivered. */
+  /** ID of the message: the same for every endpoint and every redelivery. */
   readonly id: string
   /** The webhook it goes to. */
   readonly hook_id: string
@@ -24,16 +24,16 @@ export interface DeliveryRecord {
   readonly url: string
   /** The payload, byte for byte: the same for every endpoint. */
   readonly body: string
-  /** The `x-service-signature` it carries; absent for a webhook without a secret. */
+  /** The `x-service-signature` header; absent for a webhook without a secret. */
   readonly signature?: string
-  /** The delivery whose message this one sends again, where `service.redeliver` asked for it. */
+  /** The earlier delivery, if `service.redeliver` made this one. */
   readonly redeliveryOf?: string
   /**
-   * `'pending'` while it is on its way or waits for a retry; `'delivered'`; `'undelivered'` when the first attempt and
-   * all four retries have failed; `'dropped'` when its webhook was unregistered before that.
+   * `'pending'`: an attempt is under way or waiting. `'delivered'`: an attempt succeeded. `'undelivered'`: the first
+   * attempt and all four retries failed. `'dropped'`: its webhook was unregistered before that.
    */
   readonly state: 'pending' | 'delivered' | 'undelivered' | 'dropped'
-  /** When it was made, in milliseconds since the epoch, by the service's clock. */
+  /** When it was queued, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
   /** The attempts that have ended, oldest first: at most five. */
   readonly attempts: readonly DeliveryAttempt[]
@@ -41,8 +41,8 @@ export interface DeliveryRecord {
   readonly nextAttemptAt?: number
 }
 
-/** What is to be delivered, and where. */
-export interface Parcel {
+/** A message for one endpoint. */
+export interface OutgoingDelivery {
   /** ID of the message. */
   readonly id: string
   readonly body: string
@@ -51,7 +51,7 @@ export interface Parcel {
   readonly redeliveryOf?: string
 }
 
-interface Delivery extends Parcel {
+interface Delivery extends OutgoingDelivery {
   readonly deliveryId: string
   readonly signature: string | undefined
   readonly at: number
@@ -59,21 +59,24 @@ interface Delivery extends Parcel {
   state: DeliveryRecord['state']
   timer: unknown
   nextAttemptAt: number | undefined
-  /** Gives up the attempt that is under way. */
+  /** Aborts the attempt that is under way. */
   controller: AbortController | undefined
 }
 
-const MAX_FINISHED = 10_000
+const MAX_ENDED = 10_000
+const MAX_ENDED_SIZE = 50_000_000
 // A thousand awards in a row must not open a thousand sockets.
 const MAX_CONCURRENT = 64
 
-/** Delivers messages, retries what failed, and remembers what became of each. */
+/** Delivers messages, retries failed attempts, and records every attempt. */
 export class DeliveryQueue {
   readonly #settings: PostSettings
   readonly #onChange: (delivery: () => DeliveryRecord) => void
   readonly #deliveries = new Map<string, Delivery>()
-  /** Those of them that have ended, in the order in which they did. */
-  readonly #finished = new Set<Delivery>()
+  /** Deliveries that have ended, in the order of their ends. */
+  readonly #ended = new Set<Delivery>()
+  #endedSize = 0
+  #discarded = 0
   readonly #waiting: Delivery[] = []
   readonly #underWay = new Set<Promise<void>>()
 
@@ -83,11 +86,11 @@ export class DeliveryQueue {
   }
 
   /** Starts to deliver a message to an endpoint. */
-  send(parcel: Parcel, deliveryId: string): DeliveryRecord {
+  send(outgoing: OutgoingDelivery, deliveryId: string): DeliveryRecord {
     const delivery: Delivery = {
-      ...parcel,
+      ...outgoing,
       deliveryId,
-      signature: signatureOf(parcel.webhook, parcel.body),
+      signature: signatureOf(outgoing.webhook, outgoing.body),
       at: this.#settings.clock.now(),
       attempts: [],
       state: 'pending',
@@ -110,7 +113,12 @@ export class DeliveryQueue {
     return delivery && describe(delivery)
   }
 
-  /** When the first of the retries that wait is due. */
+  /** How many deliveries have been discarded for lack of room since the last `clear`. */
+  get discarded(): number {
+    return this.#discarded
+  }
+
+  /** When the next retry is due. */
   get nextRetryAt(): number | undefined {
     let next: number | undefined
     for (const { nextAttemptAt } of this.#deliveries.values()) {
@@ -119,30 +127,32 @@ export class DeliveryQueue {
     return next
   }
 
-  /** Resolves when no attempt is under way. Retries that wait for their time are not waited for. */
+  /** Resolves when no attempt is under way. Retries that are not yet due are not awaited. */
   async settle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
-  /** Ends the deliveries to a webhook that no longer has their endpoint, without a further attempt. */
+  /** Ends the pending deliveries to those endpoints that a webhook no longer has. */
   drop(hookId: string, keptUrls: readonly string[]): void {
     for (const delivery of this.#deliveries.values()) {
       if (delivery.state !== 'pending' || delivery.webhook.hook_id !== hookId) continue
       if (keptUrls.includes(delivery.url)) continue
-      this.#giveUp(delivery, 'the webhook was unregistered')
-      this.#finish(delivery, 'dropped')
+      this.#abort(delivery, 'the webhook was unregistered')
+      this.#end(delivery, 'dropped')
     }
   }
 
-  /** Gives up everything that is under way or waiting, and forgets it. */
+  /** Aborts every attempt, cancels every retry, and forgets all deliveries. */
   clear(): void {
-    for (const delivery of this.#deliveries.values()) this.#giveUp(delivery, 'the delivery was given up')
+    for (const delivery of this.#deliveries.values()) this.#abort(delivery, 'the service was reset')
     this.#deliveries.clear()
-    this.#finished.clear()
+    this.#ended.clear()
     this.#waiting.length = 0
+    this.#endedSize = 0
+    this.#discarded = 0
   }
 
-  #giveUp(delivery: Delivery, reason: string): void {
+  #abort(delivery: Delivery, reason: string): void {
     delivery.controller?.abort(new Error(reason))
     this.#settings.clock.clearTimeout(delivery.timer)
     delivery.nextAttemptAt = undefined
@@ -173,13 +183,13 @@ export class DeliveryQueue {
     delivery.controller = new AbortController()
     const result = await post(delivery, this.#settings, delivery.controller)
     delivery.controller = undefined
-    // Forgotten by `clear` in the meantime: then nobody wants to know, and nothing is retried.
+    // `clear` may have forgotten it in the meantime.
     if (this.#deliveries.get(delivery.deliveryId) !== delivery) return
     delivery.attempts.push({ at, ...result })
     const delayMs = DELIVERY_DELAYS_MS[delivery.attempts.length - 1]
-    if (result.ok) this.#finish(delivery, 'delivered')
+    if (result.ok) this.#end(delivery, 'delivered')
     else if (delivery.state === 'dropped') this.#changed(delivery)
-    else if (delayMs === undefined) this.#finish(delivery, 'undelivered')
+    else if (delayMs === undefined) this.#end(delivery, 'undelivered')
     else this.#retryAfter(delivery, delayMs)
   }
 
@@ -187,20 +197,24 @@ export class DeliveryQueue {
     const { clock } = this.#settings
     delivery.nextAttemptAt = clock.now() + delayMs
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
-    // A retry five minutes from now must not keep a finished process alive.
+    // A retry that is due in five minutes must not keep the process alive.
     holdProcess(delivery.timer, false)
     this.#changed(delivery)
   }
 
-  #finish(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
+  #end(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
-    this.#finished.add(delivery)
+    // A dropped delivery ends a second time when its last attempt succeeded all the same.
+    if (!this.#ended.has(delivery)) this.#endedSize += delivery.body.length
+    this.#ended.add(delivery)
     this.#changed(delivery)
-    if (this.#finished.size <= MAX_FINISHED) return
-    const [oldest] = this.#finished
-    if (oldest === undefined) return
-    this.#finished.delete(oldest)
-    this.#deliveries.delete(oldest.deliveryId)
+    for (const oldest of this.#ended) {
+      if (this.#ended.size <= MAX_ENDED && this.#endedSize <= MAX_ENDED_SIZE) return
+      this.#ended.delete(oldest)
+      this.#deliveries.delete(oldest.deliveryId)
+      this.#endedSize -= oldest.body.length
+      this.#discarded++
+    }
   }
 
   #changed(delivery: Delivery): void {

@@ -1,10 +1,9 @@
 import { identifier } from '../../schemas/fields.ts'
 import { isFiniteNumber, isJson, isObject, type OptionRule, type OptionRules, optional } from '../../shared/options.ts'
-import { readOptionsOfKind } from '../kinds.ts'
-import { fits } from '../schema-rule.ts'
+import { fits, readOptionsOfKind } from '../read-options.ts'
 import { findNamedEntry, type NamedEntry } from '../world/named-entry.ts'
 import type { ServiceState } from '../world/state.ts'
-import { type Draft, draftMessage, USER_ACTIVITY } from './message.ts'
+import { type Draft, draftMessage, USER_ACTIVITY } from './webhook-message.ts'
 
 /** The user an emitted event is about. */
 interface EmittedFor extends NamedEntry {

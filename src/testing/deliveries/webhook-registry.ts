@@ -1,17 +1,8 @@
+import * as z from 'zod/mini'
 import { webhookRegistration } from '../../endpoints/register-webhook.ts'
 import { identifier } from '../../schemas/fields.ts'
-import {
-  copyOfList,
-  copyOfOptions,
-  listOf,
-  type OptionRule,
-  type OptionRules,
-  optional,
-  requireOptions,
-} from '../../shared/options.ts'
-import { isRecord } from '../../shared/types.ts'
 import { signWebhook } from '../../webhook/index.ts'
-import { fits } from '../schema-rule.ts'
+import { strictFields } from '../read-options.ts'
 import type { Identifiers } from '../world/identifiers.ts'
 
 /** A webhook, as `service.registerWebhook` takes it: the registration record with what the admin panel adds. */
@@ -40,6 +31,11 @@ export interface WebhookRecord {
   urls: string[]
   /** Whether its messages are signed. */
   signed: boolean
+  /**
+   * `true` when the webhook was loaded from a seed that lacks its secret; absent otherwise. Its messages go out unsigned
+   * until `registerWebhook` gives the secret.
+   */
+  secretMissing?: boolean
   /** Campaigns it is restricted to; empty for all. */
   campaigns: string[]
 }
@@ -50,6 +46,7 @@ export interface Webhook {
   readonly scope: string
   readonly urls: readonly string[]
   readonly secret: string | undefined
+  readonly secretMissing: boolean
   readonly campaigns: ReadonlySet<string>
   readonly organization: string | undefined
 }
@@ -67,28 +64,20 @@ export type WebhookChange = 'registered' | 'replaced' | 'unregistered'
 
 const { scope, url, secret, hook_id } = webhookRegistration.shape
 
-const areEndpoints: OptionRule = (value) => {
-  if (!Array.isArray(value)) return fits(url)(value)
-  return value.length > 0 ? listOf(fits(url))(value) : 'must name at least one endpoint'
+/** The schema of each field of {@link WebhookOptions}. */
+export const webhookFields = {
+  scope: z.optional(scope),
+  url: z.union([url, z.array(url).check(z.minLength(1, 'must name at least one endpoint'))]),
+  secret,
+  hook_id,
+  campaigns: z.optional(z.array(identifier)),
+  organization: z.optional(identifier),
 }
 
-/** What there is to say about a webhook. */
-export const WEBHOOK_RULES: OptionRules<WebhookOptions> = {
-  scope: optional(fits(scope)),
-  url: areEndpoints,
-  secret: fits(secret),
-  hook_id: fits(hook_id),
-  campaigns: optional(listOf(fits(identifier))),
-  organization: optional(fits(identifier)),
-}
+/** Schema of {@link WebhookOptions}. */
+export const webhookOptions = strictFields<WebhookOptions>(webhookFields)
 
-/** What is said about a webhook as it is now, lists included. */
-export function ownWebhook<Options extends WebhookOptions>(options: Options, rules: OptionRules<Options>): Options {
-  const own: Options = copyOfOptions<Options>(options, rules as never)
-  return isRecord(own) ? { ...own, url: copyOfList(own.url), campaigns: copyOfList(own.campaigns) } : own
-}
-
-/** The webhooks there are. */
+/** The registered webhooks. */
 export class WebhookRegistry {
   readonly #webhooks = new Map<string, Webhook>()
   readonly #ids: Identifiers
@@ -103,17 +92,16 @@ export class WebhookRegistry {
     this.#onChange = onChange
   }
 
-  /** @throws TypeError when the options are wrong, saying which. */
-  register(options: WebhookOptions): Webhook {
-    const own = ownWebhook(options, WEBHOOK_RULES)
-    requireOptions('registerWebhook', own, WEBHOOK_RULES)
-    const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = own
+  /** Registers a webhook from options that have been checked. */
+  register(options: WebhookOptions, { secretMissing = false } = {}): Webhook {
+    const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = options
     if (hook_id !== undefined) this.#ids.reserve(hook_id)
     const webhook: Webhook = {
       hook_id: hook_id ?? this.#ids.next('hook'),
       scope,
       urls: [...new Set(typeof url === 'string' ? [url] : url)],
       secret,
+      secretMissing,
       campaigns: new Set(campaigns),
       organization,
     }
@@ -159,11 +147,19 @@ export class WebhookRegistry {
   }
 }
 
-export const describeWebhook = ({ hook_id, scope, urls, secret, campaigns }: Webhook): WebhookRecord => ({
+export const describeWebhook = ({
+  hook_id,
+  scope,
+  urls,
+  secret,
+  secretMissing,
+  campaigns,
+}: Webhook): WebhookRecord => ({
   hook_id,
   scope,
   urls: [...urls],
   signed: secret !== undefined,
+  ...(secretMissing && { secretMissing }),
   campaigns: [...campaigns],
 })
 

@@ -1,14 +1,13 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import type { ServiceAnswer } from '../answer.ts'
-import { answered, type FaultOutcome, type FaultPlan } from '../faults/plan.ts'
-import type { FaultQueue } from '../faults/queue.ts'
+import { answered, type FaultOutcome, type FaultPlan } from '../faults/fault-plan.ts'
+import type { FaultQueue } from '../faults/fault-queue.ts'
 import { badRequest, Refusal, standardError } from '../refusal.ts'
 import { rules } from '../rules/index.ts'
 import type { RuleContext } from '../rules/rule.ts'
 import type { Authenticator, TokenGrant } from '../tokens.ts'
-import type { ServiceRequest } from './request.ts'
 import { describeRequest, type RequestLog, type RequestRecord } from './request-log.ts'
 import type { Route, Router } from './router.ts'
+import type { ServiceAnswer, ServiceRequest } from './service-message.ts'
 
 /** The largest body the service reads, in bytes. Assumed: the interface shows no limit. */
 export const MAX_BODY_BYTES = 1_048_576
@@ -18,21 +17,21 @@ export interface ExchangeParts {
   readonly authenticator: Authenticator
   readonly faults: FaultQueue
   readonly log: RequestLog
-  /** The time for one request, and what it works with. */
+  /** Returns the context in which one request is handled. */
   open(grant: TokenGrant): RuleContext
   now(): number
-  /** Told of each request, with its answer where the client gets one. */
+  /** Called after each request, with the answer if the client gets one. */
   onAnswer(request: RequestRecord, answer: ServiceAnswer | undefined): void
 }
 
-/** An answer together with what became of the request, for the log. */
+/** The service's own answer, with what the log tells of it. */
 interface Handled {
   readonly answer: ServiceAnswer
   /** Why the request was refused, in words. */
   readonly reason?: string
 }
 
-/** One request from its arrival to what the client gets to see of the answer. */
+/** Handles one request: takes a fault, performs the operation, and records both. Returns what the client sees. */
 export function exchange(request: ServiceRequest, parts: ExchangeParts): FaultOutcome {
   const route = parts.router.route(request)
   const plan = parts.faults.take(route.operation)
@@ -83,27 +82,27 @@ function handle(
     return { answer: json(200, data === undefined ? { success: true } : { success: true, data }) }
   } catch (error) {
     if (error instanceof Refusal) return refused(error.status, error.body, error.message, error.headers)
-    return refused(500, standardError(500), `a fault of the service in a box itself: ${error}`)
+    return refused(500, standardError(500), `a defect of the local service itself: ${error}`)
   }
 }
 
-/** The answer where the service itself, or what it was given to work with, fails. */
-export const faultOfItsOwn = (reason: string): ServiceAnswer => refused(500, standardError(500), reason).answer
+/** The answer when the service itself, or a function that was passed to it, fails. */
+export const internalError = (reason: string): ServiceAnswer => refused(500, standardError(500), reason).answer
 
-/** The interface gives a refusal two words; a header that the client's errors show says why. */
+/** The body is what the interface shows. The reason goes into a header that the client's errors show. */
 function refused(status: number, body: unknown, reason: string, headers?: Readonly<Record<string, string>>): Handled {
   return { answer: json(status, body, { ...headers, 'x-refusal-reason': inHeader(reason) }), reason }
 }
 
-const LONGEST_REASON = 300
+const MAX_REASON_LENGTH = 300
 
-const inHeader = (text: string): string => text.slice(0, LONGEST_REASON).replaceAll(/[^ -~]/g, '?')
+const inHeader = (text: string): string => text.slice(0, MAX_REASON_LENGTH).replaceAll(/[^ -~]/g, '?')
 
 const perform = (operation: OperationName, request: unknown, context: RuleContext): unknown =>
   // The router has read the request with the operation's own schema.
   (rules[operation] as (request: unknown, context: RuleContext) => unknown)(request, context)
 
-// The interface shows neither status; the standard envelope with the usual ones is assumed.
+// The interface shows neither status: the standard envelope with 404 and 405 is assumed.
 function unknownRoute({ method, url }: ServiceRequest, allowed: readonly string[]): Refusal {
   if (allowed.length === 0) return new Refusal({ status: 404, reason: `there is no ${url.pathname}` })
   const allow = allowed.join(', ')

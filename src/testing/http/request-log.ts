@@ -1,18 +1,18 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import type { FaultKind } from '../faults/options.ts'
-import type { ServiceRequest } from './request.ts'
+import type { FaultKind } from '../faults/fault-options.ts'
+import type { ServiceRequest } from './service-message.ts'
 
-/** A request the service got. It never holds the token, nor a webhook's secret. */
+/** A request to the service, without its token and without the secrets of webhooks. */
 export interface RequestRecord {
-  /** Counts the requests from 1; `reset` does not begin again. */
+  /** Counts the requests from 1, across every `reset`. */
   readonly id: number
   /** When it arrived, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
-  /** The operation it was for; absent for a path or method that is not there. */
+  /** The operation; absent for an unknown path or method. */
   readonly operation?: OperationName
   /** The HTTP method. */
   readonly method: string
-  /** The whole address, as the client asked for it. */
+  /** The whole URL that the client asked for. */
   readonly url: string
   /** The path, `/api/v1` included. */
   readonly path: string
@@ -20,82 +20,119 @@ export interface RequestRecord {
   readonly query: Readonly<Record<string, readonly string[]>>
   /** The headers, lower-case, without `Authorization` and cookies. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body: parsed when it is JSON, its text when it is not, absent when there was none. */
+  /** The body: parsed if it is JSON and whole, otherwise as text. Absent when there was none. */
   readonly body?: unknown
-  /** The body as text, to send it again; absent when there was none. */
+  /** The body as text, secrets redacted, at most its first 256 kB. Absent when there was none. */
   readonly bodyText?: string
-  /** Whether there was an `Authorization` header that let the request in. */
+  /** Size of the body in bytes, as the service read it; 0 when there was none. It reads at most about 1 MB. */
+  readonly bodySize: number
+  /** Whether `body` and `bodyText` hold the beginning of the body only, so that it cannot be sent again. */
+  readonly isBodyCut: boolean
+  /** Whether the `Authorization` header let the request in. */
   readonly authorized: boolean
-  /** Whether the service handled the request: false when a fault took its place. */
+  /** Whether the service handled the request: false when a fault answered in its place. */
   readonly handled: boolean
-  /** The HTTP status of the answer; absent where a fault left the client without one. */
+  /** The HTTP status of the answer; absent when a fault left the client without one. */
   readonly status?: number
-  /** Why the service refused, in words. The answer itself has only what the interface shows. */
+  /** Why the service refused, in words. */
   readonly reason?: string
-  /** The fault that spoiled it, if any. */
+  /** The fault that the request met. */
   readonly fault?: FaultKind
 }
 
+/** A request as it is kept. Its body is parsed on each access, which also makes the copy that a caller gets. */
+type StoredRequest = Omit<RequestRecord, 'body'>
+
 const MAX_RECORDS = 10_000
+const MAX_LOG_SIZE = 50_000_000
+const MAX_BODY_SIZE = 256_000
 const PRIVATE_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
 
-/** The requests of late, oldest first. */
+/** The latest requests, oldest first: at most 10 000 of them and about 50 MB in all. */
 export class RequestLog {
-  readonly #records: RequestRecord[] = []
+  readonly #requests: { readonly request: StoredRequest; readonly size: number }[] = []
+  #size = 0
   #count = 0
+  #discarded = 0
 
-  add(record: Omit<RequestRecord, 'id'>): RequestRecord {
-    const numbered = { id: ++this.#count, ...record }
-    this.#records.push(numbered)
-    if (this.#records.length > MAX_RECORDS) this.#records.shift()
-    return structuredClone(numbered)
+  /** How many requests have been discarded for lack of room since the last `clear`. */
+  get discarded(): number {
+    return this.#discarded
   }
 
-  /** Copies: what a test does to them is its own. */
+  add(unnumbered: Omit<StoredRequest, 'id'>): RequestRecord {
+    const request = { id: ++this.#count, ...unnumbered }
+    const size = JSON.stringify(request).length
+    this.#requests.push({ request, size })
+    this.#size += size
+    while (this.#requests.length > MAX_RECORDS || this.#size > MAX_LOG_SIZE) {
+      this.#size -= this.#requests.shift()?.size ?? 0
+      this.#discarded++
+    }
+    return toRecord(request)
+  }
+
+  /** Returns copies: changing them changes nothing in the service. */
   records(): readonly RequestRecord[] {
-    return this.#records.map((record) => structuredClone(record))
+    return this.#requests.map(({ request }) => toRecord(request))
   }
 
   clear(): void {
-    this.#records.length = 0
+    this.#requests.length = 0
+    this.#size = 0
+    this.#discarded = 0
   }
 }
 
-/** What of a request may be shown. */
-export function describeRequest({
-  method,
-  url,
-  headers,
-  body,
-}: ServiceRequest): Pick<RequestRecord, 'method' | 'url' | 'path' | 'query' | 'headers' | 'body' | 'bodyText'> {
-  const query: [string, string[]][] = [...new Set(url.searchParams.keys())].map((name) => [
-    name,
-    url.searchParams.getAll(name),
-  ])
+function toRecord(request: StoredRequest): RequestRecord {
+  const copy = structuredClone(request)
+  return copy.bodyText === undefined ? copy : { ...copy, body: copy.isBodyCut ? copy.bodyText : parsed(copy.bodyText) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Returns the parts of a request that may be shown. */
+export function describeRequest({ method, url, headers, body }: ServiceRequest) {
+  const query = [...new Set(url.searchParams.keys())].map((name) => [name, url.searchParams.getAll(name)] as const)
   return {
     method,
     url: `${url.origin}${url.pathname}${url.search}`,
     path: url.pathname,
     query: Object.fromEntries(query),
     headers: Object.fromEntries([...headers].filter(([name]) => !PRIVATE_HEADERS.has(name))),
-    ...(body.length > 0 && describeBody(new TextDecoder().decode(body))),
+    bodySize: body.length,
+    ...describeBody(body),
   }
+}
+
+function describeBody(body: Uint8Array): Pick<RequestRecord, 'bodyText' | 'isBodyCut'> {
+  if (body.length === 0) return { isBodyCut: false }
+  const text = redacted(new TextDecoder().decode(body))
+  // A string that is made by `slice` keeps the whole text in memory; decoding makes a new one.
+  const kept = new TextEncoder().encode(text)
+  if (kept.length <= MAX_BODY_SIZE) return { bodyText: text, isBodyCut: false }
+  return { bodyText: new TextDecoder().decode(kept.subarray(0, MAX_BODY_SIZE)), isBodyCut: true }
 }
 
 const REDACTED = '[redacted]'
 
-function describeBody(text: string): { body: unknown; bodyText: string } {
-  let redacted = false
+function redacted(text: string): string {
+  let found = false
   try {
     const body: unknown = JSON.parse(text, (key, value: unknown) => {
       if (key !== 'secret') return value
-      redacted = true
+      found = true
       return REDACTED
     })
-    return { body, bodyText: redacted ? JSON.stringify(body) : text }
+    return found ? JSON.stringify(body) : text
   } catch {
-    // Text that only looks like JSON, a body that was cut off for instance, may hold a secret as well.
-    const shown = text.replaceAll(/("secret"\s*:\s*)"(?:[^"\\]|\\.)*(?:"|$)/g, `$1"${REDACTED}"`)
-    return { body: shown, bodyText: shown }
+    // Text that is almost JSON may hold a secret as well, for instance a body that was cut off.
+    return text.replaceAll(/("secret"\s*:\s*)"(?:[^"\\]|\\.)*(?:"|$)/g, `$1"${REDACTED}"`)
   }
 }

@@ -3,7 +3,7 @@ import { type QueryNames, readQueryNames } from '../../endpoints/query-names.ts'
 import { readRegistrationPath } from '../../endpoints/registration-path.ts'
 import { check } from '../../schemas/check.ts'
 import { badRequest } from '../refusal.ts'
-import type { ServiceRequest } from './request.ts'
+import type { ServiceRequest } from './service-message.ts'
 
 /** What the interface leaves open about routing. */
 export interface RouterOptions {

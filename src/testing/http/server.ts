@@ -12,46 +12,44 @@ import {
   wholeNumber,
 } from '../../shared/options.ts'
 import { typeName } from '../../shared/types.ts'
-import { isBodyless, type ServiceAnswer } from '../answer.ts'
-import type { ServiceClock } from '../clock.ts'
-import type { FaultOutcome } from '../faults/plan.ts'
-import { delay } from './delay.ts'
-import { faultOfItsOwn, MAX_BODY_BYTES } from './exchange.ts'
-import type { ServiceRequest } from './request.ts'
+import { delay } from '../clock/delay.ts'
+import type { ServiceClock } from '../clock/service-clock.ts'
+import type { FaultOutcome } from '../faults/fault-plan.ts'
+import { internalError, MAX_BODY_BYTES } from './exchange.ts'
 import { BASE_PATH } from './router.ts'
+import type { ServiceRequest } from './service-message.ts'
+import { isBodyless, type ServiceAnswer } from './service-message.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {
-  /** The port; 0 takes a free one. Default: 0. Not one that `fetch` and browsers refuse to connect to, such as 6000. */
+  /** The port; 0 takes a free one. A port that `fetch` refuses to connect to, such as 6000, is refused. Default: 0. */
   port?: number | undefined
   /**
-   * The address to listen on. Default: `127.0.0.1`, which nobody else reaches. `0.0.0.0` and `::` are all of them: `url` is
-   * then the loopback one, and others reach the service by a name of this machine.
+   * The address to listen on. Default: `127.0.0.1`, which other machines cannot reach. `0.0.0.0` and `::` listen on all
+   * addresses; `url` is then the loopback address.
    */
   host?: string | undefined
   /**
-   * Looks at each request before the service does, with node:http's own `IncomingMessage` and `ServerResponse`. Where it
-   * returns true it answers in the service's place, and the service never hears of the request: for pages and probes
-   * on the same port. Where it throws, or gives anything but true or false, the answer is 500 and says so in the header
-   * `x-refusal-reason`. Default: none.
+   * Called with node:http's `IncomingMessage` and `ServerResponse` before the service handles a request. When it returns
+   * true, it answers itself and the service does not see the request: for pages and probes on the same port. When it
+   * throws or returns anything but a boolean, the answer is 500 with the reason in `x-refusal-reason`. Default: none.
    */
   intercept?: ((request: object, response: object) => boolean) | undefined
 }
 
-/** A service that listens. */
+/** A running HTTP server of the service. */
 export interface ListeningService {
-  /** The base URL, `/api/v1` included: give it to the client as `baseUrl`. */
+  /** The base URL, `/api/v1` included: the client's `baseUrl`. */
   readonly url: string
   /** The port it listens on. */
   readonly port: number
-  /** Stops at once, open connections included. A second call returns the same promise. */
+  /** Stops the server and closes open connections. A second call returns the same promise. */
   close(): Promise<void>
 }
 
-/** 0 stands for any free one. */
 const port: OptionRule = (value) =>
   typeof value === 'number' && value !== 0 && isForbiddenPort(value)
-    ? [{ path: [], message: `must be one that fetch connects to, got ${value}`, isRange: true }]
+    ? [{ path: [], message: `must be a port that fetch connects to, got ${value}`, isRange: true }]
     : wholeNumber(0, 65_535)(value)
 
 const LISTEN: OptionRules<ListenOptions> = {
@@ -65,7 +63,7 @@ const LISTEN: OptionRules<ListenOptions> = {
  *
  * @throws TypeError when an option is unknown or of the wrong type
  * @throws RangeError when `port` is not a port, or one that `fetch` refuses to connect to
- * @throws Error of the system when it cannot be had
+ * @throws Error of the system when the address or port is not available
  */
 export async function listen(
   answer: (request: ServiceRequest) => FaultOutcome,
@@ -79,7 +77,7 @@ export async function listen(
       if (intercept !== undefined && isTaken(intercept(request, response))) return
     } catch (error) {
       if (response.headersSent) return response.destroy()
-      return write(response, faultOfItsOwn(`intercept: ${String(error)}`))
+      return write(response, internalError(`intercept: ${String(error)}`))
     }
     respond(request, response, answer, clock).catch(() => response.destroy())
   })
@@ -174,14 +172,14 @@ async function respond(
   }
 }
 
-/** The address the client asked for, by its own name for this server. */
+/** The URL that the client asked for, with the host as the client names it. */
 function addressOf({ headers: { host = '127.0.0.1' }, url: target = '/' }: IncomingMessage): URL {
   const named = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).origin : 'http://127.0.0.1'
-  // Joined rather than resolved: a target that starts with two slashes is a path, not another host.
+  // Joined, not resolved: a target that starts with two slashes is a path, not another host.
   return new URL(target.startsWith('/') ? `${named}${target}` : target, named)
 }
 
-/** Keeps one byte more than is allowed, by which the exchange sees that it was too much. */
+/** Reads at most one chunk more than the limit, so that `exchange` can refuse the body. */
 async function readBody(request: IncomingMessage): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

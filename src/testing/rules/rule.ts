@@ -1,8 +1,8 @@
 import type { OperationName, RequestOf } from '../../endpoints/index.ts'
 import type { WebhookRegistry } from '../deliveries/webhook-registry.ts'
 import type { TokenGrant } from '../tokens.ts'
+import type { UserEvent } from '../world/completion.ts'
 import type { ServiceState } from '../world/state.ts'
-import type { UserEvent } from '../world/user-event.ts'
 
 /** What a rule works with. */
 export interface RuleContext {

@@ -1,5 +1,5 @@
 import { copyJson } from '../../shared/text/json.ts'
-import type { CampaignSeed, ChallengeSeed, QuestSeed, SeasonSeed, TaskSeed } from './campaign-seed.ts'
+import type { CampaignSeed, ChallengeSeed, QuestSeed, SeasonSeed, TaskSeed } from '../seed/campaign-seed.ts'
 
 interface Item {
   readonly id: string

@@ -1,9 +1,8 @@
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
 import type { User } from './users.ts'
-import { finiteXp } from './xp.ts'
 
-/** A user's entry in a campaign. It is changed by its campaign only, which so knows what has changed. */
+/** A user's entry in a campaign. Only the campaign changes it, so that every change is noticed. */
 export interface Entry {
   readonly id: string
   readonly user: User
@@ -23,7 +22,7 @@ export interface Entry {
   readonly referred: number
 }
 
-/** What of an entry can be set to another value. */
+/** The fields of an entry that can be set. */
 type EntryFields = Pick<Entry, 'name' | 'alias' | 'team' | 'xp' | 'ref_xp' | 'ugc_xp' | 'xp_mul'>
 
 interface StoredEntry extends EntryFields, Omit<Entry, keyof EntryFields> {
@@ -33,7 +32,7 @@ interface StoredEntry extends EntryFields, Omit<Entry, keyof EntryFields> {
   referred: number
 }
 
-/** A campaign with what has happened in it. */
+/** A campaign with its entries and invite codes. */
 export class Campaign {
   readonly definition: CampaignDefinition
   readonly inviteCodes = new Map<string, readonly string[]>()
@@ -50,7 +49,7 @@ export class Campaign {
     return this.#entries.get(user)
   }
 
-  /** Makes the entry of a user who has none. */
+  /** Adds an entry for a user who has none. */
   add(user: User, ids: Pick<Entry, 'id' | 'ref_id'>): Entry {
     const entry: StoredEntry = {
       ...ids,
@@ -74,7 +73,7 @@ export class Campaign {
     return entry
   }
 
-  /** Sets fields of an entry; those that are undefined stay as they are. */
+  /** Sets fields of an entry. Undefined fields keep their value. */
   update(entry: Entry, fields: { readonly [Name in keyof EntryFields]?: EntryFields[Name] | undefined }): void {
     const given = Object.entries(fields).filter(([, value]) => value !== undefined)
     Object.assign(this.#stored(entry), Object.fromEntries(given))
@@ -97,7 +96,7 @@ export class Campaign {
     this.#onChange(referral)
   }
 
-  /** The entry with this ID, or the one whose referral link it is. */
+  /** Returns the entry with this ID or this referral link. */
   findBy(field: 'id' | 'ref_id', id: string): Entry | undefined {
     return this.#byId[field].get(id)
   }
@@ -106,13 +105,13 @@ export class Campaign {
     return this.#entries.values()
   }
 
-  /** Whether the user has completed any task, whatever quests and challenges say. */
+  /** Whether the user has completed any task. Quests and challenges do not count. */
   hasCompletedTasks(entry: Entry): boolean {
     for (const id of entry.completed) if (this.definition.tasks.has(id)) return true
     return false
   }
 
-  /** 1 for the most XP. Users with equal totals share a rank (assumed). */
+  /** Returns the rank: 1 for the most XP. Users with equal totals share a rank (assumed). */
   rank(entry: Entry): number {
     const own = totalXp(entry)
     let rank = 1
@@ -130,5 +129,8 @@ export class Campaign {
     return this.#entries.get(entry.user) as StoredEntry
   }
 }
+
+/** Keeps XP within what a number can hold: JSON has no infinity and would send null. */
+export const finiteXp = (xp: number): number => Math.max(-Number.MAX_VALUE, Math.min(xp, Number.MAX_VALUE))
 
 export const totalXp = (entry: Entry): number => finiteXp(finiteXp(entry.xp + entry.ref_xp) + entry.ugc_xp)

@@ -1,11 +1,11 @@
 import { identifier } from '../../schemas/fields.ts'
 import { type OptionRules, readOptions } from '../../shared/options.ts'
-import { fits } from '../schema-rule.ts'
+import { fits } from '../read-options.ts'
+import type { UserEvent } from './completion.ts'
 import { completeTask, missingDependencies } from './completion.ts'
 import { findNamedEntry, type NamedEntry } from './named-entry.ts'
 import { describeEntry, type EntrySnapshot } from './snapshot.ts'
 import type { ServiceState } from './state.ts'
-import type { UserEvent } from './user-event.ts'
 
 /** What `service.completeTask` takes. */
 export interface CompleteTaskOptions extends NamedEntry {

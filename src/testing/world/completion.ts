@@ -1,19 +1,31 @@
-import type { Campaign, Entry } from './campaign.ts'
+import { type Campaign, type Entry, finiteXp } from './campaign.ts'
 import { type Challenge, type Quest, requiredTasks, type Task } from './campaign-definition.ts'
-import { finiteXp } from './xp.ts'
+import type { AwardRecord } from './state.ts'
 
-/** A task or quest completed just now, and the XP it gave. */
-export type Completion =
+/** A task or quest that was just completed, and the XP it gave. */
+type Completion =
   | { readonly kind: 'action_completed'; readonly item: Task; readonly xp: number }
   | { readonly kind: 'quest_completed'; readonly item: Quest; readonly xp: number }
 
-/** The IDs an item waits for. */
+interface EventOrigin {
+  readonly campaign: Campaign
+  readonly entry: Entry
+  /** The account that the request named. The user may have been registered with another one. */
+  readonly account: string
+}
+
+/** An event of a user that webhooks are told of. */
+export type UserEvent =
+  | (EventOrigin & Completion)
+  | (EventOrigin & { readonly kind: 'reward_claimed'; readonly award: AwardRecord })
+
+/** Returns the dependencies that the user has not completed. */
 export const missingDependencies = (deps: readonly string[], entry: Entry): string[] =>
   deps.filter((id) => !entry.completed.has(id))
 
 /**
- * Completes a task for a user, and whatever follows from it: XP for the referrer, quests, challenges, and quests that
- * waited for those. A task that is done already and counts once changes nothing.
+ * Completes a task for a user, with everything that follows: XP for the referrer, then quests and challenges, then items
+ * that depend on those. A task that counts once and is already completed changes nothing.
  */
 export function completeTask(campaign: Campaign, entry: Entry, task: Task): readonly Completion[] {
   if (entry.completed.has(task.id) && task.recurrence === 'once') return []
@@ -24,7 +36,7 @@ export function completeTask(campaign: Campaign, entry: Entry, task: Task): read
   return completions
 }
 
-/** A quest or challenge that is not completed, and how much of what it needs is not either. */
+/** A quest or challenge that is not completed, and how many of its dependencies are missing. */
 interface Follower {
   readonly item: Quest | Challenge
   missing: number
@@ -32,7 +44,7 @@ interface Follower {
 
 function completeWhatFollows(campaign: Campaign, entry: Entry): readonly Completion[] {
   const ready: Follower[] = []
-  // Each item hears of what it needs, and is not looked at again until then: a long chain may be listed from its end.
+  // Each item is visited once per dependency, so a long chain takes linear time in any order.
   const waiting = new Map<string, Follower[]>()
   for (const { item, needed } of whatMayFollow(campaign)) {
     if (entry.completed.has(item.id)) continue
@@ -49,7 +61,7 @@ function completeWhatFollows(campaign: Campaign, entry: Entry): readonly Complet
   for (const { item } of ready) {
     const xp = award(campaign, entry, item)
     if ('actions' in item) completions.push({ kind: 'quest_completed', item, xp })
-    // What becomes ready here joins the end of the list that is walked.
+    // The loop goes on over the items that are added here.
     for (const follower of waiting.get(item.id) ?? []) if (--follower.missing === 0) ready.push(follower)
   }
   return completions
@@ -62,8 +74,8 @@ function* whatMayFollow({ definition }: Campaign): Iterable<{ item: Quest | Chal
 }
 
 /**
- * Completes an item and gives its XP. The user's multiplier applies on top of the item's, and no XP goes beyond what a
- * number can hold (both assumed).
+ * Completes an item and gives its XP. The user's multiplier applies on top of the item's, and XP stays finite (both
+ * assumed).
  */
 function award(campaign: Campaign, entry: Entry, item: Task | Quest | Challenge): number {
   const xp = finiteXp(finiteXp(item.xp * item.xp_mul) * entry.xp_mul)

@@ -77,12 +77,76 @@ describe('the log', () => {
     expect(service.requests.map(({ id }) => id)).toEqual([3])
   })
 
-  test('keeps the last 10 000', async () => {
+  test('keeps the latest 10 000 requests, and counts those that it discards', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     for (let index = 0; index < 10_003; index++) await raw(`/x/${index}`)
     expect(service.requests).toHaveLength(10_000)
     expect(service.requests[0]?.path).toBe('/api/v1/x/3')
+    expect(service.discarded).toEqual({ requests: 3, deliveries: 0 })
+    service.reset()
+    expect(service.discarded).toEqual({ requests: 0, deliveries: 0 })
+  }, 60_000)
+
+  test.each([
+    [255_990, false],
+    [300_000, true],
+    [1_040_000, true],
+  ])('of a body with a name of %i bytes it keeps at most 256 kB: cut is %s', async (length, isCut) => {
+    const service = createCampaignService()
+    const body = JSON.stringify({ name: 'x'.repeat(length - 20) })
+    await caller(service.fetch).raw('/user', { method: 'POST', body })
+    const [request] = service.requests
+    expect(request).toMatchObject({ bodySize: body.length, isBodyCut: isCut })
+    expect(request?.bodyText).toBe(body.slice(0, 256_000))
+    expect(request?.body).toEqual(isCut ? body.slice(0, 256_000) : JSON.parse(body))
+  })
+
+  test('a request without a body has the size 0', async () => {
+    const service = createCampaignService()
+    await caller(service.fetch).raw('/x')
+    expect(service.requests[0]).toMatchObject({ bodySize: 0, isBodyCut: false })
+    expect(service.requests[0]).not.toHaveProperty('bodyText')
+  })
+
+  test('a secret is redacted before the body is cut', async () => {
+    const service = createCampaignService()
+    const body = JSON.stringify({
+      a: 'x'.repeat(255_970),
+      secret: 'the-secret-itself-'.repeat(100),
+      b: 'y'.repeat(9999),
+    })
+    await caller(service.fetch).raw('/webhook', { method: 'POST', body })
+    expect(service.requests[0]).toMatchObject({ isBodyCut: true, bodySize: body.length })
+    expect(service.requests[0]?.bodyText).not.toContain('the-secret')
+  })
+
+  test('1 000 requests of 1 MB stay within 50 MB', async () => {
+    const service = createCampaignService()
+    const { raw } = caller(service.fetch)
+    const body = JSON.stringify({ name: 'x'.repeat(1_000_000) })
+    for (let index = 0; index < 1000; index++) await raw('/user', { method: 'POST', body })
+    const { requests, discarded } = service
+    const kept = requests.map(({ bodyText = '' }) => bodyText.length).reduce((sum, length) => sum + length, 0)
+    expect(kept).toBeGreaterThan(45_000_000)
+    expect(kept).toBeLessThan(50_000_000)
+    expect(requests.at(-1)).toMatchObject({ id: 1000, bodySize: body.length })
+    expect(requests.length + discarded.requests).toBe(1000)
+    expect(requests[0]?.id).toBe(discarded.requests + 1)
+  }, 60_000)
+
+  test('many small requests are not discarded for the size of one that was', async () => {
+    const service = createCampaignService()
+    const { raw } = caller(service.fetch)
+    const body = 'x'.repeat(300_000)
+    for (let index = 0; index < 400; index++) await raw('/user', { method: 'POST', body })
+    for (let index = 0; index < 300; index++) await raw('/x')
+    const before = service.discarded.requests
+    service.reset()
+    for (let index = 0; index < 190; index++) await raw('/user', { method: 'POST', body })
+    expect(before).toBeGreaterThan(200)
+    expect(before).toBeLessThan(220)
+    expect(service.requests).toHaveLength(190)
   }, 60_000)
 })
 

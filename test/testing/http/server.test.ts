@@ -109,7 +109,7 @@ describe('listen', () => {
 
   test.each([9, 6000, 10_080])('refuses port %i, to which neither fetch nor a browser connects', async (port) => {
     await expect(createCampaignService().listen({ port })).rejects.toThrow(
-      new RangeError(`listen: port must be one that fetch connects to, got ${port}`),
+      new RangeError(`listen: port must be a port that fetch connects to, got ${port}`),
     )
   })
 

@@ -1,29 +1,29 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { copyJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/types.ts'
-import { readOptionsOfKind } from '../kinds.ts'
-import { FAULT_RULES, type FaultOptions } from './options.ts'
-import { type FaultPlan, planFault } from './plan.ts'
+import { readOptionsOfKind } from '../read-options.ts'
+import { FAULT_RULES, type FaultOptions } from './fault-options.ts'
+import { type FaultPlan, planFault } from './fault-plan.ts'
 
-/** A fault that was ordered, and how much of it has been met. */
+/** A fault, with the number of requests that have met it. */
 export interface FaultRecord {
   /** ID of the fault. */
   readonly id: string
-  /** What was ordered, copied. */
+  /** A copy of the options. */
   readonly options: FaultOptions
   /** How many requests have met it. */
   readonly used: number
-  /** How many requests it still waits for; 0 once it is used up or taken back. */
+  /** How many more requests will meet it; 0 once it is used up or cancelled. */
   readonly remaining: number
 }
 
-/** A fault that was ordered. It goes on showing how much of it has been met. */
+/** A fault, kept up to date. */
 export interface FaultHandle extends FaultRecord {
-  /** Takes it back. The second time it does nothing. */
+  /** Cancels the fault. A second call does nothing. */
   cancel(): void
 }
 
-/** What happened to a fault. */
+/** How a fault changed. */
 export type FaultChange = 'ordered' | 'used' | 'cancelled'
 
 interface QueuedFault {
@@ -34,7 +34,7 @@ interface QueuedFault {
   remaining: number
 }
 
-/** The faults that wait for a request, first come, first served. */
+/** The faults that requests can meet, oldest first. */
 export class FaultQueue {
   readonly #onChange: (change: FaultChange, fault: FaultRecord) => void
   #queue: QueuedFault[] = []
@@ -44,13 +44,13 @@ export class FaultQueue {
     this.#onChange = onChange
   }
 
-  /** @throws TypeError or RangeError when an option is wrong, saying which. */
+  /** @throws TypeError or RangeError when an option is wrong */
   add(given: FaultOptions): FaultHandle {
     const options = readOptionsOfKind('fail', given, FAULT_RULES)
     const { on = '*', times = 1 } = options
     const handle: FaultHandle = {
       id: `fault_${++this.#count}`,
-      options: ordered(options),
+      options: copyGiven(options),
       get used() {
         return fault.used
       },
@@ -65,7 +65,7 @@ export class FaultQueue {
     return handle
   }
 
-  /** The fault for this request, if one waits for it. It is used up by this. */
+  /** Returns the first fault that applies to the operation, and counts the request. */
   take(operation: OperationName | undefined): FaultPlan | undefined {
     const fault = this.#queue.find(({ on }) => on === '*' || on === operation)
     if (!fault) return undefined
@@ -76,7 +76,6 @@ export class FaultQueue {
     return fault.plan
   }
 
-  /** Those that wait for a request, in their order. */
   handles(): readonly FaultHandle[] {
     return this.#queue.map(({ handle }) => handle)
   }
@@ -98,13 +97,13 @@ export class FaultQueue {
   }
 }
 
-/** What was said, and headers and body as they are now. */
-function ordered(options: FaultOptions): FaultOptions {
-  const said = Object.entries(options).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(said.map(([name, value]) => [name, isRecord(value) ? copyJson(value) : value])) as never
+/** Returns the given options, with a copy of headers and body. */
+function copyGiven(options: FaultOptions): FaultOptions {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given.map(([name, value]) => [name, isRecord(value) ? copyJson(value) : value])) as never
 }
 
-/** The fault as it is now, in a copy that does not change with it. */
+/** Returns a copy of the fault that does not change later. */
 export const describeFault = ({ id, options, used, remaining }: FaultRecord): FaultRecord => ({
   id,
   options: structuredClone(options),

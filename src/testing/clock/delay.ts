@@ -1,6 +1,6 @@
-import type { ServiceClock } from '../clock.ts'
+import type { ServiceClock } from './service-clock.ts'
 
-/** Waits by the clock, or until the signal aborts, which rejects with the signal's reason. */
+/** Resolves after `ms` on the clock. Rejects with the signal's reason when it aborts. */
 export function delay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
@@ -16,7 +16,7 @@ export function delay(clock: ServiceClock, ms: number, signal: AbortSignal): Pro
   })
 }
 
-/** Never resolves; rejects with the signal's reason when it aborts. */
+/** Rejects with the signal's reason when it aborts; never resolves. */
 export const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)

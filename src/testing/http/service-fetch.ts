@@ -1,8 +1,8 @@
-import { isBodyless } from '../answer.ts'
-import type { ServiceClock } from '../clock.ts'
-import type { FaultOutcome, Transmission } from '../faults/plan.ts'
-import { delay, untilAborted } from './delay.ts'
-import type { ServiceRequest } from './request.ts'
+import { delay, untilAborted } from '../clock/delay.ts'
+import type { ServiceClock } from '../clock/service-clock.ts'
+import type { FaultOutcome, Transmission } from '../faults/fault-plan.ts'
+import type { ServiceRequest } from './service-message.ts'
+import { isBodyless } from './service-message.ts'
 
 /** A `fetch` in front of the service: what a client sees of a network, without one. */
 export function createServiceFetch(

@@ -1,11 +1,11 @@
 import { identifier } from '../../schemas/fields.ts'
 import { type OptionRules, optional, readOptions } from '../../shared/options.ts'
-import { fits } from '../schema-rule.ts'
+import { fits } from '../read-options.ts'
 import type { Identifiers } from '../world/identifiers.ts'
 import { findNamedEntry } from '../world/named-entry.ts'
 import type { ServiceState } from '../world/state.ts'
-import { draftTestMessage, sealMessage } from './message.ts'
-import { type PostSettings, post } from './post.ts'
+import { type PostSettings, post } from './post-message.ts'
+import { draftTestMessage, sealMessage } from './webhook-message.ts'
 import { signatureOf, type Webhook, type WebhookRegistry } from './webhook-registry.ts'
 
 /** What `service.testWebhook` takes. */

@@ -1,18 +1,18 @@
-import { holdProcess, MAX_TIMER_MS } from '../shared/timers.ts'
+import { holdProcess, MAX_TIMER_MS } from '../../shared/timers.ts'
 
-/** One timer of the system's in place of many of our own: it rings for the first of them. */
+/** One system timer that stands for many timers of a clock: it rings when the first of them is due. */
 export class Alarm {
   readonly #ring: () => void
   #handle: ReturnType<typeof setTimeout> | undefined
   #at = Infinity
   #holdsProcess = false
 
-  /** @param ring - must set it again if it is to ring again */
+  /** @param ring - called when the alarm rings; sets the next alarm, if there is one */
   constructor(ring: () => void) {
     this.#ring = ring
   }
 
-  /** Rings at `at`, or before if it was set to. */
+  /** Rings at `at`, unless it is already set to ring earlier. */
   set(at: number, now: number): void {
     if (at >= this.#at) return
     globalThis.clearTimeout(this.#handle)
@@ -33,7 +33,7 @@ export class Alarm {
     this.#at = Infinity
   }
 
-  /** Whether the process lives on until it rings. */
+  /** Sets whether the alarm keeps the process alive until it rings. */
   holdProcess(holds: boolean): void {
     this.#holdsProcess = holds
     holdProcess(this.#handle, holds)

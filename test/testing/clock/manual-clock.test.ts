@@ -104,6 +104,48 @@ describe('createManualClock', () => {
     expect(service.nextRetryAt).toBe(12_000)
   })
 
+  describe('reset', () => {
+    test('takes the time back to the start; timers keep the delay they have left', async () => {
+      const clock = createManualClock({ startMs: 1000 })
+      const ranAt: number[] = []
+      clock.setTimeout(() => ranAt.push(clock.now()), 500)
+      await clock.advance(200)
+      clock.reset()
+      expect(clock.now()).toBe(1000)
+      await clock.advance(299)
+      expect(ranAt).toEqual([])
+      await clock.advance(1)
+      expect(ranAt).toEqual([1300])
+    })
+
+    test('takes a running clock back to the system’s time', async () => {
+      const clock = createManualClock({ running: true })
+      await clock.advance(3_600_000)
+      clock.reset()
+      expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000)
+    })
+
+    test('ends the advance that is under way; queued ones follow', async () => {
+      const clock = createManualClock({ startMs: 0 })
+      const moves = [clock.advance(1000), clock.advance(10)]
+      clock.setTimeout(() => {}, 500)
+      await new Promise((resolve) => setTimeout(resolve, 0))
+      clock.reset()
+      await Promise.all(moves)
+      expect(clock.now()).toBe(10)
+    })
+
+    test('tells those who watch the clock, unless nothing has moved', async () => {
+      const clock = createManualClock({ startMs: 0 })
+      await clock.advance(5)
+      const heard: number[] = []
+      clock.onMove?.(() => heard.push(clock.now()))
+      clock.reset()
+      clock.reset()
+      expect(heard).toEqual([0])
+    })
+  })
+
   describe('moved by several calls at once', () => {
     test('goes as far as they say together, and each resolves at its own time', async () => {
       const clock = createManualClock({ startMs: 0 })

@@ -6,54 +6,59 @@ import {
   readOptions,
   requireOptions,
   within,
-} from '../shared/options.ts'
+} from '../../shared/options.ts'
 import { Alarm } from './alarm.ts'
-import type { ServiceClock } from './clock.ts'
+import type { ServiceClock } from './service-clock.ts'
 
-/** A clock that is moved by hand, and stands still until then unless it is `running`. Made by {@link createManualClock}. */
+/** A clock that is moved by hand. Unless it is `running` it stands still otherwise. Made by {@link createManualClock}. */
 export interface ManualClock extends ServiceClock {
   /**
-   * Moves time forward by `ms` and runs every timer that falls due on the way, in order, each at its own time. Before
-   * each step it waits for the deliveries on their way, so a retry is counted from the end of the attempt before.
+   * Moves time forward by `ms` and runs every timer that becomes due, in order, each at its own time. Before each step it
+   * waits for deliveries that are under way, so that the delay of a retry counts from the end of the attempt before it.
    *
-   * Calls add up: one that is made while another is under way begins where that one ends. Each resolves at its own time.
+   * Calls queue: a call that is made while another is under way starts where that one ends.
    *
-   * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0, or leads to a time that no
-   * `Date` can hold.
+   * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0, or the time would exceed
+   * what a `Date` can hold.
    */
   advance(ms: number): Promise<void>
   /**
-   * Moves time forward to `timeMs`, in milliseconds since the epoch, as `advance` does and after the calls that are under
-   * way; a time that has passed moves nothing. With `service.nextRetryAt` it goes to the next retry of a delivery.
+   * Moves time forward to `timeMs`, in milliseconds since the epoch, in the same way as `advance`. A time in the past
+   * changes nothing. `clock.advanceTo(service.nextRetryAt)` moves to the next retry of a delivery.
    *
    * Rejects with `TypeError` or `RangeError` when `timeMs` is not a time that a `Date` can hold.
    */
   advanceTo(timeMs: number): Promise<void>
-  /** Number of timers that are waiting. */
+  /**
+   * Takes the time back to its start; a running clock goes back to the system's time. Timers keep the delay that they
+   * have left. Calls of `advance` and `advanceTo` that are under way end where they are. `service.reset` calls it.
+   */
+  reset(): void
+  /** Number of waiting timers. */
   readonly pending: number
 }
 
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
   /**
-   * Where time starts, in milliseconds since the epoch. Default: 2026-01-01T00:00:00Z, or now for one that is running.
+   * Start time, in milliseconds since the epoch. Default: 2026-01-01T00:00:00Z; for a running clock the system's time.
    */
   startMs?: number | undefined
   /**
-   * Whether time also passes by itself, as fast as the system's: for a service that people try things out with.
+   * Whether time also passes by itself, at the system's speed: for a service that people try out by hand.
    * Default: false.
    */
   running?: boolean | undefined
   /**
-   * How long `advance` waits, in real milliseconds, for deliveries on their way before it moves on without them.
-   * Default: 1000. Only a receiver that never answers makes it wait that long; set it low where you test one.
+   * How long `advance` waits for deliveries that are under way, in milliseconds of real time, before it moves on.
+   * Default: 1000. Set it low in tests of a receiver that never answers.
    */
   patienceMs?: number | undefined
 }
 
-/** The last time that a `Date` can hold, and with a minus the first. */
-const LATEST_MS = 8.64e15
-const instant = within('milliseconds', -LATEST_MS, LATEST_MS)
+/** The last time that a `Date` can hold. The first is its negative. */
+const MAX_TIME_MS = 8.64e15
+const instant = within('milliseconds', -MAX_TIME_MS, MAX_TIME_MS)
 
 const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
   startMs: optional(instant),
@@ -62,26 +67,25 @@ const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
 }
 
 interface Timer {
-  readonly at: number
+  at: number
   readonly order: number
   readonly callback: () => void
   holdsProcess: boolean
-  /** As the timers of Node have it. */
+  /** Like the timers of Node. */
   unref(): void
 }
 
-// Answers from memory need a few turns of the event loop (streams, digests), not only microtasks.
+// An answer from memory takes a few turns of the event loop: streams and digests need more than microtasks.
 const IDLE_TURNS = 4
 const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTimeout(resolve, 0))
 
 /**
- * Makes a clock that moves when told to.
+ * Creates a clock that moves when told to.
  *
  * @example
  * ```ts
  * const clock = createManualClock()
  * const service = createCampaignService({ clock })
- * // … an endpoint that is down …
  * await clock.advance(395_000) // all four retries
  * ```
  * @throws TypeError when an option is unknown or of the wrong type
@@ -91,11 +95,12 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
   const { running = false, patienceMs = 1000, ...own } = readOptions('createManualClock', options, MANUAL_CLOCK)
   const { startMs = running ? Date.now() : Date.UTC(2026, 0, 1) } = own
 
-  // Not the system's time of day, which may be set back.
+  // Monotonic: the system's time of day may be set back.
   const startedAt = performance.now()
   let movedMs = 0
+  let resets = 0
   const now = (): number =>
-    Math.min(LATEST_MS, startMs + movedMs + (running ? Math.floor(performance.now() - startedAt) : 0))
+    Math.min(MAX_TIME_MS, startMs + movedMs + (running ? Math.floor(performance.now() - startedAt) : 0))
 
   let order = 0
   let holding = 0
@@ -133,11 +138,14 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     if (running && timer) alarm.set(timer.at, now())
   }
 
+  const tellMoved = (): void => {
+    for (const { moved } of [...listeners]) moved()
+  }
   const moveTo = (time: number): void => {
     const ms = time - now()
     if (ms <= 0) return
     movedMs += ms
-    for (const { moved } of [...listeners]) moved()
+    tellMoved()
   }
 
   const settle = async (): Promise<void> => {
@@ -158,7 +166,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
   }
 
   let underWay: Promise<unknown> = Promise.resolve()
-  /** One after the other: two that moved time together would count from one moment, and lose what the shorter one asks. */
+  /** Queues moves: two at once would start from the same moment, and the shorter one would be lost. */
   const inTurn = (move: () => Promise<void>): Promise<void> => {
     const moved = underWay.then(move)
     underWay = moved.catch(() => {})
@@ -166,15 +174,20 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
   }
 
   const advanceTo = async (until: number): Promise<void> => {
+    const before = resets
     for (;;) {
       await settle()
+      if (resets !== before) return
       const timer = next(until)
       if (!timer) break
       moveTo(timer.at)
       run(timer)
     }
     moveTo(until)
-    // What is left has come nearer.
+    resetAlarm()
+  }
+  /** Sets the alarm anew after the time has moved. */
+  const resetAlarm = (): void => {
     alarm.clear()
     setAlarm(next(Infinity))
   }
@@ -198,6 +211,14 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     clearTimeout(handle) {
       remove(handle as Timer)
     },
+    reset() {
+      resets++
+      if (movedMs === 0) return
+      for (const timer of timers) timer.at -= movedMs
+      movedMs = 0
+      resetAlarm()
+      tellMoved()
+    },
     track(promise) {
       const tracked: Promise<unknown> = promise.then(
         () => work.delete(tracked),
@@ -215,7 +236,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     },
     advance: (ms) =>
       inTurn(async () => {
-        requireOptions('advance', { ms }, { ms: within('milliseconds', 0, LATEST_MS - now()) })
+        requireOptions('advance', { ms }, { ms: within('milliseconds', 0, MAX_TIME_MS - now()) })
         await advanceTo(now() + ms)
       }),
     advanceTo: (timeMs) =>

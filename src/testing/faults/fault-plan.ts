@@ -1,21 +1,21 @@
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
-import { isBodyless, type ServiceAnswer } from '../answer.ts'
+import { isBodyless, type ServiceAnswer } from '../http/service-message.ts'
 import { standardError } from '../refusal.ts'
-import type { FaultKind, FaultOptions, StatusFault } from './options.ts'
+import type { FaultKind, FaultOptions, StatusFault } from './fault-options.ts'
 
-/** How an answer gets to the client. */
+/** How an answer is sent to the client. */
 export type Transmission = 'whole' | 'truncated' | 'stalled' | 'dripped'
 
-/** What a fault makes of a request. */
+/** How a fault treats a request. */
 export interface FaultPlan {
   readonly kind: FaultKind
   /** Whether the service handles the request. */
   readonly handle: boolean
-  /** The client's view; the answer is the service's own, where it handled the request, or undefined. */
+  /** Returns what the client sees. `answer` is the service's own, if it handled the request. */
   present(answer: ServiceAnswer | undefined, operation: OperationName | undefined): FaultOutcome
 }
 
-/** What the client gets to see. */
+/** What the client sees. */
 export type FaultOutcome =
   | { readonly kind: 'lost' }
   | { readonly kind: 'silent' }
@@ -36,7 +36,7 @@ export const answered = (answer: ServiceAnswer, transmission: Transmission = 'wh
 const HTML = '<!doctype html><html><body><h1>Something went wrong</h1></body></html>\n'
 const DEFAULT_DELAY_MS = 100
 
-/** What options that have been checked ask for. */
+/** Returns the plan of a fault whose options have been checked. */
 export function planFault(options: FaultOptions): FaultPlan {
   const { kind } = options
   switch (kind) {
@@ -82,7 +82,7 @@ const spoil = (
 })
 
 function statusAnswer({ status = 500, headers = {}, body }: StatusFault): ServiceAnswer {
-  // Headers makes names comparable.
+  // Headers ignores the case of names.
   const named = new Headers({ ...headers })
   if (isBodyless(status)) return { status, headers: Object.fromEntries(named), body: '' }
   if (!named.has('content-type')) named.set('content-type', `${contentType(body)}; charset=utf-8`)

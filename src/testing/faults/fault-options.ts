@@ -12,63 +12,63 @@ import {
 import { typeName } from '../../shared/types.ts'
 
 interface FaultTarget {
-  /** The operation that fails: the name of a method of the client, or `'*'` for any request. Default: `'*'`. */
+  /** The operation that fails: the name of a client method, or `'*'` for any request. Default: `'*'`. */
   on?: OperationName | '*' | undefined
   /** How many requests fail: a positive integer or `Infinity`. Default: 1. */
   times?: number | undefined
 }
 
-/** The connection fails or answers instead of the service. */
+/** A fault that answers, or loses the connection, in place of the service. */
 interface InsteadOfService extends FaultTarget {
-  /** Whether the request took effect all the same, before things went wrong. Default: false. */
+  /** Whether the request takes effect before it fails. Default: false. */
   applied?: boolean | undefined
 }
 
-/** Answers with a status of your choice. */
+/** Answers with a chosen status. */
 export interface StatusFault extends InsteadOfService {
   kind: 'status'
   /** 200 to 599. Default: 500. */
   status?: number | undefined
-  /** Headers of the answer, `Retry-After` for instance. Default: the `Content-Type` that fits the body. */
+  /** Headers of the answer, for example `Retry-After`. Default: the `Content-Type` that fits the body. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** The body: a string as it is, anything else as JSON. Default: the standard error envelope with that status. */
+  /** The body: a string is sent as it is, other values as JSON. Default: the standard error envelope. */
   body?: unknown
 }
 
-/** Answers 200 with something that is not JSON. */
+/** Answers 200 with a body that is not JSON. */
 export interface GarbageFault extends InsteadOfService {
   kind: 'garbage'
   /** The body. Default: an HTML page. */
   body?: string | undefined
 }
 
-/** Loses the connection without an answer (`reset`), or keeps it without ever answering (`hang`). */
+/** Loses the connection without an answer (`reset`), or keeps it open without an answer (`hang`). */
 export interface ConnectionFault extends InsteadOfService {
   kind: 'reset' | 'hang'
 }
 
-/** Loses the connection after the request has taken effect: `reset` with `applied`, under a name of its own. */
+/** Loses the connection after the request has taken effect: short for `reset` with `applied: true`. */
 export interface AppliedThenResetFault extends FaultTarget {
   kind: 'applied_then_reset'
 }
 
 /**
- * Spoils the service's own answer; the request has taken effect. `truncate`: half of the body, then the connection is
- * lost. `stall`: half of the body, then nothing. `misshapen`: JSON that is not what the interface promises.
+ * Damages the service's own answer; the request takes effect. `truncate`: half of the body, then the connection is
+ * lost. `stall`: half of the body, then nothing. `misshapen`: JSON of a shape that the interface does not promise.
  */
 export interface AnswerFault extends FaultTarget {
   kind: 'truncate' | 'stall' | 'misshapen'
 }
 
-/** Slows the service's own answer down; the request has taken effect. */
+/** Slows down the service's own answer; the request takes effect. */
 export interface SlowFault extends FaultTarget {
-  /** `drip`: byte by byte. `delay`: complete, but late. */
+  /** `drip`: byte by byte. `delay`: late, but in one piece. */
   kind: 'drip' | 'delay'
-  /** `delay`: before the answer; `drip`: between two bytes. In milliseconds. Default: 100. */
+  /** Milliseconds before the answer (`delay`) or between two bytes (`drip`). Default: 100. */
   delayMs?: number | undefined
 }
 
-/** What `service.fail` takes. */
+/** Options of `service.fail`. */
 export type FaultOptions =
   | StatusFault
   | GarbageFault
@@ -77,7 +77,7 @@ export type FaultOptions =
   | AnswerFault
   | SlowFault
 
-/** The kinds of faults there are. */
+/** The kinds of faults. */
 export type FaultKind = FaultOptions['kind']
 
 const areTimes: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
@@ -103,7 +103,7 @@ const target: OptionRules<FaultTarget> = {
 }
 const instead = { ...target, applied: optional(isBoolean) }
 
-/** The kinds of faults, and what each can be told. */
+/** The kinds of faults, with the options of each. */
 export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
   status: {
     ...instead,

@@ -32,6 +32,50 @@ test('reset goes back to the start; a snapshot taken before stays as it was', as
   expect(await post('/wallet/reward', reward)).toMatchObject(ok())
 })
 
+test('reset takes back the time, the deliveries and the retries that were waiting', async () => {
+  const clock = createManualClock({ startMs: 1000 })
+  let requests = 0
+  const deliver = () => {
+    requests++
+    return new Response(null, { status: 503 })
+  }
+  const webhooks = [{ url: 'https://partner.example/hook' }]
+  const service = createCampaignService({ clock, deliver, webhooks })
+  service.emit({ kind: 'custom', payload: {} })
+  await clock.advance(6_000)
+  expect([requests, service.deliveries.length]).toEqual([2, 1])
+  service.reset()
+  expect(clock.now()).toBe(1000)
+  expect(service.deliveries).toEqual([])
+  expect([service.nextRetryAt, clock.pending]).toEqual([undefined, 0])
+  await clock.advance(3_600_000)
+  expect(requests).toBe(2)
+})
+
+test('a reset that is refused leaves the time as it is', async () => {
+  const clock = createManualClock({ startMs: 1000 })
+  const service = createCampaignService({ clock })
+  await clock.advance(5)
+  expect(() => service.reset({ campaigns: [{ id: '' }] })).toThrow(TypeError)
+  expect(clock.now()).toBe(1005)
+})
+
+test('reset gives up an attempt that is under way and forgets its answer', async () => {
+  const signals: AbortSignal[] = []
+  const deliver = (request: Request) => {
+    signals.push(request.signal)
+    return new Promise<Response>(() => {})
+  }
+  const service = createCampaignService({ clock: createManualClock(), deliver })
+  service.registerWebhook({ url: 'https://partner.example/hook' })
+  service.emit({ kind: 'custom', payload: {} })
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  service.reset()
+  await service.settle()
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  expect(service.deliveries).toEqual([])
+})
+
 describe('a seed that its owner changes later', () => {
   const HOOK = 'https://partner.example'
   const seedOf = () => ({

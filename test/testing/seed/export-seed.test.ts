@@ -4,6 +4,7 @@ import {
   createManualClock,
   type ServiceSeed,
 } from 'campaign-client/testing'
+import { signWebhook } from 'campaign-client/webhook'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { campaigns, steps, use } from '../random-use.ts'
@@ -123,7 +124,7 @@ describe('exportSeed', () => {
     expect(start(service.exportSeed()).state).toEqual(service.state)
   })
 
-  test('secrets are in it only when asked for; without them the seed says what is missing', async () => {
+  test('exports secrets only when asked to, and marks the webhooks that have one', async () => {
     const signatures: (string | null)[] = []
     const service = start({ campaigns })
     service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed', campaigns: ['one'], organization: 'demo' })
@@ -141,11 +142,6 @@ describe('exportSeed', () => {
       },
       { hook_id: 'open', scope: 'user_activity', url: [HOOK, `${HOOK}/2`], campaigns: [] },
     ])
-    expect(() => start(seed)).toThrow(
-      new TypeError(
-        'createCampaignService: webhooks.0.secret must be given: the webhook is signed, and was exported without its secret',
-      ),
-    )
     const complete = service.exportSeed({ secrets: true })
     const copy = createCampaignService({
       ...complete,
@@ -157,6 +153,66 @@ describe('exportSeed', () => {
     copy.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
     await copy.settle()
     expect(signatures.filter((signature) => signature !== null)).toHaveLength(1)
+  })
+
+  describe('a seed without the secret of a signed webhook', () => {
+    const signedSeed = () => {
+      const service = start({ campaigns })
+      service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
+      return kept(service.exportSeed())
+    }
+    const follow = { kind: 'custom', payload: {} } as const
+
+    test('keeps the secret that the running service has', async () => {
+      const service = start({ campaigns })
+      service.registerWebhook({ url: `${HOOK}/before`, secret: 'the present secret', hook_id: 'signed' })
+      service.reset(signedSeed())
+      expect(service.webhooks).toEqual([
+        { hook_id: 'signed', scope: 'user_activity', urls: [HOOK], signed: true, campaigns: [] },
+      ])
+      const { body } = service.emit(follow)
+      expect(service.deliveries[0]?.signature).toBe(signWebhook('the present secret', body))
+    })
+
+    test('keeps it across the save, load and save again of one service', () => {
+      const service = start({ campaigns })
+      service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
+      service.reset(kept(service.exportSeed()))
+      expect(service.exportSeed({ secrets: true }).webhooks).toMatchObject([{ secret: SECRET }])
+    })
+
+    test.each([
+      ['a new service', () => start(signedSeed())],
+      [
+        'a running service without this webhook',
+        () => {
+          const service = start({ campaigns })
+          service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'another' })
+          service.reset(signedSeed())
+          return service
+        },
+      ],
+    ])('is loaded by %s as unsigned, which says so until the secret is given', (_, make) => {
+      const service = make()
+      expect(service.webhooks).toEqual([
+        { hook_id: 'signed', scope: 'user_activity', urls: [HOOK], signed: false, secretMissing: true, campaigns: [] },
+      ])
+      service.emit(follow)
+      expect(service.deliveries[0]).not.toHaveProperty('signature')
+      expect(service.exportSeed()).toEqual({ ...signedSeed() })
+      service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
+      expect(service.webhooks[0]).toMatchObject({ signed: true })
+      expect(service.webhooks[0]).not.toHaveProperty('secretMissing')
+    })
+
+    test('does not take the secret of an unsigned webhook that has the same name', () => {
+      const service = start({ campaigns })
+      service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
+      service.reset({ campaigns, webhooks: [{ url: HOOK, hook_id: 'signed' }] })
+      expect(service.webhooks).toEqual([
+        { hook_id: 'signed', scope: 'user_activity', urls: [HOOK], signed: false, campaigns: [] },
+      ])
+    })
   })
 
   test('a misspelt option is refused', () => {
@@ -196,7 +252,7 @@ describe('reset to a seed', () => {
       },
       /^reset: campaigns\.0\.users\.1 is there twice$/,
     ],
-    [null, /^reset: must be an object, got null$/],
+    [null, /^reset: expected object, received null$/],
   ])('that is wrong changes nothing: %j', (seed, message) => {
     const service = start({ campaigns })
     service.registerWebhook({ url: HOOK })

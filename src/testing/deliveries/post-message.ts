@@ -1,4 +1,4 @@
-import type { ServiceClock } from '../clock.ts'
+import type { ServiceClock } from '../clock/service-clock.ts'
 
 /** Sends a message to its endpoint. The default is the platform's fetch. */
 export type Deliver = (request: Request) => Response | PromiseLike<Response>

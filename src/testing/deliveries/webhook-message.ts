@@ -1,7 +1,7 @@
 import { type Campaign, type Entry, totalXp } from '../world/campaign.ts'
 import type { Quest, Task } from '../world/campaign-definition.ts'
+import type { UserEvent } from '../world/completion.ts'
 import type { Identifiers } from '../world/identifiers.ts'
-import type { UserEvent } from '../world/user-event.ts'
 import type { MessageAddress } from './webhook-registry.ts'
 
 /** A message before it has an ID. */

@@ -1,0 +1,20 @@
+/** A request as the service reads it, over HTTP or through `service.fetch`. */
+export interface ServiceRequest {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+/** An answer of the service, before a fault changes it. */
+export interface ServiceAnswer {
+  /** The HTTP status. */
+  readonly status: number
+  /** The headers, lower-case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body as text; empty when there is none. */
+  readonly body: string
+}
+
+/** Whether an answer of this status has neither a body nor a length. */
+export const isBodyless = (status: number): boolean => status === 204 || status === 205 || status === 304

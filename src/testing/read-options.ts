@@ -1,0 +1,71 @@
+import * as z from 'zod/mini'
+import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
+import { toIssue } from '../schemas/check.ts'
+import {
+  copyOfOptions,
+  describeProblems,
+  type OptionProblem,
+  type OptionRule,
+  type OptionRules,
+  oneOf,
+  requireOptions,
+} from '../shared/options.ts'
+
+/** A schema for every field of a type, so that the compiler asks for the fields that are added to it. */
+type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }
+
+/** An object schema that refuses unknown names: a misspelt name would silently leave the default in place. */
+export const strictFields = <Type>(fields: Fields<Type>) =>
+  z.strictObject(fields, {
+    error: ({ code }) =>
+      code === 'unrecognized_keys' ? `is not an option; there are ${Object.keys(fields).join(', ')}` : undefined,
+  })
+
+/** The option rule of a value that a schema describes. */
+export const fits =
+  (schema: $ZodType): OptionRule =>
+  (value) => {
+    const { error } = safeParse(schema, value)
+    return error && problemsOf(error, value)
+  }
+
+/**
+ * Returns a copy of a value, as the schema reads it.
+ *
+ * @throws TypeError when the value does not fit, naming each wrong place
+ */
+export function readBySchema<Value>(where: string, schema: $ZodType<Value>, value: unknown): Value {
+  const { data, error } = safeParse(schema, value)
+  if (error) throw new TypeError(`${where}: ${describeProblems(problemsOf(error, value))}`)
+  return data as Value
+}
+
+const problemsOf = ({ issues }: $ZodError, value: unknown): OptionProblem[] =>
+  issues.flatMap((issue) => {
+    const { path, message } = toIssue(issue, value)
+    const names = path.map(String)
+    // zod lists unknown names in one issue; each is a problem of its own.
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...names, key], message }))
+    return [{ path: names, message }]
+  })
+
+/**
+ * Reads an option object whose `kind` decides which other options there are.
+ *
+ * @throws TypeError when the kind or another option is unknown or wrong
+ * @throws RangeError when the only problems are numbers out of range
+ */
+export function readOptionsOfKind<Options extends { readonly kind: string }>(
+  where: string,
+  options: Options,
+  rules: { readonly [Kind in Options['kind']]: Readonly<Record<string, OptionRule>> },
+): Options {
+  const isKind = oneOf(...Object.keys(rules))
+  const kind: Options['kind'] = options?.kind
+  const problem = isKind(kind)
+  if (problem !== undefined) throw new TypeError(`${where}: kind ${problem}`)
+  const ofKind = { kind: isKind, ...rules[kind] }
+  const own = { ...copyOfOptions(options, ofKind as never as OptionRules<Options>), kind }
+  requireOptions(`${where} of kind ${kind}`, own, ofKind)
+  return own
+}

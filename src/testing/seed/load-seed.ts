@@ -1,0 +1,115 @@
+import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
+import { copyJson } from '../../shared/text/json.ts'
+import { WebhookRegistry } from '../deliveries/webhook-registry.ts'
+import type { Campaign, Entry } from '../world/campaign.ts'
+import { defineCampaign } from '../world/campaign-definition.ts'
+import { Identifiers } from '../world/identifiers.ts'
+import { ServiceState } from '../world/state.ts'
+import { type User, type UserRegistry, WALLET_PLATFORM } from '../world/users.ts'
+import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
+import { demoCampaign } from './demo-campaign.ts'
+import type { ServiceSeed } from './service-seed.ts'
+
+/** The content of a service: everything that `reset` replaces. */
+export interface World {
+  readonly ids: Identifiers
+  readonly state: ServiceState
+  readonly webhooks: WebhookRegistry
+}
+
+/**
+ * Builds the content of a service from a seed that has been read.
+ *
+ * @param idSeed - what identifiers are derived from; `undefined` makes them random
+ * @param running - the webhooks of the running service, whose secrets are kept
+ * @throws TypeError when two users claim the same account, wallet, entry or link, naming the place
+ */
+export function loadSeed(
+  caller: string,
+  { campaigns = [demoCampaign], webhooks: hooks = [], awards = [], values = [] }: ServiceSeed,
+  idSeed: number | string | undefined,
+  running?: WebhookRegistry,
+): World {
+  const ids = new Identifiers(idSeed)
+  const state = new ServiceState(ids)
+  for (const { hook_id } of hooks) if (hook_id !== undefined) ids.reserve(hook_id)
+  for (const { id, ref_id } of campaigns.flatMap(({ users = [] }) => users)) {
+    if (id !== undefined) ids.reserve(id)
+    if (ref_id !== undefined) ids.reserve(ref_id)
+  }
+  for (const [index, campaign] of campaigns.entries()) {
+    loadCampaign(campaign, state, `${caller}: campaigns.${index}`)
+  }
+  for (const award of awards) state.award({ ...award })
+  for (const value of values) state.recordValue({ ...value })
+  // What a service starts with is not a change.
+  state.takeChanges()
+
+  const webhooks = new WebhookRegistry(ids)
+  for (const { secret, signed = false, ...hook } of hooks) {
+    const kept = signed && hook.hook_id !== undefined ? running?.find(hook.hook_id)?.secret : undefined
+    const known = secret ?? kept
+    webhooks.register({ ...hook, secret: known }, { secretMissing: signed && known === undefined })
+  }
+  return { ids, state, webhooks }
+}
+
+function loadCampaign(seed: CampaignSeed, state: ServiceState, where: string): void {
+  const campaign = state.addCampaign(defineCampaign(seed))
+  for (const { code, used_by = [] } of seed.invite_codes ?? []) campaign.inviteCodes.set(code, [...used_by])
+  const users = (seed.users ?? []).map((user, index) => {
+    const place = `${where}.users.${index}`
+    return { user, entry: loadUser(user, campaign, state, place), place }
+  })
+  // A referrer may be listed after the users they referred.
+  for (const { user, entry, place } of users) loadReferrer(user, entry, campaign, state.users, place)
+}
+
+function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where: string): Entry {
+  const { users } = state
+  const user = users.register(seed.account, seed.platform)
+  if (campaign.find(user)) throw new TypeError(`${where} is there twice`)
+  for (const [index, profile] of (seed.profiles ?? []).entries()) {
+    requireOwn(profile, user, users, `${where}.profiles.${index}`)
+    users.link(user, profile)
+  }
+  if (seed.wallet !== undefined) {
+    requireOwn({ account: seed.wallet, platform: WALLET_PLATFORM }, user, users, `${where}.wallet`)
+    users.connectWallet(user, seed.wallet)
+  }
+  user.email = seed.email ?? user.email
+
+  for (const field of ['id', 'ref_id'] as const) {
+    const id = seed[field]
+    if (id !== undefined && campaign.findBy(field, id)) throw new TypeError(`${where}.${field} is there twice`)
+  }
+  const { id, ref_id, name, alias, team, xp, ref_xp, ugc_xp, xp_mul, completed = [], rewards = [] } = seed
+  const entry = state.enter(campaign, user, { id, ref_id })
+  campaign.update(entry, { name, alias, team, xp, ref_xp, ugc_xp, xp_mul })
+  for (const item of completed) campaign.complete(entry, item)
+  for (const reward of rewards) {
+    campaign.reward(entry, copyJson(reward))
+    state.useRewardId(reward.id)
+  }
+  return entry
+}
+
+function requireOwn({ account, platform }: LinkedProfile, user: User, users: UserRegistry, where: string): void {
+  const owner = users.find(account, platform)
+  if (owner && owner !== user) throw new TypeError(`${where} belongs to another user`)
+}
+
+function loadReferrer(
+  { referrer, platform }: UserSeed,
+  entry: Entry,
+  campaign: Campaign,
+  users: UserRegistry,
+  where: string,
+): void {
+  if (referrer === undefined) return
+  const user =
+    typeof referrer === 'string' ? users.find(referrer, platform) : users.find(referrer.account, referrer.platform)
+  const found = user && campaign.find(user)
+  if (!found || found === entry) throw new TypeError(`${where}.referrer must be another user of the campaign`)
+  campaign.refer(found, entry)
+}

@@ -1,0 +1,114 @@
+import * as z from 'zod/mini'
+import { requiredTasks } from '../world/campaign-definition.ts'
+import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from './campaign-seed.ts'
+
+type Path = readonly (string | number)[]
+
+interface Problem {
+  readonly path: Path
+  readonly message: string
+}
+
+/** Turns a function that finds problems into a check of a schema. */
+const checkThat = <Value>(findProblems: (value: Value) => readonly Problem[]) =>
+  z.check<Value>(({ value, issues }) => {
+    for (const { path, message } of findProblems(value)) {
+      issues.push({ code: 'custom', path: [...path], message, input: value })
+    }
+  })
+
+/** Refuses a list in which two members have the same value in a field. */
+export const isUnique = <Member>(field: keyof Member & string) =>
+  checkThat((members: readonly Member[]) =>
+    repeated(members.map((member) => member[field])).map((index) => ({
+      path: [index, field],
+      message: 'is there twice',
+    })),
+  )
+
+/** Refuses IDs that lead nowhere, IDs that are used twice, seasons out of order, and circles of dependencies. */
+export const hasConsistentReferences = checkThat(campaignProblems)
+
+interface Item {
+  readonly path: Path
+  readonly id: string
+  readonly deps: readonly string[]
+  /** The tasks of a quest. */
+  readonly actions: readonly string[]
+}
+
+function campaignProblems({ actions = [], quests = [], challenges = [], users = [], seasons = [] }: CampaignSeed) {
+  const items = [...itemsOf('actions', actions), ...itemsOf('quests', quests), ...itemsOf('challenges', challenges)]
+  const tasks = new Map(actions.map((task) => [task.id, task]))
+  const known = new Set(items.map(({ id }) => id))
+  const problems: Problem[] = [
+    ...repeated(items.map(({ id }) => id)).map((index) => ({
+      path: [...(items[index] as Item).path, 'id'],
+      message: 'is the ID of more than one task, quest or challenge',
+    })),
+    ...items.flatMap(({ path, deps }) => unknownIds(deps, known, [...path, 'deps'])),
+    ...quests.flatMap((quest, index) => unknownIds(quest.actions, tasks, ['quests', index, 'actions'])),
+    ...users.flatMap(({ completed = [] }, index) => unknownIds(completed, known, ['users', index, 'completed'])),
+    ...seasons.flatMap(({ max_xp }, index) =>
+      max_xp > (seasons[index - 1]?.max_xp ?? 0)
+        ? []
+        : [
+            {
+              path: ['seasons', index, 'max_xp'],
+              message: 'must be greater than 0 and than that of the season before',
+            },
+          ],
+    ),
+  ]
+  return problems.length > 0 ? problems : circleProblems(items, tasks)
+}
+
+const itemsOf = (kind: string, seeds: readonly (TaskSeed | QuestSeed | ChallengeSeed)[]): Item[] =>
+  seeds.map((seed, index) => ({
+    path: [kind, index],
+    id: seed.id,
+    deps: seed.deps ?? [],
+    actions: 'actions' in seed ? seed.actions : [],
+  }))
+
+function circleProblems(items: readonly Item[], tasks: ReadonlyMap<string, TaskSeed>): Problem[] {
+  const circle = findCircle(items.map(({ id, deps, actions }) => [id, [...deps, ...requiredTasks(actions, tasks)]]))
+  return circle ? [{ path: [], message: `would never let anybody complete ${circle.join(' → ')}: it is a circle` }] : []
+}
+
+const unknownIds = (ids: readonly string[], known: Pick<ReadonlySet<string>, 'has'>, path: Path): Problem[] =>
+  ids.flatMap((id, index) =>
+    known.has(id) ? [] : [{ path: [...path, index], message: `names "${id}", which is not there` }],
+  )
+
+/** Returns the places of values that have occurred before. */
+function repeated(values: readonly unknown[]): number[] {
+  const seen = new Set<unknown>()
+  return values.flatMap((value, index) => {
+    if (value !== undefined && seen.has(value)) return [index]
+    seen.add(value)
+    return []
+  })
+}
+
+/** Searches depth-first. It does not recurse: a chain of 20 000 dependencies would overflow the stack. */
+function findCircle(needs: readonly (readonly [id: string, needed: string[]])[]): string[] | undefined {
+  const unvisited = new Map(needs)
+  const onPath = new Set<string>()
+  for (const [start] of needs) {
+    const path = [start]
+    for (let id = path.at(-1); id !== undefined; id = path.at(-1)) {
+      onPath.add(id)
+      const next = unvisited.get(id)?.pop()
+      if (next === undefined) {
+        onPath.delete(id)
+        path.pop()
+      } else if (onPath.has(next)) {
+        return [...path.slice(path.indexOf(next)), next]
+      } else {
+        path.push(next)
+      }
+    }
+  }
+  return undefined
+}
