@@ -77,9 +77,6 @@ export function readOptions<Options>(
   return own
 }
 
-/** Copies a list. A value that is no list is returned as it is, for its rule to refuse. */
-export const copyOfList = <List>(list: List): List => (Array.isArray(list) ? (Array.from(list) as List) : list)
-
 /** The rule for an option that may be left out or undefined. */
 export const optional =
   (rule: OptionRule): OptionRule =>
@@ -99,14 +96,6 @@ export const dictionary =
     isRecord(value)
       ? Object.entries(value).flatMap(([name, content]) => problemsAt(name, rule(content, name)))
       : `must be an object, got ${typeName(value)}`
-
-/** The rule for a list. `rule` checks each member. */
-export const listOf =
-  (rule: OptionRule): OptionRule =>
-  (value) =>
-    Array.isArray(value)
-      ? Array.from(value).flatMap((member, index) => problemsAt(String(index), rule(member)))
-      : `must be a list, got ${typeName(value)}`
 
 export const isObject: OptionRule = (value) =>
   isRecord(value) ? undefined : `must be an object, got ${typeName(value)}`
