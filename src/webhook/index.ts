@@ -12,7 +12,7 @@ export {
   type WriteOutcome,
 } from '../shared/campaign-error.ts'
 export type { Finding, FindingCode } from './diagnose/finding.ts'
-export { diagnoseWebhook } from './diagnose/index.ts'
+export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
 export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse.ts'
 export type {
   ActionCompletedActivity,

@@ -1,33 +1,24 @@
-/** The texts that the usual JSON writers make of a value. Nothing for a value that has no JSON. */
+/** Yields the texts that common JSON writers make of a value, or nothing when the value has no JSON. */
 export function* jsonTexts(value: unknown): Generator<string> {
   for (const layout of LAYOUTS) {
     let text: string | undefined
     try {
       text = layout(value)
     } catch {
-      // A cycle, a bigint, a getter that throws, or a depth no writer can follow.
-      return
+      // A cycle, a bigint, or nested too deep.
     }
     if (text === undefined) return
-    for (const writeEscapes of ESCAPES) {
-      const escaped = writeEscapes(text)
-      yield escaped
-      yield `${escaped}\n`
-    }
+    for (const writeEscapes of ESCAPES) yield writeEscapes(text)
   }
 }
 
-type Layout = (value: unknown) => string | undefined
-
-const LAYOUTS: readonly Layout[] = [
+const LAYOUTS: readonly ((value: unknown) => string | undefined)[] = [
   (value) => JSON.stringify(value),
   (value) => spaced(JSON.parse(JSON.stringify(value))),
   (value) => JSON.stringify(value, null, 2),
-  (value) => JSON.stringify(value, null, 4),
-  (value) => JSON.stringify(value, null, '\t'),
 ]
 
-/** A space after each comma and colon, as Python writes it. */
+/** With a space after each comma and colon, as Python writes it. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -47,6 +38,7 @@ const ESCAPES: readonly ((text: string) => string)[] = [
   // PHP, and PHP with JSON_UNESCAPED_UNICODE
   (text) => escapeSlashes(escapeNonAscii(text)),
   escapeSlashes,
-  // Go
+  // Go, whose Encoder also ends the text with a line break
   (text) => text.replace(/[<>&\u2028\u2029]/g, escapeUnit),
+  (text) => `${text.replace(/[<>&\u2028\u2029]/g, escapeUnit)}\n`,
 ]

@@ -1,5 +1,5 @@
 import type { Finding } from '../diagnose/finding.ts'
-import { diagnoseHeader, diagnoseWebhook } from '../diagnose/index.ts'
+import { diagnoseHeader, diagnoseWebhook } from '../diagnose/diagnose-webhook.ts'
 import { decodeMessage } from '../event/parse.ts'
 import type { WebhookEvent } from '../event/types.ts'
 import { WebhookError } from '../event/webhook-error.ts'

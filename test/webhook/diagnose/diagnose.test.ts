@@ -47,14 +47,11 @@ describe('the header', () => {
     ['base64url without padding', Buffer.from(right, 'hex').toString('base64url'), ['base64_signature']],
     ['a prefix and base64', `sha256=${base64}`, ['prefixed_signature', 'base64_signature']],
     ['a prefix and upper case', `SHA256=${right.toUpperCase()}`, ['prefixed_signature', 'uppercase_signature']],
-    ['white space', ` ${right}\n`, ['signature_whitespace']],
-    ['quotation marks', `"${right}"`, ['signature_whitespace']],
-    ['two values', [right, right], ['several_signatures']],
-    ['two joined values', `${right}, ${sign('x')}`, ['several_signatures', 'signature_whitespace']],
-    ['one value and an illegible one', [right, 'x'], ['several_signatures']],
+    ['two values', [right, right], ['malformed_signature']],
+    ['white space and quotation marks', ` "${right}"`, ['malformed_signature']],
+    ['two joined values', `${right}, ${sign('x')}`, ['malformed_signature']],
     ['cut off', right.slice(0, 63), ['malformed_signature']],
     ['another header', 'application/json', ['malformed_signature']],
-    ['two illegible values', 'x,y', ['several_signatures', 'malformed_signature']],
     ['a number', 7, ['malformed_signature']],
     ['an object', { 0: right }, ['malformed_signature']],
   ])('%s', (_, header, expected) => {
@@ -84,8 +81,6 @@ describe('the body', () => {
       BODY,
       ['reserialized_body'],
     ],
-    ['written with four spaces', JSON.stringify(MESSAGE, null, 4), Buffer.from(BODY), ['reserialized_body']],
-    ['written with tabs', JSON.stringify(MESSAGE, null, '\t'), BODY, ['reserialized_body']],
     [
       'written by Python',
       '{"id": "m-1", "tags": ["a", {}], "name": "Zo\\u00eb", "x": null}',
@@ -100,21 +95,18 @@ describe('the body', () => {
       ['reserialized_body'],
     ],
     ['written with indentation after it was signed', BODY, JSON.stringify(MESSAGE, null, 2), ['reserialized_body']],
-    ['written as JSON within JSON', BODY, JSON.stringify(BODY), ['reserialized_body']],
-    ['a Buffer written as JSON', BODY, JSON.stringify(Buffer.from(BODY)), ['reserialized_body']],
     ['base64', BODY, Buffer.from(BODY).toString('base64'), ['base64_body']],
     ['read as Latin-1', BODY, Buffer.from(BODY).toString('latin1'), ['wrong_charset']],
-    ['with replacement characters', BODY, Buffer.from(BODY, 'latin1').toString('utf8'), ['lossy_text']],
-    ['without its byte order mark', `\ufeff${BODY}`, BODY, ['stripped_bom']],
-    ['without its byte order mark, as bytes', `\ufeff${BODY}`, Buffer.from(BODY), ['stripped_bom']],
-    ['with a byte order mark', BODY, `\ufeff${BODY}`, ['added_bom']],
-    ['with a byte order mark, as bytes', BODY, Buffer.from(`\ufeff${BODY}`), ['added_bom']],
+    ['with replacement characters', BODY, Buffer.from(BODY, 'latin1').toString('utf8'), ['wrong_charset']],
+    [
+      'read as Latin-1 and written as UTF-8',
+      BODY,
+      Buffer.from(Buffer.from(BODY).toString('latin1')),
+      ['wrong_charset'],
+    ],
     ['without its line break', `${BODY}\n`, BODY, ['stripped_newline']],
     ['without its CR LF', `${BODY}\r\n`, Buffer.from(BODY), ['stripped_newline']],
-    ['without both', `\ufeff${BODY}\n`, BODY, ['stripped_bom', 'stripped_newline']],
     ['with a line break', BODY, `${BODY}\n`, ['added_newline']],
-    ['with CR LF for LF', '{"id":\n"m"}', '{"id":\r\n"m"}', ['changed_newlines']],
-    ['with LF for CR LF', '{"id":\r\n"m"}', '{"id":\n"m"}', ['changed_newlines']],
     ['altered', BODY, BODY.replace('m-1', 'm-2'), ['unexplained']],
     ['altered bytes that are no text', BODY, new Uint8Array([0xff, 0xfe]), ['unexplained']],
     ['altered, and no JSON', BODY, 'not JSON', ['unexplained']],
@@ -139,36 +131,15 @@ describe('the body', () => {
 })
 
 describe('the secret', () => {
-  const key = Uint8Array.from({ length: 32 }, (_, i) => i * 8 + 3)
-  const hex = Buffer.from(key).toString('hex')
-  const base64 = Buffer.from(key).toString('base64')
-  const base64url = Buffer.from(key).toString('base64url')
-
   test.each<[string, real: string | Uint8Array, at_hand: unknown, FindingCode[]]>([
     ['a line break after it', SECRET, `${SECRET}\n`, ['secret_whitespace']],
     ['spaces around it', SECRET, `  ${SECRET}\t`, ['secret_whitespace']],
     ['quotation marks', SECRET, `"${SECRET}"`, ['quoted_secret']],
     ['single quotation marks and a line break', SECRET, `'${SECRET}'\n`, ['secret_whitespace', 'quoted_secret']],
-    ['hexadecimal text of the key', key, hex, ['hex_secret']],
-    ['upper-case hexadecimal text of the key', key, hex.toUpperCase(), ['hex_secret']],
-    ['base64 text of the key', key, base64, ['base64_secret']],
-    ['base64url text of the key', key, base64url, ['base64_secret']],
-    ['base64 text of the key behind a name', key, `whsec_${base64}`, ['base64_secret']],
-    ['white space around hexadecimal text of the key', key, `${hex}\n`, ['secret_whitespace', 'hex_secret']],
     ['bytes of a file that ends with a line break', SECRET, Buffer.from(`${SECRET}\n`), ['secret_whitespace']],
     ['bytes of a file of Windows', SECRET, Buffer.from(`\ufeff${SECRET}\r\n`), ['secret_whitespace']],
     ['bytes of a text in quotation marks', SECRET, Buffer.from(`"${SECRET}"`), ['quoted_secret']],
     ['bytes of both', SECRET, Buffer.from(`'${SECRET}'\n`), ['secret_whitespace', 'quoted_secret']],
-    [
-      'bytes of hexadecimal text of the key, and a line break',
-      key,
-      Buffer.from(`${hex}\n`),
-      ['secret_whitespace', 'hex_secret'],
-    ],
-    ['bytes of base64 text of the key', key, Buffer.from(base64), ['base64_secret']],
-    ['the bytes of hexadecimal text that is the key', hex, key, ['decoded_secret']],
-    ['the bytes of base64 text that is the key', base64, key, ['decoded_secret']],
-    ['the bytes of base64url text that is the key', base64url, key, ['decoded_secret']],
     [
       'a second one of a list, with a line break',
       SECRET,
@@ -178,7 +149,6 @@ describe('the secret', () => {
     ['another one', SECRET, 'other', ['unexplained']],
     ['white space alone', SECRET, ' \n', ['unexplained']],
     ['quotation marks alone', SECRET, '""', ['unexplained']],
-    ['base64 of nothing', SECRET, 'whsec_', ['unexplained']],
   ])('%s', (_, real, atHand, expected) => {
     expect(verifyWebhook(real, BODY, sign(BODY, real))).toBe(true)
     expect(codes(atHand, BODY, sign(BODY, real))).toEqual(expected)
@@ -206,15 +176,6 @@ describe('several causes at once', () => {
     // Re-serialising would explain it as well, together with white space around the secret or without.
     expect(codes(SECRET, `${BODY}\n`, sign(BODY))).toEqual(['added_newline'])
   })
-
-  test('of a long body, one of the body or one of the secret', () => {
-    const long = JSON.stringify({ id: 'x'.repeat(70_000) })
-    expect(codes(SECRET, long, sign(`${long}\n`))).toEqual(['stripped_newline'])
-    expect(codes(`${SECRET} `, long, sign(long))).toEqual(['secret_whitespace'])
-    expect(codes(`${SECRET} `, long, sign(`${long}\n`))).toEqual(['unexplained'])
-    const short = long.slice(0, 60_000)
-    expect(codes(`${SECRET} `, short, sign(`${short}\n`))).toEqual(['stripped_newline', 'secret_whitespace'])
-  })
 })
 
 describe('whatever it is given', () => {
@@ -229,15 +190,6 @@ describe('whatever it is given', () => {
         expect(codes(SECRET, BODY, header)).not.toEqual([])
       }),
     )
-  })
-
-  test('also revoked proxies', () => {
-    const object = Proxy.revocable({}, {})
-    const list = Proxy.revocable([], {})
-    object.revoke()
-    list.revoke()
-    expect(codes(SECRET, object.proxy, sign(BODY))).toEqual(['parsed_body'])
-    expect(codes(SECRET, BODY, list.proxy)).toEqual(['malformed_signature'])
   })
 
   test('a finding says what to do, and shows neither secret, signature nor body', () => {
