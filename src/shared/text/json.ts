@@ -2,12 +2,23 @@
  * Parses JSON from outside without its `__proto__` keys. Copied into another object, such a key would replace that
  * object's prototype.
  *
- * @throws SyntaxError when the text is not JSON
+ * @param maxDepth - how many objects and arrays may contain each other
+ * @throws SyntaxError when the text is not JSON, or nested too deep
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, maxDepth = Infinity): unknown {
+  const value: unknown = JSON.parse(text)
+  // Each level takes two characters.
+  if (text.length > 2 * maxDepth && isDeeperThan(maxDepth, value)) {
+    throw new SyntaxError(`more than ${maxDepth} levels deep`)
+  }
   // A reviver makes parsing several times slower, so only texts that may hold the key pay for it.
-  return MAY_SPELL_PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text)
+  return MAY_SPELL_PROTO.test(text) ? JSON.parse(text, withoutProto) : value
 }
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((field) => isDeeperThan(levels - 1, field)))
 
 /** The key as it is, or with escapes for any of its letters. */
 const MAY_SPELL_PROTO = /__proto__|\\u00[567]/

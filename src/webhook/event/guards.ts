@@ -2,15 +2,15 @@ import { isRecord } from '../../shared/types.ts'
 import type { ActionCompletedActivity, QuestCompletedActivity, UserActivity, WebhookEvent } from './types.ts'
 
 /**
- * Classifies a message that has an id. Never throws: whatever does not have the shape shown is `unknown`.
+ * Classifies a message that has an id. Never throws: a message of another shape than the documented ones is `unknown`.
  *
- * @param payload - the message as JSON decoded it
+ * @param payload - the parsed message
  */
 export function toEvent(payload: Record<string, unknown> & { id: string }): WebhookEvent {
   const { id, scope, event } = payload
   const type = isRecord(event) ? event.type : undefined
   if (scope === 'user_activity') {
-    // The assertions of TypeScript can't follow a discriminant two levels down, so each kind is named once.
+    // TypeScript can't narrow by a discriminant two levels down, so each kind has its own branch.
     if (type === 'action_completed' && isUserActivity<ActionCompletedActivity>(payload, isActionCompletedData)) {
       return { kind: type, id, scope, type, payload }
     }
@@ -60,7 +60,11 @@ const isAction = (action: unknown): boolean =>
 type Primitive = 'string' | 'number'
 
 const all = (object: Record<string, unknown>, type: Primitive, fields: readonly string[]): boolean =>
-  fields.every((field) => typeof object[field] === type)
+  fields.every((field) => isOf(type, object[field]))
 
 const optional = (object: Record<string, unknown>, type: Primitive, fields: readonly string[]): boolean =>
-  fields.every((field) => object[field] === undefined || typeof object[field] === type)
+  fields.every((field) => object[field] === undefined || isOf(type, object[field]))
+
+/** JSON can spell numbers that JavaScript reads as Infinity, such as 1e400. */
+const isOf = (type: Primitive, value: unknown): boolean =>
+  type === 'number' ? Number.isFinite(value) : typeof value === 'string'

@@ -8,29 +8,32 @@ import { toEvent } from './guards.ts'
 import type { WebhookEvent } from './types.ts'
 import { WebhookError, type WebhookErrorCode } from './webhook-error.ts'
 
-/** What {@link safeParseWebhook} found. */
+/** The result of {@link safeParseWebhook}. */
 export type WebhookResult =
   | {
       ok: true
       event: WebhookEvent
-      /** Which secret signed it: its index in the list, 0 when there is one. Tells when an old secret is out of use. */
+      /** The index of the secret that signed it, 0 when there is one. Shows when an old secret is no longer used. */
       secretIndex: number
     }
   | { ok: false; reason: WebhookErrorCode }
 
+/** A deeper message would overflow the stack of whoever walks it. */
+const MAX_JSON_DEPTH = 1000
+
 /**
- * Verifies a message and gives it its type. Nothing of the body is read before its signature is found right.
+ * Verifies a message and returns it with its type. The body is not parsed before its signature is verified.
  *
- * A signed message is refused for three things only: it is not UTF-8, not JSON, or has no `id`. Whatever else surprises
- * arrives as `kind: 'unknown'`. Unknown fields are kept; a `__proto__` field, which could only do harm when copied, is
- * not. A leading byte order mark is part of what is signed, and ignored after that.
+ * A signed message is refused for three reasons only: it is not UTF-8, not JSON (of at most 1 000 levels), or has no
+ * `id`. Any other surprise arrives as `kind: 'unknown'`. Unknown fields are kept, except `__proto__`, which would replace
+ * a prototype when copied. A leading byte order mark is signed like the rest, and then ignored.
  *
  * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`
  * @param header - as for `verifyWebhook`
- * @throws WebhookError when the message must not be handled; `status` is what to answer
+ * @throws WebhookError when the message must not be handled; answer with its `status`
  * @throws TypeError when the secret is unusable
  *
  * @example
@@ -46,11 +49,21 @@ export function parseWebhook(secret: WebhookSecret, rawBody: RawBody, header: Si
 }
 
 /**
- * As `parseWebhook`, with the refusal as a value, and with the secret that matched.
+ * Verifies a message like `parseWebhook`, and returns a refusal instead of throwing it.
  *
  * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
  *
- * @throws TypeError when the secret is unusable; nothing else throws
+ * @param secret - as for `verifyWebhook`
+ * @param rawBody - as for `verifyWebhook`
+ * @param header - as for `verifyWebhook`
+ * @throws TypeError when the secret is unusable
+ *
+ * @example
+ * ```ts
+ * const result = safeParseWebhook(secret, rawBody, request.headers.get('x-service-signature'))
+ * if (!result.ok) return new Response(null, { status: 401 })
+ * await handle(result.event)
+ * ```
  */
 export function safeParseWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): WebhookResult {
   const checked = checkSignature(secret, rawBody, header)
@@ -59,7 +72,7 @@ export function safeParseWebhook(secret: WebhookSecret, rawBody: RawBody, header
   return decoded.ok ? { ...decoded, secretIndex: checked.secretIndex } : decoded
 }
 
-/** The event that a body holds whose signature was found right, or why it is no message. */
+/** Decodes a body whose signature is right. */
 export function decodeMessage(
   body: string | Uint8Array,
 ): { ok: true; event: WebhookEvent } | { ok: false; reason: 'invalid_utf8' | 'invalid_json' | 'missing_id' } {
@@ -67,17 +80,17 @@ export function decodeMessage(
   if (text === undefined) return { ok: false, reason: 'invalid_utf8' }
   let payload: unknown
   try {
-    payload = parseJson(text)
+    payload = parseJson(text, MAX_JSON_DEPTH)
   } catch {
     return { ok: false, reason: 'invalid_json' }
   }
   return hasId(payload) ? { ok: true, event: toEvent(payload) } : { ok: false, reason: 'missing_id' }
 }
 
-/** The text of a body without its byte order mark, or `undefined` when it is not text. */
+/** Returns the text of a body without its byte order mark, or `undefined` when it is not text. */
 function toText(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') {
-    // A lone surrogate was hashed as U+FFFD, so the text before us is not the text that was signed.
+    // A lone surrogate is hashed as U+FFFD, so this is not the text that was signed.
     if (!isWellFormed(body)) return undefined
     return body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
   }

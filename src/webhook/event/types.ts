@@ -1,4 +1,4 @@
-/** A campaign as messages name it. */
+/** The campaign of a message. */
 export type EventCampaign = {
   /** Campaign ID. */
   id: string
@@ -6,7 +6,7 @@ export type EventCampaign = {
   name: string
 }
 
-/** The task a message is about. Interface: [Message](../../../docs/the-service.md#message). */
+/** The task of a message. Interface: [Message](../../../docs/the-service.md#message). */
 export type EventAction = {
   /** Task ID. */
   id: string
@@ -20,9 +20,9 @@ export type EventAction = {
 
 /** The `event` of a message about a completed task. */
 export type ActionCompletedActivity = {
-  /** What happened. */
+  /** Type of the event. */
   type: 'action_completed'
-  /** The task, and what it brought. */
+  /** The task and its XP. */
   data: {
     /** The task. */
     action: EventAction
@@ -34,15 +34,15 @@ export type ActionCompletedActivity = {
 }
 
 /**
- * The `event` of a message about a completed quest. The interface shows no `data` of its own for it, so every field is
- * optional (assumed: those of a completed task, where they are there), and other fields are open.
+ * The `event` of a message about a completed quest. The interface shows no `data` for it, so every field is optional
+ * (assumed: the fields of a completed task), and other fields are open.
  */
 export type QuestCompletedActivity = {
-  /** What happened. */
+  /** Type of the event. */
   type: 'quest_completed'
-  /** What the quest brought, as far as it is told. */
+  /** Details of the quest, where the message has them. */
   data: {
-    /** What was completed. */
+    /** The completed action. */
     action?: EventAction
     /** The associated account. */
     account?: string
@@ -110,7 +110,7 @@ export interface QuestCompletedEvent {
 
 /**
  * Any other message: of a scope or type that the interface does not show (login, reward and referral hooks), or of a
- * known type whose shape is not the one shown. It is signed all the same.
+ * known type with another shape. Its signature is verified like every other.
  */
 export interface UnknownEvent {
   kind: 'unknown'
@@ -125,7 +125,7 @@ export interface UnknownEvent {
 }
 
 /**
- * A verified message. `kind` is this package's own field, so that `switch (event.kind)` narrows `payload` and a message
- * of tomorrow still arrives, as `unknown`. Interface: [Message](../../../docs/the-service.md#message).
+ * A verified message. `kind` is a field of this package: `switch (event.kind)` narrows `payload`, and a message of a
+ * future type arrives as `unknown`. Interface: [Message](../../../docs/the-service.md#message).
  */
 export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent

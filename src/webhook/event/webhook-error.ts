@@ -8,9 +8,9 @@ import { CampaignError } from '../../shared/campaign-error.ts'
  * | `missing_signature` | 401 | no signature header, or an empty one |
  * | `malformed_signature` | 401 | not exactly one value of 64 lowercase hexadecimal digits |
  * | `signature_mismatch` | 401 | no secret gives this signature for this body |
- * | `body_not_raw` | 500 | the body is not text or bytes: something in front parsed it (a fault of the receiver's set-up) |
+ * | `body_not_raw` | 500 | the body is not text or bytes: something parsed it before (a fault in your own set-up) |
  * | `invalid_utf8` | 400 | signed, but not text |
- * | `invalid_json` | 400 | signed, but not JSON |
+ * | `invalid_json` | 400 | signed, but not JSON, or more than 1 000 levels deep |
  * | `missing_id` | 400 | signed, but not an object with a non-empty string `id` |
  */
 export type WebhookErrorCode =
@@ -38,8 +38,8 @@ const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, 
   ],
   signature_mismatch: [
     401,
-    'No secret gives this signature for this body. Check the secret, and that the body is the bytes as they arrived; ' +
-      'diagnoseWebhook() finds the usual causes.',
+    'None of the secrets gives this signature for this body. Check the secret, and pass the bytes of the body as they ' +
+      'arrived; diagnoseWebhook() finds the usual causes.',
   ],
   body_not_raw: [
     500,
@@ -48,12 +48,12 @@ const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, 
       'request.arrayBuffer()).',
   ],
   invalid_utf8: [400, 'The message is signed, but its body is not valid UTF-8.'],
-  invalid_json: [400, 'The message is signed, but its body is not JSON.'],
+  invalid_json: [400, 'The message is signed, but its body is not JSON, or more than 1 000 levels deep.'],
   missing_id: [400, 'The message is signed, but is not a JSON object with a non-empty string "id".'],
 }
 
 /**
- * Thrown by `parseWebhook` for a message that must not be handled. Its text holds no secret, no signature and nothing
+ * Thrown by `parseWebhook` for a message that must not be handled. Its message holds no secret, no signature and nothing
  * of the body, so it is safe to log.
  * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
  */
@@ -62,12 +62,12 @@ export class WebhookError extends CampaignError {
   static override readonly brand: string = 'WebhookError'
 
   declare readonly code: WebhookErrorCode
-  /** The HTTP status to answer with: 401 for any fault of the signature, 400 for a signed message that is no message, 500 for a body that did not arrive raw. */
+  /** The HTTP status to answer with: 401 for a wrong signature, 400 for a malformed message, 500 for a parsed body. */
   readonly status: WebhookErrorStatus
 
   /**
    * @param code - why the message was refused
-   * @param message - replaces the text that goes with the code
+   * @param message - replaces the default message of the code
    */
   constructor(code: WebhookErrorCode, message?: string) {
     const [status, text] = REFUSALS[code]

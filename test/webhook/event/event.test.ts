@@ -176,6 +176,12 @@ describe('a known type of a surprising shape is unknown, never an error', () => 
     expect(parse(message)).toEqual({ kind: 'unknown', id: message.id, ...expected, payload: message })
   })
 
+  test.each(['xp', 'total_xp', 'xp_mul', 'rank'])('a known type whose %s is not finite', (field) => {
+    const text = JSON.stringify(activity()).replace(new RegExp(`"${field}":[^,}]+`), `"${field}":1e400`)
+    expect(text).toContain('1e400')
+    expect(parseText(text)).toMatchObject({ kind: 'unknown', scope: 'user_activity', type: 'action_completed' })
+  })
+
   test('a message of nothing but an id', () => {
     expect(parse({ id: 'x' })).toEqual({ kind: 'unknown', id: 'x', payload: { id: 'x' } })
   })
@@ -199,7 +205,7 @@ describe('a known type of a surprising shape is unknown, never an error', () => 
   })
 })
 
-describe('a signed message is refused for three things only', () => {
+describe('a signed message is refused for three reasons only', () => {
   const utf8 = (...bytes: number[]): Uint8Array =>
     Uint8Array.from([...Buffer.from('{"id":"'), ...bytes, ...Buffer.from('"}')])
 
@@ -235,6 +241,24 @@ describe('a signed message is refused for three things only', () => {
   ])('not JSON: %j', (body) => {
     expect(safeParse(body)).toEqual({ ok: false, reason: 'invalid_json' })
     expect(safeParse(Buffer.from(body))).toEqual({ ok: false, reason: 'invalid_json' })
+  })
+
+  const nested = (levels: number, inner: string): string => {
+    // The object is the first level.
+    const [open, close] = ['[', ']'].map((bracket) => bracket.repeat(levels - 1))
+    return `{"id":"1","a":${open}${inner}${close}}`
+  }
+
+  test.each(['1', '"__proto__"'])('1 000 levels pass and one more does not, around %s', (inner) => {
+    expect(safeParse(nested(1000, inner))).toMatchObject({ ok: true, event: { id: '1' } })
+    expect(safeParse(nested(1001, inner))).toEqual({ ok: false, reason: 'invalid_json' })
+    expect(safeParse(nested(100_000, inner))).toEqual({ ok: false, reason: 'invalid_json' })
+  })
+
+  test('a key __proto__ makes no difference to the depth', () => {
+    const keyed = (levels: number) => `{"id":"1","a":${'{"__proto__":'.repeat(levels - 1)}1${'}'.repeat(levels - 1)}}`
+    expect(safeParse(keyed(1000))).toMatchObject({ ok: true, event: { payload: { a: {} } } })
+    expect(safeParse(keyed(1001))).toEqual({ ok: false, reason: 'invalid_json' })
   })
 
   test.each(['{"id":"1"}', ' {"id":"1"}\r\n', '\ufeff{"id":"1"}'])('JSON all the same: %j', (body) => {
