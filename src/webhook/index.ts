@@ -11,8 +11,8 @@ export {
   type CampaignErrorInit,
   type WriteOutcome,
 } from '../shared/campaign-error.ts'
-export type { Finding, FindingCode } from './diagnose/finding.ts'
 export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
+export type { Finding, FindingCode } from './diagnose/finding.ts'
 export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse.ts'
 export type {
   ActionCompletedActivity,
@@ -36,10 +36,13 @@ export type { FetchHandler, WaitUntilContext } from './receiver/adapters/fetch.t
 export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './receiver/adapters/lambda.ts'
 export type { NodeHandler, NodeRequest, NodeResponse } from './receiver/adapters/node.ts'
 export type { NodeReadable } from './receiver/adapters/node-stream.ts'
-export type { WebhookRejectionReason } from './receiver/answer.ts'
-export { DiscardEvent } from './receiver/discard-event.ts'
-export { createWebhookReceiver, type WebhookCloseOptions, type WebhookReceiver } from './receiver/index.ts'
-export { LeaseError, type LeaseErrorCode } from './receiver/lease.ts'
+export {
+  createWebhookReceiver,
+  type WebhookCloseOptions,
+  type WebhookReceiver,
+} from './receiver/create-webhook-receiver.ts'
+export { DiscardEvent, LeaseError, type LeaseErrorCode } from './receiver/handler-errors.ts'
+export type { WebhookRejectionReason } from './receiver/webhook-answer.ts'
 export type {
   WebhookErrorContext,
   WebhookErrorStage,
@@ -49,7 +52,7 @@ export type {
   WebhookHandlerContext,
   WebhookReceiverOptions,
   WebhookRejection,
-} from './receiver/options.ts'
+} from './receiver/webhook-receiver-options.ts'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts'
 export type { ClaimResult, DeliveryStore } from './stores/store.ts'
 export type { RawBody } from './verify/raw-body.ts'

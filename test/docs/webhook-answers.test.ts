@@ -5,7 +5,7 @@ import { rootPath } from './snippet.ts'
 const read = (path: string): string => readFileSync(rootPath(path), 'utf8')
 
 /** Every status the receiver can answer, from the one place that decides it. */
-const refusals = [...read('src/webhook/receiver/answer.ts').matchAll(/^ {2}\w+: (\d{3}),$/gm)].map(
+const refusals = [...read('src/webhook/receiver/webhook-answer.ts').matchAll(/^ {2}\w+: (\d{3}),$/gm)].map(
   ([, status]) => status,
 )
 const answered = new Set(['200', ...refusals])
@@ -20,7 +20,7 @@ function statusesOf(path: string, head: string): Set<string> {
 
 test.each([
   ['docs/webhooks.md', '| what happened | answer |'],
-  ['src/webhook/receiver/index.ts', '| outcome | answer |'],
+  ['src/webhook/receiver/create-webhook-receiver.ts', '| outcome | answer |'],
 ])('the table of %s has every status that the receiver answers, and no other', (path, head) => {
   expect(answered.size).toBeGreaterThan(5)
   expect(statusesOf(path, head)).toEqual(answered)

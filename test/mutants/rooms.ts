@@ -30,8 +30,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   receiver: {
     sources: [
-      ...within('src/webhook/receiver', 'core intake body claim delivery lease bookkeeping deadline timer outstanding'),
-      ...within('src/webhook/receiver', 'answer reports store-answers settings'),
+      ...within(
+        'src/webhook/receiver',
+        'receiver-core read-message body-collector delivery lease store-calls deadline timers',
+      ),
+      ...within('src/webhook/receiver', 'webhook-answer receiver-reports receiver-settings'),
     ],
     tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/lambda.test.ts'],
   },

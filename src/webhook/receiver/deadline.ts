@@ -1,37 +1,37 @@
-import { monotonicNow, startTimer } from './timer.ts'
+import { monotonicNow, startTimer } from './timers.ts'
 
-/** Stands for a result that did not come in time. */
+/** The result of {@link Deadline.meet} when the promise did not settle in time. */
 export const LATE: unique symbol = Symbol('late')
 
-/** A point in time that one request has to meet. `clear()` it in a `finally`. */
+/** A time limit of one request. Call `clear()` in a `finally`. */
 export class Deadline {
-  /** How long it was from the beginning, in milliseconds. */
+  /** The time limit in milliseconds. */
   readonly delayMs: number
   readonly #at: number
   readonly #cancel: () => void
   #fired = false
-  readonly #waiting: (() => void)[] = []
+  readonly #callbacks: (() => void)[] = []
 
   constructor(delayMs: number) {
     this.delayMs = delayMs
     this.#at = monotonicNow() + delayMs
     this.#cancel = startTimer(delayMs, () => {
       this.#fired = true
-      for (const callback of this.#waiting) callback()
+      for (const callback of this.#callbacks) callback()
     })
   }
 
-  /** By the clock as well: the timer fires late where the event loop was blocked. */
+  /** Whether the time is up. Asks the clock too, because a timer fires late when the event loop was blocked. */
   get passed(): boolean {
     return this.#fired || monotonicNow() >= this.#at
   }
 
-  /** Calls back when the time is up, unless it is already; also who does not wait any more by then. */
+  /** Calls `callback` when the time is up. */
   onPassed(callback: () => void): void {
-    this.#waiting.push(callback)
+    this.#callbacks.push(callback)
   }
 
-  /** What `promise` settles to if it does so in time. It is not left unobserved afterwards. */
+  /** Resolves like `promise`, or to `LATE` when the time is up first. A later rejection is handled. */
   meet<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
     return new Promise((resolve, reject) => {
       this.onPassed(() => resolve(LATE))

@@ -1,59 +1,56 @@
-import { insist } from './bookkeeping.ts'
-import { type HeldClaim, releaseClaim } from './claim.ts'
-import { DiscardEvent } from './discard-event.ts'
-import type { Message } from './intake.ts'
-import { Lease, LeaseError, type RunTerm } from './lease.ts'
-import type { WebhookHandledOutcome, WebhookHandler, WebhookHandlerContext } from './options.ts'
-import { requireBoolean } from './store-answers.ts'
-import { monotonicNow } from './timer.ts'
+import { DiscardEvent, type LeaseError } from './handler-errors.ts'
+import { Lease, type RunLimit } from './lease.ts'
+import type { Message } from './read-message.ts'
+import { type ClaimedDelivery, completeDelivery, releaseDelivery } from './store-calls.ts'
+import { monotonicNow } from './timers.ts'
+import type { WebhookHandledOutcome, WebhookHandler } from './webhook-receiver-options.ts'
 
-/** How a delivery ended: `interrupted` means that the handler gave up because its signal had fired. */
+/** How a handler ended. `interrupted`: it stopped because its signal had fired. */
 export type DeliveryOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
 
-/** What is to be done under a claim. */
+/** What to do with a claimed delivery. */
 export interface DeliveryTerms {
   message: Message
   retainMs: number
-  run: RunTerm
+  runLimit: RunLimit
   handle: WebhookHandler
-  /** Whether the outcome is told only when it is recorded for good. */
+  /** Whether `outcome` waits until the delivery is completed or released. */
   untilRecorded: boolean
-  /** The handler came to an end. `startedAt` is on the monotonic clock. */
+  /** Called when the handler has ended. `startedAt` is on the monotonic clock. */
   onEnd(outcome: DeliveryOutcome, startedAt: number): void
 }
 
 /**
- * One claimed delivery, from the call of the handler until it is recorded or released.
+ * A claimed delivery, from the call of the handler until it is completed or released.
  *
- * A handler that succeeded has done its work, so from then on the outcome is success, also when the store cannot record
- * it: asking the service to try again would make the handler run a second time for certain, while an unrecorded
- * message runs twice only if somebody sends it again.
+ * When the handler has succeeded, the outcome is success even if the store cannot record it: a retry would certainly run
+ * the handler a second time, while an unrecorded message runs twice only if it is sent again.
  */
 export class Delivery {
   /**
-   * The outcome, as soon as the sender may hear of it: when the first attempt to record or release it has ended, or was
-   * waited for long enough. Never rejects.
+   * Resolves when the sender may be answered: when the first attempt to complete or release has ended or took too long.
+   * Never rejects.
    */
   readonly outcome: Promise<DeliveryOutcome>
-  /** Resolves when nothing of it is left to do. Never rejects. */
-  readonly settled: Promise<DeliveryOutcome>
-  readonly #claim: HeldClaim
+  /** Resolves when nothing is left to do. Never rejects. */
+  readonly settled: Promise<void>
+  readonly #claim: ClaimedDelivery
   readonly #terms: DeliveryTerms
   readonly #lease: Lease
-  #tell: (outcome: DeliveryOutcome) => void = () => {}
+  #resolve: (outcome: DeliveryOutcome) => void = () => {}
   #success: 'handled' | 'discarded' | undefined
 
-  constructor(claim: HeldClaim, terms: DeliveryTerms) {
+  constructor(claim: ClaimedDelivery, terms: DeliveryTerms) {
     this.#claim = claim
     this.#terms = terms
-    this.#lease = new Lease(claim, terms.run)
+    this.#lease = new Lease(claim, terms.runLimit)
     this.outcome = new Promise((resolve) => {
-      this.#tell = resolve
+      this.#resolve = resolve
     })
     this.settled = this.#run()
   }
 
-  /** How the handler succeeded, as soon as it has: the record of it may still be missing. */
+  /** How the handler succeeded, as soon as it has. The delivery may not be recorded yet. */
   get success(): 'handled' | 'discarded' | undefined {
     return this.#success
   }
@@ -64,82 +61,46 @@ export class Delivery {
   }
 
   /**
-   * Releases the claim although the handler has not come to an end: the process is about to. What was handled and only
-   * waits for its record stays claimed, so that no other attempt handles it again before the lease lapses.
+   * Releases the claim of a handler that has not ended, because the process is about to end. A delivery that was handled
+   * and is not recorded yet stays claimed, so that it is not handled again before the lease lapses.
    */
   async cutOff(): Promise<void> {
-    // Stryker disable next-line StringLiteral: all that is looked at once the receiver closes is whether it failed
-    const tell = (): void => this.#tell('interrupted')
-    if (this.#success === undefined) await releaseClaim(this.#claim, tell)
-    tell()
+    const answer = (): void => this.#resolve('interrupted')
+    if (this.#success === undefined) await releaseDelivery(this.#claim, answer)
+    answer()
   }
 
-  async #run(): Promise<DeliveryOutcome> {
+  async #run(): Promise<void> {
     const startedAt = monotonicNow()
     const outcome = await this.#handle()
     this.#lease.end()
     this.#terms.onEnd(outcome, startedAt)
-    const onFirstAttempt = this.#terms.untilRecorded ? () => {} : () => this.#tell(outcome)
+    const onFirstAttempt = this.#terms.untilRecorded ? () => {} : () => this.#resolve(outcome)
     if (outcome === 'handled' || outcome === 'discarded') {
       this.#success = outcome
-      await this.#record(onFirstAttempt)
+      await completeDelivery(this.#claim, this.#terms.retainMs, onFirstAttempt)
     } else {
-      await releaseClaim(this.#claim, onFirstAttempt)
+      await releaseDelivery(this.#claim, onFirstAttempt)
     }
-    this.#tell(outcome)
-    return outcome
+    this.#resolve(outcome)
   }
 
   async #handle(): Promise<DeliveryOutcome> {
     const { handle, message } = this.#terms
+    const { event, rawBody, secretIndex } = message
     const { key, onError } = this.#claim
     const lease = this.#lease
     try {
-      const running = handle(message.event, handlerContext(message, key, lease))
-      // What can't be a promise is through. Some that can be awaited are functions.
+      const running = handle(event, { signal: lease.signal, rawBody, key, secretIndex })
+      // Only an object or a function can be awaited.
       if ((typeof running === 'object' && running !== null) || typeof running === 'function') lease.hold()
       await running
       return 'handled'
     } catch (error) {
       if (error instanceof DiscardEvent) return 'discarded'
-      // The reason of the signal was told when it fired.
+      // The reason of the signal was reported when it fired.
       if (lease.lost === undefined || error !== lease.lost) onError(error, 'handle')
       return lease.lost === undefined ? 'failed' : 'interrupted'
     }
   }
-
-  async #record(onFirstAttempt: () => void): Promise<void> {
-    const { store, key, token, leaseMs, onError } = this.#claim
-    const { retainMs } = this.#terms
-    try {
-      const answer = await insist('complete', leaseMs, () => store.complete(key, token, retainMs), onFirstAttempt)
-      if (requireBoolean('complete', answer)) return
-      const message = 'The handler succeeded, but its delivery had been taken over: it may have been handled twice.'
-      onError(new LeaseError('lease_lost', message), 'complete')
-    } catch (error) {
-      onError(error, 'complete')
-    }
-  }
-}
-
-const LEASE: unique symbol = Symbol('lease')
-
-type WithLease = Omit<WebhookHandlerContext, 'signal'> & { readonly [LEASE]: Lease }
-
-/**
- * One getter for all contexts. A getter of its own would give each context a hidden class of its own, which keeps all of
- * the message until the next full collection: a fifth of the CPU time of a message (Node 20).
- */
-const SIGNAL: PropertyDescriptor = {
-  enumerable: true,
-  configurable: true,
-  get(this: WithLease) {
-    return this[LEASE].signal
-  },
-}
-
-function handlerContext({ rawBody, secretIndex }: Message, key: string, lease: Lease): WebhookHandlerContext {
-  const context = { rawBody, key, secretIndex }
-  Object.defineProperty(context, LEASE, { value: lease })
-  return Object.defineProperty(context, 'signal', SIGNAL) as WebhookHandlerContext
 }

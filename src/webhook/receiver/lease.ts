@@ -1,151 +1,115 @@
-import { CampaignError } from '../../shared/campaign-error.ts'
-import type { HeldClaim } from './claim.ts'
-import { noAnswer, requireBoolean } from './store-answers.ts'
-import { monotonicNow, startTimer } from './timer.ts'
-
-/**
- * Why a handler lost its delivery:
- *
- * - `lease_lost`: another receiver took it over, or the store could not be reached until the lease ran out;
- * - `run_time_exceeded`: the handler ran for `maxRunMs`, or for as long as its Lambda invocation allows;
- * - `receiver_closed`: `close()` was called and its limit passed.
- */
-export type LeaseErrorCode = 'lease_lost' | 'run_time_exceeded' | 'receiver_closed'
-
-/**
- * The `reason` of the signal a webhook handler gets, and what `onError` is told when it fires, or when a delivery was
- * taken over. From then on the same message may be handled elsewhere: stop, and write nothing more.
- */
-export class LeaseError extends CampaignError {
-  /** @internal */
-  // Stryker disable next-line StringLiteral: it only has to be the same in every copy of the package
-  static override readonly brand: string = 'LeaseError'
-
-  declare readonly code: LeaseErrorCode
-
-  /** @internal */
-  constructor(code: LeaseErrorCode, message: string) {
-    super(message, { code })
-  }
-}
+import { LeaseError } from './handler-errors.ts'
+import { type ClaimedDelivery, extendLease, noAnswer } from './store-calls.ts'
+import { monotonicNow, startTimer } from './timers.ts'
 
 /** How long a handler may run. */
-export interface RunTerm {
-  /** When the handler has to stop, on the monotonic clock. No extension is sent from then on. */
+export interface RunLimit {
+  /** When the handler must stop, on the monotonic clock. The lease is not extended after that. */
   readonly until: number
-  /** What is said then: which limit it was. */
-  readonly passed: string
+  /** The message of the error: which limit it was. */
+  readonly message: string
 }
 
-const AFTER_THE_TERM = 'Its claim is released when it ends, or lapses with its lease.'
+const AFTER_LIMIT = 'Its claim is released when it ends, or lapses with its lease.'
 
 /**
- * Holds a claim for as long as the handler runs: extends it three times per lease, and aborts `signal` when it is lost.
+ * Keeps a claim while the handler runs: extends it three times per lease, and aborts `signal` when it is lost.
  *
- * The end of the lease is counted here from before each call to the store was sent, so it never lies later than the
- * store's own: the signal fires before somebody else can take the delivery over.
+ * The end of the lease is counted from before each call to the store, so it is never later than the store's own end: the
+ * signal fires before another receiver can take the delivery over.
  */
 export class Lease {
-  readonly #claim: HeldClaim
-  readonly #term: RunTerm
+  readonly #claim: ClaimedDelivery
+  readonly #limit: RunLimit
+  readonly #controller = new AbortController()
   /** All on the monotonic clock. */
   #expiresAt: number
   #extendAt: number
-  /** When the last attempt was sent, as long as it has no answer. */
-  #unanswered: number | undefined
+  /** When the last extension was sent, while it has no answer. */
+  #unansweredSince: number | undefined
   #cancelTimer: () => void = () => {}
-  #controller: AbortController | undefined
   #lost: LeaseError | undefined
-  #over = false
+  #ended = false
 
-  constructor(claim: HeldClaim, term: RunTerm) {
+  constructor(claim: ClaimedDelivery, limit: RunLimit) {
     this.#claim = claim
-    this.#term = term
+    this.#limit = limit
     this.#expiresAt = claim.claimedAt + claim.leaseMs
     this.#extendAt = claim.claimedAt + claim.leaseMs / 3
   }
 
-  /** Begins to extend. Until then nothing happens: a handler that is through at once needs no timer. */
+  /** Starts to extend the lease. A handler that ends synchronously needs no timer. */
   hold(): void {
-    const next = Math.min(this.#term.until, this.#expiresAt, this.#extendAt)
+    const next = Math.min(this.#limit.until, this.#expiresAt, this.#extendAt)
     this.#cancelTimer()
     this.#cancelTimer = startTimer(next - monotonicNow(), () => this.#wake())
   }
 
   /** Fires when the claim is no longer held. Never fires after `end()`. */
   get signal(): AbortSignal {
-    // Few handlers ask for it, and making one takes as long as verifying a message.
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#lost !== undefined) this.#controller.abort(this.#lost)
-    }
     return this.#controller.signal
   }
 
-  /** Why the handler had to stop, if it had. */
+  /** Why the handler had to stop, if it had to. */
   get lost(): LeaseError | undefined {
     return this.#lost
   }
 
-  /** Stops extending, without aborting: the handler is through. */
+  /** Stops extending, without aborting: the handler has ended. */
   end(): void {
-    this.#over = true
+    this.#ended = true
     this.#cancelTimer()
   }
 
-  /** Stops extending and aborts the signal. Does nothing once the lease is over. */
+  /** Stops extending, and aborts the signal. Does nothing after `end()`. */
   abort(reason: LeaseError): void {
-    if (this.#over) return
+    if (this.#ended) return
     this.end()
     this.#lost = reason
     this.#claim.onError(reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
-    this.#controller?.abort(reason)
+    this.#controller.abort(reason)
   }
 
   #wake(): void {
     const now = monotonicNow()
-    // In this order: where the event loop was blocked, more than one of them is past.
-    if (now >= this.#term.until) {
-      this.abort(new LeaseError('run_time_exceeded', `${this.#term.passed} ${AFTER_THE_TERM}`))
+    // The order matters: after a blocked event loop, several of these times are past.
+    if (now >= this.#limit.until) {
+      this.abort(new LeaseError('run_time_exceeded', `${this.#limit.message} ${AFTER_LIMIT}`))
     } else if (now >= this.#expiresAt) {
-      this.abort(
-        new LeaseError('lease_lost', 'The delivery store did not extend the lease of this delivery before it ran out.'),
-      )
+      const message = 'The delivery store did not extend the lease of this delivery before it ran out.'
+      this.abort(new LeaseError('lease_lost', message))
     } else {
       if (now >= this.#extendAt) void this.#extend(now)
       this.hold()
     }
   }
 
-  /**
-   * Asks the store once. An attempt that hangs must not cost the lease, so another one follows; its own answer counts
-   * all the same, whenever it comes.
-   */
+  /** Extends once. An attempt that hangs is followed by another one, but its answer counts whenever it comes. */
   async #extend(sentAt: number): Promise<void> {
-    const { store, key, token, leaseMs, onError } = this.#claim
-    const patienceMs = leaseMs / 6
-    if (this.#unanswered !== undefined) onError(noAnswer('extend', patienceMs), 'extend')
-    this.#unanswered = sentAt
-    this.#extendAt = sentAt + patienceMs
-    let held: boolean
+    const { leaseMs, onError } = this.#claim
+    const attemptMs = leaseMs / 6
+    if (this.#unansweredSince !== undefined) onError(noAnswer('extend', attemptMs), 'extend')
+    this.#unansweredSince = sentAt
+    this.#extendAt = sentAt + attemptMs
+    let isHeld: boolean
     try {
-      held = requireBoolean('extend', await store.extend(key, token, leaseMs))
+      isHeld = await extendLease(this.#claim)
     } catch (error) {
-      if (this.#over || this.#unanswered !== sentAt) return
+      if (this.#ended || this.#unansweredSince !== sentAt) return
       onError(error, 'extend')
-      this.#unanswered = undefined
+      this.#unansweredSince = undefined
       this.#extendAt = monotonicNow() + leaseMs / 10
       return this.hold()
     }
-    if (this.#over) return
-    if (!held) {
-      this.abort(new LeaseError('lease_lost', 'The lease of this delivery was lost: another receiver may hold it now.'))
-      return
+    if (this.#ended) return
+    if (!isHeld) {
+      const message = 'The lease of this delivery was lost: another receiver may hold it now.'
+      return this.abort(new LeaseError('lease_lost', message))
     }
     this.#expiresAt = Math.max(this.#expiresAt, sentAt + leaseMs)
-    if (this.#unanswered === sentAt) {
-      this.#unanswered = undefined
-      // From the sending as well: a slow store would else be asked again after the lease is over.
+    if (this.#unansweredSince === sentAt) {
+      this.#unansweredSince = undefined
+      // Counted from the sending: with a slow store, the next extension would come after the end of the lease.
       this.#extendAt = sentAt + leaseMs / 3
     }
     this.hold()

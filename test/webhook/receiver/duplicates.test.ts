@@ -206,7 +206,7 @@ describe('past the deadline', () => {
     expect((await answer).status).toBe(503)
     expect(work).toHaveLength(1)
     running.resolve()
-    await expect(work[0]).resolves.toBe('handled')
+    await work[0]
   })
 
   test('a context that refuses to wait is reported, and changes nothing else', async () => {

@@ -24,12 +24,6 @@ function fail(error: Error): never {
   throw error
 }
 
-function revokedProxy(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {})
-  revoke()
-  return proxy
-}
-
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
@@ -463,10 +457,10 @@ describe('onHandled', () => {
     for (const id of ['m-1', 'm-1', 'm-1', 'm-2']) await deliver(id)
     const common = { id: 'm-1', kind: 'action_completed', endpoint: 'campaign', waitedMs: 30, ranMs: 200 }
     expect(told).toEqual([
-      { ...common, outcome: 'failed', attempts: 1 },
-      { ...common, outcome: 'handled', attempts: 2 },
-      { ...common, outcome: 'duplicate', attempts: 1, ranMs: 0 },
-      { ...common, id: 'm-2', outcome: 'discarded', attempts: 1 },
+      { ...common, outcome: 'failed' },
+      { ...common, outcome: 'handled' },
+      { ...common, outcome: 'duplicate', ranMs: 0 },
+      { ...common, id: 'm-2', outcome: 'discarded' },
     ])
   })
 
@@ -500,10 +494,7 @@ describe('onHandled', () => {
       await vi.advanceTimersByTimeAsync(1000)
     }
     // It is not done, so the next attempt is the next of the same.
-    expect(told).toMatchObject([
-      { outcome: 'interrupted', attempts: 1 },
-      { outcome: 'interrupted', attempts: 2 },
-    ])
+    expect(told).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'interrupted' }])
   })
 
   test('no handler ran for a duplicate, whatever the clock says', async () => {
@@ -551,37 +542,7 @@ describe('a fault beneath the receiver', () => {
   })
 })
 
-describe('the context of a handler', () => {
-  test('can be copied, taken apart and replaced in part, and its signal is one', async () => {
-    const seen: unknown[] = []
-    const { receiver } = observedReceiver({
-      handle(_event, context) {
-        const { signal, ...rest } = context
-        seen.push({ ...context }.signal === signal, Object.create(context).signal === signal, Object.keys(rest).sort())
-        const own = new AbortController().signal
-        seen.push(Object.defineProperty(context, 'signal', { value: own }).signal === own)
-      },
-    })
-    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
-    expect(seen).toEqual([true, true, ['key', 'rawBody', 'secretIndex'], true])
-  })
-})
-
 describe('the handler throws', () => {
-  test('what can not even be asked what it is: the claim is released all the same', async () => {
-    const { proxy, revoke } = Proxy.revocable({}, {})
-    revoke()
-    let runs = 0
-    const { receiver } = observedReceiver({
-      handle() {
-        if (++runs === 1) throw proxy
-      },
-    })
-    const message = activity()
-    expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
-    expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
-  })
-
   test('the claim is released first, then the answer is 500', async () => {
     const released = deferred()
     const inner = memoryStore()
@@ -637,13 +598,6 @@ describe('the handler throws', () => {
     // Released, or this would be 503.
     expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
     expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
-  })
-
-  test('a Proxy that was revoked is one as well', async () => {
-    const { receiver, errors } = observedReceiver({ handle: () => Promise.reject(revokedProxy()) })
-    expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
-    expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
-    expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'handle'])
   })
 })
 
@@ -783,7 +737,7 @@ describe('the source of the secret fails', () => {
     ['rejects', () => Promise.reject(new Error('vault is sealed')), /vault is sealed/],
     ['gives nothing', () => undefined as never, /./],
     ['gives an empty secret', () => '', /./],
-  ])('it %s: 503, since another attempt may fare better', async (_, secret, message) => {
+  ])('it %s: 503, because another attempt may succeed', async (_, secret, message) => {
     const { receiver, rejections, errors, handled } = observedReceiver({ secret })
     const response = await receiver.fetch(deliveryOf(activity()))
     expect(response.status).toBe(503)

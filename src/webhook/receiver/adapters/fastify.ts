@@ -1,10 +1,10 @@
-import type { BodyRead } from '../body.ts'
-import type { ReceiverCore } from '../core.ts'
-import { SIGNATURE_HEADER } from '../intake.ts'
+import type { BodyRead } from '../body-collector.ts'
+import { SIGNATURE_HEADER } from '../read-message.ts'
+import type { ReceiverCore } from '../receiver-core.ts'
 import { lengthHeader, type NodeRequest } from './node.ts'
 import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
 
-/** The part of a Fastify request that is used. */
+/** The part of a Fastify request that the plugin uses. */
 export interface FastifyWebhookRequest {
   readonly method: string
   readonly headers: NodeRequest['headers']
@@ -12,14 +12,14 @@ export interface FastifyWebhookRequest {
   readonly body?: unknown
 }
 
-/** The part of a Fastify reply that is used. */
+/** The part of a Fastify reply that the plugin uses. */
 export interface FastifyWebhookReply {
   code(status: number): unknown
   header(name: string, value: string): unknown
   send(body: string): unknown
 }
 
-/** The part of a Fastify instance that is used. */
+/** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
@@ -29,26 +29,26 @@ export interface FastifyScope {
   all(path: string, handler: (request: FastifyWebhookRequest, reply: FastifyWebhookReply) => Promise<unknown>): unknown
 }
 
-/** See `WebhookReceiver.fastify`. Its options are those of `register`, `prefix` above all. */
+/** See `WebhookReceiver.fastify`. Takes the options of `register`, such as `prefix`. */
 export type FastifyPlugin = (scope: FastifyScope) => Promise<void>
 
 const CONSUMED: BodyRead = {
   ok: false,
   reason: 'body_not_raw',
   detail:
-    'The request stream was read before the receiver got it: a hook (onRequest, preParsing or preValidation) of the ' +
-    "application consumes bodies. Let it pass over the receiver's route, or return another stream from preParsing.",
+    'The request stream was read before the receiver: a hook of the application (onRequest, preParsing or preValidation) ' +
+    "consumes bodies. Exclude the receiver's route from it, or return another stream from preParsing.",
 }
 
 export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
   return async (scope) => {
-    // Fastify encapsulates both in the plugin's scope. Handing the payload on unread leaves the limit, and the
-    // counting while it streams, to the receiver.
+    // Both are limited to the plugin's scope. The parser passes the payload on unread, so that the receiver can enforce its
+    // own limit while the body streams.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, new UnreadPayload(payload)))
 
     scope.all('/', async (request, reply) => {
-      // Without a body Fastify runs no parser. A hook in front may have replaced the stream, so `raw` is second choice.
+      // Prefer the payload: a hook may have replaced the stream. Without a body, Fastify runs no parser.
       const stream = request.body instanceof UnreadPayload ? request.body.stream : request.raw
       return core.accept(
         {

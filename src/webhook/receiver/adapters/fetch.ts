@@ -1,17 +1,16 @@
 import { typeName } from '../../../shared/types.ts'
-import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body.ts'
-import type { ReceiverCore } from '../core.ts'
+import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body-collector.ts'
 import { LATE } from '../deadline.ts'
-import { SIGNATURE_HEADER } from '../intake.ts'
+import { SIGNATURE_HEADER } from '../read-message.ts'
+import type { ReceiverCore } from '../receiver-core.ts'
 
-/** The part of a runtime's context that keeps it alive after the answer: `ctx` of Workers, for instance. */
+/** The part of a runtime's context that keeps it alive after the answer, such as `ctx` of Workers. */
 export interface WaitUntilContext {
   waitUntil(work: Promise<unknown>): void
 }
 
 /**
- * See `WebhookReceiver.fetch`. The second argument may be whatever a framework passes there; only its `waitUntil`, if
- * it has one, is used.
+ * See `WebhookReceiver.fetch`. The second argument may be anything that a framework passes; only its `waitUntil` is used.
  */
 export type FetchHandler = (request: Request, context?: WaitUntilContext | object) => Promise<Response>
 
@@ -31,7 +30,7 @@ export function fetchAdapter(core: ReceiverCore): FetchHandler {
   }
 }
 
-/** By what is used of it: a Request of another realm, or of a polyfill, is no instance of the platform's. */
+/** Checks the members: a `Request` of another realm or of a polyfill is not an instance of the platform's class. */
 function requireRequest(request: Partial<Request> | undefined): void {
   if (typeof request?.method === 'string' && typeof request.headers?.get === 'function') return
   throw new TypeError(
@@ -42,7 +41,7 @@ function requireRequest(request: Partial<Request> | undefined): void {
 
 function waitUntil(context: unknown, work: Promise<unknown>): void {
   if (typeof context !== 'object' || context === null || !('waitUntil' in context)) return
-  // Runtimes refuse it when detached from its object.
+  // Called as a method: runtimes refuse it without its object.
   if (typeof context.waitUntil === 'function') context.waitUntil(work)
 }
 
@@ -52,13 +51,13 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
       ok: false,
       reason: 'body_not_raw',
       detail:
-        'The body of the Request was read before the receiver got it (bodyUsed): something called json(), text() or ' +
-        'formData() on it. Hand the receiver the untouched Request, or a clone() made before.',
+        'The body of the Request was read before the receiver (bodyUsed): something called json(), text() or formData() ' +
+        'on it. Pass the untouched Request, or a clone() made before.',
     }
   }
   if (!request.body) {
     try {
-      // There is no body, or a runtime without streams.
+      // No body, or a runtime without streams.
       const whole = await deadline.meet(request.arrayBuffer())
       return whole === LATE ? { ok: false, reason: 'body_timeout' } : wholeBody(new Uint8Array(whole), maxBytes)
     } catch {

@@ -1,11 +1,11 @@
-import type { Answer } from '../answer.ts'
-import { type BodyRead, rawBytes, wholeBody } from '../body.ts'
-import type { Patience, ReceiverCore } from '../core.ts'
-import { SIGNATURE_HEADER } from '../intake.ts'
+import { type BodyRead, rawBytes, wholeBody } from '../body-collector.ts'
+import { SIGNATURE_HEADER } from '../read-message.ts'
+import type { ReceiverCore, RequestLimits } from '../receiver-core.ts'
+import type { WebhookAnswer } from '../webhook-answer.ts'
 
 /**
- * What is used of an event: API Gateway REST (payload 1.0) and HTTP APIs (1.0 and 2.0), application load balancers
- * (with and without multi-value headers) and function URLs. The types of `@types/aws-lambda` fit.
+ * The part of an event that is used: of API Gateway REST (payload 1.0) and HTTP APIs (1.0 and 2.0), application load
+ * balancers (with and without multi-value headers) and function URLs. The types of `@types/aws-lambda` fit.
  */
 export interface LambdaHttpEvent {
   httpMethod?: string | undefined
@@ -22,7 +22,7 @@ export interface LambdaContext {
   getRemainingTimeInMillis?(): number
 }
 
-/** An answer in the form its source wants: a load balancer with multi-value headers ignores plain ones. */
+/** An answer for the source of the event: a load balancer with multi-value headers ignores plain headers. */
 export interface LambdaHttpResult {
   statusCode: number
   /** Load balancers only. */
@@ -36,7 +36,7 @@ export interface LambdaHttpResult {
 /** See `WebhookReceiver.lambda`. */
 export type LambdaHandler = (event: LambdaHttpEvent, context?: LambdaContext) => Promise<LambdaHttpResult>
 
-/** The rest of an invocation, in which an aborted handler stops and its claim is released. */
+/** How long before the end of the invocation the handler is aborted, and the answer given. */
 const STOP_MS = 2000
 const ANSWER_MS = 500
 
@@ -45,8 +45,8 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
     const method = requestContext(event).http?.method ?? event?.httpMethod
     if (typeof method !== 'string') {
       throw new TypeError(
-        'The Lambda event is none of an HTTP source (no httpMethod, no requestContext.http.method). Connect the function ' +
-          'to API Gateway, a load balancer or a function URL.',
+        'receiver.lambda: not an HTTP event (no httpMethod, no requestContext.http.method). Connect the Lambda function to API Gateway, ' +
+          'a load balancer or a function URL.',
       )
     }
     return core.accept(
@@ -56,26 +56,26 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
         readBody: async ({ maxBytes }) => readEventBody(event, maxBytes),
       },
       (answer) => result(event, answer),
-      patience(context, core.settings.maxRunMs),
+      limitsOf(context, core.settings.maxRunMs),
     )
   }
 }
 
-/** Each source's own: payload 2.0 has `http`, a load balancer `elb`, payload 1.0 neither. */
+/** Payload 2.0 has `http`, a load balancer `elb`, payload 1.0 neither. */
 function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; elb?: unknown } {
   return event?.requestContext ?? {}
 }
 
-function patience(context: LambdaContext | undefined, maxRunMs: number): Patience {
+function limitsOf(context: LambdaContext | undefined, maxRunMs: number): RequestLimits {
   const remainingMs = context?.getRemainingTimeInMillis?.()
   if (remainingMs === undefined)
     return { answerMs: maxRunMs + STOP_MS - ANSWER_MS, runMs: maxRunMs, untilRecorded: true }
-  // A function with the default limit of 3 s has no 2 s to spare.
+  // Less for a function with a short time limit; Lambda's default is 3 s.
   const runMs = Math.min(maxRunMs, remainingMs - Math.min(STOP_MS, remainingMs * 0.4))
   return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3), untilRecorded: true }
 }
 
-/** Every value of a header, whatever case its name has; REST APIs and load balancers pass names on as sent. */
+/** Returns every value of a header. REST APIs and load balancers keep the case of its name as sent. */
 function headerValues({ headers, multiValueHeaders }: LambdaHttpEvent, name: string): string[] {
   const valuesIn = (source: object): string[] =>
     Object.entries(source).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []))
@@ -90,17 +90,17 @@ function readEventBody({ body, isBase64Encoded }: LambdaHttpEvent, maxBytes: num
       ok: false,
       reason: 'body_not_raw',
       detail:
-        'event.body is no string: a middleware (a JSON body parser) ran before the receiver. Remove it for this function.',
+        'event.body is not a string: a middleware (a JSON body parser) ran before the receiver. Remove it from this function.',
     }
   }
   if (!isBase64Encoded) return wholeBody(rawBytes(body) ?? new Uint8Array(), maxBytes)
-  // Four characters hold three bytes, so this spares decoding what is too large anyway.
+  // Four characters hold three bytes: refuse a body that is too large before decoding it.
   if ((body.length / 4) * 3 > maxBytes + 2) return { ok: false, reason: 'too_large' }
   let decoded: string
   try {
     decoded = atob(body)
   } catch {
-    return { ok: false, reason: 'body_not_raw', detail: 'event.isBase64Encoded is true, but event.body is no base64.' }
+    return { ok: false, reason: 'body_not_raw', detail: 'event.isBase64Encoded is true, but event.body is not base64.' }
   }
   return wholeBody(
     Uint8Array.from(decoded, (character) => character.charCodeAt(0)),
@@ -119,7 +119,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-function result(event: LambdaHttpEvent, { status, headers, body }: Answer): LambdaHttpResult {
+function result(event: LambdaHttpEvent, { status, headers, body }: WebhookAnswer): LambdaHttpResult {
   const base = { statusCode: status, body, isBase64Encoded: false }
   if (!requestContext(event).elb) return { ...base, headers: { ...headers } }
   const statusDescription = `${status} ${STATUS_TEXT[status] ?? ''}`.trimEnd()

@@ -1,8 +1,8 @@
-import { BodyCollector, type BodyFailure, type BodyLimits, type BodyRead, rawBytes } from '../body.ts'
+import { BodyCollector, type BodyFailure, type BodyLimits, type BodyRead, rawBytes } from '../body-collector.ts'
 import type { Deadline } from '../deadline.ts'
-import { startTimer } from '../timer.ts'
+import { startTimer } from '../timers.ts'
 
-/** What is used of a Node readable stream, by structure: a type of node: would bind edge projects to Node's types. */
+/** The part of a Node readable stream that is used. A type of `node:` would make edge projects depend on Node's types. */
 export interface NodeReadable {
   readonly destroyed?: boolean
   readonly readableDidRead?: boolean
@@ -16,22 +16,22 @@ export interface NodeReadable {
   destroy(): unknown
 }
 
-/** Whether somebody read from the stream before: what is left of it, if anything, is not the body. */
+/** Whether the stream was read before, so that its rest is not the whole body. */
 export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
 }
 
-/** Whether the stream itself knows that nothing was read from it. Those that only look like a stream don't know. */
+/** Whether nothing was read from the stream. False for objects that only look like a stream and cannot tell. */
 export function isUnread(stream: NodeReadable): boolean {
   return stream.readableDidRead === false && stream.readableEnded !== true && stream.destroyed !== true
 }
 
-/** Whether somebody is reading the stream at the moment. */
+/** Whether the stream is being read by someone else. */
 export function isBeingRead(stream: NodeReadable): boolean {
   return stream.readableFlowing === true && stream.readableEnded === false && stream.destroyed !== true
 }
 
-/** Waits until whoever is reading the stream has come to its end. */
+/** Waits until the other reader has read the stream to its end. */
 export function readByOthers(stream: NodeReadable, deadline: Deadline): Promise<BodyFailure | undefined> {
   return new Promise((resolve) => {
     const onAborted = (): void => settle({ ok: false, reason: 'body_aborted' })
@@ -51,19 +51,19 @@ export function readByOthers(stream: NodeReadable, deadline: Deadline): Promise<
 }
 
 /**
- * Whether somebody's listener of `readable` keeps the stream from flowing: it then gives data only to who reads, and a
- * listener of `data` alone would wait in vain.
+ * Whether a listener of `readable` keeps the stream from flowing. Then data arrives only on `read()`, never by itself on a
+ * listener of `data`.
  */
 const isHeld = (stream: NodeReadable): boolean => (stream.listenerCount?.('readable') ?? 0) > 0
 
-/** Reads what has arrived, which goes to all listeners of `data`. */
+/** Reads what has arrived. It is emitted to all listeners of `data`. */
 function drain(stream: NodeReadable): void {
   while ((stream.read?.() ?? null) !== null);
 }
 
 /**
- * Reads a stream to its end. Listens instead of iterating: leaving a loop destroys the stream, and the connection
- * with it, before an answer could be sent.
+ * Reads a stream to its end. It listens instead of iterating, because leaving a loop destroys the stream and the
+ * connection before an answer can be sent.
  */
 export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
   return new Promise((resolve) => {
@@ -92,9 +92,9 @@ export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLim
       settle({ ok: false, reason: 'body_timeout' })
     }
 
-    // It stays: an error after the answer would end the process if nobody listened.
+    // Never removed: an error after the answer would end the process without a listener.
     stream.on('error', onAborted)
-    // A stream that is gone already says nothing any more.
+    // A destroyed stream emits nothing more.
     if (stream.destroyed) return onAborted()
     if (deadline.passed) return onTimeout()
     deadline.onPassed(onTimeout)
@@ -104,17 +104,17 @@ export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLim
   })
 }
 
-const LINGER_BYTES = 1_048_576
-const LINGER_MS = 5000
+const MAX_REST_BYTES = 1_048_576
+const MAX_REST_MS = 5000
 
 /**
- * Takes what a sender still sends after it was answered, within limits. A connection closed at once would be reset,
- * and the sender would often not see the answer that tells what was wrong.
+ * Reads the rest of a body after the answer, within limits. A connection that is closed at once is reset, and the sender
+ * often does not see the answer.
  */
 export function discardRest(stream: NodeReadable): void {
   if (stream.readableEnded || stream.destroyed) return
-  let left = LINGER_BYTES
-  const cancel = startTimer(LINGER_MS, () => stream.destroy())
+  let left = MAX_REST_BYTES
+  const cancel = startTimer(MAX_REST_MS, () => stream.destroy())
   stream.on('error', cancel)
   stream.on('end', cancel)
   stream.on('close', cancel)

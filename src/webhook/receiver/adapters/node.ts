@@ -1,8 +1,8 @@
 import { typeName } from '../../../shared/types.ts'
-import type { Answer } from '../answer.ts'
-import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body.ts'
-import type { ReceiverCore } from '../core.ts'
-import { SIGNATURE_HEADER } from '../intake.ts'
+import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body-collector.ts'
+import { SIGNATURE_HEADER } from '../read-message.ts'
+import type { ReceiverCore } from '../receiver-core.ts'
+import type { WebhookAnswer } from '../webhook-answer.ts'
 import {
   discardRest,
   isBeingRead,
@@ -13,7 +13,7 @@ import {
   wasRead,
 } from './node-stream.ts'
 
-/** The part of an `IncomingMessage` that is used. Requests of Express, Nest and http2 fit as well. */
+/** The part of an `IncomingMessage` that is used. Requests of Express, Nest and http2 fit too. */
 export interface NodeRequest extends NodeReadable {
   readonly method?: string | undefined
   readonly headers: { readonly [name: string]: string | string[] | undefined }
@@ -27,7 +27,7 @@ export interface NodeResponse {
   end(body: string): unknown
 }
 
-/** See `WebhookReceiver.node`. Resolves when the answer was handed to the response. */
+/** See `WebhookReceiver.node`. Resolves when the answer was given to the response. */
 export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>
 
 export function nodeAdapter(core: ReceiverCore): NodeHandler {
@@ -62,8 +62,8 @@ export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string 
   return typeof length === 'string' ? length : undefined
 }
 
-function send(response: NodeResponse, answer: Answer): void {
-  // A framework with a timeout of its own may have answered meanwhile.
+function send(response: NodeResponse, answer: WebhookAnswer): void {
+  // A framework with its own timeout may have answered meanwhile.
   if (response.headersSent) return
   response.statusCode = answer.status
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
@@ -71,15 +71,14 @@ function send(response: NodeResponse, answer: Answer): void {
 }
 
 /**
- * A stream that nobody has read is the body, whatever stands in `req.rawBody` or `req.body`: an empty text, say, for
- * somebody's listener to add to. A body somebody else read is taken only if they kept its bytes. Whether the stream was
- * read decides, not whether `req.body` is there: body-parser of Express 4 sets an empty object also for bodies it left
- * alone.
+ * Reads the body from an unread stream, whatever `req.rawBody` and `req.body` hold. A body that was read before is taken
+ * only if its bytes were kept. `req.body` cannot decide: body-parser of Express 4 sets it to an empty object even for
+ * bodies it did not read.
  */
 async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<BodyRead> {
   if (isUnread(request)) {
     const read = await readStream(request, limits)
-    // Adapters of some platforms leave an empty stream beside the body.
+    // Some platforms provide the body beside an empty stream.
     const kept = read.ok && read.bytes.byteLength === 0 ? keptBytes(request) : undefined
     return kept === undefined ? read : wholeBody(kept, limits.maxBytes)
   }
@@ -96,8 +95,8 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
     reason: 'body_not_raw',
     detail:
       parsed === undefined
-        ? 'The request stream was read before the receiver got it, and its bytes were not kept. Mount the receiver ' +
-          'before whatever reads the body.'
+        ? 'The request stream was read before the receiver, and its bytes were not kept. Mount the receiver before ' +
+          'anything that reads the body.'
         : `req.body is ${kindOf(parsed)}: a body parser (express.json(), Nest's default, Next's bodyParser) ran before ` +
           "the receiver. Mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
           '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } }).',
@@ -107,7 +106,7 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
 const keptBytes = (request: NodeRequest): Uint8Array | undefined =>
   rawBytes(property(request, 'rawBody')) ?? rawBytes(property(request, 'body'))
 
-/** Some platforms parse when the property is read, and throw. */
+/** Reads a property. Some platforms parse the body in its getter, which may throw. */
 function property(request: NodeRequest, name: 'body' | 'rawBody'): unknown {
   try {
     return Reflect.get(request, name)

@@ -111,7 +111,7 @@ describe.each(Object.keys(SOURCES))('%s', (source) => {
     const { receiver, errors } = observedReceiver()
     const result = await receiver.lambda({ ...eventOf(source, message()), body: activity() as never })
     expect(result.statusCode).toBe(500)
-    expect(String(errors[0]?.error)).toContain('event.body is no string')
+    expect(String(errors[0]?.error)).toContain('event.body is not a string')
   })
 
   test('a body that is no base64 although the event says so', async () => {
@@ -185,11 +185,11 @@ describe('the form of the answer', () => {
   })
 
   test.each([[undefined], [null], [{}], [{ Records: [] }], [{ requestContext: {} }]])(
-    'an event of no HTTP source (%j) rejects, and says so',
+    'an event that is not HTTP (%j) rejects, and says so',
     async (event) => {
       const { receiver } = observedReceiver()
       await expect(receiver.lambda(event as never)).rejects.toThrow(TypeError)
-      await expect(receiver.lambda(event as never)).rejects.toThrow(/none of an HTTP source/)
+      await expect(receiver.lambda(event as never)).rejects.toThrow(/not an HTTP event/)
     },
   )
 })

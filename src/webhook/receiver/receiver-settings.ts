@@ -6,7 +6,7 @@ import {
   type OptionRules,
   optional,
   positive,
-  requireOptions,
+  readOptions,
   wholeNumber,
   within,
 } from '../../shared/options.ts'
@@ -14,7 +14,7 @@ import { typeName } from '../../shared/types.ts'
 import { memoryStore } from '../stores/memory.ts'
 import type { DeliveryStore } from '../stores/store.ts'
 import { secretProblem } from '../verify/secret.ts'
-import type { WebhookReceiverOptions } from './options.ts'
+import type { WebhookReceiverOptions } from './webhook-receiver-options.ts'
 
 type Hooks = 'onReject' | 'onError' | 'onHandled'
 
@@ -26,7 +26,7 @@ export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverO
   Hooks
 >
 
-/** A claim has to be gone when the last retry comes; 5 s are left for clocks and networks. */
+/** A claim must have ended when the last retry comes, less 5 s for clocks and networks. */
 const MAX_CLAIM_MS = LAST_DELIVERY_DELAY_MS - 5000
 const WEEK_MS = 604_800_000
 
@@ -38,7 +38,7 @@ const isEndpoint: OptionRule = (value) => {
 const isSecret: OptionRule = (value) => {
   if (typeof value === 'function') return undefined
   if (value === undefined || value === null) {
-    return 'is missing: pass the secret of the endpoint, a list of them, or a function that gives one (is the environment variable set?)'
+    return 'is missing: pass the secret of the endpoint, a list of secrets, or a function that returns one (is the environment variable set?)'
   }
   return secretProblem(value)
 }
@@ -71,24 +71,21 @@ const rules = (): OptionRules<WebhookReceiverOptions> => ({
 })
 
 /**
+ * Checks the options, and fills in the defaults.
+ *
  * @throws TypeError when an option is missing, misspelt or of the wrong type
  * @throws RangeError when a number is out of its range
  */
-export function receiverSettings(options: WebhookReceiverOptions): ReceiverSettings {
-  requireOptions('createWebhookReceiver', options, rules())
+export function receiverSettings(given: WebhookReceiverOptions): ReceiverSettings {
+  const options = readOptions('createWebhookReceiver', given, rules())
   const settings: ReceiverSettings = {
-    endpoint: options.endpoint,
-    secret: options.secret,
-    handle: options.handle,
+    ...options,
     store: options.store ?? memoryStore(),
     maxBodyBytes: options.maxBodyBytes ?? 262_144,
     deadlineMs: options.deadlineMs ?? 10_000,
     leaseMs: options.leaseMs ?? 30_000,
     maxRunMs: options.maxRunMs ?? 240_000,
     retainMs: options.retainMs ?? WEEK_MS,
-    onReject: options.onReject,
-    onError: options.onError,
-    onHandled: options.onHandled,
   }
   const { leaseMs, maxRunMs } = settings
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BodyCollector } from '../../../src/webhook/receiver/body.ts'
+import { BodyCollector } from '../../../src/webhook/receiver/body-collector.ts'
 
 describe('BodyCollector', () => {
   test('gives what came, however it was cut, and refuses what is longer than the limit at the chunk that is too much', () => {

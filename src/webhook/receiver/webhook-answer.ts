@@ -1,12 +1,9 @@
-/** What is sent back, before an adapter puts it into the form its runtime wants. */
-export interface Answer {
+/** An answer, before an adapter converts it for its runtime. */
+export interface WebhookAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
-
-/** How a delivery that needs no other attempt ended. */
-export type AcceptedResult = 'handled' | 'discarded' | 'duplicate'
 
 /**
  * Why a request was not answered with 200:
@@ -17,16 +14,16 @@ export type AcceptedResult = 'handled' | 'discarded' | 'duplicate'
  * | `too_large` | 413 | the body is longer than `maxBodyBytes` |
  * | `body_timeout` | 408 | the body had not arrived by `deadlineMs` |
  * | `body_aborted` | 400 | the sender hung up before the end of the body |
- * | `body_not_raw` | 500 | something in front of the receiver parsed or consumed the body |
+ * | `body_not_raw` | 500 | something parsed or consumed the body before the receiver |
  * | `missing_signature`, `malformed_signature`, `signature_mismatch` | 401 | |
  * | `invalid_utf8`, `invalid_json`, `missing_id` | 400 | the signature is right, the message is not |
- * | `secret_unavailable` | 503 | the source of the secret failed, or gave nothing usable in time |
+ * | `secret_unavailable` | 503 | the source of the secret failed, or gave no usable secret in time |
  * | `store_unavailable` | 503 | the delivery could not be claimed |
  * | `busy` | 503 | another attempt is being handled, or the handler stopped because its signal had fired |
- * | `past_deadline` | 503 | the handler goes on; the attempt after it finds the delivery done |
+ * | `past_deadline` | 503 | the handler is still running; the attempt after it finds the delivery done |
  * | `closing` | 503 | `close()` was called |
  * | `handler_failed` | 500 | the handler threw, and the claim was released |
- * | `internal_error` | 500 | a fault of this package |
+ * | `internal_error` | 500 | a bug of this package |
  */
 export type WebhookRejectionReason = keyof typeof STATUS
 
@@ -51,7 +48,7 @@ const STATUS = {
   internal_error: 500,
 } as const
 
-/** One text per status, never per reason: a forger learns nothing from it. */
+/** One text per status, not per reason: a forger learns nothing from it. */
 const PUBLIC_ERROR: Readonly<Record<(typeof STATUS)[WebhookRejectionReason], string>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -62,20 +59,24 @@ const PUBLIC_ERROR: Readonly<Record<(typeof STATUS)[WebhookRejectionReason], str
   503: 'unavailable',
 }
 
-/** The first retry of the service comes after 5 seconds; nothing sooner is worth asking for. */
+/** The first retry of the service comes after 5 seconds. */
 const DEFAULT_RETRY_AFTER_SECONDS = 5
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
-/** What answers a message that needs no other attempt, by what became of it. Made once: it is the answer to nearly all. */
-export const ACCEPTED: Readonly<Record<AcceptedResult, Answer>> = {
+/** The answers to messages that need no retry. */
+export const ACCEPTED_ANSWERS: Readonly<Record<'handled' | 'discarded' | 'duplicate', WebhookAnswer>> = {
   handled: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"handled"}' },
   discarded: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"discarded"}' },
   duplicate: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"duplicate"}' },
 }
 
-/** @param retryMs - for status 503: when another attempt may fare better */
-export function refusal(reason: WebhookRejectionReason, retryMs?: number): Answer {
+/**
+ * Returns the answer to a rejected request.
+ *
+ * @param retryMs - for status 503: when another attempt may succeed, in milliseconds
+ */
+export function rejectionAnswer(reason: WebhookRejectionReason, retryMs?: number): WebhookAnswer {
   const status = STATUS[reason]
   const headers: Record<string, string> = { ...HEADERS }
   if (status === 405) headers.allow = 'POST'

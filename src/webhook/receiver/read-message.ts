@@ -1,67 +1,69 @@
-import type { Finding } from '../diagnose/finding.ts'
 import { diagnoseHeader, diagnoseWebhook } from '../diagnose/diagnose-webhook.ts'
+import { type Finding, finding } from '../diagnose/finding.ts'
 import { decodeMessage } from '../event/parse.ts'
 import type { WebhookEvent } from '../event/types.ts'
 import { WebhookError } from '../event/webhook-error.ts'
 import { toKeys, type WebhookSecret } from '../verify/secret.ts'
 import { findSigner, readSignature, type SignatureHeader } from '../verify/signature.ts'
-import type { WebhookRejectionReason } from './answer.ts'
-import type { BodyLimits, BodyRead } from './body.ts'
+import type { BodyLimits, BodyRead } from './body-collector.ts'
 import { type Deadline, LATE } from './deadline.ts'
-import type { ReceiverReports } from './reports.ts'
-import type { ReceiverSettings } from './settings.ts'
+import type { ReceiverReports } from './receiver-reports.ts'
+import type { ReceiverSettings } from './receiver-settings.ts'
+import type { WebhookRejectionReason } from './webhook-answer.ts'
 
-/** A request as the adapters hand it over. */
+/** A request in the form that all adapters share. */
 export interface InboundRequest {
   method: string
   /** The value, or values, of the signature header. */
   signature: SignatureHeader
-  /** The declared length of the body, if the runtime still has the bytes to read. */
+  /** The declared length of the body, if its bytes are yet to be read. */
   contentLength?: string | null | undefined
-  /** Resolves when the body is there, and at the deadline at the latest. */
+  /** Resolves when the body has arrived, and at the deadline at the latest. */
   readBody(limits: BodyLimits): Promise<BodyRead>
-  /** Keeps the runtime alive until the promise settles, where an answer would otherwise end it. */
+  /** Keeps the runtime alive until the promise settles, where it would stop after the answer. */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined
 }
 
-/** A message whose signature and form are right. */
+/** A message with a right signature and a valid form. */
 export interface Message {
   event: WebhookEvent
   rawBody: Uint8Array
   secretIndex: number
 }
 
-export type Intake =
+/** A message, or why the request is rejected. */
+export type MessageRead =
   | { ok: true; message: Message }
   | { ok: false; reason: WebhookRejectionReason; diagnose?: () => Finding[] }
 
-/** The header the service signs in. Interface: [Signature](../../../docs/the-service.md#signature). */
+/** The header of the signature. Interface: [Signature](../../../docs/the-service.md#signature). */
 export const SIGNATURE_HEADER = 'x-service-signature'
 
-/** From a request to a message that comes from the service, or the reason why not: the cheapest checks first. */
-export async function takeIn(
+/** Reads and verifies the message of a request, with the cheapest checks first. */
+export async function readMessage(
   request: InboundRequest,
   settings: ReceiverSettings,
   reports: ReceiverReports,
   deadline: Deadline,
-): Promise<Intake> {
+): Promise<MessageRead> {
   if (request.method !== 'POST') return { ok: false, reason: 'method_not_allowed' }
   const header = request.signature
   const signature = readSignature(header)
   if (!signature.ok) return { ...signature, diagnose: () => diagnoseHeader(header) }
-  // A length that lies is caught while reading; an honest one spares it.
+  // A body that is longer than declared is refused while it is read.
   if (Number(request.contentLength ?? 0) > settings.maxBodyBytes) return { ok: false, reason: 'too_large' }
 
   const body = await request.readBody({ maxBytes: settings.maxBodyBytes, deadline })
   if (!body.ok) {
-    if (body.reason === 'body_not_raw') reports.error(new WebhookError('body_not_raw', body.detail), 'body')
-    return { ok: false, reason: body.reason }
+    if (body.reason !== 'body_not_raw') return { ok: false, reason: body.reason }
+    reports.error(new WebhookError('body_not_raw', body.detail), 'body')
+    return { ok: false, reason: body.reason, diagnose: () => [finding('parsed_body')] }
   }
 
   let secret: WebhookSecret
   let secretIndex: number
   try {
-    secret = typeof settings.secret === 'function' ? await askFor(settings.secret, deadline) : settings.secret
+    secret = typeof settings.secret === 'function' ? await askForSecret(settings.secret, deadline) : settings.secret
     secretIndex = findSigner(toKeys(secret), body.bytes, signature.digits)
   } catch (error) {
     reports.error(error, 'secret')
@@ -76,13 +78,13 @@ export async function takeIn(
   return { ok: true, message: { event: decoded.event, rawBody: body.bytes, secretIndex } }
 }
 
-async function askFor(
+async function askForSecret(
   source: Extract<ReceiverSettings['secret'], () => unknown>,
   deadline: Deadline,
 ): Promise<WebhookSecret> {
-  const given = await deadline.meet((async () => source())())
-  if (given === LATE) {
-    throw new Error(`The source of the secret gave none within ${deadline.delayMs} ms of the request.`)
+  const secret = await deadline.meet((async () => source())())
+  if (secret === LATE) {
+    throw new Error(`The source of the secret did not answer within ${deadline.delayMs} ms of the request.`)
   }
-  return given
+  return secret
 }

@@ -1,14 +1,14 @@
 import { holdProcess } from '../../shared/timers.ts'
 
-/** Milliseconds that never jump: a lease measured by the wall clock would end when somebody sets the clock. */
+/** Returns monotonic milliseconds. The wall clock may jump, and a lease would end early or late. */
 export function monotonicNow(): number {
   return performance.now()
 }
 
 /**
- * Runs `callback` after `delayMs`. The timer does not keep a Node process alive.
+ * Calls `callback` after `delayMs`, without keeping a Node process alive.
  *
- * @returns a function that cancels it; cancelling twice does nothing
+ * @returns a function that cancels the timer
  */
 export function startTimer(delayMs: number, callback: () => void): () => void {
   const timer: unknown = setTimeout(callback, Math.max(0, delayMs))
@@ -17,10 +17,10 @@ export function startTimer(delayMs: number, callback: () => void): () => void {
 }
 
 /**
- * Waits until `promise` settles, `delayMs` at most. The timer keeps a Node process alive: it bounds work that must not
- * be cut off by an empty event loop, such as recording a handled delivery while the process shuts down.
+ * Waits for `promise`, `delayMs` at most. Keeps a Node process alive meanwhile, so that a delivery is still completed or
+ * released while the process shuts down.
  *
- * @returns whether it was fulfilled in time; rejects when the promise does
+ * @returns whether the promise was fulfilled in time; rejects when the promise does
  */
 export function settles(delayMs: number, promise: PromiseLike<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export function settles(delayMs: number, promise: PromiseLike<unknown>): Promise
   })
 }
 
-/** Waits, keeping a Node process alive for the same reason. */
+/** Waits for `delayMs`. Keeps a Node process alive, like {@link settles}. */
 export function sleep(delayMs: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, delayMs)

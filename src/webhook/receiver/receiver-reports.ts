@@ -1,0 +1,118 @@
+import { callHook } from '../../shared/call-hook.ts'
+import type { Finding } from '../diagnose/finding.ts'
+import type { WebhookEvent } from '../event/types.ts'
+import type { ReceiverSettings } from './receiver-settings.ts'
+import { monotonicNow } from './timers.ts'
+import { ACCEPTED_ANSWERS, rejectionAnswer, type WebhookAnswer, type WebhookRejectionReason } from './webhook-answer.ts'
+import type {
+  WebhookErrorContext,
+  WebhookErrorStage,
+  WebhookHandledOutcome,
+  WebhookRejection,
+} from './webhook-receiver-options.ts'
+
+/** What is known of a rejected request. */
+interface RejectionDetails {
+  id?: string
+  /** When another attempt may succeed, in milliseconds. */
+  retryMs?: number
+  diagnose?: () => Finding[]
+}
+
+/** A verified message. */
+export type EventName = Pick<WebhookEvent, 'id' | 'kind'>
+
+/** Calls the partner's hooks, and keeps their errors away from the answers. */
+export class ReceiverReports {
+  readonly #endpoint: string
+  readonly #onReject: NonNullable<ReceiverSettings['onReject']>
+  readonly #onError: NonNullable<ReceiverSettings['onError']>
+  readonly #onHandled: ReceiverSettings['onHandled']
+
+  constructor({ endpoint, onReject, onError, onHandled }: ReceiverSettings) {
+    const warnings = new ConsoleWarnings()
+    this.#endpoint = endpoint
+    this.#onReject = onReject ?? ((rejection) => warnOfRejection(warnings, rejection))
+    this.#onError = onError ?? ((error, context) => warnings.warn(context.stage, describeError(context), error))
+    this.#onHandled = onHandled
+  }
+
+  /** Reports a rejection, and returns its answer. */
+  rejected(reason: WebhookRejectionReason, { id, retryMs, diagnose = () => [] }: RejectionDetails = {}): WebhookAnswer {
+    const answer = rejectionAnswer(reason, retryMs)
+    const data = { reason, status: answer.status, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
+    // Not enumerable, so that a rejection can be logged, compared and cloned.
+    const rejection = Object.defineProperty(data, 'diagnose', { value: diagnose }) as WebhookRejection
+    callHook(
+      () => this.#onReject(rejection),
+      (error) => this.error(error, 'hook', id),
+    )
+    return answer
+  }
+
+  error(error: unknown, stage: WebhookErrorStage, id?: string): void {
+    const context = { stage, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
+    callHook(() => this.#onError(error, context))
+  }
+
+  /** Reports a message that was done before, and returns its answer. */
+  duplicate(event: EventName, arrivedAt: number): WebhookAnswer {
+    this.ended(event, 'duplicate', arrivedAt, monotonicNow())
+    return ACCEPTED_ANSWERS.duplicate
+  }
+
+  /** Reports how a message ended. The times are on the monotonic clock. */
+  ended({ id, kind }: EventName, outcome: WebhookHandledOutcome, arrivedAt: number, startedAt: number): void {
+    const waitedMs = startedAt - arrivedAt
+    const ranMs = outcome === 'duplicate' ? 0 : monotonicNow() - startedAt
+    callHook(
+      () => this.#onHandled?.({ id, kind, endpoint: this.#endpoint, outcome, waitedMs, ranMs }),
+      (error) => this.error(error, 'hook', id),
+    )
+  }
+}
+
+/** How long no second warning about a topic is written. */
+const WARNING_INTERVAL_MS = 60_000
+
+/** Writes one warning per topic and minute to the console. */
+class ConsoleWarnings {
+  readonly #topics = new Map<string, { warnedAt: number; skipped: number }>()
+
+  warn(topic: string, ...words: unknown[]): void {
+    const last = this.#topics.get(topic)
+    const now = performance.now()
+    if (last !== undefined && now < last.warnedAt + WARNING_INTERVAL_MS) {
+      last.skipped += 1
+      return
+    }
+    this.#topics.set(topic, { warnedAt: now, skipped: 0 })
+    if (last?.skipped) words.push(`(and ${last.skipped} more since the last warning of this kind)`)
+    console.warn(...words)
+  }
+}
+
+/** Rejections whose cause went to `onError`: one fault makes one warning. */
+const REPORTED_AS_ERRORS: ReadonlySet<WebhookRejectionReason> = new Set([
+  'body_not_raw',
+  'secret_unavailable',
+  'store_unavailable',
+  'handler_failed',
+  'internal_error',
+])
+
+function warnOfRejection(warnings: ConsoleWarnings, rejection: WebhookRejection): void {
+  const { reason, status } = rejection
+  if (REPORTED_AS_ERRORS.has(reason)) return
+  warnings.warn(
+    reason,
+    `${describe(rejection)}: a request was answered ${status} (${reason}). Set onReject to be told of each one; ` +
+      'diagnose() of its argument says why a signature is wrong.',
+  )
+}
+
+const describeError = (context: WebhookErrorContext): string =>
+  `${describe(context)}: ${context.stage} failed. Set onError to be told of each failure.`
+
+const describe = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
+  `campaign-client webhook receiver ${JSON.stringify(endpoint)}${id === undefined ? '' : `, message ${JSON.stringify(id)}`}`
