@@ -12,9 +12,9 @@ import {
 import { typeName } from '../shared/types.ts'
 import { TransportError } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
-import { exchange, type Route } from './exchange.ts'
 import type { NodeTransport, NodeTransportOptions } from './options.ts'
-import { Origins } from './origin.ts'
+import { Origins } from './origins.ts'
+import { type Route, sendRequest } from './send-request.ts'
 
 const OPTIONS: OptionRules<NodeTransportOptions> = {
   agent: optional((value) =>
@@ -24,13 +24,16 @@ const OPTIONS: OptionRules<NodeTransportOptions> = {
   keepAliveMs: optional(milliseconds),
 }
 
-// By its method, not by its class: the agents of proxies may be those of another copy of a package.
+// Checked by its method: proxy agents are not always instances of this copy of http.Agent.
 const isAgent = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'addRequest') === 'function'
 
+/** Many servers close idle connections after 5 s. */
+const DEFAULT_KEEP_ALIVE_MS = 4_000
+
 const CLOSED = 'the transport is closed'
 
-/** See `nodeTransport` of the entry. */
+/** Implements `nodeTransport()`, which has its documentation. */
 export function createNodeTransport(options: NodeTransportOptions): NodeTransport {
   const problems = optionProblems(options, OPTIONS)
   if (problems.length > 0) throw new ConfigurationError(`nodeTransport: ${describeProblems(problems)}`)
@@ -39,9 +42,9 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     throw new ConfigurationError('nodeTransport: maxSockets and keepAliveMs are set on the agent where one is given')
   }
 
-  const own = agent === undefined ? ownAgents(maxSockets, keepAliveMs ?? 4_000) : undefined
+  const own = agent === undefined ? ownAgents(maxSockets, keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS) : undefined
   const origins = new Origins()
-  const underWay: Route['underWay'] = new Set()
+  const inFlight: Route['inFlight'] = new Set()
   let closed = false
   return {
     async send(request, signal) {
@@ -49,7 +52,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
       if (closed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
       const origin = origins.of(request.url)
       const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
-      return exchange(request, { origin, agent: chosen as http.Agent, underWay }, signal)
+      return sendRequest(request, { origin, agent: chosen as http.Agent, inFlight }, signal)
     },
     baseUrlProblem(baseUrl) {
       const { encrypted } = origins.of(baseUrl)
@@ -57,14 +60,14 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     },
     close() {
       closed = true
-      for (const end of underWay) end(CLOSED)
+      for (const end of inFlight) end(CLOSED)
       own?.http.destroy()
       own?.https.destroy()
     },
   }
 }
 
-/** Of each protocol one. Their `timeout` is what Node ends idle sockets by, and what it shortens to a server's hint. */
+/** One agent for each protocol. Node closes idle sockets after `timeout`, or earlier where the server says so. */
 function ownAgents(maxSockets: number | undefined, timeout: number): { http: http.Agent; https: https.Agent } {
   const options = { keepAlive: true, timeout, ...(maxSockets && { maxSockets }) }
   return { http: new http.Agent(options), https: new https.Agent(options) }

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
-import type { LookupFunction } from 'node:net'
+import net, { type LookupFunction } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { CampaignClient, ConfigurationError, TimeoutError, type Transport } from 'campaign-client'
@@ -92,6 +92,17 @@ describe('connections are kept', () => {
     await transport.send(read(server), never)
     await expect.poll(() => server.open.size).toBe(0)
     expect(server.requests).toHaveLength(1)
+  })
+
+  test('for less than 5 s by default', async () => {
+    const setTimeouts = vi.spyOn(net.Socket.prototype, 'setTimeout')
+    cleanups.push(() => setTimeouts.mockRestore())
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    await transportWith().send(read(server), never)
+    await nextTurn()
+    const idleMs = setTimeouts.mock.calls.map(([ms]) => ms).filter((ms) => ms > 0)
+    expect(idleMs.length).toBeGreaterThan(0)
+    expect(Math.max(...idleMs)).toBeLessThan(5_000)
   })
 
   test('maxSockets of them at once; the rest waits in line', async () => {

@@ -1,15 +1,16 @@
-/** Where the requests of one base URL go. */
+/** Where the requests to one base URL go. */
 export interface Origin {
-  /** An IPv6 address without its brackets. */
+  /** An IPv6 address has no brackets. */
   readonly host: string
   readonly port: string | undefined
   readonly encrypted: boolean
-  /** How much of an address the origin is; the rest is the path. */
+  /** The number of characters of a URL that the origin takes; the rest is the path. */
   readonly length: number
 }
 
-/** Finds the origin of an address. Parsing a URL takes longer than the rest of a request, and origins are few. */
+/** Caches the origins of URLs: parsing a URL takes longer than the rest of the work for a request. */
 export class Origins {
+  /** By scheme, host and port, so that http and https of one host stay apart. */
   readonly #known = new Map<string, Origin>()
 
   of(url: string): Origin {

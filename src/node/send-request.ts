@@ -1,0 +1,154 @@
+import http, { type Agent, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { Duplex } from 'node:stream'
+import { isRedirect, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
+import { wrongAgent } from './agent-protocol.ts'
+import type { Origin } from './origins.ts'
+import { ACCEPTED_ENCODINGS, readBody } from './read-body.ts'
+import { isPlainText, SentTracker } from './sent-tracker.ts'
+import { isFresh, markUsed } from './socket-age.ts'
+
+/** Where a request goes, and how to end it early. */
+export interface Route {
+  readonly origin: Origin
+  readonly agent: Agent
+  /** Ends each request that is in flight, with a reason. */
+  readonly inFlight: Set<(reason: string) => void>
+}
+
+/**
+ * Sends one request on one socket and reads the response.
+ *
+ * @throws TransportError where there is no response, or one that is too large
+ * @throws the reason of `signal`, once it aborts
+ */
+export function sendRequest(request: TransportRequest, route: Route, signal: AbortSignal): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    const { origin, inFlight } = route
+    let outgoing: http.ClientRequest
+    try {
+      outgoing = open(request, route)
+    } catch (cause) {
+      // The agent is of the other protocol, or threw. Nothing is written before the request is ended below.
+      reject(new TransportError(agentProblem(cause, origin), { kind: 'network', sent: false, ...codeOf(cause), cause }))
+      return
+    }
+    const tracker = new SentTracker(outgoing)
+    let settled = false
+
+    /** Runs `outcome` the first time only. Later events of the connection change nothing. */
+    const settle = (outcome: () => void): void => {
+      if (settled) return
+      settled = true
+      inFlight.delete(fail)
+      signal.removeEventListener('abort', abort)
+      outcome()
+    }
+    const fail = (message: string, cause?: unknown): void =>
+      settle(() => {
+        outgoing.destroy()
+        reject(new TransportError(message, { kind: 'network', sent: tracker.maybeSent, ...codeOf(cause), cause }))
+      })
+    const abort = (): void =>
+      settle(() => {
+        outgoing.destroy()
+        reject(signal.reason)
+      })
+
+    inFlight.add(fail)
+    signal.addEventListener('abort', abort)
+    // Once a response has begun, readBody() finds out how it ends.
+    let responded = false
+    outgoing.on('error', (error) => responded || fail('', error))
+    outgoing.on('close', () => responded || fail('the connection was closed without an answer'))
+    // Nothing has been written yet when 'socket' is emitted.
+    outgoing.on('socket', (socket: Duplex) => {
+      if (!request.idempotent && !isFresh(outgoing, socket)) {
+        // The stale socket is destroyed with the request, so this ends when no idle one is left.
+        settle(() => {
+          outgoing.destroy()
+          resolve(sendRequest(request, route, signal))
+        })
+      } else if (socket.destroyed) {
+        fail('the agent of nodeTransport gave a closed connection')
+      } else if (origin.encrypted && isPlainText(socket)) {
+        fail('the agent of nodeTransport gave an unencrypted connection for https')
+      } else tracker.watch(socket)
+    })
+    outgoing.on('upgrade', (response: IncomingMessage, socket: Duplex) => {
+      socket.destroy()
+      settle(() => resolve(withoutBody(response)))
+    })
+    outgoing.on('response', (response) => {
+      responded = true
+      const { statusCode: status = 0, socket } = response
+      // Some proxy agents replay the response to CONNECT on a socket that leads nowhere.
+      if (!tracker.maybeSent) return fail(`the proxy refused the connection with HTTP ${status}`)
+      if (isRedirect(status)) {
+        return settle(() => {
+          outgoing.destroy()
+          resolve(withoutBody(response))
+        })
+      }
+      readBody(response, request.maxResponseBytes, (body) => {
+        if (body !== 'too_large') {
+          if (body.complete) markUsed(socket)
+          // The rest of a body that cannot be decoded would hold the connection for ever.
+          else outgoing.destroy()
+          return settle(() => resolve({ status, header: headerOf(response), ...body }))
+        }
+        settle(() => {
+          outgoing.destroy()
+          // The status of an error response says enough without its body.
+          if (status >= 400) return resolve({ ...withoutBody(response), complete: false })
+          const message = `the answer is larger than ${request.maxResponseBytes} bytes`
+          reject(new TransportError(message, { kind: 'too_large', sent: true, status }))
+        })
+      })
+    })
+    // A callback of the agent, such as its name lookup, may have aborted the signal in open().
+    if (signal.aborted) return abort()
+    try {
+      outgoing.end(request.body)
+    } catch (error) {
+      fail('', error)
+    }
+  })
+}
+
+/** Reads `request` from the module at each call: mocks and tracers replace it. */
+function open({ method, url, headers, body }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
+  const all = { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers }
+  return (origin.encrypted ? https : http).request({
+    method,
+    agent,
+    host: origin.host,
+    port: origin.port,
+    path: url.slice(origin.length) || '/',
+    headers: body === undefined ? all : { ...all, 'content-length': Buffer.byteLength(body) },
+  })
+}
+
+function agentProblem(cause: unknown, { encrypted }: Origin): string {
+  if (codeOf(cause).systemCode !== 'ERR_INVALID_PROTOCOL') return 'the agent of nodeTransport threw an error'
+  return wrongAgent(encrypted)
+}
+
+const withoutBody = (response: IncomingMessage): TransportResponse => ({
+  status: response.statusCode ?? 0,
+  header: headerOf(response),
+  text: '',
+  complete: true,
+})
+
+const headerOf =
+  ({ headers }: IncomingMessage): TransportResponse['header'] =>
+  (name) => {
+    const value = headers[name.toLowerCase()]
+    return value === undefined ? null : String(value)
+  }
+
+function codeOf(cause: unknown): { systemCode?: string } {
+  const code = (cause as { code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' ? { systemCode: code } : {}
+}

@@ -1,0 +1,188 @@
+import http from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { Duplex } from 'node:stream'
+import tls from 'node:tls'
+import { CampaignClient, NetworkError } from 'campaign-client'
+import { type NodeAgent, nodeTransport } from 'campaign-client/node'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Identity, TestAuthority } from './certificates.ts'
+
+let authority: TestAuthority
+let identity: Identity
+const opened: net.Server[] = []
+beforeAll(async () => {
+  authority = await TestAuthority.create()
+  identity = await authority.issue('127.0.0.1')
+})
+afterAll(() => {
+  for (const server of opened) server.close()
+})
+
+/** A service that reads each request and then drops the connection, so that nobody knows its outcome. */
+async function droppingService(encrypted: boolean): Promise<{ baseUrl: string; port: number; seen: string[] }> {
+  const seen: string[] = []
+  const listener: http.RequestListener = (request) => {
+    request.resume().on('end', () => {
+      seen.push(request.url ?? '')
+      request.socket.destroy()
+    })
+  }
+  const server = encrypted ? https.createServer(identity, listener) : http.createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  opened.push(server)
+  const { port } = server.address() as AddressInfo
+  return { baseUrl: `${encrypted ? 'https' : 'http'}://127.0.0.1:${port}/api/v1`, port, seen }
+}
+
+const value = { account: 'ada', platform: 'web', pid: 'demo', cid: 'quest', aid: 'task', value: 1 }
+
+/** Records a value through sockets that `connect` makes; the client may retry twice. */
+async function recordThrough(baseUrl: string, connect: () => Duplex): Promise<unknown> {
+  const encrypted = baseUrl.startsWith('https:')
+  const agent = Object.assign(encrypted ? new https.Agent() : new http.Agent(), { createConnection: connect })
+  const transport = nodeTransport({ agent: agent as NodeAgent })
+  onTestFinished(() => {
+    transport.close()
+    agent.destroy()
+  })
+  const client = new CampaignClient({ baseUrl, accessToken: 'a-token', transport, retryDelayMs: () => 0 })
+  return client.recordActionValue(value).catch((reason: unknown) => reason)
+}
+
+/** A Duplex in front of a real socket. */
+function relayed(socket: net.Socket, fields: object = {}): Duplex {
+  const relay = new Duplex({
+    read: () => undefined,
+    write: (chunk, encoding, callback) => void socket.write(chunk, encoding, callback),
+    final: (callback) => void socket.end(callback),
+    destroy(error, callback) {
+      socket.destroy()
+      callback(error)
+    },
+  })
+  socket.on('data', (chunk) => relay.push(chunk))
+  socket.on('close', () => relay.destroy())
+  socket.on('error', (error) => relay.destroy(error))
+  return Object.assign(relay, {
+    setTimeout: () => relay,
+    setNoDelay: () => relay,
+    setKeepAlive: () => relay,
+    ...fields,
+  })
+}
+
+describe('a write that reached the service is sent once, and its outcome is unknown', () => {
+  test.each<[string, (port: number) => Duplex]>([
+    ['a Duplex', (port) => relayed(net.connect(port, '127.0.0.1'))],
+    [
+      'a Duplex that clears `connecting` without an event',
+      (port) => {
+        const relay = relayed(net.connect(port, '127.0.0.1'), { connecting: true, pending: true })
+        setImmediate(() => Object.assign(relay, { connecting: false, pending: false }))
+        return relay
+      },
+    ],
+    [
+      'a Duplex that always says that it is connecting',
+      (port) => relayed(net.connect(port, '127.0.0.1'), { connecting: true, pending: true, secureConnecting: true }),
+    ],
+    ['a Duplex that names itself encrypted', (port) => relayed(net.connect(port, '127.0.0.1'), { encrypted: true })],
+    ['a net.Socket', (port) => net.connect(port, '127.0.0.1')],
+  ])('over plain HTTP, through %s', async (_, connect) => {
+    const { baseUrl, port, seen } = await droppingService(false)
+    const error = await recordThrough(baseUrl, () => connect(port))
+    expect(seen).toEqual(['/api/v1/action/value'])
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ outcome: 'unknown' })
+  })
+
+  test.each<[string, (port: number, ca: string) => Duplex]>([
+    ['tls.connect', (port, ca) => tls.connect({ port, host: '127.0.0.1', ca })],
+    ['a TLSSocket of its own making', (port) => new tls.TLSSocket(net.connect(port, '127.0.0.1'))],
+    ['a Duplex around tls.connect', (port, ca) => relayed(tls.connect({ port, host: '127.0.0.1', ca }))],
+    [
+      'tls.connect over a Duplex',
+      (port, ca) => tls.connect({ socket: relayed(net.connect(port, '127.0.0.1')), host: '127.0.0.1', ca }),
+    ],
+  ])('over TLS, through %s', async (_, connect) => {
+    const { baseUrl, port, seen } = await droppingService(true)
+    const error = await recordThrough(baseUrl, () => connect(port, authority.cert))
+    expect(seen).toEqual(['/api/v1/action/value'])
+    expect(error).toMatchObject({ outcome: 'unknown' })
+  })
+})
+
+describe('a write that never left is not applied', () => {
+  const nobody = { port: 1, host: '127.0.0.1' }
+  test.each<[string, string, () => Duplex]>([
+    ['a net.Socket that is refused', 'http', () => net.connect(nobody)],
+    ['tls.connect that is refused', 'https', () => tls.connect(nobody)],
+    ['a net.Socket that nobody connects', 'http', () => new net.Socket()],
+    ['a net.Socket that is destroyed', 'http', () => new net.Socket().destroy()],
+    ['a Duplex that is destroyed', 'http', () => new Duplex().destroy()],
+  ])('through %s', async (_, scheme, connect) => {
+    const error = await recordThrough(`${scheme}://127.0.0.1:1/api/v1`, connect)
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ outcome: 'not_applied' })
+  })
+
+  test('through TLS whose certificate is refused', async () => {
+    const { baseUrl, port, seen } = await droppingService(true)
+    const error = await recordThrough(baseUrl, () => tls.connect({ port, host: '127.0.0.1' }))
+    expect(error).toMatchObject({ outcome: 'not_applied', systemCode: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+    expect(seen).toEqual([])
+  })
+})
+
+describe('a token never leaves in plain text for an https address', () => {
+  /** A listener that records every byte. */
+  async function listener(): Promise<{ port: number; heard: () => string }> {
+    let heard = ''
+    const server = net.createServer((socket) => {
+      socket.on('error', () => undefined).on('data', (chunk) => (heard += chunk.toString('latin1')))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    opened.push(server)
+    return { port: (server.address() as AddressInfo).port, heard: () => heard }
+  }
+
+  test.each<[string, (port: number) => Promise<net.Socket>]>([
+    ['is connecting', async (port) => net.connect(port, '127.0.0.1')],
+    [
+      'is connected',
+      async (port) => {
+        const socket = net.connect(port, '127.0.0.1')
+        await new Promise((resolve) => socket.once('connect', resolve))
+        return socket
+      },
+    ],
+  ])('an agent gives a plain socket that %s', async (_, connect) => {
+    const { port, heard } = await listener()
+    const sockets = await Promise.all([1, 2, 3].map(() => connect(port)))
+    const error = await recordThrough(`https://127.0.0.1:${port}/api/v1`, () => sockets.pop() as net.Socket)
+    expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
+    expect(String(error)).toContain('the agent of nodeTransport gave an unencrypted connection for https')
+    expect(heard()).toBe('')
+  })
+
+  test('one transport talks to http and to https of one host', async () => {
+    const { port, heard } = await listener()
+    const transport = nodeTransport()
+    onTestFinished(() => transport.close())
+    const clientOf = (scheme: string) =>
+      new CampaignClient({
+        baseUrl: `${scheme}://127.0.0.1:${port}/api/v1`,
+        accessToken: 'the-token',
+        transport,
+        maxRetries: 0,
+        timeoutMs: 200,
+      })
+    await expect(clientOf('http').getCampaignPoints({ pid: 'demo' })).rejects.toThrow()
+    expect(heard()).toContain('authorization: Bearer the-token')
+    const before = heard().length
+    await expect(clientOf('https').getCampaignPoints({ pid: 'demo' })).rejects.toThrow()
+    expect(heard().length).toBeGreaterThan(before)
+    expect(heard().slice(before)).not.toContain('the-token')
+  })
+})
