@@ -82,11 +82,12 @@ export const ADVICE: Readonly<Record<string, string>> = {
   rate_limited: 'wait, then try again',
 }
 
+const packageJson: { readonly name: string; readonly homepage?: string } = manifest
+
 const DOCS_PATH = /docs\/([\w/-]+)\.md(?:#([\w-]+))?/
 
 /** Replaces the path of a documentation page, which leads nowhere at a terminal, by its web address or its name. */
-export function withDocsAddress(message: string): string {
-  const { homepage }: { name: string; homepage?: string } = manifest
+export function withDocsAddress(message: string, { homepage }: { homepage?: string } = packageJson): string {
   return message.replace(DOCS_PATH, (_, page: string, section?: string) =>
     homepage === undefined
       ? `documentation page "${page}"${section === undefined ? '' : `, section ${section}`}`

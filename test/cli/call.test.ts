@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { withDocsAddress } from '../../src/cli/failure.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
 import { freePort } from '../machine/server-process.ts'
 import { jsonOf, run, scratchFolder, start } from './command.ts'
@@ -133,6 +134,91 @@ test('https goes through the proxy of the environment, unless NO_PROXY names the
   } finally {
     proxy.close()
   }
+})
+
+test.each([
+  ['https://[::1]:1/api/v1', {}],
+  ['https://127.0.0.1:1/api/v1', {}],
+  ['https://localhost:1/api/v1', {}],
+  ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
+])('%s with %j is reached without the proxy', async (CAMPAIGN_BASE_URL, more) => {
+  let asked = 0
+  const proxy = createServer().on('connect', (_, socket) => {
+    asked++
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const env = { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY, ...more }
+  try {
+    expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
+    expect(asked).toBe(0)
+  } finally {
+    proxy.close()
+  }
+})
+
+describe('read-only and allowed campaigns', () => {
+  test.each([
+    [['--read-only'], {}],
+    [[], { CAMPAIGN_READ_ONLY: '1' }],
+    [[], { CAMPAIGN_READ_ONLY: 'true' }],
+    [[], { CAMPAIGN_ALLOWED_CAMPAIGNS: 'live,test' }],
+  ])('%j with %j refuses every POST before anything is sent, and no read', async (flags, more) => {
+    const { env, service } = await listeningService()
+    const writes = [
+      ['rewardWallet', ...flagsOf(AWARD)],
+      ['updateUser', ...USER, '--name', 'Ada'],
+      ['registerWebhook', '--scope', 'x', '--url', 'http://127.0.0.1:1/', '--registration-path', 'webhook'],
+    ]
+    for (const args of writes) {
+      const { code, stdout, stderr } = await run(['call', ...args, ...flags], { env: { ...env, ...more } })
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toMatch(/--read-only|CAMPAIGN_ALLOWED_CAMPAIGNS/)
+    }
+    expect(service.requests).toEqual([])
+    const read = await run(['call', 'getCampaignInfo', '--pid', 'demo', ...flags], { env: { ...env, ...more } })
+    expect(read).toMatchObject({ code: 0 })
+  })
+
+  test.each([
+    { CAMPAIGN_READ_ONLY: 'yes' },
+    { CAMPAIGN_READ_ONLY: 'TRUE' },
+    { CAMPAIGN_READ_ONLY: '' },
+    { CAMPAIGN_ALLOWED_CAMPAIGNS: '' },
+    { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo,,test' },
+  ])('%j is refused, also for a read', async (more) => {
+    const { env, service } = await listeningService()
+    const { code } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env: { ...env, ...more } })
+    expect(code).toBe(2)
+    expect(service.requests).toEqual([])
+  })
+
+  test.each([
+    { CAMPAIGN_READ_ONLY: '0' },
+    { CAMPAIGN_READ_ONLY: 'false' },
+    { CAMPAIGN_ALLOWED_CAMPAIGNS: 'test, demo' },
+  ])('%j allows the write', async (more) => {
+    const { env, service } = await listeningService()
+    expect(await run(['call', 'rewardWallet', ...flagsOf(AWARD)], { env: { ...env, ...more } })).toMatchObject({
+      code: 0,
+    })
+    expect(service.state.awards).toHaveLength(1)
+  })
+})
+
+test('an error refers to the documentation by page and section', async () => {
+  const { env } = await listeningService({ tokens: ['another'] })
+  const { stderr } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })
+  expect(stderr).toContain('(documentation page "error-codes", section unauthorized)')
+})
+
+test('where the package has a homepage, the reference is a web address', () => {
+  const message = 'no token (docs/error-codes.md#unauthorized)'
+  expect(withDocsAddress(message, { homepage: 'https://docs.example/' })).toBe(
+    'no token (https://docs.example/error-codes#unauthorized)',
+  )
+  expect(withDocsAddress('see docs/methods/points.md', {})).toBe('see documentation page "methods/points"')
 })
 
 test('a secret in a flag of registerWebhook is refused without being shown', async () => {

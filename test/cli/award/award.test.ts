@@ -62,6 +62,107 @@ test('without a terminal it wants --yes', async () => {
   expect(service.requests).toEqual([])
 })
 
+test('the list may come from standard input, with a ledger of its own', async () => {
+  const { award, made, folder } = await scene()
+  const without = await award(['-', ...SENT], { input: listOf(3) })
+  expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--ledger must name the ledger') })
+  for (const awarded of ['3 rows awarded', '0 rows awarded']) {
+    const ended = await award(['-', ...SENT, '--ledger', 'my.ledger'], { input: listOf(3) })
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(awarded) })
+  }
+  expect(made()).toHaveLength(3)
+  expect(readdirSync(folder)).toEqual(['my.ledger'])
+})
+
+test('a pipe is read once, as standard input is', async () => {
+  const { award, made, file } = await scene()
+  file('party.csv', listOf(3))
+  const within = ['bash', '-c', 'exec "$@" < <(cat party.csv)', 'bash']
+  const args = ['/dev/stdin', ...SENT, '--json']
+  expect(await award(args, { within })).toMatchObject({ code: 2 })
+  expect(await award([...args, '--ledger', 'my.ledger'], { within })).toMatchObject({ code: 0 })
+  expect(made()).toHaveLength(3)
+})
+
+test.each(['none.csv', 'folder', '/dev/zero'])('%s can be no list', async (name) => {
+  const { award, folder, service } = await scene()
+  mkdirSync(join(folder, 'folder'))
+  expect(await award([name, ...SENT, '--ledger', 'my.ledger'])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/there is no such file|it is a folder|is larger than 256 MB/),
+  })
+  expect(service.requests).toEqual([])
+})
+
+test('the plan counts each wallet once, whatever the campaigns, and speaks of one thing in the singular', async () => {
+  const { file, award } = await scene()
+  file('list.csv', ['address,xp,id,pid', `${wallet(1)},0.1,a,one`, `${wallet(1)},0.2,b,two`].join('\n'))
+  const two = await award(['list.csv', '--dry-run'])
+  expect(two.stdout).toContain('  campaigns one, two\n  list      2 rows, 1 wallet, 0.3 XP\n')
+  expect(two.stdout).toContain('to send   2 awards, 1 wallet, 0.3 XP')
+  file('one.csv', listOf(1))
+  const one = await award(['one.csv', ...SENT])
+  expect(one.stderr).toContain('  campaign  demo\n  list      1 row, 1 wallet, 1 XP\n')
+  expect(one.stderr).toContain('to send   1 award, 1 wallet, 1 XP')
+  expect(one.stdout).toMatch(/^1 row awarded {2}1 XP, \d+ s\n$/)
+})
+
+test('sums are decimals, not 0.30000000000000004', async () => {
+  const { file, award } = await scene()
+  file('tenths.csv', ['address,xp,id', ...[1, 2, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
+  const dry = await award(['tenths.csv', ...DEMO, '--dry-run', '--json'])
+  expect(jsonOf(dry)).toMatchObject({ plan: { xp: 0.3, toSend: { xp: 0.3 } } })
+  const ended = await award(['tenths.csv', ...SENT])
+  expect(ended.stdout).toContain('3 rows awarded  0.3 XP')
+  expect(ended.stderr).not.toMatch(/0\.3\d/)
+})
+
+describe('read-only', () => {
+  test.each([
+    [['--read-only'], {}],
+    [[], { CAMPAIGN_READ_ONLY: '1' }],
+    [[], { CAMPAIGN_READ_ONLY: 'true' }],
+    [[], { CAMPAIGN_READ_ONLY: 'yes' }],
+    [[], { CAMPAIGN_READ_ONLY: '' }],
+  ])('%j with %j sends nothing', async (flags, env) => {
+    const { file, award, service, folder } = await scene()
+    file('party.csv', listOf(1))
+    const ended = await award(['party.csv', ...SENT, ...flags], { env })
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/read-only|READ_ONLY/) })
+    expect(service.requests).toEqual([])
+    expect(readdirSync(folder)).toEqual(['party.csv'])
+  })
+
+  test('a dry run is allowed; 0 and false are off', async () => {
+    const { file, award } = await scene()
+    file('party.csv', listOf(1))
+    const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: { CAMPAIGN_READ_ONLY: '1' } })
+    expect(dry).toMatchObject({ code: 0, stderr: 'dry run: nothing was sent\n' })
+    for (const CAMPAIGN_READ_ONLY of ['0', 'false']) {
+      expect(await award(['party.csv', ...SENT], { env: { CAMPAIGN_READ_ONLY } })).toMatchObject({ code: 0 })
+    }
+  })
+})
+
+test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses a list with another campaign, by flag and by row', async () => {
+  const { file, award, service } = await scene()
+  file('party.csv', listOf(1))
+  file('list.csv', `address,xp,id,pid\n${wallet(1)},1,a,demo\n${wallet(1)},1,b,live\n`)
+  const env = { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo, test' }
+  const byFlag = await award(['party.csv', '--pid', 'live', '--yes'], { env })
+  expect(byFlag).toMatchObject({ code: 2, stderr: expect.stringContaining('CAMPAIGN_ALLOWED_CAMPAIGNS does not list') })
+  const byRow = await award(['list.csv', '--yes'], { env })
+  expect(byRow.code).toBe(2)
+  expect(byRow.stderr).toContain('line 3, column pid: is "live", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list')
+  for (const CAMPAIGN_ALLOWED_CAMPAIGNS of ['', ',', 'demo,']) {
+    const empty = await award(['party.csv', ...SENT], { env: { CAMPAIGN_ALLOWED_CAMPAIGNS } })
+    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('must be a list of campaign IDs') })
+  }
+  expect(service.requests).toEqual([])
+  expect(await award(['party.csv', ...SENT], { env })).toMatchObject({ code: 0 })
+})
+
 test('campaigns and ids may stand in the list', async () => {
   const { file, award, service } = await scene({
     campaigns: [
@@ -226,6 +327,20 @@ describe('reports', () => {
     expect(row).toContain(`,"'=HYPERLINK(""http://x"")",'@SUM(1),1,awarded,`)
   })
 
+  test('that can not be put in place leave no other file behind', async () => {
+    const { file, start, folder, service, made } = await scene()
+    file('party.csv', listOf(3))
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 100, times: 3 })
+    const running = await start(['party.csv', ...SENT, '--concurrency', '1', '--report', 'r.json'])
+    while (made().length === 0) await wait(5)
+    // A folder in the place of the report: the report can be written, but not renamed.
+    mkdirSync(join(folder, 'r.json', 'full'), { recursive: true })
+    const ended = await running.ended
+    expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('3 rows awarded') })
+    expect(ended.stderr).toContain('--report "r.json" cannot be written')
+    expect(readdirSync(folder).sort()).toEqual(['party.csv', 'party.csv.ledger', 'r.json'])
+  })
+
   test.each(['party.csv', 'party.csv.ledger', './party.csv', 'none/r.json', 'folder.txt', 'r.xml', 'r'])(
     'are refused at %s before anything is sent',
     async (path) => {
@@ -324,6 +439,90 @@ describe('while it runs', () => {
     expect(made().length).toBeLessThan(400)
     expect((await award(['party.csv', ...SENT])).code).toBe(0)
     expect(made()).toHaveLength(400)
+  })
+})
+
+describe('the end of a run', () => {
+  const mixed = async () => {
+    const setting = await scene()
+    const { file, award, service } = setting
+    file('before.csv', listOf(2))
+    await award(['before.csv', ...SENT, '--ledger', 'my.ledger'])
+    file('party.csv', listOf(6))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
+    return { ...setting, args: ['party.csv', ...SENT, '--ledger', 'my.ledger', '--concurrency', '1'] }
+  }
+
+  test('tells once what was awarded, what had been before and how that is known, what was not and why, and what to do', async () => {
+    const { award, args } = await mixed()
+    const { code, stdout, stderr } = await award(args)
+    expect(code).toBe(1)
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^2 rows awarded {2}11 XP, \d+ s$/),
+      '2 rows awarded before, as the ledger says  3 XP',
+      '1 row awarded before, as the progress of the wallet says (platform ethereum, assumed)  4 XP',
+      '1 row rejected by the service  3 XP',
+      expect.stringMatching(/^ {2}line 4: .*HTTP 400.* {2}v1-[0-9a-f]+$/),
+      '',
+    ])
+    expect(stderr.match(/^next: .*$/gm)).toEqual([
+      'next: correct these rows, or send them again as they are with --retry-rejected',
+    ])
+    expect(stderr).not.toContain('error')
+  })
+
+  test('says the same of the same state of things in a later run, and ends with the same code', async () => {
+    const { award, args } = await mixed()
+    await award(args)
+    const { code, stdout, stderr } = await award(args)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^0 rows awarded {2}\d+ s\n5 rows awarded before, as the ledger says {2}18 XP\n1 row rejected/,
+    )
+    // Rejected rows are no awards that were made before.
+    expect(stderr).toContain('5 awards made before, 18 XP')
+    expect(stderr).toContain('1 award rejected before (--retry-rejected sends rejected awards again), 3 XP')
+  })
+
+  test('a wallet whose only award was rejected is no wallet that was awarded before', async () => {
+    const { file, award, service } = await scene()
+    file('party.csv', listOf(1))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
+    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 1 })
+    file('party.csv', listOf(1, 'corrected'))
+    const corrected = await award(['party.csv', ...SENT])
+    expect(corrected).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row awarded') })
+    expect(corrected.stderr).not.toContain('awarded in this campaign before')
+  })
+
+  test('a refused campaign ends with 3 in every run, and the others go on', async () => {
+    const { file, award, made } = await scene()
+    const rows = [1, 2, 3].map((at) => `${wallet(at)},${at},${at},${at === 2 ? 'nobody' : 'demo'}`)
+    file('list.csv', ['address,xp,id,pid', ...rows].join('\n'))
+    for (const now of ['2 rows awarded', '0 rows awarded']) {
+      const { code, stdout, stderr } = await award(['list.csv', '--yes'])
+      expect(code).toBe(3)
+      expect(stdout).toContain(now)
+      expect(stdout).toMatch(/^1 row not sent, because campaign nobody was refused: .*access denied$/m)
+      expect(stderr).toMatch(/^next: check the campaign ID.*, then run: npx campaign-client award list.csv --yes$/m)
+    }
+    expect(made()).toHaveLength(2)
+  })
+
+  test('has no reference to a file of the documentation', async () => {
+    const { file, award } = await scene({ tokens: ['fresh'] })
+    file('party.csv', listOf(1))
+    const { code, stdout, stderr } = await award(['party.csv', ...SENT])
+    expect(code).toBe(3)
+    expect(stdout + stderr).not.toMatch(/docs\/|\.md/)
+  })
+
+  test('offers nothing to do where all is done', async () => {
+    const { file, award } = await scene()
+    file('party.csv', listOf(1))
+    expect((await award(['party.csv', ...SENT])).stderr).not.toContain('next:')
+    expect((await award(['party.csv', ...SENT])).stderr).not.toContain('next:')
   })
 })
 
