@@ -98,7 +98,10 @@ export class ReceiverCore {
         // The handler runs all the same, and its outcome is the answer.
         onError(error, 'receiver')
       }
-      const outcome = await this.#outcomeInTime(delivery, deadline, arrivedAt, limits)
+      const answerBy =
+        limits.answerMs === undefined ? deadline : new Deadline(arrivedAt + limits.answerMs - monotonicNow())
+      const outcome = await answerBy.meet(delivery.outcome)
+      answerBy.clear()
       if (delivery.success !== undefined) return ACCEPTED_ANSWERS[delivery.success]
       return reports.rejected(this.#reasonOf(outcome), event)
     } catch (error) {
@@ -127,21 +130,6 @@ export class ReceiverCore {
     this.#deliveries.add(delivery)
     void this.#work.during(delivery.settled.then(() => this.#deliveries.delete(delivery)))
     return delivery
-  }
-
-  async #outcomeInTime(
-    { outcome }: Delivery,
-    deadline: Deadline,
-    arrivedAt: number,
-    { answerMs }: RequestLimits,
-  ): Promise<DeliveryOutcome | typeof LATE> {
-    if (answerMs === undefined) return deadline.meet(outcome)
-    const answerBy = new Deadline(arrivedAt + answerMs - monotonicNow())
-    try {
-      return await answerBy.meet(outcome)
-    } finally {
-      answerBy.clear()
-    }
   }
 
   #reasonOf(outcome: DeliveryOutcome | typeof LATE): WebhookRejectionReason {

@@ -1,5 +1,6 @@
 import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS } from '../../shared/delivery-schedule.ts'
 import {
+  hasMethods,
   isFunction,
   isText,
   type OptionRule,
@@ -10,9 +11,7 @@ import {
   wholeNumber,
   within,
 } from '../../shared/options.ts'
-import { typeName } from '../../shared/types.ts'
 import { memoryStore } from '../stores/memory.ts'
-import type { DeliveryStore } from '../stores/store.ts'
 import { secretProblem } from '../verify/secret.ts'
 import type { WebhookReceiverOptions } from './webhook-receiver-options.ts'
 
@@ -43,16 +42,9 @@ const isSecret: OptionRule = (value) => {
   return secretProblem(value)
 }
 
-const STORE_METHODS = ['claim', 'extend', 'complete', 'release'] as const satisfies (keyof DeliveryStore)[]
-
 const isStore: OptionRule = (value) => {
-  const missing =
-    typeof value === 'object' && value !== null
-      ? STORE_METHODS.filter((method) => typeof Reflect.get(value, method) !== 'function')
-      : STORE_METHODS
-  return missing.length === 0
-    ? undefined
-    : `must be a delivery store (memoryStore(), redisStore(client), postgresStore(pool)); ${typeName(value)} lacks ${missing.join(', ')}`
+  const problem = hasMethods('claim', 'extend', 'complete', 'release')(value)
+  return problem && `${problem}; pass memoryStore(), redisStore(client), postgresStore(pool) or your own DeliveryStore`
 }
 
 const rules = (): OptionRules<WebhookReceiverOptions> => ({

@@ -1,9 +1,13 @@
-/** @throws TypeError when `key` cannot be told apart from every other key once it is UTF-8 in a store */
+/**
+ * Returns the key of a delivery.
+ *
+ * @throws TypeError when it is empty, or would equal another key once a store encodes it
+ */
 export function requireKey(key: string): string {
   if (typeof key !== 'string' || key === '') {
     throw new TypeError(`The key of a delivery must be a non-empty string, got ${key === '' ? "''" : typeof key}`)
   }
-  // A lone surrogate becomes U+FFFD in UTF-8, so that two keys would meet; PostgreSQL refuses NUL in text.
+  // A lone surrogate becomes U+FFFD in UTF-8, so that two keys could be equal. PostgreSQL refuses NUL in text.
   if (/\0|\p{Surrogate}/u.test(key)) {
     throw new TypeError('The key of a delivery must not contain NUL or a lone surrogate: encode it first')
   }
@@ -11,7 +15,8 @@ export function requireKey(key: string): string {
 }
 
 /**
- * @returns whole milliseconds: stores count in those, and a lease must not become shorter than asked for
+ * Returns whole milliseconds, as stores count them, rounded up: a lease must not become shorter.
+ *
  * @throws TypeError when `value` is not a positive number of milliseconds
  */
 export function requireMilliseconds(name: string, value: number): number {
@@ -21,6 +26,7 @@ export function requireMilliseconds(name: string, value: number): number {
   return Math.ceil(value)
 }
 
+/** Whether an object or a function has a method. */
 export function hasMethod(value: unknown, method: string): boolean {
   return (
     ((typeof value === 'object' && value !== null) || typeof value === 'function') &&

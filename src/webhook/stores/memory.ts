@@ -1,12 +1,20 @@
-import { isFunction, type OptionRules, optional, requireOptions, wholeNumber } from '../../shared/options.ts'
+import { isFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/options.ts'
 import { requireKey, requireMilliseconds } from './arguments.ts'
 import type { ClaimResult, DeliveryStore } from './store.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** How many deliveries are remembered at most, held and finished together. Default 100 000 (some 25 MB). */
+  /**
+   * How many deliveries are remembered at most, claimed and done ones together; a whole number from 1.
+   *
+   * @defaultValue 100 000 (some 25 MB)
+   */
   maxEntries?: number | undefined
-  /** The clock, in milliseconds from any origin; it must not run backwards. Default `performance.now()`. */
+  /**
+   * The clock, in milliseconds from any origin; it must not run backwards.
+   *
+   * @defaultValue `performance.now`
+   */
   now?: (() => number) | undefined
 }
 
@@ -15,120 +23,89 @@ const rules = (): OptionRules<MemoryStoreOptions> => ({
   now: optional(isFunction),
 })
 
-interface Held {
-  token: string
+interface Entry {
+  readonly state: 'claimed' | 'done'
+  readonly token: string
   until: number
 }
 
 /**
- * A delivery store in the memory of one process: the default of a receiver.
+ * Creates a delivery store in the memory of one process: the default of a receiver.
  *
- * It protects against duplicates that reach this process. It is forgotten on restart, and a second process, machine or
- * isolate has its own: with more than one of them use `redisStore` or `postgresStore`.
+ * It recognises duplicates that reach this process. It is empty after a restart, and every process, machine or isolate
+ * has its own: with more than one of them use `redisStore` or `postgresStore`.
  *
- * When `maxEntries` is reached, what is past its time leaves first, then the deliveries that were finished longest
- * ago; those can be handled again when they are sent again. A claim that is held never leaves: when all of them are
- * held, `claim` rejects, and the receiver answers 503 so that the service tries again.
+ * When `maxEntries` is reached, expired entries are removed first, then the deliveries that were done longest ago; those
+ * are handled again when they are sent again. A claim that is held is never removed: when all entries are held claims,
+ * `claim` rejects, and the receiver answers 503 so that the service retries.
  *
- * @returns a store whose methods reject as those of the other stores do: with `TypeError` for an empty key, or a lease or
- *   retention that is not a positive number of milliseconds
+ * @returns a store whose methods reject with `TypeError` for an empty key, or a lease or retention that is not a positive
+ *   number of milliseconds
  * @throws TypeError when an option is misspelt or of the wrong type
  * @throws RangeError when `maxEntries` is a number, but not a whole one from 1
  *
  * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
-  requireOptions('memoryStore', options, rules())
-  const { maxEntries = 100_000, now = () => performance.now() } = options
-
-  // The tokens of this store: a UUID for each claim would be a tenth of its time.
-  const id = crypto.randomUUID()
-  let claims = 0
-
-  const held = new Map<string, Held>()
-  /** In the order of completion. */
-  const finished = new Map<string, Held>()
-  let inOrder = finished.entries()
-  let oldest: readonly [key: string, entry: Held] | undefined
-
-  /**
-   * What was finished longest ago. One iterator goes through the map, behind the deletions: a new one each time would have
-   * to pass over all that was deleted since the map last tidied up, thousands of places in a full store.
-   */
-  function longestFinished(): readonly [key: string, entry: Held] | undefined {
-    if (oldest !== undefined && finished.get(oldest[0]) === oldest[1]) return oldest
-    oldest = inOrder.next().value
-    // At its end an iterator stays there.
-    // Stryker disable next-line ConditionalExpression: a new one each time finds the same, at the cost told of above
-    if (oldest === undefined) inOrder = finished.entries()
-    return oldest
-  }
+  const { maxEntries = 100_000, now = () => performance.now() } = readOptions('memoryStore', options, rules())
+  /** Entries that are done are in the order of their completion. */
+  const entries = new Map<string, Entry>()
 
   function makeRoom(time: number): void {
-    // Stryker disable next-line ConditionalExpression,EqualityOperator: before there is a need for it, only the memory tells
-    for (let first = longestFinished(); first !== undefined && first[1].until <= time; first = longestFinished()) {
-      finished.delete(first[0])
+    if (entries.size < maxEntries) return
+    for (const [key, entry] of entries) if (entry.until <= time) entries.delete(key)
+    if (entries.size < maxEntries) return
+    // Removes some more at once, so that not every claim of a full store passes over all entries.
+    let excess = entries.size - maxEntries + 1 + Math.floor(maxEntries / 1000)
+    for (const [key, entry] of entries) {
+      if (excess === 0) return
+      if (entry.state === 'done' && entries.delete(key)) excess -= 1
     }
-    // Stryker disable next-line ConditionalExpression: where there is room already, this spares the way to the same end
-    if (held.size + finished.size < maxEntries) return
-    for (const [key, entry] of held) if (entry.until <= time) held.delete(key)
-    for (let first = longestFinished(); first !== undefined; first = longestFinished()) {
-      if (held.size + finished.size < maxEntries) return
-      finished.delete(first[0])
-    }
-    if (held.size >= maxEntries) {
-      throw new Error(`memoryStore: all ${maxEntries} entries are deliveries being handled. Raise maxEntries.`)
-    }
+    if (entries.size < maxEntries) return
+    throw new Error(`memoryStore: all ${maxEntries} entries are deliveries being handled. Raise maxEntries.`)
+  }
+
+  /** Writes an entry as the newest one. */
+  function write(key: string, time: number, entry: Entry): void {
+    entries.delete(key)
+    makeRoom(time)
+    entries.set(key, entry)
   }
 
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
-      requireKey(key)
-      const lease = requireMilliseconds('leaseMs', leaseMs)
       const time = now()
-      const done = finished.get(key)
-      if (done !== undefined) {
-        if (done.until > time) return { state: 'done' }
-        finished.delete(key)
+      const entry = entries.get(requireKey(key))
+      const until = time + requireMilliseconds('leaseMs', leaseMs)
+      if (entry !== undefined && entry.until > time) {
+        return entry.state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: entry.until - time }
       }
-      const holder = held.get(key)
-      if (holder !== undefined && holder.until > time) return { state: 'busy', retryMs: holder.until - time }
-      makeRoom(time)
-      // Stryker disable next-line AssignmentOperator: counted backwards, no two are the same either
-      claims += 1
-      const token = `${id}-${claims}`
-      held.set(key, { token, until: time + lease })
+      const token = crypto.randomUUID()
+      write(key, time, { state: 'claimed', token, until })
       return { state: 'claimed', token }
     },
 
     async extend(key, token, leaseMs) {
-      requireKey(key)
-      const lease = requireMilliseconds('leaseMs', leaseMs)
       const time = now()
-      const holder = held.get(key)
-      if (holder === undefined || holder.token !== token || holder.until <= time) return false
-      holder.until = time + lease
+      const entry = entries.get(requireKey(key))
+      const until = time + requireMilliseconds('leaseMs', leaseMs)
+      if (entry?.state !== 'claimed' || entry.token !== token || entry.until <= time) return false
+      entry.until = until
       return true
     },
 
     async complete(key, token, retainMs) {
-      requireKey(key)
-      const retention = requireMilliseconds('retainMs', retainMs)
       const time = now()
-      const done = finished.get(key)
-      if (done !== undefined && done.until > time) return done.token === token
-      const holder = held.get(key)
-      if (holder !== undefined && holder.token !== token && holder.until > time) return false
-      held.delete(key)
-      finished.delete(key)
-      makeRoom(time)
-      finished.set(key, { token, until: time + retention })
+      const entry = entries.get(requireKey(key))
+      const until = time + requireMilliseconds('retainMs', retainMs)
+      if (entry !== undefined && entry.token !== token && entry.until > time) return false
+      write(key, time, { state: 'done', token, until })
       return true
     },
 
     async release(key, token) {
-      requireKey(key)
-      if (held.get(key)?.token === token) held.delete(key)
+      const entry = entries.get(requireKey(key))
+      if (entry?.state === 'claimed' && entry.token === token) entries.delete(key)
     },
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Remembers webhook deliveries in Redis, through the client you have.
+ * A store for webhook deliveries in Redis, over your own client.
  *
  * @module campaign-client/webhook/redis
  */
-import { type OptionRules, optional, requireOptions } from '../../shared/options.ts'
+import { type OptionRules, optional, readOptions } from '../../shared/options.ts'
 import { hasMethod, requireKey, requireMilliseconds } from './arguments.ts'
 import type { ClaimResult, DeliveryStore } from './store.ts'
 
@@ -13,23 +13,22 @@ import type { ClaimResult, DeliveryStore } from './store.ts'
  */
 export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** The upper-case twin is what tells this package's clients from others. */
+  /** The upper-case method identifies a client of this package. */
   EVAL(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
 /** What `redisStore` needs of a client of the `ioredis` package: a `Redis` or a `Cluster`. */
 export interface IoredisClient {
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>
-  /** Only ioredis has this method, which is what tells its clients from others. */
+  /** This method identifies a client of ioredis. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): void
 }
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
   /**
-   * What every key of the store starts with: 1 to 200 printable ASCII characters without spaces. Receivers that share
-   * deliveries must share it. A hash tag (`{deliveries}:`) puts all of them into one slot of a cluster, which works
-   * but is not needed.
+   * The start of every key of the store: 1 to 200 printable ASCII characters without spaces. Receivers that share
+   * deliveries must share it.
    *
    * @defaultValue `'campaign:delivery:'`
    */
@@ -51,12 +50,11 @@ const DONE = -2
 const FOREIGN = -3
 
 /*
- * A record is `claim:` or `done:` and the token of the holder, and it expires by itself: when the lease lapses, and when
- * a finished delivery need not be remembered any longer. Each script reads and writes one key, so that it is atomic
- * and runs in a cluster. They are sent whole (EVAL): they are short, the server keeps them compiled, and nothing has
- * to be loaded again after a restart or on a new node.
+ * A record is `claim:` or `done:` and the token of the holder. It expires at the end of its lease or retention. Each script
+ * uses one key, so that it is atomic and works in a cluster. Scripts are sent with EVAL: they are short, the server caches
+ * them, and nothing has to be loaded again after a restart or on a new node.
  */
-// ioredis sends a command again when the connection was lost before the reply: a claim then meets its own token.
+// ioredis retries a command whose connection was lost before the reply: a claim may then find its own token.
 const CLAIM = `
 local held = redis.call('GET', KEYS[1])
 if not held or held == 'claim:' .. ARGV[1] then
@@ -84,7 +82,7 @@ redis.call('DEL', KEYS[1])
 return 1`
 
 /**
- * A delivery store in Redis 5 or newer (or Valkey), for receivers that run in several processes.
+ * Creates a delivery store in Redis 5 or newer (or Valkey), for receivers in several processes.
  *
  * ```ts
  * import { createClientPool } from 'redis'
@@ -97,32 +95,31 @@ return 1`
  * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store: redisStore(client), handle })
  * ```
  *
- * Takes the client you have, of `redis` or `ioredis`, and neither connects nor closes it. One key per delivery, named
- * `prefix` and the delivery's key, written by one Lua script per call; leases and retention are expiry times of the
- * server (`PX`), so that the clocks of the receivers do not matter. The client's user needs the commands EVAL, GET,
- * SET, DEL, PTTL and PEXPIRE.
+ * Takes your client of `redis` or `ioredis`, and neither connects nor closes it. Writes one key per delivery (`prefix` and
+ * the delivery's key) with one Lua script per call, and uses the clock of the server. The client's user needs the commands
+ * EVAL, GET, SET, DEL, PTTL and PEXPIRE.
  *
- * What it can't promise: Redis replicates and saves in the background, so a crash or failover of the server may forget
- * the last moments, and a delivery may be handled again. Set `maxmemory-policy noeviction` on that server: an evicted
- * record is a forgotten delivery. Where handling twice does harm, use the PostgreSQL store and its `runOnce`.
+ * Redis replicates and saves in the background: a crash or failover of the server may lose the last writes, and a delivery
+ * may be handled again. Set `maxmemory-policy noeviction`: an evicted record is a forgotten delivery. Where handling twice
+ * does harm, use the PostgreSQL store and its `runOnce`.
  *
- * Its errors are passed on as they are. A client should not queue commands while it is disconnected, and have a way around a
- * connection that went silent: [what your store must promise](../../../docs/webhooks.md#what-your-store-must-promise) has
- * the settings. Leave `socketTimeout` of redis alone.
+ * Errors of the client are passed on as they are. Configure the client not to queue commands while it is disconnected, and
+ * to get around a connection that went silent: see
+ * [what your store must promise](../../../docs/webhooks.md#what-your-store-must-promise). Do not set `socketTimeout` of
+ * redis.
  *
  * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
  *
  * @param client - of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)
- * @returns a store whose methods reject with the client's error when Redis can't be reached, with `TypeError` for an
- *   empty key, or a lease or retention that is not a positive number of milliseconds, and with `Error` when the
- *   key is taken by a value that no such store wrote. A second store with the same prefix sees the same deliveries.
- * @throws TypeError when the client is of neither package, or the prefix is malformed, or an option is misspelt
+ * @returns a store whose methods reject with the client's error when Redis cannot be reached, with `TypeError` for an
+ *   empty key, or a lease or retention that is not a positive number of milliseconds, and with `Error` when another
+ *   program wrote the key. Stores with the same prefix share their deliveries.
+ * @throws TypeError when the client is of neither package, the prefix is malformed, or an option is misspelt
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const run = runner(client)
-  requireOptions('redisStore', options, rules())
-  const { prefix = 'campaign:delivery:' } = options
+  const { prefix = 'campaign:delivery:' } = readOptions('redisStore', options, rules())
   const record = (key: string) => prefix + requireKey(key)
 
   return {
@@ -132,7 +129,7 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
       if (answer === CLAIMED) return { state: 'claimed', token }
       if (answer === DONE) return { state: 'done' }
       if (answer === FOREIGN) {
-        throw new Error(`A Redis key under ${prefix} holds a value of something else: give redisStore its own prefix`)
+        throw new Error(`A Redis key under ${prefix} holds a value of another program: give redisStore its own prefix`)
       }
       return { state: 'busy', retryMs: answer }
     },
@@ -159,7 +156,7 @@ function runner(client: NodeRedisClient | IoredisClient): Run {
   }
   throw new TypeError(
     'redisStore needs a client: one made by createClient, createClientPool or createCluster of "redis" (4 or newer), ' +
-      'or a Redis or Cluster of "ioredis". What it got lacks the methods of both',
+      'or a Redis or Cluster of "ioredis". The value it got lacks the methods of both',
   )
 }
 
@@ -172,6 +169,6 @@ function integer(reply: unknown): number {
   const value = typeof reply === 'string' || typeof reply === 'bigint' ? Number(reply) : reply
   if (Number.isSafeInteger(value)) return value as number
   throw new Error(
-    'The Redis client did not resolve to the reply of the script, an integer: redisStore needs a client in promise mode, outside MULTI',
+    'the Redis client did not resolve to the integer of the script: redisStore needs a client in promise mode, outside MULTI',
   )
 }

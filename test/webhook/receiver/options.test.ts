@@ -49,10 +49,15 @@ describe('createWebhookReceiver refuses at creation', () => {
   test('a store that lacks a method, by its name', () => {
     const { extend: _, ...rest } = memoryStore()
     expect(create({ store: rest })).toThrow(TypeError)
-    expect(create({ store: rest })).toThrow(/object lacks extend$/)
-    expect(create({ store: null })).toThrow(/null lacks claim, extend, complete, release/)
-    expect(create({ store: memoryStore })).toThrow(/function lacks claim/)
-    expect(create({ store: 'redis://localhost' })).toThrow(/string lacks claim/)
+    expect(create({ store: rest })).toThrow(/store lacks the method extend; pass memoryStore\(\)/)
+    expect(create({ store: {} })).toThrow(/store lacks the methods claim, extend, complete, release/)
+    for (const [store, name] of [
+      [null, 'null'],
+      [memoryStore, 'function'],
+      ['redis://localhost', 'string'],
+    ]) {
+      expect(create({ store })).toThrow(`store must be an object, got ${name}; pass memoryStore()`)
+    }
   })
 
   const NUMBERS: [name: string, wanted: string][] = [

@@ -37,7 +37,7 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
         try {
           await ended
         } catch (error) {
-          // A lost connection ends the transaction at once. The function must not go on behind the caller's back.
+          // A lost connection rejects `begin` at once: wait until the partner's function has ended too.
           await running?.catch(ignore)
           throw error
         }
@@ -58,7 +58,7 @@ const FETCH_TYPES =
   'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a database that ' +
   'ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends the process.'
 
-/** Why nothing may be sent on the connection any more, if so. */
+/** The connection of a transaction. `refusal` says why nothing may be sent on it any more. */
 interface Connection {
   refusal(): string | undefined
 }
@@ -77,9 +77,8 @@ async function lend<Result>(
 }
 
 /**
- * The `sql` of a transaction of `postgres` 3.4 goes on writing to its connection when that was lost in between: to a
- * missing socket, which ends the process, or, when the connection was made again for somebody else, into another session
- * and outside of the transaction. So it does when the transaction is over. This one throws instead.
+ * Returns a `sql` that throws once its connection is lost or its transaction is over. That of `postgres` 3.4 would go on
+ * writing: to a missing socket, which ends the process, or into another session, outside of the transaction.
  */
 function whileHeld<Sql extends object>(sql: Sql, connection: Connection): Sql {
   const guarded = (callee: unknown, self: unknown) =>
@@ -108,9 +107,8 @@ function whileHeld<Sql extends object>(sql: Sql, connection: Connection): Sql {
 }
 
 /**
- * For the same reason `postgres` must not learn how work ended whose connection was lost: it would send its ROLLBACK.
- * It has rejected the transaction by itself by then, a few microtasks after the queries of it; `reject` is for whoever
- * waits for a part of it.
+ * Never settles when the connection was lost, because `postgres` would send a ROLLBACK on it. The transaction has been
+ * rejected by then, a few microtasks after its queries. `reject` is for the promise of a savepoint.
  */
 async function unlessLost<Result>(
   work: Promise<Result>,
@@ -128,6 +126,6 @@ async function unlessLost<Result>(
   }
 }
 
-const LOST = 'The connection was lost, and the transaction with it'
+const LOST = 'the connection was lost, and the transaction with it'
 
 function ignore(): void {}

@@ -3,9 +3,9 @@ import { isTable, quotedTable } from '../../../shared/postgres-table.ts'
 export const DEFAULT_TABLE = 'campaign_deliveries'
 
 /**
- * The SQL statement that creates the table of {@link postgresStore}, for a migration or for `pool.query(…)` at the
- * start of the program. One statement (an anonymous `DO` block); running it again, or from several processes at once,
- * does nothing. It needs the right to create tables only when the table is not there.
+ * Returns the SQL statement that creates the table of {@link postgresStore}, for a migration or for `pool.query(…)` at the
+ * start of the program. Does nothing when the table exists; several processes may run it at once. Needs the right to
+ * create tables only when the table does not exist.
  *
  * ```ts
  * await pool.query(postgresSchema())            // pg
@@ -21,7 +21,7 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
   const problem = isTable(table)
   if (problem !== undefined) throw new TypeError(`postgresSchema: the table ${problem}`)
   const name = quotedTable(table)
-  // CREATE TABLE IF NOT EXISTS fails when two sessions run it at once; the advisory lock makes the second one wait.
+  // CREATE TABLE IF NOT EXISTS fails when two sessions run it at once: the advisory lock makes the second one wait.
   return `DO $campaign_client$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('campaign-client'), hashtext('${name}'));

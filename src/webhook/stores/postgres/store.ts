@@ -1,4 +1,4 @@
-import { type OptionRules, optional, positive, requireOptions } from '../../../shared/options.ts'
+import { type OptionRules, optional, positive, readOptions } from '../../../shared/options.ts'
 import { isTable } from '../../../shared/postgres-table.ts'
 import { hasMethod, requireKey, requireMilliseconds } from '../arguments.ts'
 import type { ClaimResult, DeliveryStore } from '../store.ts'
@@ -32,7 +32,7 @@ const rules = (): OptionRules<PostgresStoreOptions> => ({
   runOnceRetainMs: optional((value) => (value === Infinity ? undefined : isTime(value))),
 })
 
-const DEFAULT_RUN_ONCE_RETAIN_MS = 365 * 24 * 60 * 60 * 1000
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
 /** The outcome of a {@link PostgresStore.runOnce}: `result` is what the function resolved to. */
 export type RunOnceResult<Result> = { ran: true; result: Result } | { ran: false }
@@ -143,8 +143,8 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
   const { query, transaction } = databaseOf(database)
-  requireOptions('postgresStore', options, rules())
-  const sql = statements(options.table ?? DEFAULT_TABLE, options.runOnceRetainMs ?? DEFAULT_RUN_ONCE_RETAIN_MS)
+  const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = readOptions('postgresStore', options, rules())
+  const sql = statements(table, runOnceRetainMs)
 
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
