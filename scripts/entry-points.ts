@@ -1,30 +1,30 @@
-/** What a partner can import. */
+/** A module that partners can import. */
 export interface EntryPoint {
-  /** As `exports` in package.json has it. */
+  /** The key in `exports` of package.json. */
   readonly name: '.' | `./${string}`
-  /** The module that says what is exported. */
+  /** The source file with the exports. */
   readonly source: string
 }
 
-/** One name for several modules that do the same, of which the importing runtime takes the one made for it. */
+/** An internal name with two implementations. The runtime that imports it chooses one by a condition. */
 export interface RuntimeChoice {
-  /** As our own code imports it; `imports` in package.json has it. */
+  /** The key in `imports` of package.json. */
   readonly name: `#${string}`
-  /** For Node, and for runtimes that call themselves so. */
+  /** For Node, Bun and Deno. */
   readonly node: string
-  /** For all others. */
+  /** For every other runtime. */
   readonly default: string
 }
 
-/** The program that `npx campaign-client` runs. */
+/** The program behind `npx campaign-client`. */
 export interface Command {
   readonly name: string
   readonly source: string
 }
 
 /**
- * The one table of what the package is entered by. The build, vitest and knip read it; what package.json, tsconfig.base.json
- * and typedoc.json say about it is written by `npm run generate entry-points`.
+ * Every entry point of the package. tsup, vitest and knip read this list; `npm run generate entry-points` writes it to
+ * package.json, tsconfig.base.json and typedoc.json.
  */
 export const entryPoints: readonly EntryPoint[] = [
   { name: '.', source: 'src/index.ts' },
@@ -46,22 +46,22 @@ export const runtimeChoices: readonly RuntimeChoice[] = [
 
 export const command: Command = { name: 'campaign-client', source: 'src/cli/main.ts' }
 
-/** Where a module stands in `dist`, without extension. */
+/** The path of an entry point in `dist`, without extension. */
 export function outputOf({ name }: EntryPoint): string {
   return name === '.' ? 'index' : name.slice('./'.length)
 }
 
-/** The same for one side of a choice. */
+/** The path of one implementation in `dist`, without extension. */
 export function choiceOutputOf({ name }: RuntimeChoice, side: 'node' | 'default'): string {
   return `${name.slice('#'.length)}.${side === 'node' ? 'node' : 'portable'}`
 }
 
-/** By what name an entry point is imported. */
+/** The name under which partners import an entry point. */
 export function specifierOf({ name }: EntryPoint, packageName = 'campaign-client'): string {
   return `${packageName}${name.slice('.'.length)}`
 }
 
-/** Every name that our own code and tests may import instead of a path, and the module it stands for here. */
+/** Every name that code and tests import instead of a path, with its source file. */
 export const sourcesByName: Readonly<Record<string, string>> = Object.fromEntries([
   ...runtimeChoices.map((choice) => [choice.name, choice.node]),
   ...entryPoints.map((entry) => [specifierOf(entry), entry.source]),

@@ -1,6 +1,6 @@
 /**
- * Writes anew what follows from the source: `npm run generate`, or `npm run generate NAME …` for some of it. `--source`
- * leaves out what needs a build. With `--check` it writes nothing, and fails on what is stale.
+ * Writes the generated files: `npm run generate`, or `npm run generate NAME …` for some. `--source` skips those that need a
+ * build. `--check` writes nothing and fails when a file is stale.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -24,7 +24,7 @@ async function run({ name, generate }: Generator): Promise<void> {
   }
 }
 
-// The others import what this one writes, so they are loaded after it.
+// The other generators import the files that this one writes.
 await run(endpointExports)
 const { generators } = await import('./generators/index.ts')
 const { packedReports } = await import('./generators/packed-reports.ts')

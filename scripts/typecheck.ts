@@ -1,14 +1,13 @@
 /**
- * Compiles each kind of room with the types it may use: `npm run typecheck`. Portable code is compiled twice, once for Node
- * and once for workers, so that what it uses has to be in both: no `Buffer`, no `document`. It may load a module of Node's,
- * which is judged among its own kind only. The page of the console knows the browser alone. Tests, examples and scripts know Node and the page.
+ * Checks the types: `npm run typecheck`. Portable code is compiled twice, with the types of Node and with those of Workers, so
+ * that it uses only what both have: no `Buffer`, no `document`. The console's page is compiled with the types of browsers.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { pathTo } from './repository.ts'
 
-/** Each project, and the types that nothing may bring into it: one `reference` in a dependency would do. */
+/** Each project, and the types that no dependency may bring into it by a `reference`. */
 const PROJECTS: Readonly<Record<string, RegExp>> = {
   'src/tsconfig.json': /\/(?:@types\/node\/|lib\.dom\.)/,
   'src/tsconfig.node.json': /\/lib\.(?:dom|webworker)\./,
@@ -19,7 +18,7 @@ const PROJECTS: Readonly<Record<string, RegExp>> = {
 const [only] = process.argv.slice(2)
 process.exitCode = only === undefined ? await checkAll() : check(only)
 
-/** Each in a process of its own, side by side. */
+/** Checks the projects in parallel, one process each. */
 async function checkAll(): Promise<number> {
   const codes = await Promise.all(
     Object.keys(PROJECTS).map((project) => {
@@ -60,7 +59,7 @@ function check(project: string): number {
   program.emit()
   for (const diagnostic of diagnostics) report(diagnostic)
   const foreign = program.getSourceFiles().find(({ fileName }) => PROJECTS[project]?.test(fileName))
-  if (foreign !== undefined) console.error(`${project}: something brings in the types of ${foreign.fileName}`)
+  if (foreign !== undefined) console.error(`${project}: an import brings in the types of ${foreign.fileName}`)
   return diagnostics.length > 0 || foreign !== undefined ? 1 : 0
 }
 

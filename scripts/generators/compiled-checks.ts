@@ -6,12 +6,11 @@ import type { Generator } from './generator.ts'
 
 const FILE = 'src/schemas/compiled.ts'
 
-/** The answer that grows with a campaign and is asked for again and again; zod reads the others fast enough. */
+/** The one answer that is large and read often. zod is fast enough for the others. */
 const COMPILED = { userProgress: schemas.userProgress }
 
-const HEADER = `// Written by \`npm run generate compiled-checks\` from the schemas of src/endpoints, which stay the truth: a test holds both to the
-// same verdict. zod makes such code in the running process, with \`new Function\`, which content security policies and
-// Workers forbid.
+const HEADER = `// Written by \`npm run generate compiled-checks\` from the schemas in src/endpoints. A test compares the results of both.
+// zod can compile schemas at runtime only with \`new Function\`, which Workers forbid.
 import { isMetadata } from './fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -22,16 +21,16 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
 `
 
-/** Plain checks in place of the interpreter of schemas, for what is read often and is large. */
+/** Plain functions that check a value several times faster than zod does. */
 export const compiledChecks: Generator = {
   name: 'compiled-checks',
   generate: () => new Map([[FILE, formatted(FILE, `${HEADER}\n${checksOf(COMPILED)}`)]]),
 }
 
 /**
- * The code of a function for each schema, and for those it is made of.
+ * Returns the code of one function per schema, nested schemas included.
  *
- * @throws Error when a schema asks for something that the code would not
+ * @throws Error when a schema uses a feature that this generator can't express
  */
 export function checksOf(compiled: Readonly<Record<string, $ZodType>>): string {
   const checks = new Checks()
@@ -39,12 +38,12 @@ export function checksOf(compiled: Readonly<Record<string, $ZodType>>): string {
   return checks.code.join('\n')
 }
 
-/** One function for each schema of an object, named as the schema is exported. */
+/** Collects one function per object schema, named after the exported schema. */
 class Checks {
   readonly code: string[] = []
   readonly #names = new Map<$ZodType, string>()
 
-  /** The name of the function that tells whether a value fits. `place` names a schema that is not exported. */
+  /** Returns the name of the function for a schema. `place` names a schema that is not exported. */
   nameOf(schema: $ZodType, place: string, exported = false): string {
     const known = this.#names.get(schema)
     if (known !== undefined) return known
@@ -53,7 +52,7 @@ class Checks {
     this.#names.set(schema, name)
     const conditions = this.#fields(schema, place)
     this.code.push(
-      `/** Whether a value is one that the schema \`${schemaName}\` reads, as it is. */`,
+      `/** Whether the value fits the schema \`${schemaName}\`. */`,
       `${exported ? 'export ' : ''}function ${name}(value: unknown): boolean {`,
       `return ${['isObject(value)', ...conditions].join(' && ')}`,
       '}\n',
@@ -79,7 +78,7 @@ class Checks {
     return `${this.#test(schema, place)}(${value})`
   }
 
-  /** The name of what tests a value of that schema, or an expression in its place. */
+  /** Returns the name of the function that checks a value. */
   #test(schema: $ZodType, place: string): string {
     const { def } = (schema as $ZodTypes)._zod
     if (def.type === 'custom' && def.fn === isMetadata) return 'isMetadata'
@@ -91,7 +90,7 @@ class Checks {
     throw inexpressible(place, schema)
   }
 
-  /** `every` would pass over the holes of a sparse array, which are no items of the schema. */
+  /** Writes a loop, because `every` skips the holes of a sparse array. */
   #ofArray(test: string): string {
     const name = `${test}List`
     const known = this.code.some((line) => line.startsWith(`function ${name}(`))
@@ -110,7 +109,7 @@ class Checks {
 
 const hasChecks = (schema: $ZodType): boolean => (schema._zod.def.checks ?? []).length > 0
 
-/** Nothing is left out in silence: the interpreter would refuse what the code lets through. */
+/** Fails instead of generating a check that is weaker than the schema. */
 function inexpressible(place: string, schema: $ZodType): Error {
-  return new Error(`${place}: ${FILE} cannot express a schema of type ${schema._zod.def.type} with what it asks for`)
+  return new Error(`${place}: ${FILE} can't express this schema of type ${schema._zod.def.type}`)
 }

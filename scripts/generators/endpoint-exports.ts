@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs'
 import { formatted, pathTo, read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
-const ROOM = 'src/endpoints'
+const FOLDER = 'src/endpoints'
 
 /**
- * Lists of what the files of operations hold: the catalogue, the rules of the box, types for the root, schemas for
- * `campaign-client/schemas`, and the pairs of both for the test that holds them together.
+ * Lists made from the files of the operations: the catalogue, the rules of the local service, the exported types and schemas,
+ * and the pairs of type and schema for a test.
  */
 export const endpointExports: Generator = {
   name: 'endpoint-exports',
@@ -15,9 +15,9 @@ export const endpointExports: Generator = {
     const schemas = modules.flatMap(schemasOf)
     const inOrder = modules.map(operationOf).sort((one, other) => placeOf(one) - placeOf(other))
     return new Map([
-      written(`${ROOM}/catalogue.ts`, [
+      written(`${FOLDER}/catalogue.ts`, [
         ...modules.map((module) => `import ${operationOf(module)} from './${module}.ts'`),
-        '\n/** The catalogue: every operation of the service, once, in the order of the interface. */',
+        '\n/** Every operation of the service, in the order of the interface. */',
         `export const endpoints = { ${inOrder.join(', ')} } as const`,
       ]),
       written('src/testing/rules/index.ts', [
@@ -28,16 +28,16 @@ export const endpointExports: Generator = {
         `export const rules: { readonly [Name in OperationName]: Rule<Name> } = { ${inOrder.join(', ')} }`,
       ]),
       written(
-        `${ROOM}/operations.ts`,
+        `${FOLDER}/operations.ts`,
         modules.map((module) => `export * from './${module}.ts'`),
       ),
       written(
-        `${ROOM}/types.ts`,
+        `${FOLDER}/types.ts`,
         modules.map((module) => `export type { ${typesOf(module).join(', ')} } from './${module}.ts'`),
       ),
       written('test/schemas/type-by-schema.ts', [
         "import type * as campaign from 'campaign-client'\n",
-        '/** The type of every schema of an operation, by the rule that the README states: the same name in lower camel case. */',
+        '/** The type of every schema: the schema has the same name in lower camel case. */',
         'export interface TypeBySchema {',
         ...schemas.map((name) => `  ${name}: campaign.${name.charAt(0).toUpperCase()}${name.slice(1)}`),
         '}',
@@ -46,24 +46,24 @@ export const endpointExports: Generator = {
   },
 }
 
-/** The files that describe an operation: those that export one by default. */
+/** The files that define an operation: they have a default export. */
 const operationModules = (): string[] =>
-  readdirSync(pathTo(ROOM))
+  readdirSync(pathTo(FOLDER))
     .map((file) => file.replace(/\.ts$/, ''))
-    .filter((module) => /^export default /m.test(read(`${ROOM}/${module}.ts`)))
+    .filter((module) => /^export default /m.test(read(`${FOLDER}/${module}.ts`)))
     .sort()
 
-/** The name of an operation is that of its file in camel case, and that of its method. */
+/** The name of the operation and of its method: the file name in camel case. */
 const operationOf = (module: string): string => module.replace(/-\w/g, (part) => part.charAt(1).toUpperCase())
 
-/** Where its method stands in the client, whose methods are in the order of the interface. */
+/** The position of the method in the client. The client's methods are in the order of the interface. */
 const placeOf = (operation: string): number => {
   const place = read('src/client.ts').indexOf(`\n  ${operation}(request: `)
   return place < 0 ? Number.MAX_SAFE_INTEGER : place
 }
 
 const namesOf = (module: string, declaration: RegExp): string[] =>
-  [...read(`${ROOM}/${module}.ts`).matchAll(declaration)].map(([, name = '']) => name).sort()
+  [...read(`${FOLDER}/${module}.ts`).matchAll(declaration)].map(([, name = '']) => name).sort()
 const typesOf = (module: string): string[] => namesOf(module, /^export (?:interface|type) (\w+)/gm)
 const schemasOf = (module: string): string[] => namesOf(module, /^export const (\w+)/gm)
 

@@ -7,7 +7,7 @@ type Json = Record<string, unknown>
 /** The extension of the declarations and of the code, by how a partner loads them. */
 const FORMATS = { import: { types: 'd.ts', code: 'js' }, require: { types: 'd.cts', code: 'cjs' } } as const
 
-/** What package.json, tsconfig.base.json and typedoc.json say about entry points. */
+/** The fields of package.json, tsconfig.base.json and typedoc.json that name entry points. */
 export const entryPointFiles: Generator = {
   name: 'entry-points',
   generate: () =>
@@ -20,7 +20,7 @@ export const entryPointFiles: Generator = {
     ]),
 }
 
-/** A file of JSON with some fields replaced, each in the place where it was. */
+/** A JSON file with some fields replaced in place. */
 function edited(file: string, fields: (content: Json) => Json): [string, string] {
   const content = JSON.parse(read(file)) as Json
   return [file, formatted(file, JSON.stringify({ ...content, ...fields(content) }, null, 2))]
@@ -31,7 +31,7 @@ function packageFields(): Json {
     main: './dist/index.cjs',
     module: './dist/index.js',
     types: './dist/index.d.ts',
-    // For resolvers that do not read `exports`.
+    // For TypeScript with `moduleResolution: node10`, which ignores `exports`.
     typesVersions: {
       '*': Object.fromEntries(
         entryPoints

@@ -1,7 +1,7 @@
-/** What writes files that follow from others. */
+/** Derives files from other files. */
 export interface Generator {
-  /** As `npm run generate NAME` takes it. */
+  /** The name for `npm run generate NAME`. */
   readonly name: string
-  /** Gives the whole text of each of its files, by the path from the root of the repository. */
+  /** Returns the text of each file, by its path in the repository. */
   generate(): Promise<ReadonlyMap<string, string>> | ReadonlyMap<string, string>
 }

@@ -7,7 +7,7 @@ import { methodTables } from './method-tables.ts'
 import { openApi } from './openapi.ts'
 import { recipes } from './recipes.ts'
 
-/** Every generator whose files follow from the source alone. */
+/** The generators that need no build. */
 export const generators: readonly Generator[] = [
   endpointExports,
   compiledChecks,

@@ -11,7 +11,7 @@ import setReferrer from './set-referrer.ts'
 import setReferrerByRefId from './set-referrer-by-ref-id.ts'
 import updateUser from './update-user.ts'
 
-/** The catalogue: every operation of the service, once, in the order of the interface. */
+/** Every operation of the service, in the order of the interface. */
 export const endpoints = {
   getUserProgress,
   rewardWallet,

@@ -1,6 +1,5 @@
-// Written by `npm run generate compiled-checks` from the schemas of src/endpoints, which stay the truth: a test holds both to the
-// same verdict. zod makes such code in the running process, with `new Function`, which content security policies and
-// Workers forbid.
+// Written by `npm run generate compiled-checks` from the schemas in src/endpoints. A test compares the results of both.
+// zod can compile schemas at runtime only with `new Function`, which Workers forbid.
 import { isMetadata } from './fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -10,7 +9,7 @@ const isObject = (value: unknown): value is Fields =>
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
 
-/** Whether a value is one that the schema `taskEntry` reads, as it is. */
+/** Whether the value fits the schema `taskEntry`. */
 function isTaskEntry(value: unknown): boolean {
   return (
     isObject(value) &&
@@ -35,7 +34,7 @@ function isTextList(value: unknown): boolean {
   return true
 }
 
-/** Whether a value is one that the schema `questEntry` reads, as it is. */
+/** Whether the value fits the schema `questEntry`. */
 function isQuestEntry(value: unknown): boolean {
   return (
     isObject(value) &&
@@ -55,7 +54,7 @@ function isQuestEntryList(value: unknown): boolean {
   return true
 }
 
-/** Whether a value is one that the schema `challengeEntry` reads, as it is. */
+/** Whether the value fits the schema `challengeEntry`. */
 function isChallengeEntry(value: unknown): boolean {
   return (
     isObject(value) &&
@@ -74,7 +73,7 @@ function isChallengeEntryList(value: unknown): boolean {
   return true
 }
 
-/** Whether a value is one that the schema `rewardEntry` reads, as it is. */
+/** Whether the value fits the schema `rewardEntry`. */
 function isRewardEntry(value: unknown): boolean {
   return isObject(value) && isText(value.id) && isText(value.reward) && isText(value.type)
 }
@@ -85,7 +84,7 @@ function isRewardEntryList(value: unknown): boolean {
   return true
 }
 
-/** Whether a value is one that the schema `userProgress` reads, as it is. */
+/** Whether the value fits the schema `userProgress`. */
 export function isUserProgress(value: unknown): boolean {
   return (
     isObject(value) &&

@@ -9,7 +9,7 @@ import { checkSizes } from './checks/sizes.ts'
 import { attw, publint } from './checks/tools.ts'
 import { packPackage } from './packed-package.ts'
 
-/** Holds the packed tarball, as partners get it, against everything it promises. */
+/** The checks of the packed tarball: `npm run check:package`. */
 const checks: readonly PackageCheck[] = [
   publint,
   attw,
@@ -23,7 +23,7 @@ const checks: readonly PackageCheck[] = [
 ]
 
 if (process.argv.length > 2) {
-  console.error('check:package takes no arguments; npm run generate writes what it reads')
+  console.error('check:package takes no arguments')
   process.exit(2)
 }
 const packed = await packPackage()

@@ -1,23 +1,23 @@
 import { spawn } from 'node:child_process'
 
-/** What became of a command. */
+/** The result of a command. */
 export interface CommandResult {
-  /** The exit code; `null` when it was ended from outside, by its time limit for instance. */
+  /** The exit code; `null` when the command was killed, for example by its time limit. */
   readonly code: number | null
   readonly stdout: string
-  /** Standard output and error, as they came. */
+  /** Standard output and standard error, interleaved. */
   readonly output: string
   readonly seconds: number
 }
 
-/** How to run a command. */
+/** Options of a command. */
 export interface CommandOptions {
   readonly cwd: string
   readonly timeoutMs?: number
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a command to its end, and never throws for what the command did. */
+/** Runs a command. Never throws. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -51,7 +51,7 @@ export function runCommand(
   })
 }
 
-/** As {@link runCommand}, for a command that has to succeed. */
+/** Runs a command and returns its standard output. Throws when it fails. */
 export async function mustRun(command: string, args: readonly string[], options: CommandOptions): Promise<string> {
   const { code, output, stdout } = await runCommand(command, args, options)
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed (${code}):\n${output}`)

@@ -5,8 +5,8 @@ import { type CommandResult, runCommand } from './command.ts'
 import { packPackage, ROOT } from './packed-package.ts'
 
 /**
- * Installs the packed tarball into each project below test/consumers and runs its tests. Every project is copied away
- * first, so that nothing of the repository's node_modules can be found from there. Arguments choose projects by name.
+ * Installs the packed tarball into each project in test/consumers and runs its tests. Each project is copied to a temporary
+ * folder first, where it can't find the repository's node_modules. Arguments choose projects by name.
  */
 const HOME = join(ROOT, 'test/consumers')
 const CONCURRENT = 2

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { type PackedPackage, ROOT } from './packed-package.ts'
 
 /**
- * Lends a project that has the packed package and its dependency, and nothing else. It is far from the repository, whose
- * tsconfig.json and node_modules would otherwise be found on the way up.
+ * Runs a function in a temporary project that has only the packed package and zod. The project is outside the repository,
+ * so tools don't find the repository's tsconfig.json and node_modules.
  */
 export async function withInstalledProject<Result>(
   packed: PackedPackage,

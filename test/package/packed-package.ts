@@ -7,7 +7,7 @@ import { mustRun } from './command.ts'
 /** The repository. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Everything that decides what is in the tarball. */
+/** The inputs of the tarball. */
 const INPUTS = [
   'src',
   'docs',
@@ -30,30 +30,30 @@ export interface Manifest {
   readonly version: string
   readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | ByFormat<ExportTarget>>>
-  /** What our own files import by a name, for the runtime to choose. */
+  /** Internal names that the importing runtime resolves by a condition. */
   readonly imports: Readonly<Record<string, ByFormat<Readonly<Record<'node' | 'default', string>>>>>
 }
 
 type ByFormat<Target> = Readonly<Record<'import' | 'require', Target>>
 
-/** What one way of loading an entry point gets. */
+/** The files of an entry point in one format. */
 export interface ExportTarget {
   readonly types: string
   readonly default: string
 }
 
-/** The package as `npm publish` would send it. */
+/** The package as `npm publish` uploads it. */
 export interface PackedPackage {
-  /** The tarball. */
+  /** The path of the tarball. */
   readonly tarball: string
-  /** The same, unpacked. */
+  /** The folder with the unpacked tarball. */
   readonly directory: string
   readonly manifest: Manifest
   /** Its files, relative to `directory`. */
   readonly files: readonly string[]
 }
 
-/** Builds and packs the package, unless what is there was made from the very same inputs. */
+/** Builds and packs the package, or reuses the tarball of the same inputs. */
 export async function packPackage(): Promise<PackedPackage> {
   const store = join(ROOT, 'reports/package')
   const home = join(store, inputsHash())
@@ -99,7 +99,7 @@ function filesBelow(directory: string): string[] {
     readdirSync(directory, { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
-      // Made of what is counted already, and not in the tarball.
+      // The built site is not in the tarball.
       .filter((file) => !file.startsWith(join(ROOT, 'docs/site')))
       .sort()
   )

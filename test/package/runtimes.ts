@@ -6,9 +6,9 @@ import { withInstalledProject } from './installed-project.ts'
 import { packPackage } from './packed-package.ts'
 
 /**
- * Runs the behaviours of test/runtimes on the packed package, on every runtime it is made for, and prints a table.
- * `--only node,bun` runs these; `--quick` installs nothing and runs those that are there. Otherwise one that cannot be
- * run is a failure.
+ * Runs the behaviours of test/runtimes against the packed package on every supported runtime and prints a table.
+ * `--only node,bun` chooses runtimes. `--quick` installs nothing and runs the installed ones. Otherwise a missing runtime
+ * is a failure.
  */
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } })
 const { chosen, leftOut } = choose(values.only?.split(','), values.quick)

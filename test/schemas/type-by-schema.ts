@@ -1,7 +1,7 @@
 // Written by `npm run generate`, from the files of the operations.
 import type * as campaign from 'campaign-client'
 
-/** The type of every schema of an operation, by the rule that the README states: the same name in lower camel case. */
+/** The type of every schema: the schema has the same name in lower camel case. */
 export interface TypeBySchema {
   campaignInfo: campaign.CampaignInfo
   getCampaignInfoRequest: campaign.GetCampaignInfoRequest

@@ -6,24 +6,24 @@ import ts from 'typescript'
 import { type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
-const HOME = 'etc/api'
+const HOME = 'test/package/api'
 const FORMATS = ['import', 'require'] as const
 
 interface EntryPoint {
-  /** As it stands in package.json: `./webhook`. */
+  /** The key in `exports` of package.json, such as `./webhook`. */
   readonly path: string
-  /** The file of its report. */
+  /** The file name of the report. */
   readonly report: string
   readonly targets: Readonly<Record<'import' | 'require', ExportTarget>>
 }
 
 /**
- * The public surface, as its declarations say it, is kept in etc/api: a change of it shows in the diff, and one that
- * nobody recorded fails. Besides, the declarations must compile without any ambient types, say the same in both
- * formats, and promise exactly the values that the code has.
+ * Compares the public API in the declarations with the recorded one, so that every change of it shows in a diff. The
+ * declarations must also compile without ambient types, be equal in both formats, and declare exactly the values that
+ * the code exports.
  */
 export const checkApiReport: PackageCheck = {
-  title: 'public API: recorded in etc/api, the same in both formats, and really there',
+  title: 'public API: as recorded, equal in both formats, and exported by the code',
   async run(packed) {
     const entries = entryPoints(packed)
     const problems: string[] = []
@@ -31,7 +31,7 @@ export const checkApiReport: PackageCheck = {
     for (const surface of surfaces) problems.push(...surface.diagnostics())
     const known = new Set(entries.map(({ report }) => report))
     for (const report of readdirSync(join(ROOT, HOME)).filter((name) => !known.has(name))) {
-      problems.push(`${HOME}/${report} is of an entry point that is no more`)
+      problems.push(`${HOME}/${report} belongs to an entry point that no longer exists`)
     }
     for (const entry of entries) {
       const [esm, cjs] = surfaces.map((surface) => surface.render(entry)) as [string, string]
@@ -40,8 +40,8 @@ export const checkApiReport: PackageCheck = {
       const recorded = existsSync(file) ? readFileSync(file, 'utf8') : ''
       if (recorded !== esm) {
         problems.push(
-          `${entry.path}: the public API is not what ${HOME}/${entry.report} records. If that is meant, run ` +
-            `npm run generate and commit the change:\n${difference(recorded, esm)}`,
+          `${entry.path}: the public API differs from ${HOME}/${entry.report}. If you changed it on purpose, run ` +
+            `npm run generate and commit the file:\n${difference(recorded, esm)}`,
         )
       }
       for (const [index, format] of FORMATS.entries()) {
@@ -51,10 +51,10 @@ export const checkApiReport: PackageCheck = {
         problems.push(
           ...declared
             .filter((name) => !actual.includes(name))
-            .map((name) => `${entry.path}: ${name} is declared as a value, but is not in ${code}`),
+            .map((name) => `${entry.path}: ${name} is declared as a value, but ${code} does not export it`),
           ...actual
             .filter((name) => !declared.includes(name))
-            .map((name) => `${entry.path}: ${name} is in ${code}, but not declared`),
+            .map((name) => `${entry.path}: ${name} is exported by ${code}, but not declared`),
         )
       }
     }
@@ -62,7 +62,7 @@ export const checkApiReport: PackageCheck = {
   },
 }
 
-/** The public API of each entry point, by the file that records it. */
+/** The text of each report, by its path. */
 export function apiReports(packed: PackedPackage): Map<string, string> {
   const entries = entryPoints(packed)
   const surface = new Surface(packed, entries, 'import')
@@ -76,7 +76,7 @@ function entryPoints({ manifest }: PackedPackage): EntryPoint[] {
     const report = `${path === '.' ? 'index' : path.slice(2).replaceAll('/', '-')}.txt`
     entries.push({ path, report, targets })
   }
-  // The root repeats what others declare, so it comes last and refers to them.
+  // The root exports declarations of other entry points again. It comes last and refers to them.
   return entries.sort((a, b) => Number(a.path === '.') - Number(b.path === '.'))
 }
 
@@ -86,7 +86,7 @@ async function valuesOf(file: string, format: (typeof FORMATS)[number]): Promise
   return Object.keys(module as object).sort()
 }
 
-/** Lines that came and went; enough to see what happened without a diff at hand. */
+/** The removed and the added lines. */
 function difference(before: string, after: string): string {
   const [old, now] = [before.split('\n'), after.split('\n')]
   const gone = old.filter((line) => !now.includes(line)).map((line) => `- ${line}`)
@@ -100,7 +100,7 @@ class Surface {
   readonly #checker: ts.TypeChecker
   readonly #directory: string
   readonly #files: ReadonlyMap<EntryPoint, string>
-  /** The entry point that prints a declaration; the others refer to it. */
+  /** The entry point whose report has the declaration; the others refer to it. */
   readonly #owners = new Map<ts.Symbol, EntryPoint>()
   readonly #printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind.LineFeed })
 
@@ -126,7 +126,7 @@ class Surface {
     }
   }
 
-  /** What a partner who checks libraries (`skipLibCheck: false`) would be told about our files. */
+  /** The errors that a partner with `skipLibCheck: false` sees. */
   diagnostics(): string[] {
     return this.#program
       .getSourceFiles()
@@ -141,7 +141,7 @@ class Surface {
       })
   }
 
-  /** The names that exist when the program runs, sorted. */
+  /** The names of exported values, sorted. */
   values(entry: EntryPoint): string[] {
     return this.#exports(entry)
       .filter((symbol) => (this.#resolve(symbol).flags & ts.SymbolFlags.Value) !== 0 && !isTypeOnly(symbol))
@@ -188,7 +188,6 @@ class Surface {
   #print(symbol: ts.Symbol, name: string): string {
     return (symbol.declarations ?? [])
       .map((declaration) => {
-        // `const` is a declaration within a list within the statement.
         const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration
         const text = this.#printer.printNode(ts.EmitHint.Unspecified, node, declaration.getSourceFile())
         const plain = text.replace(/^(?:export |declare )+/, '')
@@ -197,7 +196,7 @@ class Surface {
       .join('\n')
   }
 
-  /** What the declaration needs, and partners can reach only through it: part of the surface all the same. */
+  /** Collects the types that a declaration uses and no entry point exports. */
   #collectHidden(symbol: ts.Symbol, found: Map<string, string>): void {
     const visit = (node: ts.Node): void => {
       if (ts.isIdentifier(node)) {

@@ -8,7 +8,7 @@ import { withInstalledProject } from '../installed-project.ts'
 import type { PackedPackage } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
-/** What the page of the console may weigh, script and style together, in bytes gzipped. */
+/** Limit of the console's page, script and style together, in bytes gzipped. */
 const PAGE_LIMIT = 60_000
 const WORDS: readonly (readonly string[])[] = [
   ['--help'],
@@ -24,9 +24,9 @@ const WORDS: readonly (readonly string[])[] = [
 /** Whether a file of the tarball belongs to the command or its page, which bundle their dependencies. */
 export const isOfCommand = (file: string): boolean => /^dist\/(?:cli|console)\//.test(file)
 
-/** The command as it is installed: what it loads is there, it runs, and the page of its console is light. */
+/** The installed command runs, loads only what is installed, and its page is small. */
 export const checkCommand: PackageCheck = {
-  title: 'the command: it runs as installed, loads nothing foreign, and its page is light',
+  title: 'the command runs, loads only what is installed, and its page is small',
   async run(packed) {
     const [bin] = Object.values(packed.manifest.bin)
     if (bin === undefined || !existsSync(join(packed.directory, bin))) {
@@ -50,7 +50,7 @@ export const checkCommand: PackageCheck = {
   },
 }
 
-/** Everything the command can load that is not its own: Node, the package itself by its public names, and what comes with it. */
+/** Imports of the command besides its own files, Node's modules, the package's public names and zod. */
 async function foreignImports({ directory, manifest }: PackedPackage, bin: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: directory,
@@ -79,7 +79,7 @@ async function foreignImports({ directory, manifest }: PackedPackage, bin: strin
   return [...foreign].map((path) => `the command loads ${path}, which partners do not install`)
 }
 
-/** Asks the running console for its page, as a browser does. */
+/** Requests the page from the running console. */
 async function weighPage(project: string, command: string, problems: string[]): Promise<string[]> {
   const probe = `
     import { spawn } from 'node:child_process'

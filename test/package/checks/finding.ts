@@ -1,14 +1,14 @@
 import type { PackedPackage } from '../packed-package.ts'
 
-/** What a check found. */
+/** The result of a check. */
 export interface Finding {
-  /** What is wrong, and what to do. Empty when all is well. */
+  /** The failures, each with what to do. */
   readonly problems: readonly string[]
-  /** Figures worth a line even when all is well. */
+  /** Figures to print. */
   readonly notes: readonly string[]
 }
 
-/** One thing that must hold for the packed package. */
+/** A check of the packed package. */
 export interface PackageCheck {
   readonly title: string
   run(packed: PackedPackage): Promise<Finding>

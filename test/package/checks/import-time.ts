@@ -8,8 +8,7 @@ import type { Finding, PackageCheck } from './finding.ts'
 const ROUNDS = 11
 
 /**
- * How long a cold import takes. Reported, not judged: a time depends on the machine and on what else it does, and a
- * check that fails by chance is soon ignored.
+ * Measures how long a cold import takes. Only reported: a time depends on the machine and its load.
  */
 export const measureImportTime: PackageCheck = {
   title: 'import time (reported only)',
@@ -23,9 +22,8 @@ async function measure(project: string): Promise<Finding> {
     empty: write(project, 'empty', ''),
     root: write(project, 'root', "import 'campaign-client'"),
     webhook: write(project, 'webhook', "import 'campaign-client/webhook'"),
-    // With the argument below: what a script asks for.
     command: join(project, 'node_modules/campaign-client/dist/cli/main.js'),
-    // Inside the repository, where the bundled packages are installed on their own.
+    // Inside the repository, where the bundled packages are installed.
     peers: write(peers, 'peers', "import 'ky'\nimport 'zod'\nimport 'jose'"),
   }
   const times: Record<keyof typeof contestants, number[]> = { empty: [], root: [], webhook: [], command: [], peers: [] }

@@ -5,7 +5,7 @@ import type { PackageCheck } from './finding.ts'
 
 export const NOTICES = 'THIRD-PARTY-NOTICES.md'
 
-/** The licences of what we bundle go with it: exactly the packages whose modules are in the build. */
+/** The notices list exactly the packages whose code is in the build. */
 export const checkNotices: PackageCheck = {
   title: `${NOTICES} has the licence of every bundled package`,
   async run(packed) {
@@ -30,12 +30,12 @@ function bundledPackages({ directory, files }: PackedPackage): string[] {
   return [...names].sort()
 }
 
-/** Where a licence goes over from its title and copyright, which are each package's own, to what others say word for word. */
+/** The first line of a licence's terms, after its title and copyright. */
 const TERMS = /^Permission /m
 
 interface Licence {
   readonly name: string
-  /** The package, and its title and copyright. */
+  /** The package with its title and copyright. */
   readonly section: string
   readonly terms: string
 }
@@ -64,7 +64,7 @@ function licenceOf(name: string): Licence {
   }
 }
 
-/** Terms of the same words stand once, below all packages that have them. */
+/** Identical terms are printed once, after all packages that have them. */
 function renderNotices(names: readonly string[]): string {
   const groups = new Map<string, Licence[]>()
   for (const licence of names.map(licenceOf)) {
@@ -78,8 +78,8 @@ function renderNotices(names: readonly string[]): string {
   ])
   return [
     '# Third-party notices',
-    'The files in `dist/` contain code of the packages below, each under its own licence. Its title and copyright stand below its ' +
-      'name; its terms stand once, below all packages that have the same.',
+    'The files in `dist/` contain code of the packages below, each under its own licence. Packages with identical terms are ' +
+      'grouped: each has its title and copyright, and the terms follow once.',
     ...sections,
   ]
     .join('\n\n')

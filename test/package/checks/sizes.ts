@@ -39,9 +39,9 @@ const BUNDLES: readonly BundleBudget[] = [
 const PACKED_LIMIT = 700
 const UNPACKED_LIMIT = 2_500
 
-/** What the package costs those who ship it to others, and those who install it. */
+/** The size of bundles that use the package, of the tarball and of the installed package. */
 export const checkSizes: PackageCheck = {
-  title: 'sizes stay within their budgets',
+  title: 'sizes are within their limits',
   async run(packed) {
     const problems: string[] = []
     const notes: string[] = []

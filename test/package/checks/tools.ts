@@ -10,8 +10,8 @@ const tool = (title: string, command: string, args: readonly string[]): PackageC
   },
 })
 
-/** The rules of publint about package.json and the files it names. */
+/** publint checks package.json and the files it names. */
 export const publint = tool('publint --strict', 'publint', ['--strict'])
 
-/** Whether types and code agree under every module resolution TypeScript has, node10 included. */
+/** attw checks that types and code agree under every module resolution of TypeScript, node10 included. */
 export const attw = tool('attw, every resolution', 'attw', ['--profile', 'strict', '--no-color'])

@@ -1,0 +1,25 @@
+/** A part of the source, and the tests that must notice a mistake in it. */
+interface Module {
+  /** Globs of the files that are mutated. */
+  readonly mutate: readonly string[]
+  /** Globs of the tests. */
+  readonly tests: readonly string[]
+}
+
+/** The modules that `npm run test:mutants -- NAME` knows. */
+export const MODULES: Readonly<Record<string, Module>> = {
+  http: { mutate: ['src/http/**/*.ts'], tests: ['test/{client,http}/*.test.ts', 'test/node/node-transport.test.ts'] },
+  node: { mutate: ['src/node/*.ts'], tests: ['test/node/*.test.ts'] },
+  progress: { mutate: ['src/progress/*.ts'], tests: ['test/progress/*.test.ts'] },
+  verify: { mutate: ['src/webhook/{verify,event}/*.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
+  receiver: {
+    mutate: ['src/webhook/receiver/**/*.ts'],
+    tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/*.test.ts'],
+  },
+  /** Needs the servers: `.ci/services npm run test:mutants -- stores`. */
+  stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
+  /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
+  bulk: { mutate: ['src/bulk/**/*.ts'], tests: ['test/bulk/!(kills|queues|full-disk).test.ts'] },
+  testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/*.test.ts'] },
+  console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/server/*.test.ts'] },
+}
