@@ -91,7 +91,14 @@ export class Delivery {
     const { key, onError } = this.#claim
     const lease = this.#lease
     try {
-      const running = handle(event, { signal: lease.signal, rawBody, key, secretIndex })
+      const running = handle(event, {
+        get signal() {
+          return lease.signal
+        },
+        rawBody,
+        key,
+        secretIndex,
+      })
       // Only an object or a function can be awaited.
       if ((typeof running === 'object' && running !== null) || typeof running === 'function') lease.hold()
       await running

@@ -21,7 +21,7 @@ const AFTER_LIMIT = 'Its claim is released when it ends, or lapses with its leas
 export class Lease {
   readonly #claim: ClaimedDelivery
   readonly #limit: RunLimit
-  readonly #controller = new AbortController()
+  #controller: AbortController | undefined
   /** All on the monotonic clock. */
   #expiresAt: number
   #extendAt: number
@@ -47,6 +47,11 @@ export class Lease {
 
   /** Fires when the claim is no longer held. Never fires after `end()`. */
   get signal(): AbortSignal {
+    // Created on demand: few handlers use it, and creating one takes as long as verifying a message.
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#lost !== undefined) this.#controller.abort(this.#lost)
+    }
     return this.#controller.signal
   }
 
@@ -67,7 +72,7 @@ export class Lease {
     this.end()
     this.#lost = reason
     this.#claim.onError(reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
-    this.#controller.abort(reason)
+    this.#controller?.abort(reason)
   }
 
   #wake(): void {

@@ -35,9 +35,9 @@ interface Entry {
  * It recognises duplicates that reach this process. It is empty after a restart, and every process, machine or isolate
  * has its own: with more than one of them use `redisStore` or `postgresStore`.
  *
- * When `maxEntries` is reached, expired entries are removed first, then the deliveries that were done longest ago; those
- * are handled again when they are sent again. A claim that is held is never removed: when all entries are held claims,
- * `claim` rejects, and the receiver answers 503 so that the service retries.
+ * When `maxEntries` is reached, the oldest entries are removed: deliveries that were done longest ago, and lapsed claims. A
+ * removed delivery is handled again when it is sent again. A claim that is held is never removed: when all entries are held
+ * claims, `claim` rejects, and the receiver answers 503 so that the service retries.
  *
  * @returns a store whose methods reject with `TypeError` for an empty key, or a lease or retention that is not a positive
  *   number of milliseconds
@@ -53,13 +53,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
 
   function makeRoom(time: number): void {
     if (entries.size < maxEntries) return
-    for (const [key, entry] of entries) if (entry.until <= time) entries.delete(key)
-    if (entries.size < maxEntries) return
-    // Removes some more at once, so that not every claim of a full store passes over all entries.
-    let excess = entries.size - maxEntries + 1 + Math.floor(maxEntries / 1000)
+    // Some more at once, because each pass starts with the places of entries that were removed before.
+    let excess = entries.size - maxEntries + 1 + Math.floor(maxEntries / 100)
     for (const [key, entry] of entries) {
+      if (entry.state === 'claimed' && entry.until > time) continue
+      entries.delete(key)
+      excess -= 1
       if (excess === 0) return
-      if (entry.state === 'done' && entries.delete(key)) excess -= 1
     }
     if (entries.size < maxEntries) return
     throw new Error(`memoryStore: all ${maxEntries} entries are deliveries being handled. Raise maxEntries.`)
