@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
+import { diagnoseWebhook } from 'campaign-client/webhook'
 import express, { type RequestHandler } from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { activity, signedHeaders } from '../../signed-message.ts'
+import { activity, HEADER, SECRET, signedHeaders } from '../../signed-message.ts'
 import { type ObservedReceiver, observedReceiver } from '../observed-receiver.ts'
 
 interface Mounted extends ObservedReceiver {
@@ -71,6 +72,27 @@ describe('Express 5', () => {
   ])('with %s in front', async (_, parser) => {
     const { post } = await mounted(parser)
     expect((await post(message())).status).toBe(200)
+  })
+
+  test('with express.text() in front that reads another charset: diagnose() finds what diagnoseWebhook finds', async () => {
+    const given: unknown[] = []
+    const keep: RequestHandler = (request, _response, next) => {
+      given.push(request.body)
+      next()
+    }
+    const { post, rejections } = await mounted(express.text({ type: '*/*', defaultCharset: 'latin1' }), keep)
+    const body = message()
+    expect((await post(body)).status).toBe(401)
+    const found = rejections[0]?.diagnose().map(({ code }) => code)
+    expect(found).toEqual(['wrong_charset'])
+    const signature = signedHeaders(body)[HEADER]
+    expect(diagnoseWebhook(SECRET, given[0] as string, signature).map(({ code }) => code)).toEqual(found)
+  })
+
+  test('with express.json() in front: diagnose() finds what diagnoseWebhook finds', async () => {
+    const { post, rejections } = await mounted(express.json())
+    expect((await post(message())).status).toBe(500)
+    expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(['parsed_body'])
   })
 
   test('too large', async () => {
