@@ -1,6 +1,6 @@
 /**
- * A run over a million rows from a generator, with a client that answers at once, in a process that runs nothing else.
- * Arguments: the ledger, and how many rows. Tells its parent the most resident memory, and when it first sent.
+ * Runs over generated rows with a client that answers at once. Arguments: the ledger and the number of rows. Sends the maximum of
+ * resident memory and the time of the first request to the parent.
  */
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 

@@ -9,12 +9,12 @@ import { OURS, type Subject } from './harness.ts'
 const ROWS = 1_000_000
 const MEGABYTE = 2 ** 20
 
-/** What a million rows take of memory, and of time when the run is resumed. */
+/** Measures the memory and the resume time of a million rows. */
 export default async function (): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'campaign-bench-'))
   const path = join(folder, 'awards.ledger')
   const first = await runOf(path, ROWS)
-  // One row more each time: it is sent when all of the ledger is read and all rows before it are passed over.
+  // Each resumed run has one row more, which is sent after the ledger is read and all other rows are skipped.
   const resumed: Run[] = []
   for (let more = 1; more <= 3; more++) resumed.push(await runOf(path, ROWS + more))
   await rm(folder, { recursive: true })
@@ -22,21 +22,20 @@ export default async function (): Promise<Subject> {
   return {
     title: 'A million awards',
     about:
-      'A run over 1 000 000 rows from a generator, and runs that resume it with one row more, each in a process of its own, ' +
-      'with a client that answers at once: the most resident memory, and the time from the call of `rewardWallets` to the ' +
-      'first request. These are no ratios, and travel as badly.',
+      'A run over 1 000 000 rows, and runs that resume it with one row more, with a client that answers at once: the maximum of ' +
+      'resident memory, and the time from calling `rewardWallets` to the first request. Absolute values of this machine.',
     measure: 'amount',
     groups: [
       {
         title: 'Resident memory, MB',
         unitUs: [],
-        aims: { [OURS]: 150 },
+        limits: { [OURS]: 500 },
         results: [{ name: OURS, samples: megabytes }],
       },
       {
         title: 'Seconds to the first request, resumed',
         unitUs: [],
-        aims: { [OURS]: 5 },
+        limits: { [OURS]: 10 },
         results: [{ name: OURS, samples: resumed.map(({ firstMs }) => firstMs / 1_000) }],
       },
     ],

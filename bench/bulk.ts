@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { CampaignClient, type RewardWalletRequest } from 'campaign-client'
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { nodeTransport } from 'campaign-client/node'
-import { OURS, ratios, type Subject } from './harness.ts'
+import { cpuTime, OURS, ratios, type Subject } from './harness.ts'
 import { inParallel } from './in-parallel.ts'
 
 const AWARDS = 10_000
@@ -15,10 +15,10 @@ const AT_ONCE = 16
 const ROUNDS = 5
 const TOKEN = 'a-token'
 
-/** 10 000 awards against the service in a box, beside a loop that only sends. */
+/** Measures 10 000 awards beside a loop that only sends. */
 export default async function (): Promise<Subject> {
-  const box: ChildProcess = fork(fileURLToPath(new URL('./box.mjs', import.meta.url)), { execArgv: [] })
-  const [baseUrl] = (await once(box, 'message')) as [string]
+  const service: ChildProcess = fork(fileURLToPath(new URL('./local-service.mjs', import.meta.url)), { execArgv: [] })
+  const [baseUrl] = (await once(service, 'message')) as [string]
   const folder = await mkdtemp(join(tmpdir(), 'campaign-bench-'))
   const transport = nodeTransport()
   let ledgers = 0
@@ -36,29 +36,28 @@ export default async function (): Promise<Subject> {
   const samples = contestants.map((): number[] => [])
   for (let round = -1; round < ROUNDS; round++) {
     for (const [place, { run }] of contestants.entries()) {
-      box.send('forget')
-      await once(box, 'message')
-      const begin = performance.now()
+      service.send('forget')
+      await once(service, 'message')
+      const before = cpuTime()
       await run()
-      if (round >= 0) samples[place]?.push(((performance.now() - begin) / AWARDS) * 1_000)
+      if (round >= 0) samples[place]?.push((cpuTime() - before) / AWARDS)
     }
   }
   transport.close()
-  box.disconnect()
+  service.disconnect()
   await rm(folder, { recursive: true })
   const unit = samples[0] ?? []
   return {
     title: 'Bulk awards',
     about:
-      `${AWARDS} awards against the service in a box, in another process on loopback, ${AT_ONCE} at once: the time they ` +
-      'take. The bare loop sends them with `fetch` and looks at the status; ours writes each intent and each verdict to a ' +
-      'ledger on the disk as well, and flushes them.',
+      `CPU time of ${AWARDS} awards to the local service in another process, ${AT_ONCE} at once. The bare loop sends them with ` +
+      '`fetch`; ours also writes and flushes each intent and each verdict to a ledger on disk.',
     measure: 'ratio',
     groups: [
       {
         title: `${AWARDS} awards`,
         unitUs: unit,
-        aims: { [OURS]: 1 },
+        limits: { [OURS]: 0.7 },
         results: contestants.map(({ name }, place) => ({ name, samples: ratios(samples[place] ?? [], unit) })),
       },
     ],

@@ -5,47 +5,47 @@ export interface Spread {
   readonly q3: number
 }
 
-/** What is measured, and what it is measured against. */
+/** One implementation of the measured work. */
 export interface Contestant {
   readonly name: string
   /** Does the work `times` times. */
   readonly run: (times: number) => void | Promise<void>
 }
 
-/** One line of a table, one bar of a picture. */
+/** One line of a table. */
 export interface Result {
   readonly name: string
-  /** What its rounds gave, in the measure of the subject. */
+  /** One value per round. */
   readonly samples: readonly number[]
 }
 
-/** What is compared with one another: one size, one way of calling. */
+/** A comparison: one size, one concurrency. */
 export interface Group {
   readonly title: string
-  /** What the first contestant, the unit of the ratios, took in each round. No other machine will repeat it. */
+  /** Microseconds of the first contestant in each round: the unit of the ratios. */
   readonly unitUs: readonly number[]
   readonly results: readonly Result[]
-  /** What the median of a contestant should not exceed, or for a rate reach, by its name. */
-  readonly aims?: Readonly<Record<string, number>>
-  /** Where it is another than that of the subject. */
+  /** The limit of a contestant's median: a maximum, or a minimum for a rate. */
+  readonly limits?: Readonly<Record<string, number>>
+  /** Replaces the measure of the subject. */
   readonly measure?: Measure
 }
 
-/** How a value is written: a ratio, bytes kept per call, an amount of what the title of the group says, or so many a second. */
+/** How a value is written: a ratio, bytes per call, an amount in the unit of the title, or a number per second. */
 export type Measure = 'ratio' | 'bytes' | 'amount' | 'rate'
 
-/** Everything measured on one subject. Each subject has a file whose default export measures it. */
+/** The results of one subject. The default export of its file measures it. */
 export interface Subject {
   readonly title: string
-  /** What is measured, against what and how, in sentences. */
+  /** Describes the measurement. */
   readonly about: string
   readonly measure: Measure
   readonly groups: readonly Group[]
 }
 
-/** The name of the package's own line; others of its own begin with it. */
+/** The name of the package in tables. */
 export const OURS = 'campaign-client'
-/** Its client with the transport of that entry. */
+/** The client with `nodeTransport()`. */
 export const OURS_ON_NODE = `${OURS}/node`
 
 export function spread(samples: readonly number[]): Spread {
@@ -59,7 +59,7 @@ export function spread(samples: readonly number[]): Spread {
   return { q1: at(0.25), median: at(0.5), q3: at(0.75) }
 }
 
-/** CPU time of this process so far, all threads, in microseconds. Other processes on the machine do not count. */
+/** CPU time of this process so far, all threads, in microseconds. */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage()
   return user + system
@@ -67,22 +67,21 @@ export function cpuTime(): number {
 
 export interface Plan {
   readonly title: string
-  readonly aims?: Readonly<Record<string, number>>
+  readonly limits?: Readonly<Record<string, number>>
   /**
-   * How often a contestant does its work in one sample. Enough for the garbage collector to run several times in it:
-   * in short samples each would clear away what the one before has left.
+   * How often a contestant does its work in one sample. Many enough that the garbage collector runs several times within the
+   * sample.
    */
   readonly times: number
-  /** In each process. */
+  /** Rounds per process. */
   readonly rounds: number
-  /** Rounds before the counted ones, in which the code gets compiled. */
+  /** Uncounted rounds at the start, while the code is compiled. */
   readonly warmUp: number
 }
 
 /**
- * Lets the first contestant and one rival take turns, and gives for each its CPU time as a ratio to the first one's at
- * about the same time: what slows the machine for a while slows both. The others stay without samples. They would only
- * disturb: what one library leaves in the heap and in the compiled code of the platform slows the next one.
+ * Lets the first contestant and one rival take turns and divides their CPU times, so that a slow machine slows both. Only
+ * two share a process, since libraries in one process slow each other.
  */
 export async function compare(contestants: readonly Contestant[], rival: number, plan: Plan): Promise<Group> {
   const samples = contestants.map((): number[] => [])
@@ -95,19 +94,19 @@ export async function compare(contestants: readonly Contestant[], rival: number,
   return {
     title: plan.title,
     unitUs: unit,
-    ...(plan.aims && { aims: plan.aims }),
+    ...(plan.limits && { limits: plan.limits }),
     results: contestants.map(({ name }, index) => ({ name, samples: ratios(samples[index] ?? [], unit) })),
   }
 }
 
-/** Has samples taken of the first contestant and of a rival, in turn. Those of the warm-up do not count. */
+/** Takes samples of the first contestant and of a rival in turn. */
 export async function takeTurns(
   rival: number,
   { warmUp, rounds }: Pick<Plan, 'warmUp' | 'rounds'>,
   take: (place: number, counts: boolean) => Promise<void>,
 ): Promise<void> {
   for (let round = -warmUp; round < rounds; round++) {
-    // First, rival, rival, first: each follows the other as often as itself.
+    // The order alternates: first, rival, rival, first.
     for (const place of round % 2 === 0 ? [0, rival] : [rival, 0]) await take(place, round >= 0)
   }
 }
@@ -115,8 +114,7 @@ export async function takeTurns(
 const NEIGHBOURS = 2
 
 /**
- * Samples divided by what the unit took in the rounds around each. One sample of the unit alone would add its own
- * chance to everything, and hide its own spread.
+ * Divides each sample by the median of the unit's samples in the rounds around it.
  */
 export function ratios(samples: readonly number[], unit: readonly number[]): number[] {
   return samples.map((took, round) => {
@@ -125,7 +123,7 @@ export function ratios(samples: readonly number[], unit: readonly number[]): num
   })
 }
 
-/** What several processes found of the same subject, as one. */
+/** Merges the results of several processes. */
 export function pool([first, ...others]: readonly [Subject, ...Subject[]]): Subject {
   const groups = first.groups.map((group, place) => {
     const found = [group, ...others.flatMap(({ groups }) => groups[place] ?? [])]

@@ -1,4 +1,4 @@
-/** Makes that many calls, that many of them at once. */
+/** Makes calls with a fixed concurrency. */
 export async function inParallel(atOnce: number, calls: number, call: () => Promise<unknown>): Promise<void> {
   let left = calls
   const worker = async (): Promise<void> => {

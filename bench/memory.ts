@@ -6,7 +6,7 @@ import { httpClients } from './http-clients.ts'
 import { startServer } from './loopback.ts'
 import type { MemoryTask } from './memory-of-one.ts'
 
-/** What 20 000 calls leave behind. */
+/** Measures the memory that 20 000 calls keep. */
 export default async function (): Promise<Subject> {
   const { origin, stop } = await startServer()
   const clients = httpClients(origin, 5)
@@ -18,24 +18,23 @@ export default async function (): Promise<Subject> {
   }
   signalled.push(await measureOne({ origin, name: 'fetch + AbortSignal.any', signal: true }))
   stop()
-  const aims = { [OURS]: 15, [OURS_ON_NODE]: 15 }
+  const limits = { [OURS]: 15, [OURS_ON_NODE]: 15 }
   return {
     title: 'Memory',
     about:
-      'Heap in use after a full collection, over 20 000 calls of 1 KB, 16 at once, in a process of its own: bytes kept ' +
-      'per call, measured every 2 000, as median and quartiles over all pairs at least 10 000 calls apart.',
+      'Bytes kept per call: heap in use after a full collection, over 20 000 calls of 1 KB, 16 at once, each client in its own ' +
+      'process.',
     measure: 'bytes',
     groups: [
-      { title: 'Without a signal', unitUs: [], aims, results: plain },
-      { title: 'With one AbortSignal that outlives all calls', unitUs: [], aims, results: signalled },
+      { title: 'Without a signal', unitUs: [], limits, results: plain },
+      { title: 'With one AbortSignal that outlives all calls', unitUs: [], limits, results: signalled },
     ],
   }
 }
 
 async function measureOne(task: MemoryTask): Promise<Result> {
   const child = fork(fileURLToPath(new URL('./memory-of-one.mjs', import.meta.url)), [JSON.stringify(task)], {
-    // Compiled code stays, or each collection would throw some away, to be compiled and counted again. And no warnings:
-    // Node rightly complains of those that leave their listeners on the signal, call by call.
+    // Keeps compiled code, which would otherwise be collected and counted again. No warnings about leaked listeners.
     execArgv: ['--expose-gc', '--no-flush-bytecode', '--no-warnings'],
   })
   const ended = once(child, 'exit').then(([code]) => {

@@ -1,6 +1,6 @@
 import { type Measure, spread } from './harness.ts'
 
-/** A value as it stands in tables and pictures. */
+/** A value as tables show it. */
 export function written(measure: Measure, value: number): string {
   if (measure === 'bytes') return signed(Math.round(value))
   if (measure === 'rate') return `${Number(value.toPrecision(2))}`
@@ -15,7 +15,7 @@ export function writtenSpread(measure: Measure, samples: readonly number[]): str
   return `${written(measure, median)} (${written(measure, q1)} to ${written(measure, q3)})`
 }
 
-/** Microseconds in a unit that people read. */
+/** A time in a readable unit. */
 export function writtenTime(microseconds: number): string {
   const [value, unit] =
     microseconds < 1

@@ -1,7 +1,7 @@
-/** A bare handler, and receivers by their store or by the client of it. */
+/** A bare handler, and receivers by their store. */
 export type ReceiverKind = 'bare' | 'memory' | 'redis' | 'ioredis' | 'pg' | 'postgres'
 
-/** What a receiver took and handled since it was started. */
+/** What a receiver has used and handled since its start. */
 export interface ReceiverUse {
   /** CPU time, in microseconds. */
   readonly cpu: number
@@ -12,8 +12,7 @@ export interface ReceiverUse {
 }
 
 /**
- * What a receiver is asked: its use as it is, or after a full collection. That empties what a busy process has grown for
- * short-lived objects, and makes the next thousands of messages dearer.
+ * Asks a receiver for its use, before or after a full collection. A collection slows the next thousands of messages.
  */
 export type ReceiverQuestion = 'use' | 'use, collected'
 

@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks, in a process of its own, so that its CPU time is its own. Which one, the first argument says.
- * Tells its parent the port, and on every message what it took and handled so far.
+ * A webhook receiver in its own process. The first argument chooses its kind. Sends its port to the parent, and its use on
+ * every message.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
@@ -21,7 +21,7 @@ let handled = 0
 
 const stores: Readonly<Record<Exclude<ReceiverKind, 'bare'>, (url: string) => DeliveryStore | Promise<DeliveryStore>>> =
   {
-    // Fewer than there are messages, so that it has to forget.
+    // Fewer than the messages, so that old entries are dropped.
     memory: () => memoryStore({ maxEntries: 10_000 }),
     redis: async (url) => redisStore(await createClient({ url }).connect(), { prefix: 'bench:redis:' }),
     ioredis: (url) => redisStore(new Redis(url), { prefix: 'bench:ioredis:' }),

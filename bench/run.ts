@@ -1,26 +1,18 @@
 /**
- * Measures the subjects, prints a table of each, draws docs/pictures/bench-*.svg and writes docs/benchmarks.md.
- * `npm run bench -- call decode` measures only these, and leaves the page alone; `npm run bench -- --page` measures
- * nothing, and writes the page from what was measured last of each subject here. The others stay on it as they are.
+ * Measures every subject, prints a table of each and writes docs/benchmarks.md. `npm run bench -- call verify` measures only these
+ * and does not write the page.
  */
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import type { Subject } from './harness.ts'
-import { type Measured, page, plainTable, sectionOf } from './page.ts'
-import { draw } from './plot.ts'
+import { page, plainTable } from './page.ts'
 import { compileBench, measureSubject } from './subjects.ts'
 
 /**
- * In how many processes each pair of contestants is measured. What is compiled while it runs takes a tenth more or less
- * from one process to the next, all its rounds through. Those without a number start processes as they need them.
+ * The number of processes per pair of contestants. Compilation varies by a tenth between processes, so a pair is measured in
+ * several. Subjects without a number start their own processes.
  */
 const PROCESSES: Readonly<Record<string, number | undefined>> = {
   call: 2,
-  'node-call': 3,
-  throughput: 1,
-  latency: 1,
-  'in-flight': undefined,
-  decode: 3,
   verify: 3,
   'cold-import': undefined,
   memory: undefined,
@@ -29,42 +21,21 @@ const PROCESSES: Readonly<Record<string, number | undefined>> = {
   receiver: undefined,
 }
 const SUBJECTS = Object.keys(PROCESSES)
-const docs = new URL('../docs/', import.meta.url)
-/** What was measured, one file for each subject. */
-const kept = new URL('node_modules/.cache/measured/', import.meta.url)
 
-const pageOnly = process.argv.includes('--page')
-const chosen = process.argv.slice(2).filter((argument) => argument !== '--page')
+const chosen = process.argv.slice(2)
 const unknown = chosen.filter((name) => !SUBJECTS.includes(name))
-if (unknown.length > 0) throw new Error(`No such subject: ${unknown.join(', ')}; there are ${SUBJECTS.join(', ')}`)
+if (unknown.length > 0) throw new Error(`no subject ${unknown.join(', ')}; there are ${SUBJECTS.join(', ')}`)
 
-if (!pageOnly) await measure(chosen.length > 0 ? chosen : SUBJECTS)
+await compileBench()
+const measured: Subject[] = []
+for (const name of chosen.length > 0 ? chosen : SUBJECTS) {
+  const begin = performance.now()
+  const subject = await measureSubject(name, PROCESSES[name])
+  console.log(`${plainTable(subject)}\n  took ${Math.round((performance.now() - begin) / 1000)} s\n`)
+  measured.push(subject)
+}
 if (chosen.length === 0) {
-  const benchmarks = new URL('benchmarks.md', docs)
-  const published = await readFile(benchmarks, 'utf8')
-  const sections: (Measured | string)[] = []
-  for (const name of SUBJECTS) {
-    const subject = await lastMeasured(name)
-    sections.push(subject === undefined ? sectionOf(name, published) : { name, subject })
-    if (subject !== undefined) await writeFile(new URL(`pictures/bench-${name}.svg`, docs), draw(subject))
-  }
-  await writeFile(benchmarks, page(sections, await peerVersions()))
-}
-
-async function measure(names: readonly string[]): Promise<void> {
-  await compileBench()
-  await mkdir(kept, { recursive: true })
-  for (const name of names) {
-    const begin = performance.now()
-    const subject = await measureSubject(name, PROCESSES[name])
-    console.log(`${plainTable(subject)}\n  took ${Math.round((performance.now() - begin) / 1000)} s\n`)
-    await writeFile(new URL(`${name}.json`, kept), JSON.stringify(subject))
-  }
-}
-
-async function lastMeasured(name: string): Promise<Subject | undefined> {
-  const file = new URL(`${name}.json`, kept)
-  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
+  await writeFile(new URL('../docs/benchmarks.md', import.meta.url), page(measured, await peerVersions()))
 }
 
 async function peerVersions(): Promise<Record<string, string>> {

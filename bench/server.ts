@@ -1,6 +1,5 @@
 /**
- * The other half of the process pair: answers `/<tasks>/…` with the progress of a user who has that many tasks, made
- * once and sent from memory. Tells its parent the port.
+ * Answers `/<tasks>/…` with the progress of a user with that number of tasks, from memory. Sends its port to the parent.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +14,7 @@ const server = createServer((request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   response.end(body)
 })
-// A contestant may wait for its turn longer than the five seconds after which Node would close its connection.
+// Node's default of 5 s is shorter than the turn of a rival.
 server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
 process.on('disconnect', () => process.exit())

@@ -6,12 +6,12 @@ import { build } from 'esbuild'
 import { pool, type Subject } from './harness.ts'
 
 const root = new URL('../', import.meta.url)
-/** Below bench/, so that the peers are found from there; in node_modules, so that nothing else finds it. */
+/** Inside bench/, where Node finds the peers. */
 const compiled = new URL('node_modules/.cache/bench/', import.meta.url)
 
 /**
- * Compiles this folder to plain JavaScript for plain Node: a loader would change what is measured. The package is the
- * built one, as it is published.
+ * Compiles this folder to JavaScript, since a loader would slow what is measured. Imports of the package lead to the
+ * built one.
  */
 export async function compileBench(): Promise<void> {
   const files = (await readdir(new URL('.', import.meta.url))).filter((name) => name.endsWith('.ts'))
@@ -38,10 +38,10 @@ export async function compileBench(): Promise<void> {
 }
 
 /**
- * Measures a subject, named by its file: with one rival of the first contestant after the other, each in so many
- * processes. Without a number of processes, in one that starts others as it needs them.
+ * Measures a subject: each rival beside the first contestant, in this number of processes.
  *
- * @throws Error when one ends without a result.
+ * @param name - the name of its file
+ * @throws Error when a process ends without a result
  */
 export async function measureSubject(name: string, processes: number | undefined): Promise<Subject> {
   const first = await measureOnce(name, 1)

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
-/** The text of the answer to a request of node:http: the least that has to be done for it. */
+/** Reads the answer to a node:http request as text. */
 export function textOf(request: ClientRequest): Promise<string> {
   return new Promise((resolve, reject) => {
     request.on('error', reject)

@@ -1,4 +1,4 @@
-/** The service in a box, in a process of its own. Tells its parent the base URL, and forgets everything when it is told to. */
+/** The local service in its own process. Sends its base URL to the parent, and resets on every message. */
 import { createCampaignService } from 'campaign-client/testing'
 
 const service = createCampaignService()
