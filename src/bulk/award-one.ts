@@ -1,13 +1,13 @@
 import type { CampaignClient } from '../client.ts'
 import { CampaignError, RateLimitError } from '../errors.ts'
 import { clientInternals } from '../shared/client-internals.ts'
-import { attemptAward, record } from './award/attempt.ts'
 import { type AwardRow, contradictions, readRow } from './award/row.ts'
 import type { FinalVerdict } from './award/verdict.ts'
 import { AwardUnsettledError, quotable } from './errors.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { LEDGER } from './ledger/ledger.ts'
 import { type AwardOneOptions, checkAwardOne } from './options.ts'
+import { attemptAward, recordAttempt } from './run/attempt.ts'
 
 /**
  * Makes one award: the body of a job in a queue such as pg-boss, BullMQ or Temporal. The job may be run again whenever the
@@ -55,30 +55,32 @@ export async function awardOne(
     case 'unfit':
       throw invalidRequest('awardOne', [beginning.issue])
     case 'conflict':
-      throw invalidRequest('awardOne', contradictions(award, await session.find(award.id)))
+      throw invalidRequest('awardOne', contradictions(award, beginning.known))
     case 'begun':
       break
     default:
       throw busy(beginning.kind === 'busy' ? beginning.retryMs : 0)
   }
 
-  const conclusion = await attemptAward(client, beginning.attempt, options)
-  const standing = await record(session, beginning.attempt, conclusion)
-  if (standing === 'superseded') throw busy(0)
-  if (standing !== undefined && standing !== 'indeterminate') return standing
-  const { ending } = conclusion
-  switch (ending?.kind) {
+  const result = await attemptAward(client, beginning.attempt, options)
+  const verdict = await recordAttempt(session, beginning.attempt, result)
+  if (verdict === 'open') throw busy(0)
+  if (verdict !== undefined && verdict !== 'indeterminate') return verdict
+  const { outcome } = result
+  switch (outcome?.kind) {
     case 'invalid':
-      throw ending.error
-    case 'unsent':
-      throw unsettled(ending.error instanceof RateLimitError ? 'rate_limited' : 'not_sent', ending.error)
-    case 'campaignRefused':
-      throw unsettled('refused_for_now', ending.error)
-    case 'hopeless':
-      // What is not the client's own error (an abort, say) tells nothing of the service.
-      throw unsettled(ending.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', ending.error)
+      throw outcome.error
+    case 'rate_limited':
+      throw unsettled('rate_limited', outcome.error)
+    case 'unreachable':
+      throw unsettled(outcome.maybeApplied ? 'indeterminate' : 'not_sent', outcome.error)
+    case 'campaign_refused':
+      throw unsettled('refused_for_now', outcome.error)
+    case 'fatal':
+      // An error that is not the client's own, such as an abort, says nothing about the service.
+      throw unsettled(outcome.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', outcome.error)
     default:
-      throw unsettled('indeterminate', ending !== undefined && 'error' in ending ? ending.error : undefined)
+      throw unsettled('indeterminate', outcome?.error)
   }
 }
 

@@ -4,12 +4,13 @@
  * @module campaign-client/bulk
  */
 
-export type { Evidence } from './award/judge.ts'
+export type { Confirmation, Evidence } from './award/evidence.ts'
 export type { AwardRow } from './award/row.ts'
 export type { AwardFailure, FinalVerdict, Verdict } from './award/verdict.ts'
 export { awardOne } from './award-one.ts'
 export { AwardRunStoppedError, AwardUnsettledError, type UnsettledReason } from './errors.ts'
 export { type FileLedger, type FileLedgerOptions, fileLedger } from './ledger/file/file-ledger.ts'
+export type { LedgerWait } from './ledger/file/lock.ts'
 export { type LedgerEntries, type LedgerEntry, readLedger } from './ledger/file/read-ledger.ts'
 export type { AwardLedger, SharedLedger } from './ledger/ledger.ts'
 export type { AwardOneOptions, RewardWalletsOptions } from './options.ts'

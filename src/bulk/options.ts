@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from '../shared/options.ts'
 import { typeName } from '../shared/types.ts'
-import type { Evidence } from './award/judge.ts'
+import type { Evidence } from './award/evidence.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
 import type { AwardProgress } from './report/progress.ts'

@@ -10,7 +10,8 @@ import { Recorder } from './report/recorder.ts'
 import type { AwardReport } from './report/report.ts'
 import { Pause } from './run/pause.ts'
 import { lengthOf, RowSource, type Rows } from './run/rows.ts'
-import { Run, type Stop } from './run/run.ts'
+import { Run } from './run/run.ts'
+import type { StopReason } from './run/stop-rules.ts'
 
 /**
  * Makes every award of a list once, and proves it: whatever ends the process in between, running the same list again with
@@ -53,7 +54,7 @@ export async function rewardWallets(
   const recorder = new Recorder()
   const source = new RowSource(rows)
   const inside = clientInternals(client)
-  const stopped = ({ cause, why }: Stop): AwardRunStoppedError => {
+  const stopped = ({ cause, why }: StopReason): AwardRunStoppedError => {
     const said = quotable(cause)
     const text = `rewardWallets stopped, because ${said === undefined ? why : `${why}: ${said}`}. To go on, run it again with the same ledger`
     return new AwardRunStoppedError(text, { cause, report: recorder.report(source.read, false) })
@@ -74,7 +75,7 @@ export async function rewardWallets(
   const total = lengthOf(rows)
   const progress = new ProgressReporter(options.onProgress, () => ({
     rows: source.read,
-    total: (source.ended ? source.read : total) ?? null,
+    total: (source.isEnded ? source.read : total) ?? null,
     counts: recorder.tally.counts,
     xp: recorder.tally.xp,
     waitingMs: pause.remainingMs,
@@ -90,7 +91,7 @@ export async function rewardWallets(
     retryRejected: options.retryRejected ?? false,
     refusals: (row) => inside?.refusalsOfAward({ ...row }) ?? [],
   })
-  const onAbort = () => run.stop(signal?.reason, ABORTED)
+  const onAbort = () => run.stop(ABORTED, signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()
   try {
@@ -98,11 +99,11 @@ export async function rewardWallets(
     await run.send(checked)
   } finally {
     signal?.removeEventListener('abort', onAbort)
-    await session.close().catch((error: unknown) => run.stop(error, 'the ledger failed'))
+    await session.close().catch((error: unknown) => run.stop('the ledger failed', error))
   }
   progress.finish()
   if (run.stopped !== undefined) throw stopped(run.stopped)
-  return recorder.report(source.read, source.ended)
+  return recorder.report(source.read, source.isEnded)
 }
 
 const DEFAULT_CONCURRENCY = 8

@@ -136,8 +136,8 @@ describe('a row that is wrong', () => {
 
 describe('a row that contradicts another one', () => {
   test.each([
-    ['XP', { xp: 99 }, /xp is 99, but the id "award-0" stands for 1 already/],
-    ['a campaign', { pid: 'other' }, /pid is "other", but the id "award-0" stands for "demo" already/],
+    ['XP', { xp: 99 }, /xp is 99, but the id "award-0" stands for 1\. /],
+    ['a campaign', { pid: 'other' }, /pid is "other", but the id "award-0" stands for "demo"\. /],
     ['an address', { address: award(7).address }, /address is "0x.*8", but the id/],
   ])('another %s: the run stops before it is sent', async (_, changes, words) => {
     const { client, service } = scene()

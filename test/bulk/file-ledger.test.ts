@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomFillSync } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
@@ -22,6 +22,7 @@ import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { groupOf } from '../../src/bulk/ledger/file/lines.ts'
 import { findProgram } from '../machine/server-process.ts'
 import { award, awards, newPath, scene, stopOf, temporaryFolder, verdictsIn } from './setting.ts'
 
@@ -66,8 +67,9 @@ describe('the format', () => {
         kinds.add(Object.keys(read)[0] as string)
         continue
       }
-      expect(read.commit).toBe(group.length)
       const bytes = group.map((each) => `${each}\n`).join('')
+      expect(read.commit).toBe(Buffer.byteLength(bytes))
+      expect(read.after).toBe(sum)
       sum = createHash('sha256').update(sum).update(bytes).digest('hex').slice(0, 16)
       expect(read.sum).toBe(sum)
       group = []
@@ -145,12 +147,14 @@ describe('the file', () => {
     await expect(readLedger(link)).rejects.toThrow('it is a symbolic link')
   })
 
-  test('a hard link is a file like any other', async () => {
+  test('a file with two names is refused by both: each would have a lock of its own', async () => {
     const path = newPath()
     await mixedLedger(path)
     const link = join(temporaryFolder(), 'link')
     linkSync(path, link)
-    expect(await readLedger(link)).toEqual(await readLedger(path))
+    await refused(path, /it has 2 hard links/)
+    await refused(link, /it has 2 hard links/)
+    await expect(readLedger(link)).rejects.toThrow('it has 2 hard links; remove all but one')
   })
 
   test.each([
@@ -158,11 +162,15 @@ describe('the file', () => {
     ['nothing', '', /it is empty/],
     ['a binary', '\u0000\u0001\n\n', /it is not a ledger/],
     ['a pipe’s worth of lines', '{"commit":1,"sum":"0000000000000000"}\n', /it is not a ledger/],
-    ['half a header', '{"ledger":"campaign-client awards","version":1,"run":"de', /the header, is damaged/],
+    [
+      'half a header',
+      '{"ledger":"campaign-client awards","version":1,"run":"de',
+      /its header, the first line, is damaged/,
+    ],
     [
       'a header without its commit',
       '{"ledger":"campaign-client awards","version":1,"run":"default","target":null,"at":"2026-11-21T21:06:00.123Z"}\n',
-      /the header, is damaged/,
+      /its header, the first line, is damaged/,
     ],
     [
       'another version',
@@ -243,22 +251,61 @@ describe('damage', () => {
     rmSync(dirname(path), { recursive: true })
   })
 
-  test('any changed byte before the last group is refused, and the file left as it is', {
-    timeout: 60_000,
-  }, async () => {
-    const { client } = scene()
+  /** Neither a run nor a reader uses it, and both leave it as it is. */
+  const refusedAsDamaged = async (bytes: Buffer) => {
     const path = newPath()
+    writeFileSync(path, bytes)
+    const run = rewardWallets(scene().client, awards(1), { ledger: fileLedger(path) })
+    await expect(run).rejects.toThrow(ConfigurationError)
+    await expect(run).rejects.toThrow("can't be used")
+    await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
+    expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  }
+
+  const changedAt = (at: number, change: number): Buffer => {
+    const bytes = Buffer.from(whole)
+    bytes[at] = (bytes[at] as number) ^ change
+    return bytes
+  }
+
+  test('any changed byte before the last group is refused, and the file left as it is', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(lastGroup - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
+      fc.asyncProperty(fc.nat(lastGroup - 1), fc.integer({ min: 1, max: 255 }), (at, change) =>
+        refusedAsDamaged(changedAt(at, change)),
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  test('each changed byte of the commit before the last group is refused', async () => {
+    const line = whole.lastIndexOf('{"commit":', lastGroup - 1)
+    for (let at = line; at < lastGroup; at++) await refusedAsDamaged(changedAt(at, 1))
+  })
+
+  test.each([
+    ['zeros', (hole: Buffer) => hole.fill(0)],
+    ['line breaks', (hole: Buffer) => hole.fill('\n')],
+    ['noise', (hole: Buffer) => randomFillSync(hole)],
+  ])('a hole of %s that reaches to the last group is refused, however long it is', async (_, fill) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(lastGroup - 1), async (from) => {
         const bytes = Buffer.from(whole)
-        bytes[at] = (bytes[at] as number) ^ change
-        writeFileSync(path, bytes)
-        const run = rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-        await expect(run).rejects.toThrow(ConfigurationError)
-        expect(readFileSync(path).equals(bytes)).toBe(true)
-        await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
+        fill(bytes.subarray(from, lastGroup))
+        await refusedAsDamaged(bytes)
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
+    )
+  })
+
+  test('bytes that were cut out or put in before the last group are refused', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(lastGroup - 2), fc.integer({ min: 1, max: 100 }), async (at, length) => {
+        const end = Math.min(at + length, lastGroup)
+        await refusedAsDamaged(Buffer.concat([whole.subarray(0, at), whole.subarray(end)]))
+        await refusedAsDamaged(Buffer.concat([whole.subarray(0, at), Buffer.alloc(length, 'x'), whole.subarray(at)]))
+      }),
+      { numRuns: 20 },
     )
   })
 
@@ -292,6 +339,13 @@ describe('damage', () => {
           if (verdict !== 'indeterminate') expect(verdict).toBe(entries[id])
         await rewardWallets(client, [], { ledger: fileLedger(path) })
         expect(statSync(path).size).toBe(lastGroup)
+        // It is kept beside the ledger.
+        const torn = `${path}.torn-${lastGroup}`
+        expect(existsSync(torn)).toBe(length > lastGroup)
+        if (length === lastGroup) return
+        expect(readFileSync(torn).equals(whole.subarray(lastGroup, length))).toBe(true)
+        expect(statSync(torn).mode & 0o777).toBe(0o600)
+        rmSync(torn)
       }),
       { numRuns: 30 },
     )
@@ -301,11 +355,17 @@ describe('damage', () => {
     ['zeros', Buffer.alloc(5_000)],
     ['half a line', Buffer.from('{"intent":"x","addr')],
     ['lines without a commit', Buffer.from('{"intent":"x"}\n{"verdict":"awarded","id":"x"}\n')],
-    ['a group whose sum is wrong', Buffer.from('{"released":"x","at":"…"}\n{"commit":1,"sum":"0000000000000000"}\n')],
-    ['a commit that is none', Buffer.from('{"commit":1}\n')],
+    [
+      'a group whose sum is wrong',
+      Buffer.from('{"released":"x","at":""}\n{"commit":25,"after":"","sum":"0000000000000000"}\n'),
+    ],
+    ['half a commit', Buffer.from('{"commit":1}\n')],
     [
       'a page of zeros before a whole commit',
-      Buffer.concat([Buffer.alloc(4_096), Buffer.from('\n{"commit":9,"sum":"0123456789abcdef"}\n')]),
+      Buffer.concat([
+        Buffer.alloc(4_096),
+        Buffer.from('\n{"commit":9,"after":"0123456789abcdef","sum":"0123456789abcdef"}\n'),
+      ]),
     ],
   ])('%s at the end are cut off', async (_, rest) => {
     const { client } = scene()
@@ -315,6 +375,7 @@ describe('damage', () => {
     expect(await verdictsIn(path)).toEqual(entries)
     await rewardWallets(client, [], { ledger: fileLedger(path) })
     expect(readFileSync(path).equals(whole)).toBe(true)
+    expect(readFileSync(`${path}.torn-${whole.length}`).equals(rest)).toBe(true)
   })
 
   test('an edit by hand is refused with the line it begins at', async () => {
@@ -322,24 +383,26 @@ describe('damage', () => {
     const path = newPath()
     writeFileSync(path, whole.toString('utf8').replace('"xp":5,', '"xp":50,'))
     await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
-      /from line \d+ on: what follows is not what was written/,
+      /it is damaged from line \d+ on: what follows is not what was written/,
     )
   })
 
   test('whole groups of lines that make no sense are refused', async () => {
     const { client } = scene()
-    for (const line of [
-      '{"verdict":"awarded","id":"never begun","at":"2026-11-21T21:06:00.123Z"}',
-      '{"verdict":"gone","id":"award-1"}',
-      '{}',
-    ]) {
+    for (const [line, words] of [
+      [
+        '{"verdict":"awarded","id":"never begun","at":"2026-11-21T21:06:00.123Z"}',
+        /line \d+: no earlier line has its id/,
+      ],
+      ['{"verdict":"gone","id":"award-1"}', /line \d+: unrecognised entry/],
+      ['{}', /line \d+: unrecognised entry/],
+    ] as const) {
       const path = newPath()
       writeFileSync(path, whole)
-      const sum = (before: string) => createHash('sha256').update(before).update(`${line}\n`).digest('hex').slice(0, 16)
       const last = /"sum":"([0-9a-f]{16})"\}\n$/.exec(whole.toString('latin1'))?.[1] ?? ''
-      appendFileSync(path, `${line}\n{"commit":1,"sum":"${sum(last)}"}\n`)
-      await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(/line \d+ is/)
-      await expect(readLedger(path)).rejects.toThrow(/line \d+ is/)
+      appendFileSync(path, groupOf(last, [`${line}\n`]).bytes)
+      await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(words)
+      await expect(readLedger(path)).rejects.toThrow(words)
     }
   })
 })
@@ -440,6 +503,20 @@ describe('readLedger', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
     await rewardWallets(client, awards(1), { ledger: fileLedger(path), retryRejected: true })
     expect(await readLedger(path)).toEqual(before)
+  })
+
+  test('an id that was released and begun anew stands for the later award', async () => {
+    const { client, service } = scene()
+    const path = newPath()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
+    await stopOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
+    expect(await readLedger(path)).toEqual([])
+    const corrected = award(0, { xp: 70, pid: 'other', address: award(7).address })
+    await rewardWallets(client, [corrected], { ledger: fileLedger(path) })
+    expect(await readLedger(path)).toMatchObject([corrected])
+    expect((await rewardWallets(client, [corrected], { ledger: fileLedger(path) })).fromLedger).toBe(1)
+    const stop = await stopOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
+    expect((stop.cause as Error).message).toContain('xp is 1, but the id "award-0" stands for 70')
   })
 
   test('a reader that leaves in the middle lets go of the file', async () => {

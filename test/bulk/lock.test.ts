@@ -1,11 +1,25 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { fileLedger, type LedgerWait, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { takeLock } from '../../src/bulk/ledger/file/lock.ts'
+import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
+import { LockedLedger, takeLock } from '../../src/bulk/ledger/file/lock.ts'
+import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
 import { compiled } from '../machine/programs.ts'
 import { RunProcess } from './run-process.ts'
 import { awards, counts, held, newPath, scene } from './setting.ts'
@@ -14,7 +28,7 @@ const PROGRAM = 'test/bulk/child.ts'
 const pathOf = compiled(PROGRAM)
 
 /** So that nobody waits for long. */
-const TIMES = { beatMs: 20, patienceMs: 300 }
+const TIMES = { beatMs: 20, watchMs: 300, settleMs: 50 }
 const CONCURRENCY = 4
 /** A run writes the intents of as many rows again as are with the service. */
 const BEGUN_AT_ONCE = 2 * CONCURRENCY
@@ -52,20 +66,39 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
     expect((await rewardWallets(client, awards(8), { ledger })).fromLedger).toBe(8)
   })
 
-  test('in two processes: the second is refused while the first lives, also while it stands still', async () => {
+  test('in two processes: the second is refused while the first lives', async () => {
     const path = newPath()
     const { run } = await startRun(path, 10)
     await run.step('halted')
     const { client } = scene()
     const refused = rewardWallets(client, awards(3), { ledger: fileLedger(path) })
     await expect(refused).rejects.toThrow(`another run is using it: process ${run.pid}`)
-    run.signal('SIGSTOP')
-    await expect(rewardWallets(client, awards(3), { ledger: fileLedger(path) })).rejects.toThrow(
-      'another run is using it',
-    )
-    run.signal('SIGCONT')
     run.goOn()
     expect((await run.step('report')).report).toMatchObject({ rows: 200, counts: counts({ awarded: 200 }) })
+  })
+
+  test('a holder that stood still for long is taken over, and sends nothing when it wakes up', async () => {
+    const path = newPath()
+    const { run, service } = await startRun(path, 10)
+    const { calls } = await run.step('halted')
+    await allWritten(path, { awarded: calls, indeterminate: BEGUN_AT_ONCE })
+    run.signal('SIGSTOP')
+    const waits: LedgerWait[] = []
+    const ledger = fileLedgerOn(fileStorage, path, { onWait: (wait) => void waits.push(wait) }, TIMES)
+    const { client } = scene({ fetch: service.fetch })
+    const report = await rewardWallets(client, awards(200), { ledger })
+    expect(report).toMatchObject({ complete: true, fromLedger: calls })
+    expect(waits).toEqual([{ reason: expect.stringContaining(`process ${run.pid}`), maxMs: expect.any(Number) }])
+    const before = readFileSync(path)
+    run.signal('SIGCONT')
+    run.goOn()
+    const { name, message } = await run.step('error')
+    expect(name).toBe('AwardRunStoppedError')
+    expect(message).toContain('another run has taken it over')
+    expect(readFileSync(path).equals(before)).toBe(true)
+    expect(service.state.awards).toHaveLength(200)
+    // At most the calls that were under way already.
+    expect(service.requests.length).toBeLessThanOrEqual(200 + CONCURRENCY)
   })
 
   test('a holder that was killed is taken over at once, also before it was buried', async () => {
@@ -100,43 +133,69 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
   })
 })
 
-describe('whose process can not be seen', () => {
-  const holder = { host: 'elsewhere', pid: 1, boot: 'another', namespace: 'pid:[1]', started: '1', since: '2026-11-21' }
+/** What a process on another machine has left behind. */
+const strange = (): string => JSON.stringify({ host: 'elsewhere', pid: 1, since: 'then', nonce: randomUUID() })
 
-  test('one that shows no sign of life is taken over after a while', async () => {
+describe('a lock file', () => {
+  test('that nobody touches is taken over after a while', async () => {
     const path = `${newPath()}.lock`
-    writeFileSync(path, JSON.stringify({ ...holder, nonce: '0123456789abcdef' }))
+    writeFileSync(path, strange())
     const lock = await takeLock(path, TIMES)
-    await lock.check()
+    lock.check()
+    expect(lock.isTakenOver).toBe(true)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
     await lock.release()
     expect(readdirSync(dirname(path))).toEqual([])
   })
 
-  test('one that touches its lock is not, whatever the clocks say', async () => {
+  test('of a process that has ended on this host is taken over at once, and nobody is told to wait', async () => {
     const path = `${newPath()}.lock`
-    const held = await takeLock(path, TIMES)
-    const text = readFileSync(path, 'utf8').replace(/"boot":"[^"]*"/, '"boot":"another"')
-    writeFileSync(path, text)
-    const patient = { ...TIMES, patienceMs: 30_000 }
-    await expect(takeLock(path, patient)).rejects.toThrow('another run is using it')
-    await held.release()
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    writeFileSync(path, JSON.stringify({ host: hostname(), pid, since: 'then', nonce: randomUUID() }))
+    const waits: LedgerWait[] = []
+    const lock = await takeLock(path, { ...TIMES, watchMs: 600_000 }, (wait) => void waits.push(wait))
+    await lock.release()
+    expect(waits).toEqual([])
   })
 
-  test('one that lets go in the meantime is succeeded', async () => {
+  test.each<[string, (path: string) => void]>([
+    ['touched', (path) => utimesSync(path, new Date(), new Date(0))],
+    ['written', (path) => writeFileSync(path, strange())],
+    [
+      'replaced',
+      (path) => {
+        writeFileSync(`${path}.other`, readFileSync(path))
+        renameSync(`${path}.other`, path)
+      },
+    ],
+  ])('that is %s meanwhile belongs to a run that is alive, whatever the clocks say', async (_, change) => {
     const path = `${newPath()}.lock`
-    const held = await takeLock(path, TIMES)
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/"boot":"[^"]*"/, '"boot":"another"'))
-    const next = takeLock(path, { ...TIMES, patienceMs: 5_000 }).catch(() => takeLock(path, TIMES))
-    await wait(30)
-    await held.release()
-    await (await next).release()
+    writeFileSync(path, strange())
+    const taken = takeLock(path, { ...TIMES, watchMs: 600_000 }, () => change(path))
+    await expect(taken).rejects.toThrow(/another run is using it: process 1 on elsewhere/)
+    expect(existsSync(path)).toBe(true)
+  })
+
+  test('that is held shows a sign of life', async () => {
+    const path = `${newPath()}.lock`
+    const lock = await takeLock(path, TIMES)
+    await expect(takeLock(path, { ...TIMES, watchMs: 600_000 })).rejects.toThrow('another run is using it')
+    await lock.release()
+  })
+
+  test('that is released meanwhile is taken', async () => {
+    const path = `${newPath()}.lock`
+    writeFileSync(path, strange())
+    const lock = await takeLock(path, { ...TIMES, watchMs: 600_000 }, () => rmSync(path))
+    expect(lock.isTakenOver).toBe(false)
+    await lock.release()
   })
 
   test.each([
     ['nothing', ''],
     ['half a line', '{"host":"el'],
     ['something else', '[1, 2]'],
-  ])('a lock with %s in it is taken over after a while', async (_, content) => {
+  ])('with %s in it is taken over after a while', async (_, content) => {
     const path = `${newPath()}.lock`
     writeFileSync(path, content)
     const lock = await takeLock(path, TIMES)
@@ -149,41 +208,69 @@ describe('whose process can not be seen', () => {
     ['a pipe', (path) => execFileSync('mkfifo', [path])],
     ['a link that leads nowhere', (path) => symlinkSync('nowhere', path)],
     ['a link that leads somewhere', (path) => symlinkSync('/dev/null', path)],
-  ])('%s in the place of the lock is an error', async (_, make) => {
+  ])('that is %s is an error', async (_, make) => {
     const path = `${newPath()}.lock`
     make(path)
     await expect(takeLock(path, TIMES)).rejects.toThrow(`${path}, is not a regular file`)
   })
-})
 
-describe('takers that come at once', () => {
-  test('one of them gets the lock of a dead holder, the others are refused', async () => {
+  test('of a dead holder goes to one of many takers; the others are refused', async () => {
+    const path = `${newPath()}.lock`
     for (let round = 0; round < 10; round++) {
-      const path = `${newPath()}.lock`
-      const dead = { host: 'elsewhere', pid: 1, boot: 'another', namespace: 'x', started: '1', since: 'then' }
-      writeFileSync(path, JSON.stringify({ ...dead, nonce: '0123456789abcdef' }))
+      writeFileSync(path, strange())
       const taken = await Promise.allSettled(
-        Array.from({ length: 8 }, () => takeLock(path, { beatMs: 4, patienceMs: 20 })),
+        Array.from({ length: 8 }, () => takeLock(path, { beatMs: 4, watchMs: 40, settleMs: 100 })),
       )
       const locks = taken.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
       expect(locks).toHaveLength(1)
+      for (const result of taken) {
+        if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(LockedLedger)
+      }
       for (const lock of locks) {
-        await lock.check()
+        lock.check()
         await lock.release()
       }
       expect(readdirSync(dirname(path))).toEqual([])
     }
   })
+})
 
-  test('crashes in the middle of taking over do not bar the way', async () => {
-    const path = `${newPath()}.lock`
-    const dead = { host: 'elsewhere', pid: 1, boot: 'another', namespace: 'x', started: '1', since: 'then' }
-    writeFileSync(path, JSON.stringify({ ...dead, nonce: '0123456789abcdef' }))
-    writeFileSync(`${path}.0123456789abcdef`, JSON.stringify({ ...dead, nonce: '1111111111111111' }))
-    writeFileSync(`${path}.0123456789abcdef.1111111111111111`, '')
-    const lock = await takeLock(path, TIMES)
-    await lock.check()
-    await lock.release()
-    expect(readdirSync(dirname(path))).toEqual([])
+describe('a process that was killed while it took a lock', () => {
+  test('leaves no temporary file for ever', async () => {
+    const path = newPath()
+    const { client } = scene()
+    await rewardWallets(client, awards(2), { ledger: fileLedger(path) })
+    // Between putting the old lock file aside and making its own; and while it copied the ledger.
+    writeFileSync(`${path}.lock.old`, strange())
+    writeFileSync(`${path}.new`, 'half a copy')
+    expect((await rewardWallets(client, awards(2), { ledger: fileLedger(path) })).fromLedger).toBe(2)
+    expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
+  })
+
+  test('leaves a lock file that the next run takes over, with a copy of the ledger in its place', async () => {
+    const path = newPath()
+    const { client } = scene()
+    await rewardWallets(client, awards(2), { ledger: fileLedger(path) })
+    const { ino } = statSync(path)
+    writeFileSync(`${path}.lock`, '')
+    const ledger = fileLedgerOn(fileStorage, path, {}, TIMES)
+    expect((await rewardWallets(client, awards(3), { ledger })).fromLedger).toBe(2)
+    expect(statSync(path).ino).not.toBe(ino)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
+  })
+
+  test('a taker that loses the lock while it copies leaves the ledger as it is', async () => {
+    const path = newPath()
+    const { client } = scene()
+    await rewardWallets(client, awards(2), { ledger: fileLedger(path) })
+    const before = readFileSync(path)
+    const { ino } = statSync(path)
+    const copying = fileStorage.replaceByCopy(path, () => {
+      throw new LockedLedger('taken')
+    })
+    await expect(copying).rejects.toThrow('taken')
+    expect(statSync(path).ino).toBe(ino)
+    expect(readFileSync(path).equals(before)).toBe(true)
   })
 })

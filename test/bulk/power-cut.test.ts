@@ -4,6 +4,7 @@ import { type AwardRow, AwardRunStoppedError, readLedger, rewardWallets } from '
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
+import { groupOf } from '../../src/bulk/ledger/file/lines.ts'
 import type { LedgerFile, LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
 import { FULL_SIZE } from '../machine/full-size.ts'
 import { expectAgreement, sprinkleFaults } from './proof.ts'
@@ -12,42 +13,61 @@ import { awards, newPath } from './setting.ts'
 
 const SECTOR = 512
 
+interface File {
+  durable: Buffer
+  cached: Buffer
+}
+
 /**
- * A disk that keeps what was flushed. When its power is cut, each sector of what was written since then is there or not,
- * as chance will have it.
+ * A disk that keeps what was flushed. When its power is cut, each sector written since then is there or not, at random.
  */
 class Disk implements LedgerStorage {
   readonly #random: Random
-  #durable: Buffer | undefined
-  #cached: Buffer | undefined
+  readonly #files = new Map<string, File>()
   #isOn = true
   /** Cuts the power by itself after so many flushes. */
   flushesLeft = Infinity
+  /** Cuts that left a hole before a sector that was written. */
+  holes = 0
 
   constructor(random: Random) {
     this.#random = random
   }
 
   /** What a new start would find. */
-  get content(): Buffer | undefined {
-    return this.#durable
+  content(path: string): Buffer | undefined {
+    return this.#files.get(path)?.durable
+  }
+
+  /** Writes without a flush, as a process does that is killed right after. */
+  append(path: string, bytes: Uint8Array): void {
+    const file = this.#files.get(path) as File
+    file.cached = Buffer.concat([file.cached, bytes])
   }
 
   cut(): void {
     this.#isOn = false
+    for (const file of this.#files.values()) this.#tear(file)
+  }
+
+  #tear(file: File): void {
     const { below } = this.#random
-    const cached = this.#cached ?? Buffer.alloc(0)
-    const durable = this.#durable ?? Buffer.alloc(0)
+    const { durable, cached } = file
     const found = Buffer.alloc(below(4) === 0 ? durable.length : cached.length)
+    let hasHole = false
     for (let at = 0; at < found.length; at += SECTOR) {
-      const isWritten = below(2) === 0
-      const source = isWritten ? cached : durable
-      source.copy(found, at, at, Math.min(at + SECTOR, source.length, found.length))
-      // What was durable stays: a sector that was written on since has its old part at least.
-      durable.copy(found, at, at, Math.min(at + SECTOR, durable.length, found.length))
+      const end = Math.min(at + SECTOR, found.length)
+      if (below(2) === 0) {
+        cached.subarray(at, end).copy(found, at)
+        if (hasHole) this.holes++
+      } else if (end > durable.length) {
+        hasHole = true
+      }
+      // What was durable stays, also in a sector that was written on since.
+      durable.subarray(at, end).copy(found, at)
     }
-    this.#durable = this.#durable && found
-    this.#cached = this.#durable && Buffer.from(found)
+    file.durable = found
+    file.cached = Buffer.from(found)
   }
 
   restore(): void {
@@ -55,23 +75,23 @@ class Disk implements LedgerStorage {
     this.flushesLeft = Infinity
   }
 
-  async open(): Promise<LedgerFile | undefined> {
-    if (this.#cached === undefined) return undefined
+  async open(path: string): Promise<LedgerFile | undefined> {
+    const file = this.#files.get(path)
+    if (file === undefined) return undefined
     const on = <Result>(work: () => Result): Promise<Result> => this.#whileOn(work)
     return {
       read: (buffer, position) =>
         on(() => {
-          const part = this.#cached?.subarray(position, position + buffer.length) ?? Buffer.alloc(0)
+          const part = file.cached.subarray(position, position + buffer.length)
           buffer.set(part)
           return part.length
         }),
       write: (bytes, position) =>
         on(() => {
-          const before = this.#cached ?? Buffer.alloc(0)
-          const after = Buffer.alloc(Math.max(before.length, position + bytes.length))
-          before.copy(after)
+          const after = Buffer.alloc(Math.max(file.cached.length, position + bytes.length))
+          file.cached.copy(after)
           after.set(bytes, position)
-          this.#cached = after
+          file.cached = after
         }),
       flush: () =>
         on(() => {
@@ -79,23 +99,26 @@ class Disk implements LedgerStorage {
             this.cut()
             throw new Error('the power was cut')
           }
-          this.#durable = this.#cached
+          file.durable = file.cached
         }),
       truncate: (position) =>
         on(() => {
-          this.#cached = this.#cached?.subarray(0, position)
-          this.#durable = this.#cached
+          file.cached = file.cached.subarray(0, position)
+          file.durable = file.cached
         }),
       check: async () => undefined,
       close: async () => undefined,
     }
   }
 
-  create(_: string, content: Uint8Array): Promise<void> {
+  create(path: string, content: Uint8Array): Promise<void> {
     return this.#whileOn(() => {
-      this.#cached = Buffer.from(content)
-      this.#durable = this.#cached
+      this.#files.set(path, { durable: Buffer.from(content), cached: Buffer.from(content) })
     })
+  }
+
+  async replaceByCopy(): Promise<void> {
+    expect.unreachable('each run releases its lock')
   }
 
   async #whileOn<Result>(work: () => Result): Promise<Result> {
@@ -141,19 +164,39 @@ describe('a power cut', { timeout: 300_000 }, () => {
       )
       if (end instanceof AwardRunStoppedError) cuts++
       disk.restore()
-      if (disk.content === undefined) continue
-      writeFileSync(image, disk.content)
+      const content = disk.content(path)
+      if (content === undefined) continue
+      writeFileSync(image, content)
       const told = new Map((await readLedger(image)).map((entry) => [entry.id, entry.verdict]))
       for (const { id } of sent) expect(told.has(id), `${id} was sent, and the ledger does not know it`).toBe(true)
       const found = [...told.values()].filter((verdict) => verdict === 'awarded').length
       if (end instanceof AwardRunStoppedError) expect(found).toBeGreaterThanOrEqual(end.report.counts.awarded)
     }
     expect(cuts).toBeGreaterThan(CUTS / 3)
+    expect(disk.holes, 'no tear went across sectors').toBeGreaterThan(0)
     endFaults()
 
     const report = await rewardWallets(patient, rows, { ledger, concurrency: 16 })
-    writeFileSync(image, disk.content ?? '')
+    writeFileSync(image, disk.content(path) ?? '')
     expectAgreement(rows, report, await readLedger(image), service)
+  })
+
+  test('what a killed process left without a flush is flushed before a run relies on it', async () => {
+    const disk = new Disk(randomFor('a kill, and then a power cut'))
+    const service = createCampaignService()
+    const client = new CampaignClient({ baseUrl: 'https://s.example/api/v1', accessToken: 'x', fetch: service.fetch })
+    const path = newPath()
+    const ledger = fileLedgerOn(disk, path)
+    await rewardWallets(client, awards(1), { ledger })
+    const { sum = '' } = /"sum":"(?<sum>\w+)"\}\n$/.exec(String(disk.content(path)))?.groups ?? {}
+    const lines = [
+      '{"intent":"x","address":"0x","pid":"demo","xp":5,"at":""}\n',
+      '{"verdict":"awarded","id":"x","at":""}\n',
+    ]
+    disk.append(path, groupOf(sum, lines).bytes)
+    const { fromLedger } = await rewardWallets(client, awards(1), { ledger })
+    expect(fromLedger).toBe(1)
+    expect(String(disk.content(path))).toContain('{"verdict":"awarded","id":"x"')
   })
 
   test('a flush that fails is final: what is on the disk then, only a new start can tell', async () => {
@@ -162,8 +205,9 @@ describe('a power cut', { timeout: 300_000 }, () => {
     const client = new CampaignClient({ baseUrl: 'https://s.example/api/v1', accessToken: 'x', fetch: service.fetch })
     const flaky: LedgerStorage = {
       create: (path, content) => disk.create(path, content),
-      async open() {
-        const file = await disk.open()
+      replaceByCopy: () => disk.replaceByCopy(),
+      async open(path) {
+        const file = await disk.open(path)
         let flushes = 0
         return (
           file && {

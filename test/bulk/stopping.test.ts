@@ -1,5 +1,22 @@
-import { CampaignClient, ConfigurationError, ServiceError, UnauthorizedError } from 'campaign-client'
-import { type AwardReport, type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { setImmediate as turn } from 'node:timers/promises'
+import {
+  BadRequestError,
+  CampaignClient,
+  ConfigurationError,
+  NetworkError,
+  ServiceError,
+  TimeoutError,
+  UnauthorizedError,
+} from 'campaign-client'
+import {
+  type AwardProgress,
+  type AwardReport,
+  type AwardRow,
+  fileLedger,
+  readLedger,
+  rewardWallets,
+} from 'campaign-client/bulk'
+import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../machine/server-process.ts'
@@ -61,12 +78,6 @@ describe('whatever is thrown', () => {
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()), confirm })
     expect(report.counts).toEqual(counts({ indeterminate: 1 }))
   })
-
-  test('a list that can not even be looked at ends the run, and lets the ledger go', async () => {
-    const path = newPath()
-    await stopOf(rewardWallets(scene().client, revoked as never, { ledger: fileLedger(path) }))
-    expect((await rewardWallets(scene().client, awards(1), { ledger: fileLedger(path) })).complete).toBe(true)
-  })
 })
 
 describe('what ends a run', () => {
@@ -91,13 +102,102 @@ describe('what ends a run', () => {
     expect(service.state.awards).toHaveLength(20)
   })
 
-  test('a service that can not be reached: nothing gets a verdict', async () => {
-    const client = new CampaignClient({ baseUrl: await nowhere(), accessToken: 'a-token', maxRetries: 0 })
+  test.each(['fetch', 'nodeTransport'])('a service that can not be reached, over %s', async (kind) => {
+    const transport = kind === 'fetch' ? {} : { transport: nodeTransport() }
+    const client = new CampaignClient({
+      baseUrl: await nowhere(),
+      accessToken: 'a-token',
+      maxRetries: 0,
+      ...transport,
+    })
+    let calls = 0
+    const counting = { rewardWallet: (row: AwardRow) => client.rewardWallet(row).finally(() => calls++) }
     const path = newPath()
-    const { cause, report } = await stopOf(rewardWallets(client, awards(30), { ledger: fileLedger(path) }))
-    expect(cause).toMatchObject({ code: 'network', outcome: 'not_applied' })
-    expect(report.counts).toEqual(counts({}))
-    expect(await readLedger(path)).toEqual([])
+    const { cause, message, report } = await stopOf(
+      rewardWallets(counting, awards(30), { ledger: fileLedger(path), concurrency: 1 }),
+    )
+    expect(message).toContain("the service can't be reached")
+    expect(cause).toMatchObject({ code: 'network' })
+    // Three in a row, and then one probe after each of three pauses.
+    expect(calls).toBe(3 + 3)
+    // Without knowing that a request never left, its award is in doubt.
+    const inDoubt = (cause as NetworkError).outcome === 'unknown' ? calls : 0
+    expect(report.counts).toEqual(counts({ indeterminate: inDoubt }))
+    expect(await readLedger(path)).toHaveLength(inDoubt)
+  })
+
+  test('after a pause one call goes first, and the others when it is answered, whatever the answer', async () => {
+    const { client } = scene()
+    let calls = 0
+    let open = 0
+    let failTogether: () => void = () => undefined
+    const areThree = new Promise<void>((resolve) => {
+      failTogether = resolve
+    })
+    const duringProbe: number[] = []
+    const flaky = {
+      async rewardWallet(row: AwardRow) {
+        const call = ++calls
+        open++
+        try {
+          if (call === 3) failTogether()
+          if (call <= 3) {
+            await areThree
+            throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
+          }
+          if (call === 4) {
+            for (let turns = 0; turns < 20; turns++) duringProbe.push(await turn(open))
+            throw new BadRequestError('no', { status: 400, outcome: 'not_applied' })
+          }
+          await client.rewardWallet(row)
+        } finally {
+          open--
+        }
+      },
+    }
+    const report = await rewardWallets(flaky, awards(30), { ledger: fileLedger(newPath()), concurrency: 3 })
+    expect(report).toMatchObject({ counts: counts({ awarded: 29, rejected: 1 }), complete: true })
+    expect(duringProbe).toEqual(Array(20).fill(1))
+  })
+
+  test('answers in between end the row of unreachable calls', async () => {
+    const { client } = scene()
+    let calls = 0
+    const flaky = {
+      async rewardWallet(row: AwardRow) {
+        if (++calls % 3 !== 0) throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
+        await client.rewardWallet(row)
+      },
+    }
+    const waits: number[] = []
+    const onProgress = ({ waitingMs }: AwardProgress) => void waits.push(waitingMs)
+    const ledger = fileLedger(newPath())
+    const report = await rewardWallets(flaky, awards(20), { ledger, concurrency: 1, onProgress })
+    expect(report).toMatchObject({ counts: counts({ awarded: 20 }), complete: true })
+    expect(Math.max(...waits)).toBe(0)
+  })
+
+  test('calls that the client never sent, since they waited too long in its own queue, get no verdict', async () => {
+    const { client, service } = scene()
+    let open = 0
+    const busy = {
+      async rewardWallet(row: AwardRow) {
+        if (open >= 2) {
+          throw new TimeoutError('late', {
+            operation: 'rewardWallet',
+            outcome: 'not_applied',
+            scope: 'total',
+            timeoutMs: 5,
+          })
+        }
+        open++
+        await turn()
+        await client.rewardWallet(row).finally(() => open--)
+      },
+    }
+    const report = await rewardWallets(busy, awards(60), { ledger: fileLedger(newPath()), concurrency: 40 })
+    expect(report).toMatchObject({ counts: counts({ awarded: 60 }), complete: true, problems: [] })
+    expect(service.state.awards).toHaveLength(60)
   })
 
   test('a service that is away for a moment is waited for', async () => {
@@ -218,12 +318,30 @@ describe('what ends a run', () => {
     expect((await rewardWallets(client, rows, { ledger: later, concurrency: 1 })).counts.rejected).toBe(30)
   })
 
-  test('refusals that come from attempts in doubt are no sign of a wrong list', async () => {
-    const { client, service } = scene()
+  test('twenty refusals judged unconfirmed stop it as well', async () => {
+    const { client, service, sent } = scene()
     const ledger = fileLedger(newPath())
-    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 60 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 500, applied: true, times: 60 } as never)
     await rewardWallets(client, awards(60), { ledger })
-    expect((await rewardWallets(client, awards(60), { ledger })).counts).toEqual(counts({ unconfirmed: 60 }))
+    const before = sent()
+    const stop = await stopOf(rewardWallets(client, awards(60), { ledger, concurrency: 4 }))
+    expect(stop.message).toContain('20 awards were refused in the same way')
+    expect(stop.report.counts.unconfirmed).toBeGreaterThanOrEqual(20)
+    expect(sent() - before).toBeLessThan(20 + 4)
+  })
+
+  test('an award that confirm finds counts as a success, and so does one of the list that the ledger has', async () => {
+    const { client, service } = scene()
+    const refuse = () => service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 30 })
+    refuse()
+    const confirm = ({ id }: AwardRow) => id === 'award-0' || undefined
+    const first = await rewardWallets(client, awards(30), { ledger: fileLedger(newPath()), confirm, concurrency: 1 })
+    expect(first.counts).toEqual(counts({ alreadyAwarded: 1, rejected: 29 }))
+    const ledger = fileLedger(newPath())
+    await rewardWallets(client, awards(1, 50), { ledger })
+    refuse()
+    const second = await rewardWallets(client, [award(50), ...awards(30, 100)], { ledger, concurrency: 1 })
+    expect(second.counts).toEqual(counts({ awarded: 1, rejected: 30 }))
   })
 
   test('refusals of what has been refused before do not end a run that retries them', async () => {

@@ -1,5 +1,13 @@
-import { type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
+import {
+  type AwardRow,
+  type Confirmation,
+  fileLedger,
+  readLedger,
+  rewardWallets,
+  type Verdict,
+} from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
+import { Tally } from '../../src/bulk/report/tally.ts'
 import { award, awards, counts, newPath, scene, verdictsIn } from './setting.ts'
 
 describe('what becomes of one award', () => {
@@ -79,9 +87,18 @@ describe('what becomes of one award', () => {
       const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
       expect(report).toMatchObject({ counts: counts({ rejected: 1 }), xp: counts({ rejected: 1 }), complete: true })
       expect(report.problems).toEqual([
-        { index: 0, id: 'award-0', verdict: 'rejected', reason: expect.stringContaining(`HTTP ${status}`) },
+        {
+          index: 0,
+          id: 'award-0',
+          verdict: 'rejected',
+          code: status === 400 ? 'bad_request' : 'api_error',
+          reason: expect.stringContaining(`HTTP ${status}`),
+        },
       ])
-      expect((await rewardWallets(client, awards(1), { ledger: fileLedger(path) })).counts.rejected).toBe(1)
+      const again = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+      // The ledger has code and reason, too.
+      expect(again.problems).toEqual(report.problems)
+      expect(again).toMatchObject({ counts: counts({ rejected: 1 }), fromLedger: 1 })
       expect(sent()).toBe(1)
     },
   )
@@ -105,6 +122,13 @@ describe('what becomes of one award', () => {
 })
 
 describe('evidence', () => {
+  /** The id was used, and the ledger knows of no attempt. */
+  const used = async () => {
+    const { client, sent } = scene()
+    await client.rewardWallet(award(0))
+    return { client, sent, path: newPath() }
+  }
+
   const lost = async (rows: readonly AwardRow[] = awards(1)) => {
     const { client, service, sent } = scene()
     const path = newPath()
@@ -113,39 +137,65 @@ describe('evidence', () => {
     return { client, service, sent, path, ledger: fileLedger(path), rows }
   }
 
-  test.each([
-    [true, 'alreadyAwarded'],
-    [false, 'rejected'],
-    [undefined, 'unconfirmed'],
-  ] as const)('confirm says %s after an attempt in doubt: %s', async (answer, verdict) => {
-    const { client, ledger, rows } = await lost()
-    const confirm = vi.fn(async () => answer)
-    const report = await rewardWallets(client, rows, { ledger, confirm })
+  /** Each answer of `confirm` with an attempt of ours whose outcome is unknown, and without one. */
+  test.each<[answer: unknown, after: string, verdict: Verdict, code?: string]>([
+    [true, 'an unknown outcome', 'alreadyAwarded'],
+    [true, 'no attempt', 'alreadyAwarded'],
+    [{ xp: 1 }, 'an unknown outcome', 'alreadyAwarded'],
+    [{ xp: 1 }, 'no attempt', 'alreadyAwarded'],
+    [{ xp: 5 }, 'an unknown outcome', 'rejected', 'other_amount'],
+    [{ xp: 5 }, 'no attempt', 'rejected', 'other_amount'],
+    [false, 'an unknown outcome', 'rejected', 'not_confirmed'],
+    [false, 'no attempt', 'rejected', 'not_confirmed'],
+    [undefined, 'an unknown outcome', 'unconfirmed', 'bad_request'],
+    [undefined, 'no attempt', 'rejected', 'bad_request'],
+    ['yes', 'an unknown outcome', 'indeterminate', 'evidence_failed'],
+    [{ xp: '1' }, 'no attempt', 'indeterminate', 'evidence_failed'],
+    [null, 'no attempt', 'indeterminate', 'evidence_failed'],
+  ])('confirm answers %j after %s: %s %s', async (answer, after, verdict, code) => {
+    const { client, path } = after === 'no attempt' ? await used() : await lost()
+    const confirm = vi.fn(async () => answer as Confirmation)
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm })
     expect(report.counts).toEqual(counts({ [verdict]: 1 }))
+    expect(report.problems[0]?.code).toBe(code)
     expect(confirm.mock.calls).toEqual([[award(0)]])
+    if (verdict === 'rejected') expect((await readLedger(path))[0]?.error?.code).toBe(code)
   })
 
-  test.each([
-    [true, 'alreadyAwarded'],
-    [false, 'rejected'],
-    [undefined, 'unconfirmed'],
-  ] as const)('isUsedId says %s after an attempt in doubt: %s', async (answer, verdict) => {
-    const { client, ledger, rows } = await lost()
+  test.each<[answer: boolean | undefined, after: string, verdict: Verdict, code?: string]>([
+    [true, 'an unknown outcome', 'alreadyAwarded'],
+    [true, 'no attempt', 'rejected', 'id_used'],
+    [false, 'an unknown outcome', 'rejected', 'bad_request'],
+    [false, 'no attempt', 'rejected', 'bad_request'],
+    [undefined, 'an unknown outcome', 'unconfirmed', 'bad_request'],
+    [undefined, 'no attempt', 'rejected', 'bad_request'],
+  ])('isUsedId answers %j after %s: %s %s', async (answer, after, verdict, code) => {
+    const { client, path } = after === 'no attempt' ? await used() : await lost()
     const isUsedId = vi.fn(() => answer)
-    const report = await rewardWallets(client, rows, { ledger, isUsedId })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), isUsedId })
     expect(report.counts).toEqual(counts({ [verdict]: 1 }))
+    expect(report.problems[0]?.code).toBe(code)
     expect(isUsedId).toHaveBeenCalledWith(expect.objectContaining({ code: 'bad_request', status: 400 }))
+    if (verdict === 'rejected') expect((await readLedger(path))[0]?.error?.code).toBe(code)
   })
 
-  test.each([
-    [true, 'alreadyAwarded'],
-    [false, 'rejected'],
-    [undefined, 'rejected'],
-  ] as const)('without an attempt before, confirm says %s: %s', async (answer, verdict) => {
-    const { client } = scene()
-    await client.rewardWallet(award(0))
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()), confirm: () => answer })
-    expect(report.counts).toEqual(counts({ [verdict]: 1 }))
+  test('a used id with another amount is not this award, though isUsedId says so; both amounts are told', async () => {
+    const { client, path } = await lost([award(0, { xp: 500 })])
+    const evidence = { isUsedId: () => true, confirm: () => ({ xp: 5 }) }
+    const rows = [award(0, { xp: 500 })]
+    const report = await rewardWallets(client, rows, { ledger: fileLedger(path), ...evidence })
+    expect(report).toMatchObject({ counts: counts({ rejected: 1 }), xp: counts({ rejected: 500 }) })
+    expect(report.problems[0]?.reason).toMatch(/5 XP.*500 XP/)
+  })
+
+  test('retryRejected does not send a row again whose id was used with another amount', async () => {
+    const { client, path, sent } = await lost()
+    const ledger = fileLedger(path)
+    await rewardWallets(client, awards(1), { ledger, confirm: () => ({ xp: 7 }) })
+    const before = sent()
+    const report = await rewardWallets(client, awards(1), { ledger, retryRejected: true })
+    expect(report.problems).toMatchObject([{ verdict: 'rejected', code: 'other_amount' }])
+    expect(sent()).toBe(before)
   })
 
   test('what isUsedId does not know, confirm may', async () => {
@@ -161,6 +211,7 @@ describe('evidence', () => {
     const confirm = ({ id }: AwardRow) => id === 'award-0'
     const report = await rewardWallets(client, rows, { ledger, confirm })
     expect(report.counts).toEqual(counts({ alreadyAwarded: 1, rejected: 1 }))
+    expect(report.problems).toMatchObject([{ code: 'not_confirmed' }])
     expect(sent()).toBe(before)
     expect((await rewardWallets(client, rows, { ledger })).counts).toEqual(counts({ alreadyAwarded: 1, rejected: 1 }))
   })
@@ -171,6 +222,17 @@ describe('evidence', () => {
     const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
     expect(report.counts.unconfirmed).toBe(1)
     expect(await verdictsIn(path)).toEqual({ 'award-0': 'unconfirmed' })
+  })
+
+  test('a confirm that throws leaves it unconfirmed, and what it threw stays secret', async () => {
+    const { client, ledger, rows, path, sent } = await lost()
+    await rewardWallets(client, rows, { ledger })
+    const before = sent()
+    const confirm = () => Promise.reject(new Error('the lookup of secret-123 failed'))
+    const report = await rewardWallets(client, rows, { ledger, confirm })
+    expect(report.problems).toMatchObject([{ verdict: 'unconfirmed', code: 'evidence_failed' }])
+    expect(JSON.stringify([report, await readLedger(path)])).not.toContain('secret-123')
+    expect(sent()).toBe(before)
   })
 
   test('what stayed unconfirmed is sent again when only isUsedId can tell', async () => {
@@ -268,10 +330,16 @@ describe('one id', () => {
     expect(service.state.awards.map(({ xp }) => xp).sort()).toEqual(amounts.map((xp) => xp || 0).sort())
   })
 
-  test('sums of XP are not worn by rounding', async () => {
-    const { client } = scene()
-    const rows = Array.from({ length: 10 }, (_, number) => award(number, { xp: 0.1 }))
-    expect((await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).xp.awarded).toBe(1)
+  test.each([
+    [[0.1, 0.2], 0.3],
+    [Array(10).fill(0.1), 1],
+    [[1.1, 2.2, 3.3], 6.6],
+    [[0.7, 0.1, 0.2, -1], 0],
+    [Array(1_000).fill(1_234.56), 1_234_560],
+  ])('sums of decimal XP are right: %#', (amounts, sum) => {
+    const tally = new Tally()
+    for (const xp of amounts) tally.add('awarded', xp)
+    expect(tally.xp.awarded).toBe(sum)
   })
 
   test('sums of XP beyond all numbers are infinite', async () => {

@@ -1,66 +1,52 @@
 import { type RewardWalletRequest, rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
-import { type Checked, check } from '../../schemas/check.ts'
-import { capped, type Issue } from '../../schemas/issue.ts'
+import { check } from '../../schemas/check.ts'
+import type { Issue } from '../../schemas/issue.ts'
+import { isRecord } from '../../shared/types.ts'
 
 /** One award of a list: what `rewardWallet` takes. */
 export type AwardRow = RewardWalletRequest
 
-/** A row from a stranger: an award, or what is wrong with it and what could be read of it all the same. */
+/** A row as the list gave it: an award, or what is wrong with it and what could be read of it. */
 export type ReadRow =
   | { readonly ok: true; readonly value: AwardRow }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly id: string | undefined; readonly xp: number }
 
-/** Reads a row, once and at once: whoever gave it may use the same object for the next one. */
-export function readRow(value: unknown): ReadRow {
-  const checked = checkRow(value)
+/** Copies and checks a row, at once: a list may use one object for all of its rows. */
+export function readRow(given: unknown): ReadRow {
+  let copy: unknown = given
+  try {
+    if (isRecord(given)) copy = { address: given.address, pid: given.pid, id: given.id, xp: given.xp }
+  } catch {
+    return { ok: false, issues: [{ path: [], message: 'threw an error while it was read' }], id: undefined, xp: 0 }
+  }
+  const checked = check(rewardWalletRequest, copy)
   if (checked.ok) return checked
-  const id = fieldOf(value, 'id')
-  const xp = fieldOf(value, 'xp')
+  const { id, xp } = isRecord(copy) ? copy : {}
   return {
     ok: false,
     issues: checked.issues,
     id: typeof id === 'string' ? id : undefined,
-    xp: typeof xp === 'number' && Number.isFinite(xp) ? xp : 0,
-  }
-}
-
-function checkRow(value: unknown): Checked<AwardRow> {
-  try {
-    return check(rewardWalletRequest, value)
-  } catch {
-    return { ok: false, ...capped([{ path: [], message: 'threw an error while it was read' }]) }
+    xp: Number.isFinite(xp) ? (xp as number) : 0,
   }
 }
 
 /** What is wrong with a row, in words. */
-export const wordsOf = (issues: readonly Issue[]): string =>
+export const describeRow = (issues: readonly Issue[]): string =>
   issues
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : `the row ${message}`))
     .join('; ')
 
-/**
- * What is wrong with a row whose id stands for something else already.
- *
- * @param known - what it stands for, where that can be told
- */
-export function contradictions(row: AwardRow, known: AwardRow | undefined): Issue[] {
-  const id = JSON.stringify(row.id)
-  if (known === undefined) return [{ path: ['id'], message: `${id} stands for another award already` }]
-  return CONTENT.filter((name) => !isSame(name, row[name], known[name])).map((name) => ({
+/** Whether two rows with one id are the same award. The letter case of an address makes no difference. */
+export const isSameAward = (one: Omit<AwardRow, 'id'>, other: Omit<AwardRow, 'id'>): boolean =>
+  one.xp === other.xp &&
+  one.pid === other.pid &&
+  (one.address === other.address || one.address.toLowerCase() === other.address.toLowerCase())
+
+/** What is wrong with a row whose id stands for another award. */
+export function contradictions(row: AwardRow, known: AwardRow): Issue[] {
+  const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
+  return names.map((name) => ({
     path: [name],
-    message: `is ${JSON.stringify(row[name])}, but the id ${id} stands for ${JSON.stringify(known[name])} already`,
+    message: `is ${JSON.stringify(row[name])}, but the id ${JSON.stringify(row.id)} stands for ${JSON.stringify(known[name])}`,
   }))
-}
-
-const CONTENT = ['address', 'pid', 'xp'] as const
-
-const isSame = (name: string, one: string | number, other: string | number): boolean =>
-  name === 'address' ? String(one).toLowerCase() === String(other).toLowerCase() : one === other
-
-function fieldOf(row: unknown, name: string): unknown {
-  try {
-    return typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,27 +1,39 @@
 /**
  * What became of one award.
  *
- * - `awarded`: the service said so.
- * - `alreadyAwarded`: the service refused the id, and `isUsedId` or `confirm` said that it had been used for this award.
- * - `unconfirmed`: the service refused the id after an attempt of ours whose end nobody knows. Very likely that attempt
- *   awarded it; the service's refusal is the same for every reason. Final until `confirm` or `isUsedId` tells.
- * - `rejected`: refused by the service, with no such attempt; or wrong here, and never sent.
- * - `indeterminate`: the attempts are used up, and nobody knows; or it was refused, and `isUsedId` or `confirm` failed. Not
- *   final: running it again goes on.
+ * - `awarded`: the service answered 200.
+ * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award.
+ * - `unconfirmed`: the service refused the id after an attempt of ours whose outcome is unknown. Very likely that attempt
+ *   awarded it: the published refusal is the same for every reason. Final until `confirm` or `isUsedId` can tell.
+ * - `rejected`: refused by the service, with no such attempt; or wrong, and never sent.
+ * - `indeterminate`: the attempts are used up and the outcome is unknown, or `confirm` or `isUsedId` failed. Not final:
+ *   run it again.
  */
 export type Verdict = 'awarded' | 'alreadyAwarded' | 'unconfirmed' | 'rejected' | 'indeterminate'
 
 /** The verdicts that end an award. A later run with the same ledger does not send it again. */
 export type FinalVerdict = Exclude<Verdict, 'indeterminate'>
 
-export const isFinal = (verdict: Verdict): verdict is FinalVerdict => verdict !== 'indeterminate'
+const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>([
+  'awarded',
+  'alreadyAwarded',
+  'unconfirmed',
+  'rejected',
+  'indeterminate',
+])
+
+export const isVerdict = (value: unknown): value is Verdict => VERDICTS.has(value)
 
 /** Why an award has not been made, as a ledger keeps it: from the error of the client, without its stack. */
 export interface AwardFailure {
-  /** The `code` of the error, such as `'bad_request'`. */
+  /**
+   * The `code` of the client's error, such as `'bad_request'`; or `'not_confirmed'` (`confirm` says no), `'other_amount'`
+   * (the id was used with another amount), `'id_used'` (the id was used, and not by this run), `'evidence_failed'`
+   * (`confirm` or `isUsedId` threw), `'unexpected'` (the client threw an unknown error).
+   */
   code: string
   /** The HTTP status, where the service answered. */
   status?: number
-  /** The error's message. */
+  /** The reason in words. */
   message: string
 }

@@ -5,8 +5,8 @@ import { isRecord } from '../../shared/types.ts'
 import { invalidRequest } from '../invalid-request.ts'
 import { headerConflict, isRunName } from '../ledger/header.ts'
 import { LEDGER, type SharedLedger } from '../ledger/ledger.ts'
-import { AwardTable } from './award-table.ts'
 import { type PgPool, type PostgresSql, type Query, queryOf } from './database.ts'
+import { Leases } from './leases.ts'
 import { sharedSession } from './shared-session.ts'
 import { DEFAULT_TABLE, isAwardTable, statements, VERSION } from './statements.ts'
 
@@ -77,14 +77,15 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
       throw isSchemaProblem(error) ? unusable(run, `${MAKE_TABLES}: ${(error as Error).message}`, error) : error
     }
   }
-  const awards = new AwardTable(ask, run, table, leaseMs)
+  const sql = statements(table)
+  const leases = new Leases(leaseMs, (held) => ask(sql.extend, run, JSON.stringify(held), leaseMs))
   /** The targets that were compared with the run's, so that this is done once and not for each job. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)
     let comparison = compared.get(key)
     if (comparison === undefined) {
-      comparison = compareRun(ask, table, run, target)
+      comparison = compareRun(ask, sql, run, target)
       compared.set(key, comparison)
       comparison.catch(() => compared.delete(key))
     }
@@ -96,15 +97,19 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
     [LEDGER]: {
       async open(target) {
         await compare(target)
-        return sharedSession(awards)
+        return sharedSession({ query: ask, sql, run, leaseMs, leases })
       },
     },
   }
 }
 
 /** @throws ConfigurationError when the run was begun for another target, or by another version */
-async function compareRun(query: Query, table: string, run: string, target: ClientTarget | undefined): Promise<void> {
-  const sql = statements(table)
+async function compareRun(
+  query: Query,
+  sql: ReturnType<typeof statements>,
+  run: string,
+  target: ClientTarget | undefined,
+): Promise<void> {
   await query(sql.beginRun, run, VERSION, target === undefined ? '' : JSON.stringify(target))
   const [begun] = await query(sql.run, run)
   if (begun === undefined) throw unusable(run, 'it is gone')

@@ -1,32 +1,36 @@
 import type { Issue } from '../../errors.ts'
-import { wordsOf } from '../award/row.ts'
-import type { Verdict } from '../award/verdict.ts'
-import type { AwardReport, HaltedCampaign, RowProblem } from './report.ts'
+import { type AwardRow, describeRow } from '../award/row.ts'
+import type { AwardFailure, Verdict } from '../award/verdict.ts'
+import type { AwardReport, RowProblem } from './report.ts'
 import { Tally } from './tally.ts'
 
-const MOST_PROBLEMS = 1_000
+const MAX_PROBLEMS = 1_000
+/** Of a row that an earlier run left in doubt without a reason: its process was killed, say. */
+const IN_DOUBT: AwardFailure = { code: 'in_doubt', message: 'an earlier attempt may have awarded it' }
 
-/** Writes down what becomes of the rows, for the report. */
+/** Records what becomes of the rows, for the report. */
 export class Recorder {
   readonly tally = new Tally()
   readonly #startedAt = new Date().toISOString()
   readonly #problems: RowProblem[] = []
   #problemsOmitted = 0
   #fromLedger = 0
-  /** Rows that have a final verdict, or are the same as one before. */
+  /** Rows that have a final verdict, or are the same as an earlier one. */
   #final = 0
-  readonly #halted = new Map<string, { rows: number; reason: string }>()
+  readonly #halted = new Map<string, { rows: number; readonly reason: string }>()
 
-  /** A verdict that is durable. */
-  settled(verdict: Verdict, xp: number): void {
-    this.tally.add(verdict, xp)
-    if (verdict !== 'indeterminate') this.#final++
+  /** A verdict that is flushed. */
+  settled(index: number, { id, xp }: AwardRow, verdict: Verdict, failure: AwardFailure | undefined): void {
+    this.#count(verdict, xp)
+    if (verdict === 'awarded' || verdict === 'alreadyAwarded') return
+    const { code, message: reason } = failure ?? IN_DOUBT
+    this.#problem({ index, id, verdict, code, reason })
   }
 
-  /** A row whose final verdict stood in the ledger. */
-  settledBefore(verdict: Exclude<Verdict, 'indeterminate'>, xp: number): void {
+  /** A row whose final verdict was in the ledger. */
+  recorded(index: number, row: AwardRow, verdict: Verdict, failure: AwardFailure | undefined): void {
     this.#fromLedger++
-    this.settled(verdict, xp)
+    this.settled(index, row, verdict, failure)
   }
 
   duplicate(xp: number): void {
@@ -34,15 +38,11 @@ export class Recorder {
     this.#final++
   }
 
-  /** A row that is wrong here: never sent, and bound to nothing. */
+  /** A row that is wrong: never sent, and bound to nothing. */
   wrong(index: number, { id, xp }: { id: string | undefined; xp: number }, issues: readonly Issue[]): void {
-    this.settled('rejected', xp)
-    this.problem({ index, ...(id !== undefined && { id }), verdict: 'rejected', reason: wordsOf(issues) })
-  }
-
-  problem(problem: RowProblem): void {
-    if (this.#problems.length < MOST_PROBLEMS) this.#problems.push(problem)
-    else this.#problemsOmitted++
+    this.#count('rejected', xp)
+    const reason = describeRow(issues)
+    this.#problem({ index, ...(id !== undefined && { id }), verdict: 'rejected', code: 'invalid_request', reason })
   }
 
   /** No more rows of the campaign are sent. */
@@ -54,14 +54,13 @@ export class Recorder {
     return this.#halted.has(pid)
   }
 
-  /** A row was left out because its campaign is halted. */
+  /** A row was left without a final verdict; counted where its campaign is halted. */
   leftOut(pid: string): void {
     const halted = this.#halted.get(pid)
     if (halted !== undefined) halted.rows++
   }
 
-  report(rows: number, readToEnd: boolean): AwardReport {
-    const halted: HaltedCampaign[] = [...this.#halted].map(([pid, about]) => ({ pid, ...about }))
+  report(rows: number, isReadToEnd: boolean): AwardReport {
     return {
       version: 1,
       rows,
@@ -70,10 +69,20 @@ export class Recorder {
       fromLedger: this.#fromLedger,
       problems: [...this.#problems],
       problemsOmitted: this.#problemsOmitted,
-      halted,
+      halted: [...this.#halted].map(([pid, about]) => ({ pid, ...about })),
       startedAt: this.#startedAt,
       finishedAt: new Date().toISOString(),
-      complete: readToEnd && this.#final === rows,
+      complete: isReadToEnd && this.#final === rows,
     }
+  }
+
+  #count(verdict: Verdict, xp: number): void {
+    this.tally.add(verdict, xp)
+    if (verdict !== 'indeterminate') this.#final++
+  }
+
+  #problem(problem: RowProblem): void {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem)
+    else this.#problemsOmitted++
   }
 }

@@ -1,3 +1,4 @@
+import type { AwardFailure, Verdict } from '../award/verdict.ts'
 import type { PerVerdict } from './tally.ts'
 
 /** What became of a list of awards. It can be stored as JSON. */
@@ -33,7 +34,12 @@ export interface RowProblem {
   /** The id of the award, where it could be read. */
   readonly id?: string
   /** What became of it. */
-  readonly verdict: 'unconfirmed' | 'rejected' | 'indeterminate'
+  readonly verdict: Exclude<Verdict, 'awarded' | 'alreadyAwarded'>
+  /**
+   * Why, as a stable code: that of the recorded failure (see {@link AwardFailure}), `'invalid_request'` for a row that is
+   * wrong, `'in_doubt'` after an earlier attempt with an unknown outcome, `'ledger_failed'` when the ledger could not be written.
+   */
+  readonly code: string
   /** Why, in words. */
   readonly reason: string
 }

@@ -1,56 +1,79 @@
 import { MAX_TIMER_MS } from '../../shared/timers.ts'
 
 /**
- * Holds back all calls for a while, when one of them has shown that the service wants or needs it. Calls that were under
- * way then and show the same belong to the same pause.
+ * Holds all calls back for a while, then lets one through as a probe, and the others once that is answered. Calls that were
+ * already under way belong to the same pause.
  */
 export class Pause {
+  #state: 'none' | 'waiting' | 'probing' = 'none'
   #round = 0
   #until = 0
+  #isProbeTaken = false
   #timer: NodeJS.Timeout | undefined
-  #over: Promise<void> | undefined
-  #end: () => void = () => undefined
+  #waiting: (() => void)[] = []
 
-  /** To be kept with a call at its start, and given to {@link begin} at its end. */
+  /** Taken at the start of a call, and passed to the other methods at its end. */
   get round(): number {
     return this.#round
   }
 
-  /** How long it still lasts, in milliseconds. */
+  /** How long calls are still held back, in milliseconds. */
   get remainingMs(): number {
-    return this.#over === undefined ? 0 : Math.max(0, this.#until - performance.now())
+    return this.#state === 'waiting' ? Math.max(0, this.#until - performance.now()) : 0
   }
 
-  /** Begins a pause, or lengthens the one there is. Whether it is a new one. */
+  /** Resolves when a call may be made. */
+  async admitted(): Promise<void> {
+    for (;;) {
+      if (this.#state === 'none') return
+      if (this.#state === 'probing' && !this.#isProbeTaken) {
+        this.#isProbeTaken = true
+        return
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  /** Begins a pause, or lengthens the one that the call belongs to. @returns whether it is a new one */
   begin(round: number, ms: number): boolean {
     const isNew = round === this.#round
+    if (!isNew && this.#state !== 'waiting') return false
+    this.#until = Math.max(isNew ? 0 : this.#until, performance.now() + ms)
     if (isNew) this.#round++
-    this.#until = Math.max(this.#until, performance.now() + ms)
-    this.#over ??= new Promise((resolve) => {
-      this.#end = resolve
-    })
-    this.#wait()
+    this.#state = 'waiting'
+    this.#startTimer()
     return isNew
   }
 
-  /** Resolves when there is no pause. */
-  async over(): Promise<void> {
-    while (this.#over !== undefined) await this.#over
+  /** The call was answered. */
+  answered(round: number): void {
+    if (round === this.#round) this.end()
   }
 
-  /** Ends it now. */
-  cancel(): void {
+  /** The call told nothing: where it was the probe, another one takes its place. */
+  passOn(round: number): void {
+    if (round !== this.#round || this.#state !== 'probing') return
+    this.#isProbeTaken = false
+    this.#waiting.shift()?.()
+  }
+
+  /** Lets all calls through. */
+  end(): void {
     clearTimeout(this.#timer)
-    this.#over = undefined
-    this.#end()
+    this.#state = 'none'
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
   }
 
-  #wait(): void {
+  #startTimer(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
       () => {
-        if (performance.now() < this.#until) this.#wait()
-        else this.cancel()
+        if (performance.now() < this.#until) return this.#startTimer()
+        this.#state = 'probing'
+        this.#isProbeTaken = false
+        this.#waiting.shift()?.()
       },
       Math.min(MAX_TIMER_MS, Math.ceil(this.remainingMs)),
     )

@@ -1,7 +1,6 @@
 import { InvalidRequestError, type Issue } from '../../errors.ts'
 import { capped, describeIssues } from '../../schemas/issue.ts'
-import { type AwardRow, contradictions } from '../award/row.ts'
-import { AwardIndex } from '../ledger/award-index.ts'
+import { type AwardRow, contradictions, isSameAward } from '../award/row.ts'
 import type { LedgerSession } from '../ledger/ledger.ts'
 import type { RowSource } from './rows.ts'
 
@@ -10,12 +9,6 @@ export interface WrongRow {
   readonly index: number
   readonly row: { readonly id: string | undefined; readonly xp: number }
   readonly issues: readonly Issue[]
-}
-
-/** A list that was read to its end. */
-export interface StrictReading {
-  readonly rows: readonly AwardRow[]
-  readonly wrong: readonly WrongRow[]
 }
 
 /**
@@ -27,15 +20,11 @@ export async function readStrictly(
   source: RowSource,
   session: LedgerSession,
   refusals: (row: AwardRow) => readonly Issue[],
-): Promise<StrictReading> {
+): Promise<{ readonly rows: readonly AwardRow[]; readonly wrong: readonly WrongRow[] }> {
   const rows: AwardRow[] = []
   const wrong: WrongRow[] = []
-  const known = new AwardIndex()
-  /** The row that each entry of the index stands for. */
-  const first: AwardRow[] = []
-
+  const first = new Map<string, AwardRow>()
   for (let placed = await source.take(); placed !== undefined; placed = await source.take()) {
-    source.done()
     const { index, row: read } = placed
     if (!read.ok) {
       wrong.push({ index, row: read, issues: read.issues })
@@ -44,18 +33,10 @@ export async function readStrictly(
     const row = read.value
     const issues = [...refusals(row)]
     if (issues.length === 0) {
-      const found = known.seek(row)
-      if (found === -1) {
-        known.add()
-        first.push(row)
-        if (await session.contradicts(row)) {
-          // To find the other award takes as long as to read the ledger.
-          const other = wrong.length < MOST_NAMED ? await session.find(row.id) : undefined
-          issues.push(...contradictions(row, other))
-        }
-      } else if (!known.isBound(found)) {
-        issues.push(...contradictions(row, first[found]))
-      }
+      const before = first.get(row.id)
+      if (before === undefined) first.set(row.id, row)
+      const known = before ?? (await session.conflictOf(row))
+      if (known !== undefined && !isSameAward(row, known)) issues.push(...contradictions(row, known))
       rows.push(row)
     }
     if (issues.length > 0) wrong.push({ index, row, issues })
@@ -63,13 +44,13 @@ export async function readStrictly(
   return { rows, wrong }
 }
 
-/** The error for rows that are wrong. @param consequence - what was done with them, as a sentence without its dot */
+/** The error for rows that are wrong. @param consequence - what was done with them, as a sentence without its full stop */
 export function wrongRows(wrong: readonly WrongRow[], consequence: string): InvalidRequestError {
   const issues = wrong.flatMap(({ index, issues }) =>
     issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message })),
   )
   const found = capped(issues)
-  const words = describeIssues(found, MOST_NAMED, ({ path, message }) => `${path.join('.')} ${message}`)
+  const words = describeIssues(found, MAX_NAMED, ({ path, message }) => `${path.join('.')} ${message}`)
   return new InvalidRequestError(`rewardWallets: ${words}. ${consequence}.`, {
     operation: 'rewardWallets',
     ...found,
@@ -77,5 +58,5 @@ export function wrongRows(wrong: readonly WrongRow[], consequence: string): Inva
   })
 }
 
-/** Wrong rows that are looked up and put into words. The report lists more. */
-const MOST_NAMED = 10
+/** Wrong rows that the message names. The report lists more. */
+const MAX_NAMED = 10

@@ -1,72 +1,119 @@
-import type { Verdict } from '../../award/verdict.ts'
-import type { AwardIndex } from '../award-index.ts'
-import { endOfText, INTENT } from '../award-index.ts'
-import { afterIntent, afterRelease, afterVerdict } from '../state.ts'
-import { DamagedLedger, type Group } from './groups.ts'
-import { RELEASED, TIME_LENGTH, VERDICT } from './lines.ts'
+import { type AwardRow, isSameAward } from '../../award/row.ts'
+import { type AwardFailure, type FinalVerdict, isVerdict } from '../../award/verdict.ts'
+import { DamagedLedger, type LedgerEnd, readGroups } from './groups.ts'
+import type { EntryLine, IntentLine } from './lines.ts'
+import type { LedgerFile } from './storage.ts'
 
-const NEWLINE = 10
-/** Between the name of a verdict and its id. */
-export const BEFORE_ID = '","id":"'.length
-const AFTER_CONTENT = ',"at":""}'.length + TIME_LENGTH
-const VERDICTS: ReadonlySet<string> = new Set<Verdict>([
-  'awarded',
-  'alreadyAwarded',
-  'unconfirmed',
-  'rejected',
-  'indeterminate',
-])
+/** What a ledger has for an id: some 300 bytes with it. */
+export interface Entry extends Omit<AwardRow, 'id'> {
+  address: string
+  pid: string
+  xp: number
+  /** When it was last written, as an ISO date. */
+  at: string
+  /** Since when an attempt is open. */
+  openSince: string | undefined
+  verdict: FinalVerdict | undefined
+  /** Whether there was an attempt whose outcome is unknown. */
+  isDoubtful: boolean
+  /** Why it was not awarded, where that is known. */
+  error: AwardFailure | undefined
+  /** Whether this run has met the id. */
+  isSeen: boolean
+}
 
-/** Calls `take` with the range of each line of a group, and its number in the file. */
-export function eachLine(group: Group, take: (start: number, end: number, line: number) => void): void {
-  const { bytes } = group
-  let start = 0
-  for (let line = group.firstLine; start < bytes.length; line++) {
-    const end = bytes.indexOf(NEWLINE, start)
-    take(start, end, line)
-    start = end + 1
+/** The entries of a ledger by id, in the order in which their ids first appeared. */
+export class Entries {
+  readonly #byId = new Map<string, Entry>()
+
+  get(id: string): Entry | undefined {
+    return this.#byId.get(id)
   }
+
+  [Symbol.iterator](): IterableIterator<[string, Entry]> {
+    return this.#byId.entries()
+  }
+
+  /** Applies a line, of this run or an earlier one. @returns the entry; undefined for a line about an unknown id */
+  apply(line: EntryLine): Entry | undefined {
+    if ('intent' in line) return this.#begin(line)
+    const entry = this.#byId.get('verdict' in line ? line.id : line.released)
+    if (entry === undefined) return undefined
+    entry.openSince = undefined
+    if ('verdict' in line) {
+      entry.at = line.at
+      entry.error = line.error
+      entry.verdict = line.verdict === 'indeterminate' ? undefined : line.verdict
+      // "Rejected" says that there is no doubt left.
+      if (line.verdict === 'indeterminate') entry.isDoubtful = true
+      else if (line.verdict === 'rejected') entry.isDoubtful = false
+    }
+    return entry
+  }
+
+  #begin({ intent: id, address, pid, xp, at }: IntentLine): Entry {
+    let entry = this.#byId.get(id)
+    if (entry === undefined) {
+      const none = { openSince: undefined, verdict: undefined, isDoubtful: false, error: undefined, isSeen: false }
+      entry = { address, pid, xp, at, ...none }
+      this.#byId.set(id, entry)
+    } else {
+      cutOff(entry)
+      // An id that was released may stand for another award from now on.
+      entry.address = address
+      entry.pid = pid
+      entry.xp = xp
+    }
+    entry.openSince = at
+    return entry
+  }
+}
+
+/** Whether the ledger holds its award to the id: an intent that was taken back binds nothing. */
+export const isBound = ({ verdict, isDoubtful, openSince }: Entry): boolean =>
+  verdict !== undefined || isDoubtful || openSince !== undefined
+
+/** The award of a bound entry where it is another one than the row's. */
+export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
+  const { address, pid, xp } = entry
+  const known = { id: row.id, address, pid, xp }
+  return isSameAward(row, known) ? undefined : known
 }
 
 /**
- * Applies one line after the header to the index.
+ * Reads all entries.
  *
- * @returns the entry it is about
- * @throws DamagedLedger when it is none of the lines there are
+ * @returns the entries, and where the ledger goes on
+ * @throws DamagedLedger with the line
  */
-export function applyLine(index: AwardIndex, bytes: Buffer, start: number, end: number, line: number): number {
-  if (begins(bytes, start, INTENT)) {
-    const found = index.seekIntent(bytes, start, end - AFTER_CONTENT)
-    const entry = found === -1 ? index.add() : found
-    if (found !== -1) index.bind(entry)
-    index.setState(entry, afterIntent(index.state(entry)))
-    return entry
-  }
-  if (begins(bytes, start, VERDICT)) {
-    const from = start + VERDICT.length
-    const named = endOfText(bytes, from, end)
-    const verdict = bytes.toString('latin1', from, named)
-    if (VERDICTS.has(verdict)) {
-      const entry = knownEntry(index, bytes, named + BEFORE_ID, end, line)
-      index.setState(entry, afterVerdict(index.state(entry), verdict as Verdict))
-      return entry
+export async function readEntries(file: LedgerFile): Promise<{ entries: Entries; end: LedgerEnd }> {
+  const entries = new Entries()
+  let end: LedgerEnd | undefined
+  for await (const group of readGroups(file)) {
+    // The first group is the header.
+    if (end !== undefined) {
+      for (const [offset, text] of group.lines.entries()) applyText(entries, text, group.firstLine + offset)
     }
+    end = group.end
   }
-  if (begins(bytes, start, RELEASED)) {
-    const entry = knownEntry(index, bytes, start + RELEASED.length, end, line)
-    index.setState(entry, afterRelease(index.state(entry)))
-    return entry
-  }
-  throw new DamagedLedger(`line ${line} is none that this version writes`)
+  if (end === undefined) throw new DamagedLedger('its header, the first line, is damaged')
+  for (const [, entry] of entries) cutOff(entry)
+  return { entries, end }
 }
 
-function knownEntry(index: AwardIndex, bytes: Buffer, start: number, end: number, line: number): number {
-  const entry = index.seekId(bytes, start, end)
-  if (entry === -1) throw new DamagedLedger(`line ${line} is about an id that no line before it has`)
-  return entry
+function applyText(entries: Entries, text: string, number: number): void {
+  const line = JSON.parse(text) as EntryLine
+  const isKnownKind = 'intent' in line || 'released' in line || ('verdict' in line && isVerdict(line.verdict))
+  if (!isKnownKind) throw new DamagedLedger(`line ${number}: unrecognised entry`)
+  if (entries.apply(line) === undefined) throw new DamagedLedger(`line ${number}: no earlier line has its id`)
 }
 
-function begins(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {
-  for (let index = 0; index < prefix.length; index++) if (bytes[start + index] !== prefix[index]) return false
-  return true
+/** An attempt that was still open when its process ended has an unknown outcome. */
+function cutOff(entry: Entry): void {
+  if (entry.openSince === undefined) return
+  entry.at = entry.openSince
+  entry.openSince = undefined
+  entry.verdict = undefined
+  entry.error = undefined
+  entry.isDoubtful = true
 }

@@ -1,25 +1,33 @@
-import { type OptionRules, optional, optionProblems } from '../../../shared/options.ts'
+import { resolve } from 'node:path'
+import { CampaignError, ConfigurationError } from '../../../errors.ts'
+import { callHook } from '../../../shared/call-hook.ts'
+import { isFunction, type OptionRules, optional, optionProblems } from '../../../shared/options.ts'
 import { invalidRequest } from '../../invalid-request.ts'
 import { headerConflict, isRunName, type LedgerHeader } from '../header.ts'
 import { type AwardLedger, LEDGER, type LedgerSession } from '../ledger.ts'
+import { readEntries } from './entries.ts'
 import { fileSession } from './file-session.ts'
 import { GroupWriter } from './group-writer.ts'
-import { commitLine, groupSum, headerLine } from './lines.ts'
-import { takeLock } from './lock.ts'
-import { readContents, readHeader, UnreadableLedger } from './open-ledger.ts'
-import { absolutePath, unusable } from './path.ts'
-import { findRow } from './read-ledger.ts'
+import { type LedgerEnd, readRange } from './groups.ts'
+import { headerGroup } from './lines.ts'
+import { type LedgerWait, type LockTimes, takeLock } from './lock.ts'
+import { readHeader, UnreadableLedger } from './read-header.ts'
 import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
 
 /** Options of {@link fileLedger}. */
 export interface FileLedgerOptions {
   /**
-   * The name of the run that the ledger belongs to. A ledger of another run is refused, so that what a test run has
-   * written is never taken for what has happened in production. At most 500 characters.
+   * The name of the run that the ledger belongs to, at most 500 characters. A ledger of another run is refused, so that what
+   * a test run has written is never taken for production.
    *
    * @defaultValue `'default'`
    */
-  run?: string
+  run?: string | undefined
+  /**
+   * Called when the lock file of another run shows no sign of life, and this run has to watch it before it can begin. What
+   * it throws is dropped.
+   */
+  onWait?: ((wait: LedgerWait) => void) | undefined
 }
 
 /** A ledger in a file of this machine: made by {@link fileLedger}. */
@@ -29,69 +37,80 @@ export interface FileLedger extends AwardLedger {
   readonly path: string
 }
 
-const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isRunName) }
-
-/** Without a name of its own a run has this one. */
-export const DEFAULT_RUN = 'default'
+const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isRunName), onWait: optional(isFunction) }
+const DEFAULT_RUN = 'default'
 
 /**
  * Keeps the truth of a run of awards in a file: a line of JSON for every intent before its request leaves, and one for
  * every verdict. Nothing is opened until a run begins.
  *
- * The file is made when it is not there, readable by its owner only. While a run uses it, `PATH.lock` keeps others away;
- * that of a process that was killed is taken over. It must be on a disk that keeps what it says it has written. What a
- * crash cut off is left out at the next start; a file that is damaged before its last complete group of lines, was begun
- * by another run or for another service or token, or is of another version, is refused.
+ * The file is made when it is missing, readable by its owner only. Use a local disk that honours fsync. While a run uses
+ * the file, it holds the lock file `PATH.lock`; one that a killed process left behind is taken over, within 15 seconds.
+ * What a crash left of the last group of lines is moved to `PATH.torn-OFFSET`. Refused are: a ledger that is damaged anywhere
+ * else, of another version, run, service or token, symbolic links, and files with more than one hard link.
  *
- * The format is documented in the guide, “Bulk awards”, and can be read with {@link readLedger} or with `jq`.
+ * The format is documented in the guide, “Bulk awards”. Read it with {@link readLedger} or with `jq`.
  *
- * @param path - of the file; its folder must exist. Symbolic links are refused
+ * ```ts
+ * const ledger = fileLedger('awards.ledger', { run: 'launch-party' })
+ * ```
+ *
+ * @param path - of the file; its folder must exist
  * @throws InvalidRequestError when the path is not a non-empty string, or an option is wrong
  */
 export function fileLedger(path: string, options: FileLedgerOptions = {}): FileLedger {
   return fileLedgerOn(fileStorage, path, options)
 }
 
-/** The same over another storage than the file system; only the lock is still a file. */
-export function fileLedgerOn(storage: LedgerStorage, path: string, options: FileLedgerOptions = {}): FileLedger {
+/** The same over another storage, or with other times of the lock file: for tests. */
+export function fileLedgerOn(
+  storage: LedgerStorage,
+  path: string,
+  options: FileLedgerOptions = {},
+  times?: LockTimes,
+): FileLedger {
   const absolute = absolutePath('fileLedger', path)
   const issues = optionProblems(options, OPTIONS).map((found) => ({ ...found, path: ['options', ...found.path] }))
   if (issues.length > 0) throw invalidRequest('fileLedger', issues)
-  const run = options.run ?? DEFAULT_RUN
+  const { run = DEFAULT_RUN, onWait } = options
+  const tellWait = (wait: LedgerWait): void => callHook(() => onWait?.(wait))
   return {
     kind: 'file',
     path: absolute,
     run,
-    [LEDGER]: { open: (target) => openSession(storage, absolute, { run, target }) },
+    [LEDGER]: { open: (target) => openSession({ storage, path: absolute, times, onWait: tellWait }, { run, target }) },
   }
 }
 
-async function openSession(storage: LedgerStorage, path: string, header: LedgerHeader): Promise<LedgerSession> {
+interface Opening {
+  readonly storage: LedgerStorage
+  readonly path: string
+  readonly times: LockTimes | undefined
+  readonly onWait: (wait: LedgerWait) => void
+}
+
+async function openSession({ storage, path, times, onWait }: Opening, header: LedgerHeader): Promise<LedgerSession> {
   const cleanUp: (() => Promise<void>)[] = []
   try {
-    const lock = await takeLock(`${path}.lock`)
+    const lock = await takeLock(`${path}.lock`, times, onWait)
     cleanUp.push(() => lock.release())
+    if (lock.isTakenOver) await storage.replaceByCopy(path, lock.check)
     const file = (await storage.open(path, 'write')) ?? (await begin(storage, path, header))
     cleanUp.unshift(() => file.close())
     const conflict = headerConflict(await readHeader(file), header)
-    if (conflict !== undefined) throw new UnreadableLedger(`${conflict}. Name another file, or go on as it was begun`)
+    if (conflict !== undefined) throw new UnreadableLedger(`${conflict}. Use another file, or continue as it was begun`)
 
-    const { index, end } = await readContents(file)
-    const isCutOff = (await file.read(Buffer.alloc(1), end.position)) > 0
-    if (isCutOff) await file.truncate(end.position)
-    // What a killed process wrote may be in memory only. From here on it counts.
-    else await file.flush()
+    const { entries, end } = await readEntries(file)
+    const isTorn = await keepTornEnd(storage, path, file, end)
+    // What a killed process wrote may not be on the disk yet. From here on it is relied on.
+    if (!isTorn) await file.flush()
 
-    const writer = new GroupWriter(file, end, () => lock.check())
-    return fileSession({
-      index,
-      writer,
-      find: (id) => findRow(file, id),
-      async close() {
-        await writer.idle()
-        await runAll(cleanUp)
-      },
-    })
+    const writer = new GroupWriter(file, end, lock.check)
+    const close = async (): Promise<void> => {
+      await writer.idle()
+      await runAll(cleanUp)
+    }
+    return fileSession({ entries, writer, checkLock: lock.check, close })
   } catch (error) {
     await runAll(cleanUp).catch(() => undefined)
     throw unusable(path, error)
@@ -99,11 +118,31 @@ async function openSession(storage: LedgerStorage, path: string, header: LedgerH
 }
 
 async function begin(storage: LedgerStorage, path: string, header: LedgerHeader): Promise<LedgerFile> {
-  const line = headerLine(header)
-  await storage.create(path, Buffer.from(line + commitLine(1, groupSum('', Buffer.from(line)))))
+  await storage.create(path, headerGroup(header))
   const file = await storage.open(path, 'write')
-  if (file === undefined) throw new UnreadableLedger('it was made just now, and is gone')
+  if (file === undefined) throw new UnreadableLedger('it was removed right after it was made')
   return file
+}
+
+/** Moves what a crash left behind the last group into a file of its own. @returns whether there was anything */
+async function keepTornEnd(
+  storage: LedgerStorage,
+  path: string,
+  file: LedgerFile,
+  { position }: LedgerEnd,
+): Promise<boolean> {
+  const pieces: Buffer[] = []
+  let at = position
+  for (;;) {
+    const piece = await readRange(file, at, 1 << 20)
+    if (piece.length === 0) break
+    pieces.push(piece)
+    at += piece.length
+  }
+  if (pieces.length === 0) return false
+  await storage.create(`${path}.torn-${position}`, Buffer.concat(pieces))
+  await file.truncate(position)
+  return true
 }
 
 /** Each of them runs, also when one before it failed. @throws what the first one that failed threw */
@@ -111,4 +150,20 @@ async function runAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) await step().catch((error: unknown) => failures.push(error))
   if (failures.length > 0) throw failures[0]
+}
+
+/** What the machine lacks for a while: not the ledger's fault. */
+const OUT_OF_ORDER: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
+
+/** The error for a ledger that can't be opened: names the file and says why. */
+export function unusable(path: string, reason: unknown): unknown {
+  if (reason instanceof CampaignError) return reason
+  if (!(reason instanceof Error) || OUT_OF_ORDER.has((reason as NodeJS.ErrnoException).code)) return reason
+  return new ConfigurationError(`The ledger ${path} can't be used: ${reason.message}`, { cause: reason })
+}
+
+/** @throws InvalidRequestError when it is not a path */
+export function absolutePath(operation: string, path: unknown): string {
+  if (typeof path === 'string' && path !== '') return resolve(path)
+  throw invalidRequest(operation, [{ path: ['path'], message: 'must be a non-empty string' }])
 }

@@ -1,98 +1,79 @@
 import type { AwardRow } from '../../award/row.ts'
 import type { AwardFailure, Verdict } from '../../award/verdict.ts'
-import type { AwardIndex } from '../award-index.ts'
-import { type Attempt, type Beginning, isReopened, type LedgerSession } from '../ledger.ts'
-import { afterIntent, afterRelease, afterVerdict, BOUND, DOUBT, SEEN, verdictOf } from '../state.ts'
+import { type Beginning, isReopened, type LedgerSession, type Settled } from '../ledger.ts'
+import { conflictOf, type Entries, type Entry, isBound } from './entries.ts'
 import type { GroupWriter } from './group-writer.ts'
-import { intentLine, releasedLine, verdictLine } from './lines.ts'
+import { type EntryLine, lineOf } from './lines.ts'
 
-/** The parts of an open ledger that a session works with. */
-export interface SessionParts {
-  readonly index: AwardIndex
+/** An open ledger in a file. */
+export interface FileSessionParts {
+  readonly entries: Entries
   readonly writer: GroupWriter
-  /** Looks through the file for what an id is bound to. */
-  find(id: string): Promise<AwardRow | undefined>
+  readonly checkLock: () => void
   close(): Promise<void>
 }
 
-interface FileAttempt extends Attempt {
-  readonly entry: number
-  /** Whether an intent was written for it. */
-  readonly written: boolean
-}
+/** A ledger in a file, used by the one run that holds its lock file. */
+export function fileSession({ entries, writer, checkLock, close }: FileSessionParts): LedgerSession {
+  const now = (): string => new Date().toISOString()
 
-/** A ledger in a file, in use by the one run that holds its lock. */
-export function fileSession({ index, writer, find, close }: SessionParts): LedgerSession {
-  const begun = (entry: number, row: AwardRow, before: number, reopened: Attempt['reopened']): Beginning => ({
-    kind: 'begun',
-    attempt: { entry, row, doubtful: (before & DOUBT) !== 0, reopened, written: false } as FileAttempt,
-  })
-
-  const intend = async (entry: number, row: AwardRow, reopened: Attempt['reopened']): Promise<Beginning> => {
-    await writer.append(intentLine(row))
-    return {
-      kind: 'begun',
-      attempt: { entry, row, doubtful: false, reopened, written: true } as FileAttempt,
-    }
+  const intend = async (row: AwardRow, before: Entry | undefined): Promise<Beginning> => {
+    const isDoubtful = before?.isDoubtful ?? false
+    const reopened = before?.verdict
+    const { id: intent, address, pid, xp } = row
+    const line: EntryLine = { intent, address, pid, xp, at: now() }
+    // At once, so that a row with the same id finds it.
+    const entry = entries.apply(line)
+    if (entry !== undefined) entry.isSeen = true
+    await writer.append(lineOf(line))
+    return { kind: 'begun', attempt: { row, isDoubtful, reopened } }
   }
 
   return {
-    begin(row, reopening, again) {
-      const found = index.seek(row)
-      if (found === -1) {
-        const entry = index.add()
-        index.setState(entry, afterIntent(SEEN))
-        return intend(entry, row, undefined)
-      }
-      const state = index.state(found)
-      const bound = (state & BOUND) !== 0
+    begin(row, reopening, isAgain) {
+      const entry = entries.get(row.id)
+      if (entry === undefined) return intend(row, undefined)
       // Also where an earlier row of this list was begun and taken back.
-      if ((state & (BOUND | SEEN)) !== 0 && !index.isBound(found)) return { kind: 'conflict' }
-      if ((state & SEEN) !== 0 && !again) return { kind: 'duplicate' }
-      index.setState(found, state | SEEN)
-      const verdict = verdictOf(state)
-      if (verdict !== undefined && !isReopened(verdict, reopening)) return { kind: 'settled', verdict }
-      // An attempt whose end nobody knows stands in the ledger already. It binds the id, whatever becomes of this one.
-      if ((state & DOUBT) !== 0) return begun(found, row, state, verdict)
-      if (!bound) index.bind(found)
-      index.setState(found, afterIntent(state | SEEN))
-      return intend(found, row, verdict)
+      const known = isBound(entry) || entry.isSeen ? conflictOf(row, entry) : undefined
+      if (known !== undefined) return { kind: 'conflict', known }
+      if (entry.isSeen && !isAgain) return { kind: 'duplicate' }
+      entry.isSeen = true
+      const settled = settledOf(entry)
+      return settled !== undefined && !isReopened(settled, reopening)
+        ? { kind: 'settled', ...settled }
+        : intend(row, entry)
     },
 
-    async settle(attempt, verdict: Verdict, failure?: AwardFailure) {
-      const { entry, row } = attempt as FileAttempt
-      await writer.append(verdictLine(row.id, verdict, failure))
-      index.setState(entry, afterVerdict(index.state(entry), verdict))
+    async settle({ row: { id } }, verdict: Verdict, failure?: AwardFailure) {
+      const line: EntryLine = { verdict, id, at: now(), ...(failure && { error: failure }) }
+      await writer.append(lineOf(line))
+      entries.apply(line)
       return verdict
     },
 
-    async release(attempt) {
-      const { entry, row, written } = attempt as FileAttempt
-      if (!written) return
-      await writer.append(releasedLine(row.id))
-      index.setState(entry, afterRelease(index.state(entry)))
+    async release({ row: { id } }) {
+      const line: EntryLine = { released: id, at: now() }
+      await writer.append(lineOf(line))
+      entries.apply(line)
     },
 
-    recall(row) {
-      const found = index.seek(row)
-      if (found === -1 || !index.isBound(found)) return undefined
-      const state = index.state(found)
-      if ((state & BOUND) === 0) return undefined
-      if ((state & SEEN) !== 0) return 'duplicate'
-      index.setState(found, state | SEEN)
-      return verdictOf(state) ?? ((state & DOUBT) !== 0 ? 'indeterminate' : undefined)
+    recall(row, isAgain) {
+      const entry = entries.get(row.id)
+      if (entry === undefined || conflictOf(row, entry) !== undefined) return undefined
+      if (entry.isSeen && !isAgain) return 'duplicate'
+      if (!isBound(entry)) return undefined
+      entry.isSeen = true
+      return settledOf(entry) ?? { verdict: 'indeterminate', failure: entry.error }
     },
 
-    contradicts(row) {
-      const found = index.seek(row)
-      return found !== -1 && (index.state(found) & BOUND) !== 0 && !index.isBound(found)
+    conflictOf(row) {
+      const entry = entries.get(row.id)
+      return entry === undefined || !isBound(entry) ? undefined : conflictOf(row, entry)
     },
 
-    async find(id) {
-      await writer.idle()
-      return find(id)
-    },
-
+    check: checkLock,
     close,
   }
 }
+
+const settledOf = ({ verdict, error: failure }: Entry): Settled | undefined => verdict && { verdict, failure }

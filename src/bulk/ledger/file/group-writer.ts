@@ -1,52 +1,45 @@
-import { commitLine, groupSum } from './lines.ts'
+import type { LedgerEnd } from './groups.ts'
+import { groupOf } from './lines.ts'
 import type { LedgerFile } from './storage.ts'
 
-/** Where a ledger goes on. */
-export interface LedgerEnd {
-  readonly position: number
-  /** Of the last group. */
-  readonly sum: string
-}
-
 /**
- * Appends lines in groups: while one group is being made durable, the lines of the next one gather. So many awards at
- * once cost one flush.
+ * Appends lines in groups: while one group is flushed, the lines of the next one gather. So many awards share one flush.
  */
 export class GroupWriter {
   readonly #file: LedgerFile
-  readonly #mayWrite: () => void
+  readonly #checkLock: () => void
   #end: LedgerEnd
   #gathering: Gathering | undefined
   #writing: Promise<void> | undefined
   #failure: { readonly reason: unknown } | undefined
 
-  /** @param mayWrite - called right before each group; throws when the file is no longer ours */
-  constructor(file: LedgerFile, end: LedgerEnd, mayWrite: () => void) {
+  /** @param checkLock - throws when another run has taken over the ledger */
+  constructor(file: LedgerFile, end: LedgerEnd, checkLock: () => void) {
     this.#file = file
     this.#end = end
-    this.#mayWrite = mayWrite
+    this.#checkLock = checkLock
   }
 
   /**
-   * Resolves when the line is durable. After a failure every call rejects with it: what is on the disk then, only
-   * opening it again can tell.
+   * Resolves when the line is flushed. A failure is final, and every later call rejects with it: only opening the ledger
+   * again can tell what is on the disk.
    */
   append(line: string): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.reason)
     this.#gathering ??= new Gathering()
     this.#gathering.lines.push(line)
-    const { durable } = this.#gathering
+    const { flushed } = this.#gathering
     this.#writing ??= this.#write()
-    return durable
+    return flushed
   }
 
-  /** Resolves when nothing waits to be written any more, successfully or not. */
+  /** Resolves when nothing is being written any more, successfully or not. */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing
   }
 
   async #write(): Promise<void> {
-    // In a later turn, so that what is appended in this one comes along.
+    // Later in this turn of the event loop, so that lines appended meanwhile join the group.
     await undefined
     for (let group = this.#take(); group !== undefined; group = this.#take()) {
       try {
@@ -68,11 +61,9 @@ export class GroupWriter {
   }
 
   async #writeGroup(lines: readonly string[]): Promise<void> {
-    const text = Buffer.from(lines.join(''))
-    const sum = groupSum(this.#end.sum, text)
-    const bytes = Buffer.concat([text, Buffer.from(commitLine(lines.length, sum))])
+    const { bytes, sum } = groupOf(this.#end.sum, lines)
     const end = { position: this.#end.position + bytes.length, sum }
-    this.#mayWrite()
+    this.#checkLock()
     await this.#file.write(bytes, this.#end.position)
     await Promise.all([this.#file.flush(), this.#file.check(end.position)])
     this.#end = end
@@ -83,13 +74,13 @@ class Gathering {
   readonly lines: string[] = []
   resolve!: () => void
   reject!: (reason: unknown) => void
-  readonly durable = new Promise<void>((resolve, reject) => {
+  readonly flushed = new Promise<void>((resolve, reject) => {
     this.resolve = resolve
     this.reject = reject
   })
 
   constructor() {
-    // Whoever appended hears of it. That all of them have gone must not end the process.
-    this.durable.catch(() => undefined)
+    // Each appender hears of a failure; none of them being left must not end the process.
+    this.flushed.catch(() => undefined)
   }
 }

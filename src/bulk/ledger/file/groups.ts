@@ -1,96 +1,114 @@
-import { COMMIT, groupSum } from './lines.ts'
+import { COMMIT_LINE, COMMIT_START, MAX_COMMIT_BYTES, sumOf } from './lines.ts'
 import type { LedgerFile } from './storage.ts'
 
-/** Lines that were made durable together, and are as they were written. */
+/** Lines that were flushed together. */
 export interface Group {
-  /** The lines, each with its \n, without the commit. Valid until the next group is asked for. */
-  readonly bytes: Buffer
+  /** Without their line breaks. */
+  readonly lines: readonly string[]
   /** The number of the first line in the file, from 1. */
   readonly firstLine: number
-  /** Where the next group begins. */
-  readonly end: number
-  /** The sum that the next group goes on from. */
+  readonly end: LedgerEnd
+}
+
+/** Where a ledger goes on. */
+export interface LedgerEnd {
+  readonly position: number
+  /** The sum of the last group. */
   readonly sum: string
 }
 
 /** The ledger is not as it was written. */
 export class DamagedLedger extends Error {}
 
-const NEWLINE = 10
-const FIRST_BUFFER = 1 << 20
-/** What one flush can have written at most, and more than any does. */
-const LARGEST_GROUP = 1 << 29
-const COMMIT_LINE = /^\{"commit":(\d{1,9}),"sum":"([0-9a-f]{16})"\}$/
+const CHUNK_BYTES = 1 << 20
 
 /**
- * Gives the complete groups of a ledger, oldest first. What follows the last one is what a crash left of a group that
- * nobody was told of, and is passed over; a group that is not as it was written, with another one after it, is damage.
+ * Gives the groups of a ledger, oldest first. What follows the last intact group is a torn write, which nobody relied on: it
+ * is left out. A damaged group with an intact one after it is refused.
  *
- * @throws DamagedLedger saying where
+ * @throws DamagedLedger with the line where the damage begins
  */
 export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
-  let buffer = Buffer.allocUnsafe(FIRST_BUFFER)
-  /** The part of the buffer that holds bytes of the file, from where the group begins. */
-  let start = 0
-  let filled = 0
-  let position = 0
-  let line = 1
-  let sum = ''
-  let damagedAt: number | undefined
-
-  /** Where the line being looked at begins, and how many of the group stand before it. */
-  let lineStart = 0
-  let lines = 0
-  let searched = 0
+  let end: LedgerEnd = { position: 0, sum: '' }
+  let firstLine = 1
+  /** The bytes of the file from `end` on, as far as they are read. */
+  let buffer: Buffer = Buffer.alloc(0)
+  let size = Infinity
   for (;;) {
-    const newline = buffer.subarray(0, filled).indexOf(NEWLINE, searched)
-    if (newline === -1) {
-      searched = filled
-      if (start > 0) {
-        buffer.copyWithin(0, start, filled)
-        searched -= start
-        lineStart -= start
-        filled -= start
-        start = 0
+    const commit = findCommit(buffer)
+    if (commit === undefined) {
+      // As much again as there is: a long group is not copied too often.
+      const more = await readRange(file, end.position + buffer.length, Math.max(CHUNK_BYTES, buffer.length))
+      if (more.length === 0) {
+        // What a run appends from here on is no sign of damage before it.
+        size = end.position + buffer.length
+        break
       }
-      if (filled === buffer.length) {
-        if (filled >= LARGEST_GROUP) throw damaged(line, 'no group of lines is as long as what begins there')
-        const larger = Buffer.allocUnsafe(buffer.length * 2)
-        buffer.copy(larger, 0, 0, filled)
-        buffer = larger
-      }
-      const count = await file.read(buffer.subarray(filled), position)
-      if (count === 0) return
-      position += count
-      filled += count
+      buffer = Buffer.concat([buffer, more])
       continue
     }
-    searched = newline + 1
-    if (!buffer.subarray(lineStart, newline).subarray(0, COMMIT.length).equals(COMMIT)) {
-      lines++
-      lineStart = newline + 1
-      continue
-    }
-
-    const commit = COMMIT_LINE.exec(buffer.toString('latin1', lineStart, Math.min(newline, lineStart + 64)))
-    if (commit !== null) {
-      if (damagedAt !== undefined) throw damaged(damagedAt, 'what follows is not what was written')
-      const bytes = buffer.subarray(start, lineStart)
-      const [, count, expected] = commit
-      if (Number(count) === lines && groupSum(sum, bytes) === expected) {
-        sum = expected
-        yield { bytes, firstLine: line, end: position - filled + newline + 1, sum }
-      } else {
-        damagedAt = line
-      }
-    } else {
-      damagedAt ??= line
-    }
-    line += lines + 1
-    lines = 0
-    lineStart = newline + 1
-    start = lineStart
+    const content = buffer.subarray(0, commit.start)
+    if (commit.after !== end.sum || commit.bytes !== content.length || sumOf(commit.after, content) !== commit.sum)
+      break
+    end = { position: end.position + commit.end, sum: commit.sum }
+    const lines = content.toString('utf8').split('\n')
+    lines.pop()
+    yield { lines, firstLine, end }
+    firstLine += lines.length + 1
+    buffer = buffer.subarray(commit.end)
+  }
+  if (await hasIntactGroup(file, end.position, size)) {
+    throw new DamagedLedger(`it is damaged from line ${firstLine} on: what follows is not what was written`)
   }
 }
 
-const damaged = (line: number, what: string): DamagedLedger => new DamagedLedger(`from line ${line} on: ${what}`)
+interface Commit {
+  readonly start: number
+  readonly end: number
+  readonly bytes: number
+  readonly after: string
+  readonly sum: string
+}
+
+/** The first commit in the bytes. Strings of JSON can't hold its start, since their quotes are escaped. */
+function findCommit(bytes: Buffer): Commit | undefined {
+  for (let start = bytes.indexOf(COMMIT_START); start !== -1; start = bytes.indexOf(COMMIT_START, start + 1)) {
+    const found = COMMIT_LINE.exec(bytes.toString('latin1', start, start + MAX_COMMIT_BYTES))
+    if (found === null) continue
+    const [line, length, after = '', sum = ''] = found
+    return { start, end: start + line.length, bytes: Number(length), after, sum }
+  }
+  return undefined
+}
+
+/**
+ * Whether an intact group ends between the position and the size. A group is written only when the one before it is on the disk: so what is
+ * broken before an intact group was damaged later.
+ */
+async function hasIntactGroup(file: LedgerFile, from: number, size: number): Promise<boolean> {
+  for (let position = from; ; ) {
+    const chunk = await readRange(file, position, Math.min(CHUNK_BYTES, size - position))
+    const commit = findCommit(chunk)
+    if (commit !== undefined) {
+      const start = position + commit.start - commit.bytes
+      const content = start < 0 ? undefined : await readRange(file, start, commit.bytes)
+      if (content !== undefined && sumOf(commit.after, content) === commit.sum) return true
+      position += commit.end
+    } else if (chunk.length === CHUNK_BYTES) {
+      // A commit may be cut in two by the end of the chunk.
+      position += CHUNK_BYTES - MAX_COMMIT_BYTES
+    } else {
+      return false
+    }
+  }
+}
+
+/** The bytes from the position on: fewer at the end of the file. */
+export async function readRange(file: LedgerFile, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length)
+  let filled = 0
+  for (let count = -1; count !== 0 && filled < length; filled += count) {
+    count = await file.read(buffer.subarray(filled), position + filled)
+  }
+  return buffer.subarray(0, filled)
+}

@@ -1,58 +1,62 @@
 import { createHash } from 'node:crypto'
-import type { AwardRow } from '../../award/row.ts'
 import type { AwardFailure, Verdict } from '../../award/verdict.ts'
-import { intentText } from '../award-index.ts'
 import type { LedgerHeader } from '../header.ts'
 
 /*
- * The format, version 1. Lines of JSON in UTF-8, each ended by \n, in groups that were made durable together:
+ * The format, version 1. Lines of JSON in UTF-8, each ended by \n, in groups that were flushed together:
  *
  *   {"ledger":"campaign-client awards","version":1,"run":"launch","target":{…},"at":"2026-11-21T21:06:00.123Z"}
- *   {"commit":1,"sum":"5f0c…"}
+ *   {"commit":212,"after":"","sum":"5f0c…"}
  *   {"intent":"the id","address":"0x…","pid":"demo","xp":250,"at":"…"}
- *   {"commit":1,"sum":"…"}
+ *   {"commit":124,"after":"5f0c…","sum":"81aa…"}
  *   {"verdict":"awarded","id":"the id","at":"…"}
  *   {"verdict":"rejected","id":"another","at":"…","error":{"code":"bad_request","status":400,"message":"…"}}
  *   {"released":"a third","at":"…"}
- *   {"commit":3,"sum":"…"}
+ *   {"commit":221,"after":"81aa…","sum":"…"}
  *
- * A commit counts the lines of its group. Its sum is the first 16 hex digits of the SHA-256 of the sum before it (of
- * nothing for the first) and the bytes of the group's lines: so no group can change, vanish, or change places. The
- * members of a line always come in this order, without white space, so that a million lines can be read without parsing.
+ * A commit has the number of bytes of its group's lines, the sum of the group before, and its own sum: the first 16 hex
+ * digits of the SHA-256 of `after` and those bytes. So each group can be checked by itself, and its place in the chain.
  */
 export const LEDGER = 'campaign-client awards'
 export const VERSION = 1
+export const LEDGER_START = `{"ledger":"${LEDGER}"`
+export const COMMIT_START = '{"commit":'
+export const COMMIT_LINE = /^\{"commit":(\d{1,10}),"after":"([0-9a-f]{16}|)","sum":"([0-9a-f]{16})"\}\n/
+/** Longer than any commit. */
+export const MAX_COMMIT_BYTES = 128
 
-/** How each kind of line begins. */
-const startOf = (member: string, value: string): Buffer => Buffer.from(`{"${member}":${value}`)
-export const LEDGER_START = startOf('ledger', `"${LEDGER}"`)
-export const VERDICT = startOf('verdict', '"')
-export const RELEASED = startOf('released', '"')
-export const COMMIT = startOf('commit', '')
-
-/** All times are as long. */
-export const TIME_LENGTH = 24
-
-export const headerLine = ({ run, target }: LedgerHeader): string =>
-  `${JSON.stringify({ ledger: LEDGER, version: VERSION, run, target: target ?? null, at: timeNow() })}\n`
-
-export const intentLine = (row: AwardRow): string => `${intentText(row)},"at":"${timeNow()}"}\n`
-
-export function verdictLine(id: string, verdict: Verdict, error: AwardFailure | undefined): string {
-  const why = error === undefined ? '' : `,"error":${JSON.stringify(error)}`
-  return `{"verdict":"${verdict}","id":${JSON.stringify(id)},"at":"${timeNow()}"${why}}\n`
+/** Binds an id to its award, before the request leaves. */
+export interface IntentLine {
+  readonly intent: string
+  readonly address: string
+  readonly pid: string
+  readonly xp: number
+  readonly at: string
 }
 
-export const releasedLine = (id: string): string => `{"released":${JSON.stringify(id)},"at":"${timeNow()}"}\n`
+/** A line about an award. */
+export type EntryLine =
+  | IntentLine
+  | { readonly verdict: Verdict; readonly id: string; readonly at: string; readonly error?: AwardFailure }
+  /** Takes the last intent back: the attempt certainly changed nothing. */
+  | { readonly released: string; readonly at: string }
 
-export const commitLine = (lines: number, sum: string): string => `{"commit":${lines},"sum":"${sum}"}\n`
+export const lineOf = (line: EntryLine): string => `${JSON.stringify(line)}\n`
 
-/** The sum of a group that follows one with the sum `before`. */
-export const groupSum = (before: string, bytes: Uint8Array): string =>
-  createHash('sha256').update(before).update(bytes).digest('hex').slice(0, 16)
-
-/** A clock in another age would need more digits, and lines of another length. */
-function timeNow(): string {
-  const time = new Date().toISOString()
-  return time.length === TIME_LENGTH ? time : '9999-12-31T23:59:59.999Z'
+/** The first group of a ledger. */
+export function headerGroup({ run, target }: LedgerHeader): Buffer {
+  const at = new Date().toISOString()
+  return groupOf('', [`${JSON.stringify({ ledger: LEDGER, version: VERSION, run, target: target ?? null, at })}\n`])
+    .bytes
 }
+
+/** A group with its commit. @param after - the sum of the group before it */
+export function groupOf(after: string, lines: readonly string[]): { readonly bytes: Buffer; readonly sum: string } {
+  const content = Buffer.from(lines.join(''))
+  const sum = sumOf(after, content)
+  const commit = `${COMMIT_START}${content.length},"after":"${after}","sum":"${sum}"}\n`
+  return { bytes: Buffer.concat([content, Buffer.from(commit)]), sum }
+}
+
+export const sumOf = (after: string, content: Uint8Array): string =>
+  createHash('sha256').update(after).update(content).digest('hex').slice(0, 16)

@@ -1,121 +1,151 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { type FileHandle, lstat, open, readFile, rename, unlink } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRecord } from '../../../shared/types.ts'
-import { livenessOf, type ProcessIdentity, thisProcess } from './process-identity.ts'
-import { isMissing } from './storage.ts'
+import { isMissing, removeIfThere } from './storage.ts'
 
-/** Another run holds the ledger. */
+/** Another run holds the lock file. */
 export class LockedLedger extends Error {}
 
-/** The right to write to a ledger, until it is given back or taken by somebody to whom we seemed dead. */
+/** The only right to write to a ledger, until it is released or taken over. */
 export interface Lock {
-  /** @throws LockedLedger when somebody else has taken it */
+  /** Whether an earlier holder may still believe that it has it. */
+  readonly isTakenOver: boolean
+  /** @throws LockedLedger when another run has taken it over */
   check(): void
   release(): Promise<void>
 }
 
-/** How often a holder shows that it lives, and how long it may seem dead to one that can't see its process. */
+/** In milliseconds. */
 export interface LockTimes {
+  /** How often a holder touches its lock file. */
   readonly beatMs: number
-  readonly patienceMs: number
+  /** How long a lock file must stay untouched before it is taken over. */
+  readonly watchMs: number
+  /** How long the taker then waits for others that took it at the same moment. */
+  readonly settleMs: number
 }
 
-const TIMES: LockTimes = { beatMs: 2_000, patienceMs: 12_000 }
-/** Crashes in the middle of taking over a lock, one after the other, before somebody has to look. */
-const DEEPEST = 4
+const TIMES: LockTimes = { beatMs: 1_000, watchMs: 15_000, settleMs: 250 }
 
-interface Holder extends ProcessIdentity {
-  readonly nonce: string
+/** Why a run waits before it begins. */
+export interface LedgerWait {
+  /** In words, without a full stop. */
+  readonly reason: string
+  /** How long it waits at most, in milliseconds. */
+  readonly maxMs: number
+}
+
+interface Holder {
+  readonly host: string
+  readonly pid: number
   readonly since: string
 }
 
 /**
- * Takes the lock at the path, also from a holder that is gone. A holder whose process can be seen is judged by it at once:
- * by boot, number and start, so that neither a number that was given out again nor a clock can deceive. Of any other, in
- * another container or on another machine, the sign of life is watched: it touches its lock every two seconds.
+ * Takes the lock file at the path. One that a process has left behind is taken over: at once where that process visibly does
+ * not run on this host any more, otherwise when nobody has touched it for a while. A wrong guess costs nothing: the holder
+ * checks its lock before it writes or sends.
  *
- * @throws LockedLedger when the holder lives
+ * @param onWait - called once when a silent lock file has to be watched
+ * @throws LockedLedger when its holder is alive
  */
-export async function takeLock(path: string, times: LockTimes = TIMES): Promise<Lock> {
-  const own: Holder = {
-    ...(await thisProcess()),
-    nonce: randomBytes(8).toString('hex'),
-    since: new Date().toISOString(),
-  }
-  return take(path, own, times, DEEPEST)
-}
-
-async function take(path: string, own: Holder, times: LockTimes, deepest: number): Promise<Lock> {
+export async function takeLock(
+  path: string,
+  times: LockTimes = TIMES,
+  onWait: (wait: LedgerWait) => void = () => undefined,
+): Promise<Lock> {
   for (;;) {
-    const made = await create(path, own)
-    if (made !== undefined) return hold(path, made, times)
-    const found = await look(path)
-    if (found === undefined) continue
-    const liveness = await watch(path, found, times)
-    if (liveness === 'released') continue
-    if (liveness === 'alive') throw new LockedLedger(describe(found))
-    if (deepest === 0) {
-      throw new LockedLedger(`${describe(found)}. It seems to be gone; delete ${path}* when it certainly is`)
+    const made = await create(path)
+    if (made !== undefined) {
+      await removeIfThere(abandonedOf(path))
+      return hold(path, made, times, false)
     }
-    // One at a time may take over from this very holder: whoever has the lock that is named after it. With that in hand,
-    // the lock is still the one that was judged, or somebody else was faster.
-    const successor = await take(`${path}.${found.key}`, own, times, deepest - 1)
+    const found = await look(path)
+    if (found === undefined || !(await isAbandoned(path, found, times, onWait))) continue
+    await rename(path, abandonedOf(path)).catch(ignoreMissing)
+    const handle = await create(path)
+    if (handle === undefined) continue
+    const lock = await hold(path, handle, times, true)
     try {
-      if ((await look(path))?.key !== found.key) continue
-      const unfinished = `${path}.${own.nonce}`
-      const handle = await create(unfinished, own)
-      if (handle === undefined) throw new LockedLedger(`${unfinished} is in the way`)
-      await rename(unfinished, path)
-      return hold(path, handle, times)
-    } finally {
-      await successor.release()
+      await wait(times.settleMs)
+      lock.check()
+      await removeIfThere(abandonedOf(path))
+      return lock
+    } catch (error) {
+      await lock.release()
+      throw error
     }
   }
 }
 
-/** A lock as it stands there. */
+/** Where the lock file of a holder that is gone is put. The next holder removes it, should this one be killed before. */
+const abandonedOf = (path: string): string => `${path}.old`
+
+/** A lock file as it is now. */
 interface Found {
-  /** Tells this lock from every other one. */
-  readonly key: string
+  readonly content: string
+  readonly ino: bigint
   readonly touched: bigint
-  /** Undefined when its writer died on the way, or is just writing. */
-  readonly holder: Holder | undefined
 }
 
-/** @throws Error when it is no lock of anybody's making: a link that leads nowhere would never be free, a pipe never read */
+/** @throws Error when it is no regular file: a link would never be free, and a pipe never read */
 async function look(path: string): Promise<Found | undefined> {
   try {
     const stats = await lstat(path, { bigint: true })
-    if (!stats.isFile()) throw new Error(`its lock, ${path}, is not a regular file`)
-    const { mtimeNs, ino } = stats
-    const text = await readFile(path, 'utf8')
-    const holder = readHolder(text)
-    return { key: holder?.nonce ?? `${ino}`, touched: mtimeNs, holder }
+    if (!stats.isFile()) throw new Error(`its lock file, ${path}, is not a regular file`)
+    return { content: await readFile(path, 'utf8'), ino: stats.ino, touched: stats.mtimeNs }
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
   }
 }
 
-async function watch(path: string, found: Found, times: LockTimes): Promise<'alive' | 'gone' | 'released'> {
-  if (found.holder !== undefined) {
-    const liveness = await livenessOf(found.holder)
-    if (liveness !== 'unknown') return liveness
-  }
-  // Our own clock alone measures the time; theirs only has to move.
-  const until = performance.now() + times.patienceMs
-  while (performance.now() < until) {
-    await wait(Math.min(times.beatMs / 4, times.patienceMs / 4))
+/** @returns false when it was released meanwhile. @throws LockedLedger when its holder is alive */
+async function isAbandoned(
+  path: string,
+  found: Found,
+  { beatMs, watchMs }: LockTimes,
+  onWait: (wait: LedgerWait) => void,
+): Promise<boolean> {
+  const holder = readHolder(found.content)
+  if (holder !== undefined && isGone(holder)) return true
+  const reason =
+    holder === undefined
+      ? 'another run is just beginning to use it'
+      : `another run is using it: process ${holder.pid} on ${holder.host}, since ${holder.since}`
+  // Measured by our own clock alone: the time stamp of the file only has to change.
+  const begin = performance.now()
+  let isTold = false
+  for (let elapsed = 0; elapsed < watchMs; elapsed = performance.now() - begin) {
+    if (!isTold && elapsed > 2 * beatMs) {
+      isTold = true
+      onWait({ reason: `${reason}. It shows no sign of life`, maxMs: Math.ceil(watchMs - elapsed) })
+    }
+    await wait(beatMs / 4)
     const now = await look(path)
-    if (now === undefined) return 'released'
-    if (now.key !== found.key || now.touched !== found.touched) return 'alive'
+    if (now === undefined) return false
+    if (now.content !== found.content || now.ino !== found.ino || now.touched !== found.touched) {
+      throw new LockedLedger(reason)
+    }
   }
-  return 'gone'
+  return true
 }
 
-async function create(path: string, own: Holder): Promise<FileHandle | undefined> {
+/** Whether the process visibly does not run on this host. A process of another container may look like that, too. */
+function isGone({ host, pid }: Holder): boolean {
+  if (host !== hostname()) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+async function create(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle
   try {
     handle = await open(path, 'wx', 0o600)
@@ -124,7 +154,8 @@ async function create(path: string, own: Holder): Promise<FileHandle | undefined
     throw error
   }
   try {
-    await handle.write(`${JSON.stringify(own)}\n`)
+    const holder: Holder = { host: hostname(), pid: process.pid, since: new Date().toISOString() }
+    await handle.write(`${JSON.stringify({ ...holder, nonce: randomUUID() })}\n`)
     return handle
   } catch (error) {
     await handle.close()
@@ -133,29 +164,29 @@ async function create(path: string, own: Holder): Promise<FileHandle | undefined
   }
 }
 
-async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes): Promise<Lock> {
+async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes, isTakenOver: boolean): Promise<Lock> {
   const { ino, dev } = await handle.stat({ bigint: true })
   const beat = setInterval(() => {
     const now = new Date()
-    // A beat that fails only makes us seem dead, and then the check before the next group fails.
+    // Should it fail, others take the lock over, and the next check tells.
     handle.utimes(now, now).catch(() => undefined)
   }, beatMs)
   beat.unref()
-  let released = false
+  let isReleased = false
 
-  // While the file is open, no other one gets its number.
+  // While the file is open, no other one gets its inode. Synchronous: a later answer could be out of date.
   const isOurs = (): boolean => {
-    // At once: an answer that comes later may be out of date, in a process that has slept until then.
     const found = statSync(path, { bigint: true, throwIfNoEntry: false })
     return found !== undefined && found.ino === ino && found.dev === dev
   }
   return {
+    isTakenOver,
     check() {
-      if (!isOurs()) throw new LockedLedger('another run has taken it over, since this one seemed to be gone')
+      if (!isOurs()) throw new LockedLedger('another run has taken it over, since this one showed no sign of life')
     },
     async release() {
-      if (released) return
-      released = true
+      if (isReleased) return
+      isReleased = true
       clearInterval(beat)
       try {
         if (isOurs()) await unlink(path)
@@ -169,15 +200,14 @@ async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes): Pr
 function readHolder(text: string): Holder | undefined {
   try {
     const found: unknown = JSON.parse(text)
-    const isHolder = isRecord(found) && typeof found.nonce === 'string' && /^[0-9a-f]{16}$/.test(found.nonce)
-    return isHolder ? (found as unknown as Holder) : undefined
+    return isRecord(found) && typeof found.host === 'string' && Number.isSafeInteger(found.pid) && Number(found.pid) > 0
+      ? (found as unknown as Holder)
+      : undefined
   } catch {
     return undefined
   }
 }
 
-function describe({ holder }: Found): string {
-  if (holder === undefined) return 'another run is just beginning to use it'
-  const where = `process ${holder.pid} on ${holder.host}, since ${holder.since}`
-  return `another run is using it: ${where}`
+function ignoreMissing(error: unknown): void {
+  if (!isMissing(error)) throw error
 }

@@ -1,41 +1,54 @@
-import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises'
+import { constants, renameSync } from 'node:fs'
+import { copyFile, type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** The bytes of a ledger, and when they are safe. Tests put one in its place that loses what was not flushed. */
+/** Where the bytes of a ledger are kept. Tests use one that loses what was not flushed. */
 export interface LedgerStorage {
-  /** Opens what is at the path; undefined where nothing is. */
+  /** Opens the file; undefined where there is none. */
   open(path: string, access: 'read' | 'write'): Promise<LedgerFile | undefined>
-  /** Makes the file with this content, all of it durable, or not at all. */
+  /** Makes the file with this content, all of it flushed, or not at all. */
   create(path: string, content: Uint8Array): Promise<void>
+  /**
+   * Replaces the file, if there is one, by a flushed copy of itself. Whoever still has the old one open writes to a file
+   * that nobody reads.
+   *
+   * @param checkLock - called right before the replacement; throws when it must not happen
+   */
+  replaceByCopy(path: string, checkLock: () => void): Promise<void>
 }
 
 /** An open ledger. */
 export interface LedgerFile {
-  /** Fills the buffer from the position on. Resolves to how many bytes there were; 0 at the end. */
+  /** Fills the buffer from the position on. Resolves to the number of bytes; 0 at the end. */
   read(buffer: Uint8Array, position: number): Promise<number>
   /** Writes all of the bytes, or rejects. */
   write(bytes: Uint8Array, position: number): Promise<void>
-  /** Resolves when what was written would survive a power cut. */
+  /** Resolves when what was written survives a power cut. */
   flush(): Promise<void>
-  /** @throws Error when it is not the file at its path any more, or does not end where it should */
+  /** @throws Error when another file is at its path, or it does not end at the position */
   check(end: number): Promise<void>
-  /** Cuts off what is behind the position, durably. */
+  /** Cuts off what is behind the position, and flushes. */
   truncate(position: number): Promise<void>
   close(): Promise<void>
 }
 
-/** At the end, wherever that is: a file that somebody cut off or went on writing has another length than ours from then on. */
+/** Appending, so that our end differs from the file's once somebody else has cut or extended it. */
 const APPENDING = constants.O_RDWR | constants.O_APPEND
-/** Only its owner may read who got what. */
-const RIGHTS = 0o600
-/** Windows has no such flag, and 0 leaves the others as they are. */
+const CREATING = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+/** Only its owner may read who was awarded. */
+const MODE = 0o600
+/** Windows has no such flag. */
 const NO_SYMLINK = constants.O_NOFOLLOW ?? 0
+
+/** A file is complete before it gets its name. Only the holder of the lock makes one. */
+const unfinishedOf = (path: string): string => `${path}.new`
 
 /** Ledgers in the file system. */
 export const fileStorage: LedgerStorage = {
   async open(path, access) {
     await refuseOddFile(path)
+    // A process that was killed may have left it.
+    if (access === 'write') await removeIfThere(unfinishedOf(path))
     let handle: FileHandle
     try {
       handle = await open(path, (access === 'read' ? constants.O_RDONLY : APPENDING) | NO_SYMLINK)
@@ -44,7 +57,7 @@ export const fileStorage: LedgerStorage = {
       throw error
     }
     try {
-      if (access === 'write' && ((await handle.stat()).mode & 0o077) !== 0) await handle.chmod(RIGHTS)
+      if (access === 'write' && ((await handle.stat()).mode & 0o077) !== 0) await handle.chmod(MODE)
     } catch (error) {
       await handle.close()
       throw error
@@ -53,14 +66,9 @@ export const fileStorage: LedgerStorage = {
   },
 
   async create(path, content) {
-    // Under a name of its own until it is whole. The lock keeps others from the path meanwhile.
-    const unfinished = `${path}.new`
-    await unlink(unfinished).catch(ignoreMissing)
-    const handle = await open(
-      unfinished,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_SYMLINK,
-      RIGHTS,
-    )
+    const unfinished = unfinishedOf(path)
+    await removeIfThere(unfinished)
+    const handle = await open(unfinished, CREATING | NO_SYMLINK, MODE)
     try {
       const file = openFile(handle, unfinished)
       await file.write(content, 0)
@@ -69,9 +77,32 @@ export const fileStorage: LedgerStorage = {
       await rename(unfinished, path)
     } catch (error) {
       await handle.close().catch(() => undefined)
-      await unlink(unfinished).catch(() => undefined)
+      await removeIfThere(unfinished).catch(() => undefined)
       throw error
     }
+    await flushFolder(dirname(path))
+  },
+
+  async replaceByCopy(path, checkLock) {
+    await refuseOddFile(path)
+    const copy = unfinishedOf(path)
+    await removeIfThere(copy)
+    try {
+      await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    } catch (error) {
+      if (isMissing(error)) return
+      throw error
+    }
+    const handle = await open(copy, constants.O_RDWR | NO_SYMLINK)
+    try {
+      await handle.chmod(MODE)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    // Without a pause in between: a process that stood still must not put its old copy over a newer ledger.
+    checkLock()
+    renameSync(copy, path)
     await flushFolder(dirname(path))
   },
 }
@@ -103,18 +134,19 @@ function openFile(handle: FileHandle, path: string): LedgerFile {
   }
 }
 
-/** A symbolic link may lead anywhere, a pipe or a device keeps nothing. */
+/** Two names of one file would be two locks; a symbolic link may lead anywhere, and a pipe keeps nothing. */
 async function refuseOddFile(path: string): Promise<void> {
   try {
     const found = await lstat(path)
     if (found.isSymbolicLink()) throw new Error('it is a symbolic link; name the file itself')
     if (!found.isFile()) throw new Error(found.isDirectory() ? 'it is a folder' : 'it is not a regular file')
+    if (found.nlink > 1) throw new Error(`it has ${found.nlink} hard links; remove all but one`)
   } catch (error) {
     if (!isMissing(error)) throw error
   }
 }
 
-/** A new name is safe only when its folder is flushed. Windows can't open folders, and needs it not. */
+/** A new name survives a power cut only once its folder is flushed. Windows can't open folders, and need not. */
 async function flushFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path, constants.O_RDONLY)
@@ -127,6 +159,10 @@ async function flushFolder(path: string): Promise<void> {
 
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
 
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error
+export async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
 }
