@@ -147,7 +147,7 @@ describe('what ends a run', () => {
           }
           if (call === 4) {
             for (let turns = 0; turns < 20; turns++) duringProbe.push(await turn(open))
-            throw new BadRequestError('no', { status: 400, outcome: 'not_applied' })
+            throw new BadRequestError('no', { status: 400, headers: {}, outcome: 'not_applied' })
           }
           await client.rewardWallet(row)
         } finally {
