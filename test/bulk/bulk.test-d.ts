@@ -40,7 +40,7 @@ test('a client is whatever has rewardWallet', () => {
 })
 
 test('both clients of PostgreSQL fit', () => {
-  expectTypeOf(postgresLedger).toBeCallableWith(postgres('postgres://localhost'), { run: 'launch' })
+  expectTypeOf(postgresLedger).toBeCallableWith(postgres('postgres://localhost', { prepare: false }), { run: 'launch' })
 })
 
 test('entries come one after the other, or all at once', async () => {

@@ -32,7 +32,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     server = await postgres.start()
     pool = new Pool({ connectionString: server.url, max: 8 })
     pool.on('error', () => undefined)
-    sql = postgresJs(server.url, { max: 4, onnotice: () => undefined })
+    sql = postgresJs(server.url, { max: 4, prepare: false, onnotice: () => undefined })
     await Promise.all([1, 2, 3].map(() => pool.query(postgresLedgerSchema(table))))
     await sql.unsafe(postgresLedgerSchema(table))
   }, 60_000)
@@ -280,6 +280,57 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
+    test('a lease is renewed for the attempt that holds it, and for no other', async () => {
+      const { client } = scene()
+      let renewals = 0
+      const counting = {
+        connect: () => pool.connect(),
+        async query(text: string, values?: unknown[]) {
+          const result = await pool.query(text, values)
+          if (text.includes('jsonb_to_recordset')) renewals++
+          return result
+        },
+      }
+      const ledger = postgresLedger(counting, { run: randomUUID(), table, leaseMs: 60 })
+      const slow = held(client)
+      const late = awardOne(slow, award(1), { ledger })
+      await expect.poll(() => slow.waiting).toHaveLength(1)
+      const takeOver = `UPDATE ${table} SET attempt = $2, lease_until = '2100-01-01' WHERE run = $1`
+      await pool.query(takeOver, [ledger.run, randomUUID()])
+      const before = renewals
+      await expect.poll(() => renewals).toBeGreaterThan(before + 2)
+      const { rows } = await pool.query(`SELECT lease_until FROM ${table} WHERE run = $1`, [ledger.run])
+      expect(rows[0].lease_until.getUTCFullYear()).toBeGreaterThan(2090)
+      slow.waiting[0]?.()
+      await late
+    })
+
+    test('a comparison of targets that failed is made again by the next job', async () => {
+      const { client } = scene()
+      const failure = Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' })
+      let failing = true
+      const flaky = {
+        connect: () => pool.connect(),
+        query: (text: string, values?: unknown[]) => (failing ? Promise.reject(failure) : pool.query(text, values)),
+      }
+      const ledger = postgresLedger(flaky, { run: randomUUID(), table })
+      await expect(awardOne(client, award(1), { ledger })).rejects.toThrow(failure)
+      failing = false
+      expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
+    })
+
+    test('retryRejected does not send again what was awarded with another amount', async () => {
+      const { client, service, sent } = scene()
+      const ledger = newRun()
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+      expect(await awardOne(client, award(1), { ledger, confirm: () => ({ xp: 9 }) })).toBe('rejected')
+      expect((await rowsOf(ledger))[0].error).toContain('"code":"other_amount"')
+      expect(await awardOne(client, award(1), { ledger, retryRejected: true })).toBe('rejected')
+      const report = await rewardWallets(client, [award(1)], { ledger, retryRejected: true })
+      expect(report.problems).toMatchObject([{ code: 'other_amount', reason: expect.stringContaining('9 XP') }])
+      expect(sent()).toBe(1)
+    })
+
     test('a row or an argument that is wrong', async () => {
       const { client } = scene()
       await expect(awardOne(client, award(1, { xp: Number.NaN }), { ledger: newRun() })).rejects.toThrow(/xp expected/)
@@ -416,6 +467,12 @@ describe('arguments of postgresLedger', () => {
       Object.assign(() => undefined, { unsafe: () => undefined }),
       { run: 'x' },
       /no transaction/,
+    ],
+    [
+      'a sql that prepares statements',
+      Object.assign(() => undefined, { unsafe: () => undefined, begin: () => undefined, options: { prepare: true } }),
+      { run: 'x' },
+      /must be made with prepare: false. With prepared statements, .* can lose a COMMIT/,
     ],
     ['no run', pool, {}, /options\.run must be a non-empty string/],
     ['a run that no index holds', pool, { run: '😀'.repeat(251) }, /options\.run must have at most 500 characters/],

@@ -11,6 +11,8 @@ export interface PgPool {
 export interface PostgresSql {
   unsafe(query: string, parameters?: (string | number | boolean)[]): PromiseLike<readonly unknown[]>
   begin: unknown
+  /** `prepare` must be `false`. */
+  readonly options?: { readonly prepare?: boolean | undefined }
 }
 
 /** Sends one statement of its own, and resolves to its rows. */
@@ -18,27 +20,29 @@ export type Query = (text: string, ...values: (string | number | boolean)[]) => 
 
 export type Row = Readonly<Record<string, unknown>>
 
-/**
- * Deadlocks, and statements that did not fit together where the database's default is an isolation above "read
- * committed": PostgreSQL gives one of them up, which has done nothing then.
- */
-const GIVEN_UP: ReadonlySet<unknown> = new Set(['40P01', '40001'])
-const RETRIES = 9
-const LONGEST_WAIT_MS = 500
+/** A deadlock, or a serialization failure above the isolation level "read committed": the statement was rolled back. */
+const ROLLED_BACK: ReadonlySet<unknown> = new Set(['40P01', '40001'])
+const MAX_RETRIES = 9
+const MAX_WAIT_MS = 500
 
-/** @returns what is wrong with it, in words, where it is no database */
+const PREPARED =
+  'must be made with prepare: false. With prepared statements, a connection pooler such as PgBouncer can lose a COMMIT ' +
+  'that the package reports as done'
+
+/** @returns what is wrong with the value, in words, where it is no database */
 export function queryOf(database: unknown): Query | string {
   const isObject = (typeof database === 'object' && database !== null) || typeof database === 'function'
   const has = (name: string): boolean => isObject && typeof Reflect.get(database, name) === 'function'
   if (typeof database === 'function' && has('unsafe') && has('begin')) {
     const sql = database as unknown as PostgresSql
+    if (sql.options?.prepare !== false) return PREPARED
     return retrying(async (text, ...values) => (await sql.unsafe(text, values)) as readonly Row[])
   }
   if (has('query') && has('connect') && !has('escapeIdentifier')) {
     const pool = database as PgPool
     return retrying(async (text, ...values) => (await pool.query(text, values)).rows as Row[])
   }
-  // A client, or the sql of a transaction, may be in one, and what is written in it is not durable yet.
+  // A client, or the sql of a transaction, may be inside one: what it writes is not committed yet.
   return `must be a Pool of "pg" or the sql of "postgres", no single client and no transaction; got ${typeName(database)}`
 }
 
@@ -49,8 +53,8 @@ const retrying =
       try {
         return await query(text, ...values)
       } catch (error) {
-        if (!GIVEN_UP.has((error as { code?: unknown } | undefined)?.code) || retry === RETRIES) throw error
-        await wait(Math.random() * Math.min(LONGEST_WAIT_MS, 20 * 2 ** retry))
+        if (!ROLLED_BACK.has((error as { code?: unknown } | undefined)?.code) || retry === MAX_RETRIES) throw error
+        await wait(Math.random() * Math.min(MAX_WAIT_MS, 20 * 2 ** retry))
       }
     }
   }

@@ -29,7 +29,7 @@ export class Leases {
   }
 
   #renew(): void {
-    // A lease that can't be renewed runs out, and then the award is another attempt's: nothing is lost by it.
+    // A lease that is not renewed runs out, and another attempt may take the award: nothing is lost.
     this.#extend([...this.#held.values()]).catch(() => undefined)
   }
 }

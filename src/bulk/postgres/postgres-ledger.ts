@@ -25,8 +25,8 @@ export interface PostgresLedgerOptions {
    */
   table?: string | undefined
   /**
-   * How long an attempt holds its award after its process was last heard of, in milliseconds. It renews this while it
-   * works, so it need not be longer than a call: only longer than your processes ever stand still.
+   * How long an attempt holds its award without a sign of life of its process, in milliseconds. The lease is renewed while
+   * the attempt works: it need not be longer than a call, only longer than your processes may stand still.
    *
    * @defaultValue 60 000
    */
@@ -53,15 +53,16 @@ const DEFAULT_LEASE_MS = 60_000
  * const verdict = await awardOne(client, award, { ledger })
  * ```
  *
- * One attempt at a time holds an award, with a lease on the database's clock and a token of its own. Past its lease, as
- * after a crash, another one may try, and takes a refusal as what it may be: a sign that the first one had succeeded. What
- * a late attempt finds out is written when it is the truth, that the award was made, and dropped otherwise.
+ * One attempt at a time holds an award, with a lease on the database's clock and a token. After its lease, another attempt
+ * may try; a refusal may then mean that the first one had succeeded. When a late attempt was awarded, that is still written;
+ * any other result of it is dropped.
  *
- * Takes the pool you have and neither opens nor ends it. Every change is one statement of its own, so it works behind a
- * transaction pooler; it is as durable as the database's `synchronous_commit` makes it. Rows stay until you delete them.
+ * Takes the pool you have and neither opens nor ends it. Every change is one statement and one transaction, so it works
+ * behind a transaction pooler such as PgBouncer. It is as durable as `synchronous_commit` of the database. Rows stay until
+ * you delete them.
  *
- * @param database - a `Pool` of `pg`, or the `sql` of `postgres`
- * @throws InvalidRequestError when it is neither, or an option is wrong
+ * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
+ * @throws InvalidRequestError when it is neither, the `sql` prepares statements, or an option is wrong
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
   const issues = optionProblems(options, OPTIONS).map((found) => ({ ...found, path: ['options', ...found.path] }))
@@ -79,7 +80,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   }
   const sql = statements(table)
   const leases = new Leases(leaseMs, (held) => ask(sql.extend, run, JSON.stringify(held), leaseMs))
-  /** The targets that were compared with the run's, so that this is done once and not for each job. */
+  /** Comparisons of targets with the run's: one for each, not one for each job. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)
