@@ -8,7 +8,10 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createWebhookReceiver, type WebhookEvent } from 'campaign-client/webhook'
+import {
+  createWebhookReceiver,
+  type WebhookEvent,
+} from 'campaign-client/webhook'
 import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
 import { Pool } from 'pg'
 import PgBoss from 'pg-boss'
@@ -20,8 +23,13 @@ if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
 }
 
 const QUEUE = 'campaign-events'
-const pool = new Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 5000 })
-pool.on('error', (error) => console.error('lost an idle connection:', error.message))
+const pool = new Pool({
+  connectionString: DATABASE_URL,
+  connectionTimeoutMillis: 5000,
+})
+pool.on('error', (error) =>
+  console.error('lost an idle connection:', error.message),
+)
 const store = postgresStore(pool)
 const boss = new PgBoss(DATABASE_URL)
 boss.on('error', (error) => console.error('the queue:', error.message))
@@ -30,7 +38,9 @@ boss.on('error', (error) => console.error('the queue:', error.message))
 const setup = await pool.connect()
 await setup.query("SELECT pg_advisory_lock(hashtext('campaign-queue'))")
 await setup.query(postgresSchema())
-await setup.query('CREATE TABLE IF NOT EXISTS balances (user_id text PRIMARY KEY, xp numeric NOT NULL)')
+await setup.query(
+  'CREATE TABLE IF NOT EXISTS balances (user_id text PRIMARY KEY, xp numeric NOT NULL)',
+)
 await boss.start()
 await boss.createQueue(QUEUE)
 setup.release(true) // the lock ends with its connection
@@ -69,7 +79,9 @@ await boss.work<WebhookEvent>(QUEUE, async (jobs) => {
 
 const server = createServer(receiver.node)
 server.listen(Number(PORT), '127.0.0.1', () => {
-  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  console.log(
+    `listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  )
 })
 
 process.once('SIGTERM', async () => {

@@ -1,0 +1,135 @@
+/**
+ * A progress page under load, with Hono and lru-cache: however many people
+ * look at it at once, a user's progress is read once.
+ *
+ *   npx tsx examples/progress-page.ts
+ *
+ * This runs the demonstration below against a local service. Import
+ * `progressPage` to serve the page from your own application.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { CampaignClient, type UserProgress } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import { createWebhookReceiver } from 'campaign-client/webhook'
+import { Hono } from 'hono'
+import { html } from 'hono/html'
+import { LRUCache } from 'lru-cache'
+
+export interface ProgressPageOptions {
+  client: Pick<CampaignClient, 'getUserProgress'>
+  /** Secret of the webhook that empties the cache. */
+  secret: string
+  pid: string
+  platform: string
+  /** Milliseconds after which a reading is renewed in the background. */
+  freshMs?: number
+}
+
+export function progressPage(options: ProgressPageOptions): Hono {
+  const { client, secret, pid, platform, freshMs = 15_000 } = options
+
+  const cache = new LRUCache<string, UserProgress>({
+    max: 10_000,
+    ttl: freshMs,
+    perf: Date, // fake timers of tests move this clock
+    // One call for all who wait for the same user.
+    fetchMethod: (account) =>
+      client.getUserProgress({ account, platform, pid }),
+    // An old reading is shown at once, and renewed in the background.
+    allowStale: true,
+    // While the service is down, the old reading stays.
+    noDeleteOnFetchRejection: true,
+    allowStaleOnFetchRejection: true,
+    // A reading that a webhook overtakes reaches those who wait for it,
+    // but is not kept.
+    ignoreFetchAbort: true,
+  })
+
+  const receiver = createWebhookReceiver({
+    endpoint: 'progress-page',
+    secret,
+    handle(event) {
+      // Here the message's `user` is the account of the page. Where yours
+      // differ, look the account up first.
+      const { user } = event.payload
+      if (typeof user === 'string') cache.delete(user)
+    },
+  })
+
+  const app = new Hono()
+  app.post('/webhooks/campaign', (c) => receiver.fetch(c.req.raw))
+  app.get('/progress/:account', async (c) => {
+    c.header('cache-control', 'no-store')
+    const account = c.req.param('account')
+    const progress = await cache.fetch(account).catch(() => undefined)
+    // Nobody knows the points now. Zero would be wrong, so none are shown.
+    if (progress === undefined) {
+      c.header('retry-after', '5')
+      return c.html(html`<p>Your points are not available now.</p>`, 503)
+    }
+    const { name, total, rank } = progress
+    return c.html(html`<p>${name} has ${total} XP and rank ${rank}.</p>`)
+  })
+  return app
+}
+
+async function demonstrate(): Promise<void> {
+  const secret = 'the secret of the webhook'
+  const pages: Hono[] = []
+  const service = createCampaignService({
+    deliver: async (request) =>
+      (await pages[0]?.fetch(request)) ?? new Response(null, { status: 503 }),
+    webhooks: [{ url: 'https://shop.example/webhooks/campaign', secret }],
+  })
+  const client = new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'any',
+    fetch: service.fetch,
+    maxRetries: 0,
+  })
+  const page = progressPage({
+    client,
+    secret,
+    pid: 'demo',
+    platform: 'discord',
+    freshMs: 1000,
+  })
+  pages.push(page)
+  const read = async () => {
+    const response = await page.request('/progress/ada')
+    return `${response.status} ${await response.text()}`
+  }
+  const show = async (what: string) => {
+    const before = service.requests.length
+    const answers = new Set(
+      await Promise.all(Array.from({ length: 300 }, read)),
+    )
+    // A renewal in the background ends here.
+    await sleep(0)
+    const calls = service.requests.length - before
+    console.log(`${what}: 300 readers, ${calls} call(s)`)
+    for (const answer of answers) console.log(`  ${answer}`)
+  }
+
+  await show('first')
+  await show('again')
+  service.completeTask({
+    account: 'ada',
+    platform: 'discord',
+    pid: 'demo',
+    aid: 'feedback',
+  })
+  await service.settle()
+  await show('after a webhook')
+  await sleep(1100)
+  await show('a while later')
+  await sleep(1100)
+  const outage = service.fail({ kind: 'status', status: 503, times: Infinity })
+  await show('in an outage')
+  outage.cancel()
+  await show('after the outage')
+}
+
+const program = process.argv[1] ?? ''
+if (import.meta.url === pathToFileURL(program).href) await demonstrate()

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { createCampaignService } from 'campaign-client/testing'
+import { Pool } from 'pg'
+import PgBoss from 'pg-boss'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Database } from '../databases/database.ts'
+import { ownDatabase } from '../databases/own-database.ts'
+import { postgres } from '../databases/postgres.ts'
+import { compiled } from '../machine/programs.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
+
+const pathOf = compiled('examples/award-outbox.ts')
+
+interface Running {
+  readonly process: ChildProcess
+  readonly url: string
+  readonly ended: Promise<unknown>
+}
+
+function start(databaseUrl: string, baseUrl: string): Promise<Running> {
+  const child = spawn(process.execPath, [pathOf('examples/award-outbox.ts')], {
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      CAMPAIGN_BASE_URL: baseUrl,
+      CAMPAIGN_ACCESS_TOKEN: 'any',
+      PORT: '0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+  return new Promise((resolve, reject) => {
+    child.once('exit', () => reject(new Error('the example ended before it listened')))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const url = /^listening on (.+)$/.exec(line)?.[1]
+      if (url !== undefined) resolve({ process: child, url, ended })
+    })
+  })
+}
+
+const wallet = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
+
+/** The seconds that a queue or a lease would wait are over at once. */
+async function letTimePass(pool: Pool, boss: PgBoss): Promise<void> {
+  await pool.query(`UPDATE pgboss.job SET started_on = started_on - interval '1 hour' WHERE state = 'active'`)
+  await pool.query('UPDATE campaign_awards SET lease_until = clock_timestamp() WHERE attempt IS NOT NULL')
+  await boss.maintain()
+}
+
+describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', () => {
+  test('killed at random points: every order has its award, and none has two', { timeout: 120_000 }, async () => {
+    const database: Database = await postgres.start()
+    onTestFinished(() => database.stop())
+    const databaseUrl = await ownDatabase(database)
+    const pool = new Pool({ connectionString: databaseUrl, max: 2 })
+    onTestFinished(() => pool.end())
+    const service = createCampaignService()
+    const server = await service.listen()
+    onTestFinished(() => server.close())
+
+    let kill: () => void = () => undefined
+    let countdown = Number.POSITIVE_INFINITY
+    /** Called at each point at which a kill can hurt; the process dies at one of them. */
+    const passPoint = () => {
+      if (--countdown === 0) kill()
+    }
+    // Before the answer to an award leaves the service.
+    service.subscribe((event) => {
+      if (event.kind === 'request_answered') passPoint()
+    })
+    let orders = 0
+    const placed: string[] = []
+    const place = async (url: string) => {
+      const body = JSON.stringify({ wallet: wallet(++orders), xp: orders })
+      const answer = fetch(`${url}/orders`, { method: 'POST', body })
+      passPoint()
+      const response = await answer.catch(() => undefined)
+      if (response === undefined) return
+      expect(response.status).toBe(201)
+      placed.push(((await response.json()) as { order: string }).order)
+      passPoint()
+    }
+
+    for (let round = 0; round < 4; round++) {
+      const running = await start(databaseUrl, server.url)
+      countdown = 1 + Math.floor(Math.random() * 24)
+      kill = () => running.process.kill('SIGKILL')
+      await Promise.all(Array.from({ length: 8 }, () => place(running.url)))
+      // Awards go on until the process is killed; rarely all of them were faster.
+      if (countdown > 0) kill()
+      expect(await running.ended).toBe('SIGKILL')
+      countdown = Number.POSITIVE_INFINITY
+    }
+
+    const last = await start(databaseUrl, server.url)
+    await place(last.url)
+    const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false })
+    boss.on('error', () => undefined)
+    await boss.start()
+    onTestFinished(() => boss.stop({ graceful: false }))
+    const committed = async () => {
+      await letTimePass(pool, boss)
+      return (await pool.query('SELECT id::text, wallet, xp, verdict FROM orders ORDER BY id')).rows
+    }
+    await expect
+      .poll(async () => (await committed()).filter(({ verdict }) => verdict === null), { timeout: 60_000 })
+      .toEqual([])
+    last.process.kill('SIGTERM')
+    expect(await last.ended).toBe(0)
+
+    const rows = await committed()
+    expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(placed))
+    const awarded = service.state.awards.map(({ address, xp }) => `${address} ${xp}`).sort()
+    expect(awarded).toEqual(rows.map(({ wallet, xp }) => `${wallet} ${xp}`).sort())
+    const totals = service.state.entries.filter(({ account }) => account.startsWith('0x')).map(({ xp }) => xp)
+    expect(totals.sort((a, b) => a - b)).toEqual(rows.map(({ xp }) => xp).sort((a, b) => a - b))
+  })
+})

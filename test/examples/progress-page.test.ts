@@ -1,0 +1,108 @@
+import { CampaignClient } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { progressPage } from '../../examples/progress-page.ts'
+
+const SECRET = 'the secret of the webhook'
+const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
+
+function start() {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const service = createCampaignService({ deliver: (request) => page.fetch(request) })
+  service.registerWebhook({ url: 'https://shop.example/webhooks/campaign', secret: SECRET })
+  const client = new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'any',
+    fetch: service.fetch,
+    maxRetries: 0,
+  })
+  const page = progressPage({ client, secret: SECRET, pid: 'demo', platform: 'discord', freshMs: 15_000 })
+  const read = async (account = 'ada') => {
+    const response = await page.request(`/progress/${account}`)
+    return { status: response.status, text: await response.text() }
+  }
+  const readers = (count: number) => Promise.all(Array.from({ length: count }, () => read()))
+  return { service, page, read, readers }
+}
+
+const shows = (total: number) => ({ status: 200, text: `<p>Ada has ${total} XP and rank 1.</p>` })
+
+describe('progress-page', () => {
+  test('300 simultaneous readers make one call, and later ones none', async () => {
+    const { service, readers } = start()
+    expect(new Set((await readers(300)).map(({ text }) => text))).toEqual(new Set([shows(1215).text]))
+    expect(service.requests).toHaveLength(1)
+    await readers(300)
+    expect(service.requests).toHaveLength(1)
+  })
+
+  test('shows an old reading at once and renews it in the background, with one call', async () => {
+    const { service, read, readers } = start()
+    await read()
+    service.unregisterWebhook(service.webhooks[0]?.hook_id ?? '')
+    service.completeTask({ ...ada, aid: 'feedback' })
+    vi.advanceTimersByTime(15_001)
+    expect(await readers(300)).toEqual(Array.from({ length: 300 }, () => shows(1215)))
+    await vi.advanceTimersByTimeAsync(10)
+    expect(await read()).toEqual(shows(1225))
+    expect(service.requests).toHaveLength(2)
+  })
+
+  test('a webhook empties the cache of its user alone', async () => {
+    const { service, read } = start()
+    await read()
+    await read('grace')
+    service.completeTask({ ...ada, aid: 'feedback' })
+    await service.settle()
+    expect(service.deliveries).toMatchObject([{ state: 'delivered' }])
+    expect(await read()).toEqual(shows(1225))
+    await read('grace')
+    expect(service.requests.map(({ query }) => query.account?.[0])).toEqual(['ada', 'grace', 'ada'])
+  })
+
+  test('a reading that a webhook overtakes is not kept', async () => {
+    const { service, read } = start()
+    service.fail({ on: 'getUserProgress', kind: 'delay', delayMs: 1000 })
+    const overtaken = read()
+    await vi.advanceTimersByTimeAsync(500)
+    service.completeTask({ ...ada, aid: 'feedback' })
+    await service.settle()
+    await vi.advanceTimersByTimeAsync(500)
+    expect(await overtaken).toEqual(shows(1215))
+    expect(await read()).toEqual(shows(1225))
+  })
+
+  test('shows the last reading during an outage, and never zero points', async () => {
+    const { service, read, readers } = start()
+    await read()
+    vi.advanceTimersByTime(15_001)
+    const outage = service.fail({ kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+    for (let minute = 0; minute < 10; minute++) {
+      expect(await readers(300)).toEqual(Array.from({ length: 300 }, () => shows(1215)))
+      await vi.advanceTimersByTimeAsync(60_000)
+    }
+    expect(service.requests).toHaveLength(11)
+    const unknown = await read('grace')
+    expect(unknown).toEqual({ status: 503, text: '<p>Your points are not available now.</p>' })
+    outage.cancel()
+    expect(await read('grace')).toMatchObject({ status: 200 })
+  })
+
+  test('shows names as text', async () => {
+    const { service, read } = start()
+    const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }
+    const body = JSON.stringify({ ...ada, name: '<script>alert(1)</script>' })
+    await service.fetch('https://service.example/api/v1/user', { method: 'POST', headers, body })
+    expect((await read()).text).toContain('<p>&lt;script&gt;alert(1)&lt;/script&gt; has')
+  })
+
+  test('an unsigned message empties nothing', async () => {
+    const { service, page, read } = start()
+    await read()
+    const response = await page.request('/webhooks/campaign', { method: 'POST', body: '{"id":"1","user":"ada"}' })
+    expect(response.status).toBe(401)
+    await read()
+    expect(service.requests).toHaveLength(1)
+  })
+})
