@@ -1,0 +1,116 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { CampaignClient } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import fc from 'fast-check'
+import { Pool } from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { leaderboardMirror, schema } from '../../examples/leaderboard-mirror.ts'
+import { ownDatabase } from '../databases/own-database.ts'
+import { postgres } from '../databases/postgres.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
+
+const SECRET = 'the secret of the webhook'
+const accounts = ['ada', 'grace', 'linus'] as const
+const user = (account: string) => ({ account, platform: 'discord', pid: 'demo' })
+
+/** A service whose messages are held back, to be delivered as a test wants. */
+function start(pool: Pool, delayOf: () => number = () => 0) {
+  const held: Request[] = []
+  const service = createCampaignService({
+    deliver(request) {
+      held.push(request)
+      return new Response()
+    },
+    webhooks: [{ url: 'https://shop.example/webhooks/campaign', secret: SECRET }],
+  })
+  const client = new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: 'any',
+    maxRetries: 0,
+    // The answer is taken at once, and may be old when it arrives.
+    async fetch(...request) {
+      const response = await service.fetch(...request)
+      await wait(delayOf())
+      return response
+    },
+  })
+  const mirror = leaderboardMirror({ pool, client, secret: SECRET, pid: 'demo', platform: 'discord' })
+  const shown = async () => (await mirror.request('/leaderboard')).json()
+  return { service, mirror, held, shown }
+}
+
+describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirror', () => {
+  async function emptyDatabase(): Promise<Pool> {
+    const database = await postgres.start()
+    onTestFinished(() => database.stop())
+    const pool = new Pool({ connectionString: await ownDatabase(database), max: 8 })
+    onTestFinished(() => pool.end())
+    await pool.query(schema)
+    return pool
+  }
+
+  test('shows the true points, in whatever order and however often messages come', { timeout: 60_000 }, async () => {
+    const pool = await emptyDatabase()
+    const visits = fc.array(fc.constantFrom(...accounts), { minLength: 1, maxLength: 8 })
+    const chances = fc.infiniteStream(fc.integer({ min: 0, max: 9 }))
+    await fc.assert(
+      fc.asyncProperty(visits, chances, async (visited, chance) => {
+        await pool.query('TRUNCATE leaderboard')
+        const next = () => chance.next().value
+        const { service, mirror, held, shown } = start(pool, next)
+        const answers: Promise<Response>[] = []
+        const deliver = (request: Request) => answers.push(Promise.resolve(mirror.fetch(request.clone())))
+        for (const account of visited) {
+          service.completeTask({ ...user(account), aid: 'daily-visit' })
+          await service.settle()
+          // Some are delivered while points still change, some twice, the rest backwards.
+          if (next() < 3) deliver(held[0] as Request)
+        }
+        for (const request of held.reverse()) deliver(request)
+        for (const { status } of await Promise.all(answers)) expect([200, 503]).toContain(status)
+        const totals = new Map(service.state.entries.map(({ account, total }) => [account, total]))
+        const rows = (await shown()) as { account: string; xp: number }[]
+        expect(new Set(rows.map(({ account }) => account))).toEqual(new Set(visited))
+        for (const { account, xp } of rows) expect(xp).toBe(totals.get(account))
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('a reading that began earlier does not replace a later one', async () => {
+    const pool = await emptyDatabase()
+    const delays = [200, 0]
+    const { service, mirror, held, shown } = start(pool, () => delays.shift() ?? 0)
+    service.emit({ kind: 'action_completed', ...user('linus'), aid: 'daily-visit' })
+    await service.settle()
+    const slow = mirror.fetch(held[0] as Request)
+    await expect.poll(() => service.requests.length).toBe(1)
+    service.completeTask({ ...user('linus'), aid: 'daily-visit' })
+    await service.settle()
+    expect((await mirror.fetch(held[1] as Request)).status).toBe(200)
+    expect((await slow).status).toBe(200)
+    expect(await shown()).toEqual([{ account: 'linus', xp: 30, rank: 1 }])
+  })
+
+  test('a message whose reading fails is refused, so that it comes again', async () => {
+    const pool = await emptyDatabase()
+    const { service, mirror, held, shown } = start(pool)
+    service.completeTask({ ...user('ada'), aid: 'feedback' })
+    await service.settle()
+    service.fail({ kind: 'status', status: 503 })
+    expect((await mirror.fetch((held[0] as Request).clone())).status).toBe(500)
+    expect(await shown()).toEqual([])
+    expect((await mirror.fetch(held[0] as Request)).status).toBe(200)
+    expect(await shown()).toEqual([{ account: 'ada', xp: 1225, rank: 1 }])
+  })
+
+  test('users with equal points share a rank', async () => {
+    const pool = await emptyDatabase()
+    await pool.query("INSERT INTO leaderboard VALUES ('a', 5, 1), ('b', 7, 2), ('c', 5, 3)")
+    expect(await start(pool).shown()).toEqual([
+      { account: 'b', xp: 7, rank: 1 },
+      { account: 'a', xp: 5, rank: 2 },
+      { account: 'c', xp: 5, rank: 2 },
+    ])
+  })
+})
