@@ -1,10 +1,17 @@
 /**
- * A webhook receiver that hands its messages to a queue and answers at once, and the worker that does the work, with
- * pg-boss in PostgreSQL.
+ * A webhook receiver that puts its messages into a queue and answers at once,
+ * and the worker that does the work, with pg-boss in PostgreSQL.
  *
- *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-queue.ts
+ *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
+ *     npx tsx examples/webhook-queue.ts
  *
- * Any number of these processes can run side by side, and any of them can be killed at any moment.
+ * Any number of these processes can run side by side, and any of them can be
+ * killed at any moment. A message whose work has failed eleven times goes to a
+ * dead-letter queue. List those messages, and replay them when the worker is
+ * mended:
+ *
+ *   npx tsx examples/webhook-queue.ts failed
+ *   npx tsx examples/webhook-queue.ts replay
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,45 +30,59 @@ if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
 }
 
 const QUEUE = 'campaign-events'
+const FAILED = 'campaign-events-failed'
 const pool = new Pool({
   connectionString: DATABASE_URL,
   connectionTimeoutMillis: 5000,
 })
-pool.on('error', (error) =>
-  console.error('lost an idle connection:', error.message),
-)
+pool.on('error', (error) => console.error('idle connection:', error.message))
 const store = postgresStore(pool)
 const boss = new PgBoss(DATABASE_URL)
-boss.on('error', (error) => console.error('the queue:', error.message))
+boss.on('error', (error) => console.error('queue:', error.message))
 
-// In production these belong into a migration. Here one process at a time makes them.
+// In production this belongs into a migration.
+// Here a lock lets one process at a time do it.
 const setup = await pool.connect()
 await setup.query("SELECT pg_advisory_lock(hashtext('campaign-queue'))")
 await setup.query(postgresSchema())
-await setup.query(
-  'CREATE TABLE IF NOT EXISTS balances (user_id text PRIMARY KEY, xp numeric NOT NULL)',
-)
+await setup.query(`CREATE TABLE IF NOT EXISTS balances (
+  user_id text PRIMARY KEY,
+  xp numeric NOT NULL
+)`)
 await boss.start()
-await boss.createQueue(QUEUE)
+await boss.createQueue(FAILED, { name: FAILED, retentionDays: 30 })
+await boss.createQueue(QUEUE, {
+  name: QUEUE,
+  retryLimit: 10,
+  retryBackoff: true,
+  deadLetter: FAILED,
+})
 setup.release(true) // the lock ends with its connection
+
+const command = process.argv[2]
+if (command === 'failed' || command === 'replay') {
+  await (command === 'failed' ? listFailed() : replayFailed())
+  await boss.stop({ graceful: false })
+  process.exit()
+}
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign-queue',
   secret: CAMPAIGN_WEBHOOK_SECRET,
   store,
   async handle(event, { key }) {
-    // The job and the note that the message was taken are committed together: one message, one job.
+    // The job and the record that the message has arrived are committed
+    // together: one message, one job.
     await store.runOnce(key, (tx) =>
       boss.send(QUEUE, event, {
-        retryLimit: 10,
-        retryBackoff: true,
         db: { executeSql: (text, values) => tx.query(text, values) },
       }),
     )
   },
 })
 
-// A queue gives a job out again when its worker died, so the work is done under a key as well.
+// A queue runs a job again when its worker has died, so the work is done under
+// a key as well. This also makes it safe to replay a message.
 await boss.work<WebhookEvent>(QUEUE, async (jobs) => {
   for (const { data: event } of jobs) {
     if (event.kind !== 'action_completed') continue
@@ -79,16 +100,50 @@ await boss.work<WebhookEvent>(QUEUE, async (jobs) => {
 
 const server = createServer(receiver.node)
 server.listen(Number(PORT), '127.0.0.1', () => {
-  console.log(
-    `listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  )
+  const { port } = server.address() as AddressInfo
+  console.log(`listening on http://127.0.0.1:${port}`)
 })
 
 process.once('SIGTERM', async () => {
   server.close()
-  // Messages that were taken are handed over, jobs that have begun end, and the rest waits in the queue.
+  // Messages that have arrived are queued, and running jobs end.
   await receiver.close()
   await boss.stop()
   server.closeAllConnections()
   await pool.end()
 })
+
+/** Prints the messages of the dead-letter queue, one line each. */
+async function listFailed(): Promise<void> {
+  const { rows } = await pool.query(
+    `SELECT data, output, created_on FROM pgboss.job
+     WHERE name = $1 AND state = 'created' ORDER BY created_on`,
+    [FAILED],
+  )
+  for (const { data: event, output, created_on: at } of rows) {
+    const why = JSON.stringify(output?.message ?? output)
+    console.log(at.toISOString(), event.id, event.kind, why)
+  }
+  console.log(`${rows.length} failed`)
+}
+
+/** Moves the messages of the dead-letter queue back, all or none. */
+async function replayFailed(): Promise<void> {
+  const tx = await pool.connect()
+  const db: PgBoss.Db = {
+    executeSql: (text, values) => tx.query(text, values),
+  }
+  let replayed = 0
+  await tx.query('BEGIN')
+  for (;;) {
+    const jobs = await boss.fetch<WebhookEvent>(FAILED, { batchSize: 100, db })
+    if (jobs.length === 0) break
+    for (const { id, data: event } of jobs) {
+      await boss.send(QUEUE, event, { db })
+      await boss.complete(FAILED, id, {}, { db })
+      replayed++
+    }
+  }
+  await tx.query('COMMIT')
+  console.log(`${replayed} replayed`)
+}

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { signWebhook } from 'campaign-client/webhook'
 import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -65,5 +66,54 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
       expect(await exited).toEqual([0, null])
     }
     expect(await balances()).toEqual([{ xp: 100 }])
+  })
+})
+
+describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
+  test('keeps messages whose work fails, lists them, and replays each once', { timeout: 60_000 }, async () => {
+    const service = await postgres.start()
+    onTestFinished(() => service.stop())
+    const databaseUrl = await ownDatabase(service)
+    const pool = new Pool({ connectionString: databaseUrl, max: 2 })
+    onTestFinished(() => pool.end())
+    const run = async (command: string) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [pathOf('examples/webhook-queue.ts'), command], {
+        env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret },
+      })
+      return stdout.trim().split('\n')
+    }
+    const running = await start('webhook-queue', databaseUrl)
+    await pool.query('ALTER TABLE balances RENAME COLUMN xp TO points')
+    const user = randomUUID()
+    const ids = Array.from({ length: 3 }, () => randomUUID())
+    for (const id of ids) expect(await deliver(running.url, user, id)).toBe(200)
+    const failed = async () => {
+      // Ten retries take hours; the present attempt is made the last.
+      await pool.query(`UPDATE pgboss.job SET retry_count = retry_limit, start_after = now() WHERE name = $1`, [
+        'campaign-events',
+      ])
+      const { rows } = await pool.query(`SELECT id FROM pgboss.job WHERE name = 'campaign-events-failed'`)
+      return rows.length
+    }
+    await expect.poll(failed, { timeout: 30_000 }).toBe(3)
+
+    const lines = await run('failed')
+    expect(lines.at(-1)).toBe('3 failed')
+    for (const id of ids) {
+      expect(lines).toContainEqual(
+        expect.stringMatching(new RegExp(`^\\S+Z ${id} action_completed ".*\\bxp\\b.*does not exist`)),
+      )
+    }
+    expect((await pool.query('SELECT * FROM balances')).rows).toEqual([])
+
+    await pool.query('ALTER TABLE balances RENAME COLUMN points TO xp')
+    expect(await run('replay')).toEqual(['3 replayed'])
+    expect(await run('replay')).toEqual(['0 replayed'])
+    const balance = async () => (await pool.query('SELECT user_id, xp::float8 AS xp FROM balances')).rows
+    await expect.poll(balance, { timeout: 30_000 }).toEqual([{ user_id: user, xp: 30 }])
+    expect(await run('failed')).toEqual(['0 failed'])
+    const exited = once(running.process, 'exit')
+    running.process.kill('SIGTERM')
+    expect(await exited).toEqual([0, null])
   })
 })
