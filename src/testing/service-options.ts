@@ -17,22 +17,23 @@ import { readTokens, type TokenOptions } from './tokens.ts'
 
 /** Options of {@link createCampaignService}. All have defaults. They are read once, when the service is created. */
 export interface CampaignServiceOptions extends ServiceSeed {
-  /** The accepted tokens. Default: any non-empty token, with all permissions. */
+  /** The accepted tokens. @defaultValue any non-empty token, with all permissions */
   tokens?: TokenOptions | undefined
-  /** The clock of the service. Default: the system's. */
+  /** The clock of the service. @defaultValue the system's */
   clock?: ServiceClock | undefined
-  /** Makes all identifiers the same on each run. Default: none, so that they differ. */
+  /** Makes all identifiers the same on each run. @defaultValue none, so that they differ */
   seed?: number | string | undefined
-  /** Other names for the query parameters that the interface leaves open. Default: the client's own defaults. */
+  /** Other names for the query parameters that the interface leaves open. @defaultValue the client's own defaults */
   queryNames?: QueryNames | undefined
-  /** Path of webhook registration below the base URL. Default: `'webhook'` (assumed: the interface shows none). */
+  /** Path of webhook registration below the base URL. @defaultValue `'webhook'` (assumed: the interface shows none) */
   webhookRegistrationPath?: string | undefined
   /**
-   * Sends webhook messages. Pass `receiver.fetch` to deliver without a network. Default: the platform's `fetch`, looked
-   * up at each delivery.
+   * Sends webhook messages. Pass `receiver.fetch` to deliver without a network.
+   *
+   * @defaultValue the platform's `fetch`, looked up at each delivery
    */
   deliver?: Deliver | undefined
-  /** How long an endpoint may take to answer, in milliseconds. Default: 10 000 (assumed: the interface shows none). */
+  /** How long an endpoint may take to answer, in milliseconds. @defaultValue 10 000 (assumed: the interface shows none) */
   deliveryTimeoutMs?: number | undefined
 }
 

@@ -6,11 +6,11 @@ import { Refusal } from './refusal.ts'
 
 /** The permissions of a token. */
 export interface TokenGrant {
-  /** The token's organization; it may use no other's campaigns. Default: every organization. */
+  /** The token's organization; it may use no other's campaigns. @defaultValue every organization */
   organization?: string | undefined
-  /** The campaigns it may use. Default: all of its organization. */
+  /** The campaigns it may use. @defaultValue all of its organization */
   campaigns?: readonly string[] | undefined
-  /** Whether the token has expired, which is answered with 401. Default: false. */
+  /** Whether the token has expired, which is answered with 401. @defaultValue false */
   expired?: boolean | undefined
 }
 

@@ -41,17 +41,22 @@ export interface ManualClock extends ServiceClock {
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
   /**
-   * Start time, in milliseconds since the epoch. Default: 2026-01-01T00:00:00Z; for a running clock the system's time.
+   * Start time, in milliseconds since the epoch.
+   *
+   * @defaultValue 2026-01-01T00:00:00Z; for a running clock the system's time
    */
   startMs?: number | undefined
   /**
    * Whether time also passes by itself, at the system's speed: for a service that people try out by hand.
-   * Default: false.
+   *
+   * @defaultValue false
    */
   running?: boolean | undefined
   /**
    * How long `advance` waits for deliveries that are under way, in milliseconds of real time, before it moves on.
-   * Default: 1000. Set it low in tests of a receiver that never answers.
+   * Set it low in tests of a receiver that never answers.
+   *
+   * @defaultValue 1000
    */
   patienceMs?: number | undefined
 }

@@ -5,13 +5,13 @@ import { findNamedEntry, type NamedEntry } from '../world/named-entry.ts'
 import type { ServiceState } from '../world/state.ts'
 import { type Draft, draftMessage, USER_ACTIVITY } from './webhook-message.ts'
 
-/** The user an emitted event is about. */
+/** The user of an emitted event. */
 interface EmittedFor extends NamedEntry {
-  /** XP the event tells of. Default: what the task or quest gives the user. */
+  /** XP in the event. @defaultValue the XP that the task or quest gives the user */
   xp?: number | undefined
 }
 
-/** What `service.emit` takes. */
+/** Options of `service.emit`. */
 export type EmitOptions =
   | (EmittedFor & {
       kind: 'action_completed'
@@ -25,19 +25,19 @@ export type EmitOptions =
     })
   | {
       kind: 'custom'
-      /** The payload. An `id` is made up, and the `scope` put in, where it has none of its own. */
+      /** The payload. `id` and `scope` are added unless it has its own. */
       payload: Readonly<Record<string, unknown>>
-      /** Webhooks of this scope get it. Default: the payload's `scope`, or else `'user_activity'`. */
+      /** Webhooks of this scope get it. @defaultValue the payload's `scope`, otherwise `'user_activity'` */
       scope?: string | undefined
-      /** The campaign it belongs to. Default: none, so that webhooks restricted to campaigns don't get it. */
+      /** Its campaign. Without one, webhooks that are restricted to campaigns do not get it. @defaultValue none */
       pid?: string | undefined
     }
 
-/** A message that was handed to the webhooks it is for. */
+/** A message that was queued. */
 export interface EmittedMessage {
   /** ID of the message. */
   readonly id: string
-  /** The payload, byte for byte as it is sent. */
+  /** The exact payload. */
   readonly body: string
   /** The webhooks it goes to. */
   readonly hook_ids: readonly string[]
@@ -62,9 +62,9 @@ const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<K
 }
 
 /**
- * The message a test author asks for.
+ * Returns the message that `service.emit` sends.
  *
- * @throws TypeError when an option is wrong, or names what is not there
+ * @throws TypeError when an option is wrong, or names something that does not exist
  */
 export function draftEmitted(given: EmitOptions, state: ServiceState): Draft {
   const options = readOptionsOfKind('emit', given, EMIT_RULES)

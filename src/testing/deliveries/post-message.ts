@@ -3,13 +3,13 @@ import type { ServiceClock } from '../clock/service-clock.ts'
 /** Sends a message to its endpoint. The default is the platform's fetch. */
 export type Deliver = (request: Request) => Response | PromiseLike<Response>
 
-/** What became of one attempt to deliver a message. */
+/** The result of one attempt to deliver a message. */
 export interface PostResult {
   /** Whether the endpoint answered with a status from 200 to 299. */
   readonly ok: boolean
   /** The status of its answer; absent when there was none. */
   readonly status?: number
-  /** The beginning of its answer, as text. */
+  /** The first kilobyte of its answer, as text. */
   readonly answer?: string
   /** Why there was no answer. */
   readonly error?: string
@@ -30,9 +30,9 @@ export interface PostSettings {
 const SNIPPET_BYTES = 1024
 
 /**
- * Posts a message once. Never rejects: every failure is a result.
+ * Posts a message once. Never rejects: a failure is a result, too.
  *
- * @param controller - gives the attempt up when it is aborted; after the timeout that happens by itself
+ * @param controller - aborts the attempt; the timeout aborts it as well
  */
 export async function post(
   message: Outgoing,
@@ -44,7 +44,7 @@ export async function post(
     () => controller.abort(new Error(`no complete answer within ${timeoutMs} ms`)),
     timeoutMs,
   )
-  // A receiver in this process may not heed the signal, so the wait ends without its help.
+  // A receiver in this process may ignore the signal.
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
@@ -70,7 +70,7 @@ export async function post(
   }
 }
 
-/** The beginning of the answer, or as much of it as there is: the status has decided already. */
+/** Returns the beginning of the answer, or the part that arrived. */
 async function readSnippet(response: Response, ended: Promise<never>): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
@@ -86,7 +86,7 @@ async function readSnippet(response: Response, ended: Promise<never>): Promise<s
       text += decoder.decode(part, { stream: true })
     }
   } catch {
-    // A body that breaks off takes nothing back from the status.
+    // The status has arrived and decides, even if the body breaks off.
   }
   reader.cancel().catch(() => {})
   return text

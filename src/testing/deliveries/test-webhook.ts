@@ -8,17 +8,17 @@ import { type PostSettings, post } from './post-message.ts'
 import { draftTestMessage, sealMessage } from './webhook-message.ts'
 import { signatureOf, type Webhook, type WebhookRegistry } from './webhook-registry.ts'
 
-/** What `service.testWebhook` takes. */
+/** Options of `service.testWebhook`. */
 export interface TestWebhookOptions {
   /** Account identifier of a user who has an entry in the campaign. */
   account: string
   /** Platform of the account. */
   platform: string
-  /** Campaign ID. Default: the webhook's first campaign, or else the service's first. */
+  /** Campaign ID. @defaultValue the webhook's first campaign, otherwise the service's first */
   pid?: string | undefined
-  /** The webhook. Default: the one registered first. */
+  /** ID of the webhook. @defaultValue the webhook that was registered first */
   hook_id?: string | undefined
-  /** Which of the webhook's endpoints. Default: its first. */
+  /** The endpoint of the webhook. @defaultValue its first */
   url?: string | undefined
 }
 
@@ -27,7 +27,7 @@ export interface TestWebhookOptions {
  * Interface: [Test tool](../../../docs/the-service.md#test-tool).
  */
 export interface TestWebhookResult {
-  /** Whether the service could send the message: the endpoint answered, whatever it said. */
+  /** Whether the message was sent: the endpoint answered with any status. */
   readonly Success: boolean
   /** HTTP status of the endpoint's answer; 200 means success; 0 when there was none (assumed). */
   readonly Status: number
@@ -52,7 +52,7 @@ export interface TestToolParts {
   readonly ids: Identifiers
 }
 
-/** Sends the panel's Test message, once. Rejects with TypeError when the options are wrong or name what is not there. */
+/** Sends the panel's Test message. Rejects with TypeError when an option is wrong or names something unknown. */
 export async function testWebhook(
   given: TestWebhookOptions,
   { state, webhooks, ids }: TestToolParts,

@@ -10,20 +10,20 @@ export interface Draft {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** The one scope the interface shows. */
+/** The only scope that the interface shows. */
 export const USER_ACTIVITY = 'user_activity'
 
 /**
  * The message of an event. Interface: [Message](../../../docs/the-service.md#message).
  *
- * Assumed where the interface is silent: a quest is shown in the place of the task, with the type `quest`; a reward is
- * a `user_activity` of type `reward_claimed`, because claiming one is named among a user's activities.
+ * Assumed, because the interface does not show it: a quest stands in the place of the task, with the type `quest`; a
+ * reward is a `user_activity` of type `reward_claimed`, because the interface lists claiming a reward as an activity.
  */
 export function draftMessage(event: UserEvent): Draft {
   return userActivity(event.campaign, event.entry, eventOf(event))
 }
 
-/** The simulated message of the panel's Test button, with the fields that the interface shows in it alone. */
+/** Returns the message of the panel's Test button, which has fields that other messages do not have. */
 export function draftTestMessage(campaign: Campaign, entry: Entry, account: string): Draft {
   const [task] = campaign.definition.tasks.values()
   const action = { ...describe(task ?? { id: 'test', name: 'Test', type: 'test' }), meta: task?.meta ?? {} }
@@ -75,7 +75,7 @@ const describe = ({ id, name, type }: Pick<Task | (Quest & { type: string }), 'i
   type,
 })
 
-/** One ID and one text for all endpoints. A payload that brings its own `id`, even an unusable one, keeps it. */
+/** Adds an ID and serialises the message, once for all endpoints. A payload keeps its own `id`, even an unusable one. */
 export function sealMessage({ payload }: Draft, ids: Identifiers): { id: string; body: string } {
   const id = ids.next('message')
   const sealed: Record<string, unknown> = { id, ...payload }

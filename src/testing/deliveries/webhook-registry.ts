@@ -5,19 +5,19 @@ import { signWebhook } from '../../webhook/index.ts'
 import { strictFields } from '../read-options.ts'
 import type { Identifiers } from '../world/identifiers.ts'
 
-/** A webhook, as `service.registerWebhook` takes it: the registration record with what the admin panel adds. */
+/** Options of `service.registerWebhook`: the registration record, and what the admin panel adds. */
 export interface WebhookOptions {
-  /** Kind of events to receive: messages of exactly this scope. Default: `'user_activity'`. */
+  /** Kind of events to receive: messages with exactly this scope. @defaultValue `'user_activity'` */
   scope?: string | undefined
-  /** The receiving endpoint, or several that each get the same payload: absolute http or https URLs. */
+  /** URL of the endpoint, or several URLs that get the same payload: absolute, http or https. */
   url: string | readonly string[]
-  /** Secret to sign with. Default: none, so that messages arrive unsigned. */
+  /** Secret to sign with. @defaultValue none, so that messages arrive unsigned */
   secret?: string | undefined
-  /** Identifier of the webhook. One that is registered already is replaced (assumed). Default: one made up. */
+  /** ID of the webhook. A registered webhook with this ID is replaced (assumed). @defaultValue a generated one */
   hook_id?: string | undefined
-  /** Campaigns the webhook is restricted to. Default, and when empty: all of the organization's campaigns. */
+  /** Campaigns that the webhook is restricted to; empty for all of the organization. @defaultValue all */
   campaigns?: readonly string[] | undefined
-  /** The organization whose campaigns it applies to. Default: every organization. */
+  /** The organization whose campaigns it applies to. @defaultValue every organization */
   organization?: string | undefined
 }
 
@@ -40,7 +40,7 @@ export interface WebhookRecord {
   campaigns: string[]
 }
 
-/** A registered webhook as the service itself needs it. */
+/** A registered webhook, with its secret. */
 export interface Webhook {
   readonly hook_id: string
   readonly scope: string
@@ -51,15 +51,15 @@ export interface Webhook {
   readonly organization: string | undefined
 }
 
-/** What decides which webhooks a message goes to. */
+/** Decides which webhooks a message goes to. */
 export interface MessageAddress {
   readonly scope: string
-  /** Absent for a message of no campaign: then only webhooks without restriction get it. */
+  /** The message's campaign. Without one, only webhooks without a restriction get it. */
   readonly pid: string | undefined
   readonly organization: string | undefined
 }
 
-/** What happened to a webhook. */
+/** How a webhook changed. */
 export type WebhookChange = 'registered' | 'replaced' | 'unregistered'
 
 const { scope, url, secret, hook_id } = webhookRegistration.shape
@@ -87,7 +87,7 @@ export class WebhookRegistry {
     this.#ids = ids
   }
 
-  /** Tells of what changes from now on. */
+  /** Calls back for each later change. */
   watch(onChange: (change: WebhookChange, webhook: Webhook) => void): void {
     this.#onChange = onChange
   }
@@ -123,7 +123,7 @@ export class WebhookRegistry {
     return this.#webhooks.get(hookId)
   }
 
-  /** The webhook registered first, of those that are still there. */
+  /** Returns the oldest webhook. */
   first(): Webhook | undefined {
     const [webhook] = this.#webhooks.values()
     return webhook
@@ -164,7 +164,7 @@ export const describeWebhook = ({
 })
 
 /**
- * Signs a payload for a webhook. `undefined` without a secret.
+ * Returns the signature of a payload, or `undefined` for a webhook without a secret.
  * Interface: [Signature](../../../docs/the-service.md#signature).
  */
 export const signatureOf = ({ secret }: Webhook, body: string): string | undefined =>

@@ -12,33 +12,33 @@ import {
 import { typeName } from '../../shared/types.ts'
 
 interface FaultTarget {
-  /** The operation that fails: the name of a client method, or `'*'` for any request. Default: `'*'`. */
+  /** The operation that fails: the name of a client method, or `'*'` for any request. @defaultValue `'*'` */
   on?: OperationName | '*' | undefined
-  /** How many requests fail: a positive integer or `Infinity`. Default: 1. */
+  /** How many requests fail: a positive integer or `Infinity`. @defaultValue 1 */
   times?: number | undefined
 }
 
 /** A fault that answers, or loses the connection, in place of the service. */
 interface InsteadOfService extends FaultTarget {
-  /** Whether the request takes effect before it fails. Default: false. */
+  /** Whether the request takes effect before it fails. @defaultValue false */
   applied?: boolean | undefined
 }
 
 /** Answers with a chosen status. */
 export interface StatusFault extends InsteadOfService {
   kind: 'status'
-  /** 200 to 599. Default: 500. */
+  /** 200 to 599. @defaultValue 500 */
   status?: number | undefined
-  /** Headers of the answer, for example `Retry-After`. Default: the `Content-Type` that fits the body. */
+  /** Headers of the answer, for example `Retry-After`. @defaultValue the `Content-Type` that fits the body */
   headers?: Readonly<Record<string, string>> | undefined
-  /** The body: a string is sent as it is, other values as JSON. Default: the standard error envelope. */
+  /** The body: a string is sent as it is, other values as JSON. @defaultValue the standard error envelope */
   body?: unknown
 }
 
 /** Answers 200 with a body that is not JSON. */
 export interface GarbageFault extends InsteadOfService {
   kind: 'garbage'
-  /** The body. Default: an HTML page. */
+  /** The body. @defaultValue an HTML page */
   body?: string | undefined
 }
 
@@ -64,7 +64,7 @@ export interface AnswerFault extends FaultTarget {
 export interface SlowFault extends FaultTarget {
   /** `drip`: byte by byte. `delay`: late, but in one piece. */
   kind: 'drip' | 'delay'
-  /** Milliseconds before the answer (`delay`) or between two bytes (`drip`). Default: 100. */
+  /** Milliseconds before the answer (`delay`) or between two bytes (`drip`). @defaultValue 100 */
   delayMs?: number | undefined
 }
 

@@ -5,28 +5,28 @@ import { check } from '../../schemas/check.ts'
 import { badRequest } from '../refusal.ts'
 import type { ServiceRequest } from './service-message.ts'
 
-/** What the interface leaves open about routing. */
+/** The details of routing that the interface leaves open. */
 export interface RouterOptions {
   readonly queryNames?: QueryNames | undefined
   readonly webhookRegistrationPath?: string | undefined
 }
 
 /**
- * The path all operations are under.
+ * The path of all operations.
  * Interface: [Address and version](../../../docs/the-service.md#address-and-version).
  */
 export const BASE_PATH = '/api/v1'
 
-/** Where a request leads. */
+/** The operation of a path and method. */
 export interface Route {
   readonly operation: OperationName | undefined
-  /** The methods the path takes; empty for a path that is not there. */
+  /** The methods of the path; empty for an unknown path. */
   readonly allowed: readonly string[]
 }
 
 const catalogue = Object.entries(endpoints) as readonly (readonly [OperationName, AnyEndpoint])[]
 
-/** Finds the operation a request is for, and reads its arguments. */
+/** Finds the operation of a request and reads its arguments. */
 export class Router {
   readonly #paths = new Map<string, { operation: OperationName; method: string }[]>()
   readonly #queryNames: ReadonlyMap<OperationName, Readonly<Record<string, string>>>
@@ -47,7 +47,7 @@ export class Router {
     }
   }
 
-  /** The arguments of the operation, checked. @throws Refusal (400) */
+  /** Returns the checked arguments. @throws Refusal (400) when they are wrong */
   read(operation: OperationName, request: ServiceRequest): unknown {
     const given =
       endpoints[operation].method === 'GET' ? this.#readQuery(operation, request.url) : readJsonBody(request)
@@ -56,7 +56,7 @@ export class Router {
     throw badRequest(checked.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; '))
   }
 
-  /** A parameter that is there more than once becomes a list, which no schema takes. */
+  /** A repeated parameter becomes a list, which no schema accepts. */
   #readQuery(operation: OperationName, { searchParams }: URL): Record<string, unknown> {
     const read = (name: string): unknown => {
       const values = searchParams.getAll(name)

@@ -22,17 +22,20 @@ import { isBodyless, type ServiceAnswer } from './service-message.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {
-  /** The port; 0 takes a free one. A port that `fetch` refuses to connect to, such as 6000, is refused. Default: 0. */
+  /** The port; 0 takes a free one. A port that `fetch` refuses to connect to, such as 6000, is refused. @defaultValue 0 */
   port?: number | undefined
   /**
-   * The address to listen on. Default: `127.0.0.1`, which other machines cannot reach. `0.0.0.0` and `::` listen on all
-   * addresses; `url` is then the loopback address.
+   * The address to listen on. `0.0.0.0` and `::` listen on all addresses; `url` is then the loopback address.
+   *
+   * @defaultValue `127.0.0.1`, which other machines cannot reach
    */
   host?: string | undefined
   /**
    * Called with node:http's `IncomingMessage` and `ServerResponse` before the service handles a request. When it returns
    * true, it answers itself and the service does not see the request: for pages and probes on the same port. When it
-   * throws or returns anything but a boolean, the answer is 500 with the reason in `x-refusal-reason`. Default: none.
+   * throws or returns anything but a boolean, the answer is 500 with the reason in `x-refusal-reason`.
+   *
+   * @defaultValue none
    */
   intercept?: ((request: object, response: object) => boolean) | undefined
 }
@@ -103,10 +106,10 @@ export async function listen(
   }
 }
 
-/** @throws TypeError for what is neither true nor false: a promise, say, which would count as true */
+/** @throws TypeError when the answer is not a boolean: a promise would count as true */
 function isTaken(answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer
-  // What it rejects with, if it does, is of no interest any more.
+  // If it is a promise, its rejection must not end the process.
   callHook(() => answer)
   throw new TypeError(`must return true or false, returned ${typeName(answer)}`)
 }
@@ -115,7 +118,7 @@ function write(response: ServerResponse, { status, headers, body }: ServiceAnswe
   response.writeHead(status, headers).end(body)
 }
 
-/** The address of all interfaces is none to connect to: from this machine, loopback is. */
+/** Returns a host to connect to: for the address of all interfaces, loopback. */
 function hostOf({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0') return '127.0.0.1'
   if (address === '::') return '[::1]'
@@ -123,10 +126,10 @@ function hostOf({ address, family }: AddressInfo): string {
 }
 
 async function loadHttp(): Promise<typeof import('node:http')> {
-  // Jest runs CommonJS in a context that refuses `import()`. Node has this way from 20.16 and 22.3.
+  // Jest runs CommonJS in a context without `import()`. `getBuiltinModule` exists since Node 20.16 and 22.3.
   const builtin = globalThis.process?.getBuiltinModule?.('node:http')
   if (builtin !== undefined) return builtin
-  // Not a literal: bundlers for browsers and Workers would follow it, and fail, though nobody calls `listen` there.
+  // Not a literal, so that bundlers for browsers and Workers do not follow it.
   const specifier = ['node', 'http'].join(':')
   return import(/* @vite-ignore */ /* webpackIgnore: true */ specifier)
 }
@@ -148,7 +151,7 @@ async function respond(
   })
   if (outcome.kind === 'silent') return
   if (outcome.kind === 'lost') {
-    // A reset rather than an orderly end, as after a crash: the client sees ECONNRESET.
+    // A reset instead of an orderly end: the client sees ECONNRESET, as after a crash.
     request.socket.resetAndDestroy()
     return
   }

@@ -4,7 +4,7 @@ import type { FaultOutcome, Transmission } from '../faults/fault-plan.ts'
 import type { ServiceRequest } from './service-message.ts'
 import { isBodyless } from './service-message.ts'
 
-/** A `fetch` in front of the service: what a client sees of a network, without one. */
+/** Returns a `fetch` that reaches the service without a network. */
 export function createServiceFetch(
   answer: (request: ServiceRequest) => FaultOutcome,
   clock: ServiceClock,
@@ -57,7 +57,7 @@ function transmit(
         controller.error(error)
       }
     },
-    // Called once the half that was sent has been read: an error any earlier would take it away from the reader.
+    // Called after the first half was read. An earlier error would discard that half.
     pull(controller) {
       if (transmission === 'truncated') controller.error(lostConnection('terminated'))
     },

@@ -4,7 +4,7 @@ import type { RuleContext } from './rule.ts'
 
 export function requireCampaign(pid: string, { state, grant }: RuleContext): Campaign {
   const campaign = state.campaigns.get(pid)
-  // The same answer to both, so that nobody can find out which campaigns others have (assumed).
+  // The same answer for both, so that nobody learns which campaigns others have (assumed).
   if (!campaign) throw accessDenied(`there is no campaign "${pid}"`)
   const foreign = grant.organization !== undefined && grant.organization !== campaign.definition.organization
   if (foreign || (grant.campaigns && !grant.campaigns.includes(pid))) {

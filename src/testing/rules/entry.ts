@@ -15,7 +15,7 @@ export function requireEntry(campaign: Campaign, user: User): Entry {
   return entry
 }
 
-/** The user's entry, registering user and entry where the campaign allows it. */
+/** Returns the user's entry, and registers user and entry if the campaign allows it. */
 export function enterUser(campaign: Campaign, account: string, platform: string, { state }: RuleContext): Entry {
   if (campaign.definition.registration === 'closed') {
     const user = state.users.find(account, platform)

@@ -11,7 +11,7 @@ export const getUserProfiles: Rule<'getUserProfiles'> = ({ account, platform, pi
     xp: entry.xp,
     ref_xp: entry.ref_xp,
     ugc_xp: entry.ugc_xp,
-    // The interface shows both without saying how they differ: here they don't (assumed).
+    // The interface does not say how the two differ: here they are equal (assumed).
     refs: entry.referred,
     ref_count: entry.referred,
     profiles: user.profiles,

@@ -4,7 +4,7 @@ import type { TokenGrant } from '../tokens.ts'
 import type { UserEvent } from '../world/completion.ts'
 import type { ServiceState } from '../world/state.ts'
 
-/** What a rule works with. */
+/** The context in which a rule handles one request. */
 export interface RuleContext {
   readonly state: ServiceState
   readonly webhooks: WebhookRegistry
@@ -13,5 +13,5 @@ export interface RuleContext {
   readonly announce: (event: UserEvent) => void
 }
 
-/** Does what a request asks, all of it or nothing. Returns the envelope's `data`. @throws Refusal */
+/** Performs a request, completely or not at all, and returns the envelope's `data`. @throws Refusal */
 export type Rule<Name extends OperationName> = (request: RequestOf<Name>, context: RuleContext) => unknown

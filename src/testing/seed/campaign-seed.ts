@@ -1,68 +1,54 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 
-/** A task of a campaign to start with. Everything but `id` has a default. */
-export interface TaskSeed {
-  /** Task ID. Unique among the campaign's tasks, quests and challenges. */
+/** The common fields of tasks, quests and challenges. */
+interface ItemSeed {
+  /** ID, unique among the campaign's tasks, quests and challenges. */
   id: string
-  /** Display name. Default: the ID. */
+  /** Display name. @defaultValue the ID */
   name?: string | undefined
-  /** Type of the task. Default: `'custom'` (assumed: the interface shows no values). */
+  /** Base reward in XP. @defaultValue 0 */
+  xp?: number | undefined
+  /** Multiplier of `xp`. @defaultValue 1 */
+  xp_mul?: number | undefined
+  /** Metadata. @defaultValue none */
+  meta?: Record<string, unknown> | undefined
+  /**
+   * IDs of tasks, quests and challenges that must be completed before. A challenge is completed as soon as all of them
+   * are (assumed); without any it is never completed.
+   *
+   * @defaultValue none
+   */
+  deps?: readonly string[] | undefined
+}
+
+/** A task of a campaign seed. */
+export interface TaskSeed extends ItemSeed {
+  /** Type of the task (assumed: the interface shows no values). @defaultValue `'custom'` */
   type?: string | undefined
   /**
-   * `'once'`: XP for the first recording alone. Any other string: XP for every recording. Default: `'once'`
-   * (assumed: the interface shows no values).
+   * `'once'`: only the first recording gives XP. Any other string: every recording does (assumed: the interface shows no
+   * values).
+   *
+   * @defaultValue `'once'`
    */
   recurrence?: string | undefined
-  /** XP the referrer of the user gets when the task is completed. Default: 0. */
+  /** XP that the user's referrer gets when the task is completed. @defaultValue 0 */
   ref_xp?: number | undefined
-  /** Base reward in XP. Default: 0. */
-  xp?: number | undefined
-  /** Multiplier of `xp`. Default: 1. */
-  xp_mul?: number | undefined
-  /** Metadata. Default: none. */
-  meta?: Record<string, unknown> | undefined
-  /** IDs of the tasks, quests and challenges to complete first. Default: none. */
-  deps?: readonly string[] | undefined
-  /** Whether a quest completes without it. Default: false. */
+  /** Whether a quest can be completed without it. @defaultValue false */
   is_optional?: boolean | undefined
 }
 
-/** A quest of a campaign to start with: done when all its tasks, optional ones aside, are. */
-export interface QuestSeed {
-  /** Quest ID. Unique among the campaign's tasks, quests and challenges. */
-  id: string
-  /** Display name. Default: the ID. */
-  name?: string | undefined
+/** A quest of a campaign seed. It is completed when all its tasks are, except for optional ones. */
+export interface QuestSeed extends ItemSeed {
   /** IDs of the tasks that make up the quest: at least one. */
   actions: readonly string[]
-  /** Base reward in XP. Default: 0. */
-  xp?: number | undefined
-  /** Multiplier of `xp`. Default: 1. */
-  xp_mul?: number | undefined
-  /** Metadata. Default: none. */
-  meta?: Record<string, unknown> | undefined
-  /** IDs of the tasks, quests and challenges to complete before the quest's tasks are taken. Default: none. */
-  deps?: readonly string[] | undefined
 }
 
-/** A challenge of a campaign to start with: done as soon as all of its `deps` are (assumed). */
-export interface ChallengeSeed {
-  /** Challenge ID. Unique among the campaign's tasks, quests and challenges. */
-  id: string
-  /** Display name. Default: the ID. */
-  name?: string | undefined
-  /** Base reward in XP. Default: 0. */
-  xp?: number | undefined
-  /** Multiplier of `xp`. Default: 1. */
-  xp_mul?: number | undefined
-  /** Metadata. Default: none. */
-  meta?: Record<string, unknown> | undefined
-  /** IDs of the tasks, quests and challenges that complete it. Without any it is never completed. Default: none. */
-  deps?: readonly string[] | undefined
-}
+/** A challenge of a campaign seed. */
+export interface ChallengeSeed extends ItemSeed {}
 
-/** A season of a campaign to start with. */
+/** A season of a campaign seed. */
 export interface SeasonSeed {
   /** Display name. */
   name: string
@@ -70,78 +56,81 @@ export interface SeasonSeed {
   max_xp: number
 }
 
-/** A user with an entry in the campaign, to start with. */
+/** A user with an entry in the campaign. */
 export interface UserSeed {
-  /** ID of the entry in the campaign. Default: one made up. */
+  /** ID of the entry in the campaign. @defaultValue a generated one */
   id?: string | undefined
   /** Account identifier. */
   account: string
   /** Platform of the account. */
   platform: string
-  /** Further accounts of the same person. Default: none. */
+  /** Further accounts of the same person. @defaultValue none */
   profiles?: readonly LinkedProfile[] | undefined
-  /** Connected wallet: `0x` and 40 hex digits. `rewardWallet` to it rewards this user. Default: none. */
+  /** Connected wallet: `0x` and 40 hex digits. `rewardWallet` with this address rewards the user. @defaultValue none */
   wallet?: string | undefined
-  /** E-mail address, as webhook messages show it. Default: none. */
+  /** E-mail address, as webhook messages show it. @defaultValue none */
   email?: string | undefined
-  /** Display name in the campaign. Default: the account. */
+  /** Display name in the campaign. @defaultValue the account */
   name?: string | undefined
-  /** Alias. Default: none. */
+  /** Alias. @defaultValue none */
   alias?: string | undefined
-  /** Team. Default: none, which reads as the empty string. */
+  /** Team. @defaultValue the empty string */
   team?: string | undefined
-  /** XP from tasks and activities. It is not raised by `completed`. Default: 0. */
+  /** XP from tasks and activities. `completed` adds nothing to it. @defaultValue 0 */
   xp?: number | undefined
-  /** XP from referrals. Default: 0. */
+  /** XP from referrals. @defaultValue 0 */
   ref_xp?: number | undefined
-  /** XP from user-generated content. Default: 0. */
+  /** XP from user-generated content. @defaultValue 0 */
   ugc_xp?: number | undefined
-  /** Multiplier of what tasks, quests and challenges give the user. Default: 1. */
+  /** Multiplier of what tasks, quests and challenges give the user. @defaultValue 1 */
   xp_mul?: number | undefined
-  /** IDs of the tasks, quests and challenges already completed. Default: none. */
+  /** IDs of the tasks, quests and challenges already completed. @defaultValue none */
   completed?: readonly string[] | undefined
-  /** Rewards already earned. Their IDs count as used. Default: none. */
+  /** Rewards already earned. Their IDs count as used. @defaultValue none */
   rewards?: readonly RewardEntry[] | undefined
   /**
-   * The user of the campaign who referred this one: an account on the same platform, or one with its platform.
-   * Default: none.
+   * The user of the campaign who referred this user: an account on the same platform, or an account and its platform.
+   *
+   * @defaultValue none
    */
   referrer?: string | LinkedProfile | undefined
-  /** ID of the user's own referral link. Default: one made up. */
+  /** ID of the user's own referral link. @defaultValue a generated one */
   ref_id?: string | undefined
 }
 
-/** An invite code of a campaign to start with. */
+/** An invite code of a campaign seed. */
 export interface InviteCodeSeed {
   /** The code. */
   code: string
-  /** Accounts that used it. Default: none. */
+  /** Accounts that used it. @defaultValue none */
   used_by?: readonly string[] | undefined
 }
 
-/** A campaign to start with. Wire field names, as in the answers. Only `id` is needed. */
+/** A campaign with its users. Fields are named as in the service's answers; only `id` is required. */
 export interface CampaignSeed {
   /** Campaign ID: the `pid` of every call. */
   id: string
-  /** Display name. Default: the ID. */
+  /** Display name. @defaultValue the ID */
   name?: string | undefined
-  /** The organization it belongs to; see the `tokens` option. Default: `'demo'`. */
+  /** The organization it belongs to; see the `tokens` option. @defaultValue `'demo'` */
   organization?: string | undefined
   /**
-   * Whether unknown users are registered by the writes that say so. `'closed'` refuses them instead, which is how to
-   * see `missing_user`. Default: `'open'`. The interface knows no such switch.
+   * Whether writes register unknown users. `'closed'` refuses unknown users, for instance with `missing_user`. The
+   * interface shows no such setting.
+   *
+   * @defaultValue `'open'`
    */
   registration?: 'open' | 'closed' | undefined
-  /** Tasks. Default: none. */
+  /** Tasks. @defaultValue none */
   actions?: readonly TaskSeed[] | undefined
-  /** Quests. Default: none. */
+  /** Quests. @defaultValue none */
   quests?: readonly QuestSeed[] | undefined
-  /** Challenges. Default: none. */
+  /** Challenges. @defaultValue none */
   challenges?: readonly ChallengeSeed[] | undefined
-  /** Seasons, with rising `max_xp`. Default: one that ends at 1 000 000. */
+  /** Seasons, with rising `max_xp`. @defaultValue one season that ends at 1 000 000 */
   seasons?: readonly SeasonSeed[] | undefined
-  /** Users. Default: none. */
+  /** Users. @defaultValue none */
   users?: readonly UserSeed[] | undefined
-  /** Invite codes. Default: none. */
+  /** Invite codes. @defaultValue none */
   invite_codes?: readonly InviteCodeSeed[] | undefined
 }

@@ -1,7 +1,7 @@
 import type { CampaignSeed } from './campaign-seed.ts'
 
 /**
- * The campaign a service has when it is given none: `demo`.
+ * The default campaign, `demo`.
  *
  * Tasks `connect-wallet`, `follow`, `share` (needs `follow`), `daily-visit` (counts every time) and `feedback`
  * (optional); quests `welcome` and `spread-the-word` (needs `welcome`); challenges `all-rounder` and `regular`.

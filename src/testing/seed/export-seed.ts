@@ -11,7 +11,8 @@ import type { ServiceSeed, WebhookSeed } from './service-seed.ts'
 export interface ExportSeedOptions {
   /**
    * Whether the secrets of webhooks are exported. Without them each webhook that has a secret is marked as `signed`.
-   * Default: false.
+   *
+   * @defaultValue false
    */
   secrets?: boolean | undefined
 }

@@ -19,13 +19,13 @@ export interface WebhookSeed extends WebhookOptions {
  * load it.
  */
 export interface ServiceSeed {
-  /** Campaigns with their users and progress. Default: `[demoCampaign]`. */
+  /** Campaigns with their users and progress. @defaultValue `[demoCampaign]` */
   campaigns?: readonly CampaignSeed[] | undefined
-  /** Webhooks. Default: none. */
+  /** Webhooks. @defaultValue none */
   webhooks?: readonly WebhookSeed[] | undefined
-  /** Rewards that `rewardWallet` gave. Their IDs count as used; they add no XP. Default: none. */
+  /** Rewards that `rewardWallet` gave. Their IDs count as used; they add no XP. @defaultValue none */
   awards?: readonly AwardRecord[] | undefined
-  /** Values that `recordActionValue` recorded. They complete nothing. Default: none. */
+  /** Values that `recordActionValue` recorded. They complete nothing. @defaultValue none */
   values?: readonly ValueRecord[] | undefined
 }
 

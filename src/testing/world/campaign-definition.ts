@@ -23,7 +23,7 @@ export interface Quest extends Item {
 
 export type Challenge = Item
 
-/** What a campaign consists of, with every default filled in. */
+/** The parts of a campaign that do not change, with all defaults filled in. */
 export interface CampaignDefinition {
   readonly id: string
   readonly name: string
@@ -47,7 +47,7 @@ export const defineCampaign = (seed: CampaignSeed): CampaignDefinition => ({
   seasons: (seed.seasons ?? [{ name: 'Season 1', max_xp: 1_000_000 }]).map((season) => ({ ...season })),
 })
 
-/** The tasks a quest cannot be completed without: all that are not optional, or all when all are. */
+/** Returns the tasks that a quest requires: those that are not optional, or all tasks if every task is optional. */
 export function requiredTasks(
   actions: readonly string[],
   tasks: ReadonlyMap<string, Pick<TaskSeed, 'is_optional'>>,

@@ -7,7 +7,7 @@ import { findNamedEntry, type NamedEntry } from './named-entry.ts'
 import { describeEntry, type EntrySnapshot } from './snapshot.ts'
 import type { ServiceState } from './state.ts'
 
-/** What `service.completeTask` takes. */
+/** Options of `service.completeTask`. */
 export interface CompleteTaskOptions extends NamedEntry {
   /** Task ID. */
   aid: string
@@ -21,7 +21,7 @@ const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = {
   aid: isIdentifier,
 }
 
-/** @throws TypeError when an option is wrong or names what is not there, or something must be completed first */
+/** @throws TypeError when an option is wrong or names something that does not exist, or a dependency is missing */
 export function completeNamedTask(
   given: CompleteTaskOptions,
   state: ServiceState,

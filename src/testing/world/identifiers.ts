@@ -1,6 +1,6 @@
 /**
- * Makes identifiers up: a counter behind a tag. Of one seed they are the same on each run; without a seed the tag is
- * random, so that a receiver that remembers messages never takes one service's for another's.
+ * Generates identifiers: a counter behind a tag. The tag is the seed, so that identifiers are the same on each run.
+ * Without a seed it is random, so that a receiver never mistakes messages of two services for duplicates.
  */
 export class Identifiers {
   readonly #tag: string
@@ -11,7 +11,7 @@ export class Identifiers {
     this.#tag = seed === undefined ? randomDigits() : String(seed)
   }
 
-  /** A new identifier: `entry_7_1`. */
+  /** Returns a new identifier, such as `entry_7_1`. */
   next(kind: 'delivery' | 'entry' | 'hook' | 'message' | 'ref'): string {
     for (;;) {
       const id = `${kind}_${this.#tag}_${++this.#count}`
@@ -19,12 +19,12 @@ export class Identifiers {
     }
   }
 
-  /** Never makes this one up: somebody brought it, an exported seed for instance. */
+  /** Excludes an identifier that is already in use, for instance from an exported seed. */
   reserve(id: string): void {
     this.#reserved.add(id)
   }
 }
 
-/** Twelve hexadecimal digits. `randomUUID` would be shorter, but pages have it over https only. */
+/** Returns twelve hexadecimal digits. Pages without https have no `randomUUID`. */
 const randomDigits = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(16).padStart(2, '0')).join('')

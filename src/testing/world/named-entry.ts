@@ -1,7 +1,7 @@
 import type { Campaign, Entry } from './campaign.ts'
 import type { ServiceState } from './state.ts'
 
-/** A user of a campaign, as a test author names them. */
+/** Names a user of a campaign. */
 export interface NamedEntry {
   /** Account identifier of a user who has an entry in the campaign. */
   account: string
@@ -11,7 +11,7 @@ export interface NamedEntry {
   pid: string
 }
 
-/** @throws TypeError when the campaign is not there, or the user has no entry in it */
+/** @throws TypeError when the campaign does not exist, or the user has no entry in it */
 export function findNamedEntry(
   caller: string,
   { pid, account, platform }: NamedEntry,

@@ -3,13 +3,13 @@ import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { type Campaign, type Entry, totalXp } from './campaign.ts'
 import type { AwardRecord, StateParts, ValueRecord } from './state.ts'
 
-/** A user's entry in a campaign, as the service holds it. */
+/** A user's entry in a campaign. */
 export interface EntrySnapshot {
   /** Campaign ID. */
   pid: string
   /** Campaign entry ID. */
   id: string
-  /** The account the user was registered with. */
+  /** The account that the user was registered with. */
   account: string
   /** Platform of that account. */
   platform: string
@@ -45,17 +45,17 @@ export interface EntrySnapshot {
   ref_id: string
 }
 
-/** What the service holds, copied: it does not change any more, and changing it changes nothing. */
+/** A copy of what the service holds. */
 export interface StateSnapshot {
   /** Every user's entry in every campaign, in the order of registration. */
   entries: EntrySnapshot[]
   /** Rewards given by `rewardWallet`, in order. */
   awards: AwardRecord[]
-  /** Values recorded by `recordActionValue`, in order: every one, so that a retry shows. */
+  /** Values recorded by `recordActionValue`, in order. A value that was sent twice is there twice. */
   values: ValueRecord[]
 }
 
-/** Everything, or what has changed in a while. */
+/** Returns a copy of the given parts. */
 export function takeSnapshot({ entries, awards, values }: StateParts): StateSnapshot {
   return {
     entries: [...entries].map(([entry, campaign]) => describeEntry(campaign, entry)),

@@ -5,7 +5,7 @@ import { type User, UserRegistry } from './users.ts'
 
 /** A reward given by `rewardWallet`. */
 export interface AwardRecord {
-  /** The reward's ID, which is used up. */
+  /** ID of the reward. */
   id: string
   /** Campaign ID. */
   pid: string
@@ -35,7 +35,7 @@ export interface ValueRecord {
   at: number
 }
 
-/** All that a state holds, or what of it has changed in a while. */
+/** All entries, awards and values, or those that have changed. */
 export interface StateParts {
   /** Entries, each with its campaign. */
   readonly entries: ReadonlyMap<Entry, Campaign>
@@ -43,13 +43,13 @@ export interface StateParts {
   readonly values: readonly ValueRecord[]
 }
 
-/** Everything the service remembers, but its webhooks. */
+/** The content of the service, except for its webhooks. */
 export class ServiceState {
   readonly campaigns = new Map<string, Campaign>()
   readonly users = new UserRegistry()
   readonly awards: AwardRecord[] = []
   readonly values: ValueRecord[] = []
-  /** Used once in the whole service, whatever the campaign (assumed). */
+  /** An ID can be used once in the whole service, not once per campaign (assumed). */
   readonly #usedRewardIds = new Set<string>()
   readonly #ids: Identifiers
   #changes = noChanges()
@@ -64,7 +64,7 @@ export class ServiceState {
     return campaign
   }
 
-  /** The user's entry in the campaign, made when there is none. */
+  /** Returns the user's entry in the campaign, and adds it if there is none. */
   enter(
     campaign: Campaign,
     user: User,
@@ -94,14 +94,14 @@ export class ServiceState {
     this.#changes.values.push(value)
   }
 
-  /** All of it, in the order in which it came. */
+  /** Returns everything, oldest first. */
   everything(): StateParts {
     const entries = new Map<Entry, Campaign>()
     for (const campaign of this.campaigns.values()) for (const entry of campaign.entries()) entries.set(entry, campaign)
     return { entries, awards: this.awards, values: this.values }
   }
 
-  /** What has changed since this was called before. */
+  /** Returns what has changed since the last call. */
   takeChanges(): StateParts {
     const changes = this.#changes
     this.#changes = noChanges()

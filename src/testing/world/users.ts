@@ -1,6 +1,6 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 
-/** A person the service knows, across campaigns. */
+/** A user, across campaigns. */
 export interface User {
   /** The account the user was registered with. */
   readonly account: string
@@ -11,15 +11,15 @@ export interface User {
   email: string
 }
 
-/** The platform a user is registered on who is known by a wallet address alone. Assumed. */
+/** The platform of users who are registered by a wallet address (assumed). */
 export const WALLET_PLATFORM = 'ethereum'
 
-// What `rewardWallet` takes and a seed may hold: with a capital X it is no wallet.
+// The same form that `rewardWallet` and seeds accept: not with a capital X.
 const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
 /**
- * All users, found by any of their accounts. An account that is a wallet address names its user on every platform and
- * in either letter case (assumed): the interface does not say which platform `rewardWallet` registers an address on.
+ * All users, found by any of their accounts. A wallet address finds its user on every platform and in either letter
+ * case (assumed): the interface does not say on which platform `rewardWallet` registers an address.
  */
 export class UserRegistry {
   readonly #byAccount = new Map<string, User>()
@@ -28,14 +28,14 @@ export class UserRegistry {
     return this.#byAccount.get(accountKey(account, platform))
   }
 
-  /** Whether two accounts of a platform name one user, who need not be registered yet. */
+  /** Whether two accounts of a platform belong to one user, registered or not. */
   areSame(first: string, second: string, platform: string): boolean {
     if (accountKey(first, platform) === accountKey(second, platform)) return true
     const user = this.find(first, platform)
     return user !== undefined && user === this.find(second, platform)
   }
 
-  /** Finds the user, or registers one with this account. */
+  /** Returns the user with this account, and registers one if there is none. */
   register(account: string, platform: string): User {
     const known = this.find(account, platform)
     if (known) return known
@@ -50,7 +50,7 @@ export class UserRegistry {
     return user
   }
 
-  /** Adds an account to a user, one that is nobody else's. */
+  /** Adds an account to a user. It must not belong to another user. */
   link(user: User, { account, platform }: LinkedProfile): void {
     const key = accountKey(account, platform)
     if (this.#byAccount.has(key)) return
@@ -58,7 +58,7 @@ export class UserRegistry {
     user.profiles.push({ account, platform })
   }
 
-  /** Connects a wallet to a user, one that is nobody else's. */
+  /** Connects a wallet to a user. It must not belong to another user. */
   connectWallet(user: User, address: string): void {
     this.link(user, { account: address, platform: WALLET_PLATFORM })
     user.wallet = address

@@ -1,5 +1,7 @@
-import { createCampaignService } from 'campaign-client/testing'
-import { describe, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createCampaignService, createManualClock } from 'campaign-client/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
 
 describe('retries', () => {
@@ -189,6 +191,41 @@ describe('retries', () => {
     expect(service.deliveries).toHaveLength(10_001)
     expect(service.deliveries[0]).toMatchObject({ id: pending.id, state: 'pending' })
     expect(service.deliveries.some(({ id }) => id === first.id)).toBe(false)
+  }, 60_000)
+
+  test('a redirect of an endpoint is not followed', async () => {
+    const paths: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      paths.push(request.url)
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const service = createCampaignService({ clock: createManualClock() })
+    service.registerWebhook({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` })
+    service.emit(emitFollow)
+    await service.settle()
+    expect(paths).toEqual(['/hook'])
+    expect(only(service.deliveries)).toMatchObject({ state: 'pending', attempts: [{ ok: false, status: 307 }] })
+  })
+
+  test('of what has ended, payloads of 50 MB are remembered, and the rest is counted', async () => {
+    const { service } = start()
+    service.registerWebhook({ url: HOOK })
+    const send = async (length: number) => {
+      service.emit({ kind: 'custom', payload: { text: 'x'.repeat(length) } })
+      await service.settle()
+    }
+    for (let index = 0; index < 60; index++) await send(1_000_000)
+    expect(service.deliveries).toHaveLength(49)
+    expect(service.discarded).toEqual({ requests: 0, deliveries: 11 })
+    for (let index = 0; index < 100; index++) await send(10_000)
+    const { deliveries } = service
+    expect(deliveries.length + service.discarded.deliveries).toBe(160)
+    expect(deliveries.map(({ body }) => body.length).reduce((sum, length) => sum + length)).toBeGreaterThan(48_000_000)
+    expect(service.redeliver(deliveries[0]?.deliveryId ?? '').body).toBe(deliveries[0]?.body)
+    service.reset()
+    expect(service.discarded.deliveries).toBe(0)
   }, 60_000)
 
   test.each([{ deliveryTimeoutMs: 0 }, { deliveryTimeoutMs: Infinity }, { deliver: 'https://x' }])(
