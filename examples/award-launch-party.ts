@@ -1,24 +1,39 @@
 /**
- * Awards for everybody who came to a party, once each, whatever happens: `npx tsx examples/award-launch-party.ts`.
+ * Awards for all guests of a party, each once:
  *
- * The list can be run again after a crash, tomorrow, or by a colleague: the ids say what each award is for, and the ledger
- * what became of it. Ctrl-C ends a run cleanly.
+ *   npx tsx examples/award-launch-party.ts
+ *
+ * The list can be run again after a crash, tomorrow, or by a colleague: the ids
+ * say what each award is for, and the ledger what became of it. Ctrl-C ends a
+ * run cleanly.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CampaignClient } from 'campaign-client'
-import { AwardRunStoppedError, fileLedger, readLedger, rewardId, rewardWallets } from 'campaign-client/bulk'
+import {
+  AwardRunStoppedError,
+  fileLedger,
+  readLedger,
+  rewardId,
+  rewardWallets,
+} from 'campaign-client/bulk'
 import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 
 const PID = 'demo'
 const REASON = 'launch party 2026'
 
-/** Who came: from a file or a database, in a real program. It is read as the awards go out. */
+/**
+ * The guests. A real program reads them from a file or a database, while awards
+ * are sent.
+ */
 function* guests(): Generator<{ wallet: string; xp: number }> {
   for (let guest = 1; guest <= 200; guest++) {
-    yield { wallet: `0x${guest.toString(16).padStart(40, '0')}`, xp: guest === 1 ? 500 : 250 }
+    yield {
+      wallet: `0x${guest.toString(16).padStart(40, '0')}`,
+      xp: guest === 1 ? 500 : 250,
+    }
   }
   // Somebody has signed in twice, and somebody can't copy.
   yield { wallet: `0x${'7'.padStart(40, '0')}`, xp: 250 }
@@ -28,7 +43,9 @@ function* guests(): Generator<{ wallet: string; xp: number }> {
 function* awards() {
   for (const { wallet, xp } of guests()) {
     const isWallet = /^0x[0-9a-f]{40}$/i.test(wallet)
-    const id = isWallet ? rewardId({ pid: PID, address: wallet, reason: REASON }) : wallet
+    const id = isWallet
+      ? rewardId({ pid: PID, address: wallet, reason: REASON })
+      : wallet
     yield { address: wallet, pid: PID, id, xp }
   }
 }
@@ -53,22 +70,35 @@ process.once('SIGINT', () => shutdown.abort(new Error('interrupted')))
 async function run(title: string): Promise<void> {
   console.log(title)
   try {
-    const { counts, xp, fromLedger, problems, complete } = await rewardWallets(client, awards(), {
-      ledger,
-      concurrency: 16,
-      signal: shutdown.signal,
-      // Finance asks the service, or your own books. Here the box itself tells.
-      confirm: ({ id }) => service.state.awards.some((award) => award.id === id),
-    })
-    console.log(`  awarded ${counts.awarded} (${xp.awarded} XP), of which ${fromLedger} are not new`)
-    console.log(
-      `  already awarded ${counts.alreadyAwarded}, duplicates ${counts.duplicate}, rejected ${counts.rejected}`,
+    const { counts, xp, fromLedger, problems, complete } = await rewardWallets(
+      client,
+      awards(),
+      {
+        ledger,
+        concurrency: 16,
+        signal: shutdown.signal,
+        // A real program looks into its own records. Here the local service is
+        // asked.
+        confirm: ({ id }) =>
+          service.state.awards.some((award) => award.id === id),
+      },
     )
-    for (const { index, verdict, reason } of problems.slice(0, 3)) console.log(`  row ${index}: ${verdict}, ${reason}`)
+    console.log(
+      `  awarded ${counts.awarded} (${xp.awarded} XP), ` +
+        `of which ${fromLedger} are not new`,
+    )
+    console.log(
+      `  already awarded ${counts.alreadyAwarded}, ` +
+        `duplicates ${counts.duplicate}, rejected ${counts.rejected}`,
+    )
+    for (const { index, verdict, reason } of problems.slice(0, 3))
+      console.log(`  row ${index}: ${verdict}, ${reason}`)
     console.log(complete ? '  complete' : '  not complete: run it again')
   } catch (error) {
     if (!(error instanceof AwardRunStoppedError)) throw error
-    console.log(`  stopped by ${error.cause}; the ledger has it all: run it again`)
+    console.log(
+      `  stopped by ${error.cause}; the ledger has it all: run it again`,
+    )
   }
 }
 
@@ -84,7 +114,8 @@ const entries = await readLedger(join(folder, 'awards.ledger'))
 const total = entries.reduce((sum, { xp }) => sum + xp, 0)
 const held = service.state.awards.reduce((sum, { xp }) => sum + xp, 0)
 console.log(
-  `the ledger has ${entries.length} awards with ${total} XP, the service ${service.state.awards.length} with ${held}`,
+  `the ledger has ${entries.length} awards with ${total} XP, ` +
+    `the service ${service.state.awards.length} with ${held}`,
 )
 
 transport.close()

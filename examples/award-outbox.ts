@@ -3,8 +3,8 @@
  * committed together, with pg-boss in PostgreSQL. No order stays without its
  * award, and none gets two, wherever a process is killed.
  *
- *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=… CAMPAIGN_ACCESS_TOKEN=… \
- *     npx tsx examples/award-outbox.ts
+ *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=… \
+ *   CAMPAIGN_ACCESS_TOKEN=… npx tsx examples/award-outbox.ts
  *   curl -d '{"wallet":"0x52908400098527886E0F7030069857D2E4169EE7","xp":50}' \
  *     http://127.0.0.1:3000/orders
  *

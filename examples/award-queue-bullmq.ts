@@ -1,26 +1,46 @@
 /**
- * Each award a job of BullMQ: `REDIS_URL=redis://… DATABASE_URL=postgres://… npx tsx examples/award-queue-bullmq.ts`. Needs
- * Redis for the queue, and PostgreSQL for the ledger: what was awarded must outlive a Redis that forgets.
+ * Awards as jobs of BullMQ:
  *
- * A job may run twice, also in two processes at once: BullMQ gives it to another one when a worker stands still for longer
- * than `lockDuration`. The ledger lets one attempt at a time through.
+ *   REDIS_URL=redis://… DATABASE_URL=postgres://… \
+ *     npx tsx examples/award-queue-bullmq.ts
+ *
+ * The queue is in Redis, the ledger in PostgreSQL: the ledger must survive when
+ * Redis loses data.
+ *
+ * A job may run twice, also in two processes at once: BullMQ gives it to
+ * another one when a worker stands still for longer than `lockDuration`. The
+ * ledger lets one attempt at a time through.
  */
 import { Queue, UnrecoverableError, Worker } from 'bullmq'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import { type AwardRow, AwardUnsettledError, awardOne, rewardId } from 'campaign-client/bulk'
-import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+import {
+  type AwardRow,
+  AwardUnsettledError,
+  awardOne,
+  rewardId,
+} from 'campaign-client/bulk'
+import {
+  postgresLedger,
+  postgresLedgerSchema,
+} from 'campaign-client/bulk/postgres'
 import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 
 const { REDIS_URL, DATABASE_URL } = process.env
-if (REDIS_URL === undefined || DATABASE_URL === undefined) throw new Error('set REDIS_URL and DATABASE_URL')
+if (REDIS_URL === undefined || DATABASE_URL === undefined)
+  throw new Error('set REDIS_URL and DATABASE_URL')
 
 const service = createCampaignService()
 const { url, close } = await service.listen()
 const transport = nodeTransport()
-const client = new CampaignClient({ baseUrl: url, accessToken: 'any', transport, maxRetries: 0 })
+const client = new CampaignClient({
+  baseUrl: url,
+  accessToken: 'any',
+  transport,
+  maxRetries: 0,
+})
 
 const pool = new Pool({ connectionString: DATABASE_URL })
 pool.on('error', (error) => console.error(error))
@@ -39,11 +59,15 @@ const worker = new Worker<AwardRow>(
   'awards',
   async ({ data }) => {
     try {
-      verdicts.push(`${data.xp} XP: ${await awardOne(client, data, { ledger })}`)
+      verdicts.push(
+        `${data.xp} XP: ${await awardOne(client, data, { ledger })}`,
+      )
     } catch (error) {
-      if (error instanceof AwardUnsettledError) console.log(`${data.xp} XP: ${error.reason}, comes again`)
+      if (error instanceof AwardUnsettledError)
+        console.log(`${data.xp} XP: ${error.reason}, comes again`)
       // A wrong award stays wrong. Everything else comes again.
-      if (error instanceof InvalidRequestError) throw new UnrecoverableError(error.message)
+      if (error instanceof InvalidRequestError)
+        throw new UnrecoverableError(error.message)
       throw error
     }
     if (verdicts.length === 3) resolve()
@@ -54,13 +78,21 @@ worker.on('error', (error) => console.error(error))
 
 const award = (guest: number): AwardRow => {
   const address = `0x${guest.toString(16).padStart(40, '0')}`
-  return { address, pid: 'demo', id: rewardId({ pid: 'demo', address, reason: 'launch party' }), xp: 100 * guest }
+  return {
+    address,
+    pid: 'demo',
+    id: rewardId({ pid: 'demo', address, reason: 'launch party' }),
+    xp: 100 * guest,
+  }
 }
-// Retries for hours: what has no verdict yet comes again, and goes on where it ended.
+// Retries for hours. An award without a verdict is retried from where it
+// stopped.
 const opts = { attempts: 100, backoff: { type: 'exponential', delay: 200 } }
 service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
 // The second award is asked for twice.
-await queue.addBulk([1, 2, 2].map((guest) => ({ name: 'award', data: award(guest), opts })))
+await queue.addBulk(
+  [1, 2, 2].map((guest) => ({ name: 'award', data: award(guest), opts })),
+)
 
 await settled
 console.log(verdicts.sort().join('\n'))

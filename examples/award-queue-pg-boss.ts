@@ -1,13 +1,26 @@
 /**
- * Each award a job of pg-boss: `DATABASE_URL=postgres://… npx tsx examples/award-queue-pg-boss.ts`. Needs PostgreSQL, for the
- * queue and for the ledger; run as many of it as you like at the same time.
+ * Awards as jobs of pg-boss:
  *
- * A job may run twice, also in two processes at once: pg-boss gives it to another one when it takes longer than
- * `expireInSeconds`. The ledger lets one attempt at a time through.
+ *   DATABASE_URL=postgres://… npx tsx examples/award-queue-pg-boss.ts
+ *
+ * Queue and ledger are in PostgreSQL. Any number of these processes can run
+ * side by side.
+ *
+ * A job may run twice, also in two processes at once: pg-boss gives it to
+ * another one when it takes longer than `expireInSeconds`. The ledger lets one
+ * attempt at a time through.
  */
 import { CampaignClient } from 'campaign-client'
-import { type AwardRow, AwardUnsettledError, awardOne, rewardId } from 'campaign-client/bulk'
-import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+import {
+  type AwardRow,
+  AwardUnsettledError,
+  awardOne,
+  rewardId,
+} from 'campaign-client/bulk'
+import {
+  postgresLedger,
+  postgresLedgerSchema,
+} from 'campaign-client/bulk/postgres'
 import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { Pool } from 'pg'
@@ -15,12 +28,18 @@ import PgBoss from 'pg-boss'
 
 const QUEUE = 'awards'
 const connectionString = process.env.DATABASE_URL
-if (connectionString === undefined) throw new Error('set DATABASE_URL to the address of a PostgreSQL')
+if (connectionString === undefined)
+  throw new Error('set DATABASE_URL to the address of a PostgreSQL')
 
 const service = createCampaignService()
 const { url, close } = await service.listen()
 const transport = nodeTransport()
-const client = new CampaignClient({ baseUrl: url, accessToken: 'any', transport, maxRetries: 0 })
+const client = new CampaignClient({
+  baseUrl: url,
+  accessToken: 'any',
+  transport,
+  maxRetries: 0,
+})
 
 const pool = new Pool({ connectionString })
 pool.on('error', (error) => console.error(error))
@@ -30,26 +49,44 @@ const ledger = postgresLedger(pool, { run: 'launch-party-2026' })
 const boss = new PgBoss({ connectionString })
 boss.on('error', (error) => console.error(error))
 await boss.start()
-// Retries for a day: what has no verdict yet comes again, and goes on where it ended.
-await boss.createQueue(QUEUE, { name: QUEUE, retryLimit: 100, retryDelay: 1, expireInSeconds: 120 })
+// Retries for a day. An award without a verdict is retried from where it
+// stopped.
+await boss.createQueue(QUEUE, {
+  name: QUEUE,
+  retryLimit: 100,
+  retryDelay: 1,
+  expireInSeconds: 120,
+})
 
 const verdicts: string[] = []
 const settled = new Promise<void>((resolve) => {
-  void boss.work<AwardRow>(QUEUE, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async ([job]) => {
-    if (job === undefined) return
-    try {
-      verdicts.push(`${job.data.xp} XP: ${await awardOne(client, job.data, { ledger })}`)
-      if (verdicts.length === 3) resolve()
-    } catch (error) {
-      if (error instanceof AwardUnsettledError) console.log(`${job.data.xp} XP: ${error.reason}, comes again`)
-      throw error
-    }
-  })
+  void boss.work<AwardRow>(
+    QUEUE,
+    { batchSize: 1, pollingIntervalSeconds: 0.5 },
+    async ([job]) => {
+      if (job === undefined) return
+      try {
+        verdicts.push(
+          `${job.data.xp} XP: ${await awardOne(client, job.data, { ledger })}`,
+        )
+        if (verdicts.length === 3) resolve()
+      } catch (error) {
+        if (error instanceof AwardUnsettledError)
+          console.log(`${job.data.xp} XP: ${error.reason}, comes again`)
+        throw error
+      }
+    },
+  )
 })
 
 const award = (guest: number): AwardRow => {
   const address = `0x${guest.toString(16).padStart(40, '0')}`
-  return { address, pid: 'demo', id: rewardId({ pid: 'demo', address, reason: 'launch party' }), xp: 100 * guest }
+  return {
+    address,
+    pid: 'demo',
+    id: rewardId({ pid: 'demo', address, reason: 'launch party' }),
+    xp: 100 * guest,
+  }
 }
 service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
 // The second award is asked for twice.

@@ -1,8 +1,10 @@
 /**
- * A client that shows a certificate of its own, trusts a private authority, and goes through the proxy of the company:
+ * A client that shows a certificate of its own, trusts a private authority, and
+ * goes through the proxy of the company:
  *
- *   CAMPAIGN_BASE_URL=https://…/api/v1 CAMPAIGN_ACCESS_TOKEN=… CAMPAIGN_PID=… \
- *     CLIENT_CERT=client.pem CLIENT_KEY=client.key PRIVATE_CA=ca.pem HTTPS_PROXY=http://proxy.example:3128 \
+ *   CAMPAIGN_BASE_URL=https://…/api/v1 CAMPAIGN_ACCESS_TOKEN=… \
+ *     CAMPAIGN_PID=… CLIENT_CERT=client.pem CLIENT_KEY=client.key \
+ *     PRIVATE_CA=ca.pem HTTPS_PROXY=http://proxy.example:3128 \
  *     npx tsx examples/client-certificate.ts
  *
  * Each of the last two lines' settings may be left out.
@@ -13,9 +15,12 @@ import { CampaignClient } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { HttpsProxyAgent } from 'https-proxy-agent'
 
-const { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN, CAMPAIGN_PID, HTTPS_PROXY } = process.env
+const { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN, CAMPAIGN_PID, HTTPS_PROXY } =
+  process.env
 if (!CAMPAIGN_BASE_URL || !CAMPAIGN_ACCESS_TOKEN || !CAMPAIGN_PID) {
-  console.error('Set CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN and CAMPAIGN_PID.')
+  console.error(
+    'Set CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN and CAMPAIGN_PID.',
+  )
   process.exit(2)
 }
 
@@ -23,17 +28,29 @@ const fileOf = (setting: string): Buffer | undefined => {
   const path = process.env[setting]
   return path ? readFileSync(path) : undefined
 }
-const tls = { cert: fileOf('CLIENT_CERT'), key: fileOf('CLIENT_KEY'), ca: fileOf('PRIVATE_CA') }
+const tls = {
+  cert: fileOf('CLIENT_CERT'),
+  key: fileOf('CLIENT_KEY'),
+  ca: fileOf('PRIVATE_CA'),
+}
 
-/** A tunnel through the proxy, which learns the host, and neither the token nor what is said. */
+/**
+ * A tunnel through the proxy. The proxy sees the host, but neither the token
+ * nor any content.
+ */
 class Tunnel extends HttpsProxyAgent<string> {
-  // Options of the constructor are for the connection to the proxy; these are for the service behind it.
-  override connect(...[request, options]: Parameters<HttpsProxyAgent<string>['connect']>) {
+  // Options of the constructor are for the connection to the proxy; these are
+  // for the service behind it.
+  override connect(
+    ...[request, options]: Parameters<HttpsProxyAgent<string>['connect']>
+  ) {
     return super.connect(request, { ...options, ...tls })
   }
 }
 
-const agent = HTTPS_PROXY ? new Tunnel(HTTPS_PROXY, { keepAlive: true }) : new Agent({ ...tls, keepAlive: true })
+const agent = HTTPS_PROXY
+  ? new Tunnel(HTTPS_PROXY, { keepAlive: true })
+  : new Agent({ ...tls, keepAlive: true })
 
 const client = new CampaignClient({
   baseUrl: CAMPAIGN_BASE_URL,
@@ -41,7 +58,9 @@ const client = new CampaignClient({
   transport: nodeTransport({ agent }),
 })
 
-const { name, total_points } = await client.getCampaignPoints({ pid: CAMPAIGN_PID })
+const { name, total_points } = await client.getCampaignPoints({
+  pid: CAMPAIGN_PID,
+})
 console.log(`${name} has ${total_points} points`)
 // The agent is yours: it keeps its connections open until you end them.
 agent.destroy()

@@ -1,5 +1,7 @@
 /**
- * One line of log per attempt, through the client's hooks: `npx tsx examples/logging-pino.ts`.
+ * One log line per attempt, through the client's hooks:
+ *
+ *   npx tsx examples/logging-pino.ts
  *
  * No hook ever gets a token: there is nothing to redact.
  */
@@ -10,7 +12,10 @@ import { type Logger, pino } from 'pino'
 export function loggingHooks(logger: Logger): ClientHooks {
   return {
     onRequest: ({ operation, method, path, attempt }) => {
-      logger.debug({ operation, method, path, attempt }, 'asking the campaign service')
+      logger.debug(
+        { operation, method, path, attempt },
+        'asking the campaign service',
+      )
     },
     onResponse: ({ operation, attempt, status, durationMs, headers }) => {
       const fields = {
@@ -25,14 +30,29 @@ export function loggingHooks(logger: Logger): ClientHooks {
     },
     onRetry: ({ operation, attempt, delayMs, error }) => {
       // No error of the client holds a secret, in no field and no cause.
-      logger.warn({ operation, attempt, delayMs: Math.round(delayMs), err: error }, 'asking again')
+      logger.warn(
+        { operation, attempt, delayMs: Math.round(delayMs), err: error },
+        'asking again',
+      )
     },
     onEnd: ({ operation, attempts, durationMs, outcome, error }) => {
       if (error === undefined) return
-      logger.error({ operation, attempts, durationMs: Math.round(durationMs), outcome, err: error }, 'the call failed')
+      logger.error(
+        {
+          operation,
+          attempts,
+          durationMs: Math.round(durationMs),
+          outcome,
+          err: error,
+        },
+        'the call failed',
+      )
     },
     onInvalidResponse: ({ operation, issues }) => {
-      logger.warn({ operation, issues }, 'the campaign service answered in another shape')
+      logger.warn(
+        { operation, issues },
+        'the campaign service answered in another shape',
+      )
     },
   }
 }

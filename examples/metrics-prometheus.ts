@@ -1,11 +1,24 @@
 /**
- * Metrics of client and receiver for Prometheus, through their hooks: `npx tsx examples/metrics-prometheus.ts`.
+ * Metrics of client and receiver for Prometheus, through their hooks:
  *
- * Every label has few values, so that no user and no message makes a time series of its own.
+ *   npx tsx examples/metrics-prometheus.ts
+ *
+ * Every label has few values: no user or message creates a time series of its
+ * own.
  */
-import { CampaignClient, CampaignError, type ClientHooks } from 'campaign-client'
-import { createCampaignService, createManualClock } from 'campaign-client/testing'
-import { createWebhookReceiver, type WebhookReceiverOptions } from 'campaign-client/webhook'
+import {
+  CampaignClient,
+  CampaignError,
+  type ClientHooks,
+} from 'campaign-client'
+import {
+  createCampaignService,
+  createManualClock,
+} from 'campaign-client/testing'
+import {
+  createWebhookReceiver,
+  type WebhookReceiverOptions,
+} from 'campaign-client/webhook'
 import { Counter, Histogram, Registry } from 'prom-client'
 
 export function clientMetrics(registry: Registry): ClientHooks {
@@ -30,16 +43,25 @@ export function clientMetrics(registry: Registry): ClientHooks {
     registers,
   })
   return {
-    onResponse: ({ operation, status, durationMs }) => answers.observe({ operation, status }, durationMs / 1000),
-    onRetry: ({ operation, error }) => retries.inc({ operation, code: error.code }),
+    onResponse: ({ operation, status, durationMs }) =>
+      answers.observe({ operation, status }, durationMs / 1000),
+    onRetry: ({ operation, error }) =>
+      retries.inc({ operation, code: error.code }),
     onEnd: ({ operation, durationMs, error }) => {
-      const result = error === undefined ? 'ok' : error instanceof CampaignError ? error.code : 'aborted'
+      const result =
+        error === undefined
+          ? 'ok'
+          : error instanceof CampaignError
+            ? error.code
+            : 'aborted'
       calls.observe({ operation, result }, durationMs / 1000)
     },
   }
 }
 
-export function webhookMetrics(registry: Registry): Pick<WebhookReceiverOptions, 'onHandled' | 'onReject'> {
+export function webhookMetrics(
+  registry: Registry,
+): Pick<WebhookReceiverOptions, 'onHandled' | 'onReject'> {
   const registers = [registry]
   const handled = new Histogram({
     name: 'campaign_webhook_handler_seconds',
@@ -54,7 +76,8 @@ export function webhookMetrics(registry: Registry): Pick<WebhookReceiverOptions,
     registers,
   })
   return {
-    onHandled: ({ endpoint, kind, outcome, ranMs }) => handled.observe({ endpoint, kind, outcome }, ranMs / 1000),
+    onHandled: ({ endpoint, kind, outcome, ranMs }) =>
+      handled.observe({ endpoint, kind, outcome }, ranMs / 1000),
     onReject: ({ endpoint, reason }) => rejected.inc({ endpoint, reason }),
   }
 }
@@ -68,7 +91,11 @@ const receiver = createWebhookReceiver({
 })
 
 const clock = createManualClock()
-const service = createCampaignService({ seed: 'metrics', clock, deliver: receiver.fetch })
+const service = createCampaignService({
+  seed: 'metrics',
+  clock,
+  deliver: receiver.fetch,
+})
 const hook = { scope: 'user_activity', url: 'https://partner.example/hook' }
 service.registerWebhook({ ...hook, secret: 'a-webhook-secret' })
 service.registerWebhook({ ...hook, secret: 'another-secret' })
@@ -82,7 +109,9 @@ const client = new CampaignClient({
 
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 await client.getUserProgress(ada)
-await client.getUserProgress({ ...ada, pid: 'no-such-campaign' }).catch(() => undefined)
+await client
+  .getUserProgress({ ...ada, pid: 'no-such-campaign' })
+  .catch(() => undefined)
 service.emit({ kind: 'action_completed', ...ada, aid: 'follow' })
 await clock.advance(0)
 

@@ -1,31 +1,50 @@
 /**
  * All requests through an HTTP proxy: `npx tsx examples/proxy-dispatcher.ts`.
  *
- * Whatever speaks `fetch` can carry the client's requests. With the `undici` package, a dispatcher does it for https too:
+ * The client accepts any `fetch`. With the `undici` package, a dispatcher does
+ * it for https too:
  *
  *   import { fetch, ProxyAgent } from 'undici'
  *   const dispatcher = new ProxyAgent('http://proxy.example:3128')
- *   new CampaignClient({ …, fetch: (url, init) => fetch(url, { ...init, dispatcher }) })
+ *   new CampaignClient({
+ *     …,
+ *     fetch: (url, init) => fetch(url, { ...init, dispatcher }),
+ *   })
  *
- * On Node 24 and later the environment does: NODE_USE_ENV_PROXY=1 HTTPS_PROXY=http://proxy.example:3128. The `fetch`
- * below has no dependency, and shows what one has to do: send, honour the signal, answer with a `Response`.
+ * On Node 24 and later the environment does: NODE_USE_ENV_PROXY=1
+ * HTTPS_PROXY=http://proxy.example:3128. The `fetch` below has no dependency,
+ * and shows what one has to do: send, honour the signal, answer with a
+ * `Response`.
  */
 import { createServer, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 
-/** A `fetch` that sends plain http through a proxy. @throws TypeError for https, which needs a tunnel. */
+/**
+ * A `fetch` that sends plain http through a proxy. @throws TypeError for https,
+ * which needs a tunnel.
+ */
 function fetchThrough(proxy: URL): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init)
     const { url, method, headers, signal } = request
-    if (!url.startsWith('http:')) throw new TypeError('this proxy carries http only; for https use a ProxyAgent')
+    if (!url.startsWith('http:'))
+      throw new TypeError(
+        'this proxy carries http only; for https use a ProxyAgent',
+      )
     const body = new Uint8Array(await request.arrayBuffer())
     return new Promise((resolve, reject) => {
       const { hostname, port } = proxy
       // A proxy is asked for the whole address instead of a path.
-      const outgoing = send({ hostname, port, method, path: url, headers: Object.fromEntries(headers), signal })
+      const outgoing = send({
+        hostname,
+        port,
+        method,
+        path: url,
+        headers: Object.fromEntries(headers),
+        signal,
+      })
       outgoing.once('error', reject)
       outgoing.once('response', (answer) => {
         const chunks: Buffer[] = []
@@ -33,10 +52,16 @@ function fetchThrough(proxy: URL): typeof globalThis.fetch {
         answer.once('error', reject)
         answer.once('end', () => {
           const text = Buffer.concat(chunks)
-          const fields = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
-            values.map((value): [string, string] => [name, value]),
+          const fields = Object.entries(answer.headersDistinct).flatMap(
+            ([name, values = []]) =>
+              values.map((value): [string, string] => [name, value]),
           )
-          resolve(new Response(text, { status: answer.statusCode ?? 502, headers: fields }))
+          resolve(
+            new Response(text, {
+              status: answer.statusCode ?? 502,
+              headers: fields,
+            }),
+          )
         })
       })
       outgoing.end(body)
@@ -44,17 +69,21 @@ function fetchThrough(proxy: URL): typeof globalThis.fetch {
   }
 }
 
-// The service in a box, and a proxy in front of it, both on loopback.
+// The local service with a proxy in front of it, both on loopback.
 const service = createCampaignService({ seed: 'proxy' })
 const { url: baseUrl, close } = await service.listen()
 
 const carried: string[] = []
 const proxy = createServer((incoming, outgoing) => {
   carried.push(`${incoming.method} ${new URL(incoming.url ?? '').pathname}`)
-  const onward = send(incoming.url ?? '', { method: incoming.method, headers: incoming.headers }, (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-    answer.pipe(outgoing)
-  })
+  const onward = send(
+    incoming.url ?? '',
+    { method: incoming.method, headers: incoming.headers },
+    (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    },
+  )
   onward.once('error', () => outgoing.destroy())
   incoming.pipe(onward)
 })
@@ -63,12 +92,23 @@ await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
 const client = new CampaignClient({
   baseUrl,
   accessToken: 'any',
-  fetch: fetchThrough(new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)),
+  fetch: fetchThrough(
+    new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`),
+  ),
 })
 
-const { rank } = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+const { rank } = await client.getUserProgress({
+  account: 'ada',
+  platform: 'discord',
+  pid: 'demo',
+})
 console.log(`ada has rank ${rank}`)
-await client.updateUser({ account: 'linus', platform: 'discord', pid: 'demo', team: 'kernel' })
+await client.updateUser({
+  account: 'linus',
+  platform: 'discord',
+  pid: 'demo',
+  team: 'kernel',
+})
 
 service.fail({ kind: 'reset' })
 await client.getCampaignPoints({ pid: 'demo' })

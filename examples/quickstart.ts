@@ -1,13 +1,20 @@
 /**
  * The main job, start to end: `npm run quickstart`.
  *
- * By itself it starts the service in a box on loopback and does everything there. With CAMPAIGN_BASE_URL and
- * CAMPAIGN_ACCESS_TOKEN set it runs its reads, and nothing else, against that service; CAMPAIGN_PID,
- * CAMPAIGN_ACCOUNT and CAMPAIGN_PLATFORM say whose progress to read.
+ * It starts the local service on loopback and does everything there. With
+ * CAMPAIGN_BASE_URL and CAMPAIGN_ACCESS_TOKEN set it runs its reads, and
+ * nothing else, against that service; CAMPAIGN_PID, CAMPAIGN_ACCOUNT and
+ * CAMPAIGN_PLATFORM say whose progress to read.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ApiError, CampaignClient, CampaignError, NetworkError, ReferralRejectedError } from 'campaign-client'
+import {
+  ApiError,
+  CampaignClient,
+  CampaignError,
+  NetworkError,
+  ReferralRejectedError,
+} from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { createWebhookReceiver, verifyWebhook } from 'campaign-client/webhook'
 
@@ -32,14 +39,18 @@ async function readFrom(baseUrl: string, accessToken: string): Promise<void> {
   })
   await attempt('campaign points', async () => {
     const points = await client.getCampaignPoints({ pid })
-    return `${points.total_points} points in all, season "${points.season.name}"`
+    return `${points.total_points} points, season "${points.season.name}"`
   })
   await attempt(`progress of ${account}`, async () => {
     const progress = await client.getUserProgress({ account, platform, pid })
     return `${progress.total} XP, rank ${progress.rank}`
   })
   await attempt(`profiles of ${account}`, async () => {
-    const { profiles } = await client.getUserProfiles({ account, platform, pid })
+    const { profiles } = await client.getUserProfiles({
+      account,
+      platform,
+      pid,
+    })
     return `${profiles.length} linked`
   })
 }
@@ -48,40 +59,69 @@ async function tryEverything(): Promise<void> {
   const service = createCampaignService({ seed: 'quickstart' })
   const { url: baseUrl, close } = await service.listen()
   const receiver = await receiveWebhooks()
-  service.registerWebhook({ scope: 'user_activity', url: receiver.url, secret: receiver.secret })
+  service.registerWebhook({
+    scope: 'user_activity',
+    url: receiver.url,
+    secret: receiver.secret,
+  })
 
   const client = new CampaignClient({
     baseUrl,
     accessToken: async () => 'a-token-from-your-vault',
     hooks: {
       onRetry: ({ attempt, delayMs, error }) =>
-        note(`attempt ${attempt} failed (${error.code}); again in ${Math.round(delayMs)} ms`),
+        note(
+          `attempt ${attempt} failed (${error.code}); ` +
+            `again in ${Math.round(delayMs)} ms`,
+        ),
     },
   })
   const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 
-  heading(`The service in a box listens on ${baseUrl}`)
+  heading(`The local service listens on ${baseUrl}`)
   await attempt('read the progress of ada', async () => {
     const progress = await client.getUserProgress(ada)
-    const done = progress.actions.filter((task) => task.status === 'completed').length
-    return `${progress.total} XP, rank ${progress.rank}, ${done} of ${progress.actions.length} tasks completed`
+    const done = progress.actions.filter(
+      (task) => task.status === 'completed',
+    ).length
+    return (
+      `${progress.total} XP, rank ${progress.rank}, ` +
+      `${done} of ${progress.actions.length} tasks completed`
+    )
   })
 
   heading('Award XP, once')
-  const award = { address: WALLET, pid: 'demo', id: 'launch-party-2026', xp: 250 }
+  const award = {
+    address: WALLET,
+    pid: 'demo',
+    id: 'launch-party-2026',
+    xp: 250,
+  }
   await attempt('award 250 XP to a wallet', async () => {
     await client.rewardWallet(award)
     return 'awarded'
   })
-  await expectRefusal('award it again under the same id', ApiError, () => client.rewardWallet(award))
+  await expectRefusal('award it again under the same id', ApiError, () =>
+    client.rewardWallet(award),
+  )
 
   heading('Referrals')
   await attempt('make ada the referrer of a new user, hedy', async () => {
-    await client.setReferrer({ referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' })
+    await client.setReferrer({
+      referrer: 'ada',
+      referral: 'hedy',
+      platform: 'discord',
+      pid: 'demo',
+    })
     return 'set; hedy was registered on the way'
   })
   await expectRefusal('let ada refer herself', ReferralRejectedError, () =>
-    client.setReferrer({ referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }),
+    client.setReferrer({
+      referrer: 'ada',
+      referral: 'ada',
+      platform: 'discord',
+      pid: 'demo',
+    }),
   )
 
   heading('Record a task value')
@@ -110,23 +150,45 @@ async function tryEverything(): Promise<void> {
     return `rank ${rank}, after one retry`
   })
   service.fail({ on: 'recordActionValue', kind: 'applied_then_reset' })
-  await expectRefusal('record a value and lose the answer: never sent twice', NetworkError, () =>
-    client.recordActionValue({ ...ada, cid: 'spread-the-word', aid: 'daily-visit', value: 1 }),
+  await expectRefusal(
+    'record a value and lose the answer: never sent twice',
+    NetworkError,
+    () =>
+      client.recordActionValue({
+        ...ada,
+        cid: 'spread-the-word',
+        aid: 'daily-visit',
+        value: 1,
+      }),
   )
 
   heading('Webhooks')
   await service.settle()
-  for (const line of receiver.handled) tell('received, verified and handled once', line)
+  for (const line of receiver.handled)
+    tell('received, verified and handled once', line)
   const forged = receiver.lastBody.replace('"xp":', '"xp":9')
-  const accepted = verifyWebhook(receiver.secret, forged, receiver.lastSignature)
-  tell('the same message with its XP changed', accepted ? 'ACCEPTED?!' : 'refused: the signature does not match')
+  const accepted = verifyWebhook(
+    receiver.secret,
+    forged,
+    receiver.lastSignature,
+  )
+  tell(
+    'the same message with its XP changed',
+    accepted ? 'ACCEPTED?!' : 'refused: the signature does not match',
+  )
 
   await receiver.close()
   await close()
-  console.log('\nAll of it ran against a service on this machine. Next: README.md, and the other examples.')
+  console.log(
+    '\nAll of it ran against a service on this machine. ' +
+      'Next: README.md, and the other examples.',
+  )
 }
 
-/** A partner's receiver on loopback: it verifies, handles each message once, and remembers what it saw. */
+/**
+ * A partner's receiver on loopback: it verifies, handles each message once, and
+ * remembers what it saw.
+ */
 async function receiveWebhooks() {
   const secret = 'whsec-quickstart'
   const handled: string[] = []
@@ -137,7 +199,9 @@ async function receiveWebhooks() {
     handle(event, { rawBody }) {
       last.body = new TextDecoder().decode(rawBody)
       handled.push(
-        `${event.kind}${event.kind === 'unknown' ? ` (${event.type})` : `: ${event.payload.event.data.xp} XP`}`,
+        event.kind === 'unknown'
+          ? `unknown (${event.type})`
+          : `${event.kind}: ${event.payload.event.data.xp} XP`,
       )
     },
   })
@@ -165,7 +229,10 @@ async function receiveWebhooks() {
   }
 }
 
-async function attempt(what: string, run: () => Promise<string>): Promise<void> {
+async function attempt(
+  what: string,
+  run: () => Promise<string>,
+): Promise<void> {
   try {
     tell(what, await run())
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * Tests of code that uses the client, without a network and without an account, for every push:
+ * Tests of code that uses the client, without a network and without an account,
+ * for every push:
  *
  *   npx tsx --test examples/testing-in-ci.test.ts
  *
@@ -8,13 +9,24 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { BadRequestError, CampaignClient } from 'campaign-client'
-import { createCampaignService, createManualClock } from 'campaign-client/testing'
+import {
+  createCampaignService,
+  createManualClock,
+} from 'campaign-client/testing'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 
 /** The code under test: gives each guest of the party 250 XP, once. */
-async function awardGuest(client: CampaignClient, address: string): Promise<'awarded' | 'before'> {
+async function awardGuest(
+  client: CampaignClient,
+  address: string,
+): Promise<'awarded' | 'before'> {
   try {
-    await client.rewardWallet({ address, pid: 'demo', id: `party-2026:${address.toLowerCase()}`, xp: 250 })
+    await client.rewardWallet({
+      address,
+      pid: 'demo',
+      id: `party-2026:${address.toLowerCase()}`,
+      xp: 250,
+    })
     return 'awarded'
   } catch (error) {
     if (error instanceof BadRequestError) return 'before'
@@ -50,7 +62,7 @@ test('a lost answer does not give them twice', async () => {
   assert.deepEqual(service.pendingFaults(), [])
 })
 
-test('a message that fails at first is handled when the service tries again', async () => {
+test('a message that fails at first is handled in a retry', async () => {
   const handled: string[] = []
   let failures = 2
   const receiver = createWebhookReceiver({
@@ -65,8 +77,18 @@ test('a message that fails at first is handled when the service tries again', as
   })
   const clock = createManualClock()
   const timed = createCampaignService({ clock, deliver: receiver.fetch })
-  timed.registerWebhook({ scope: 'user_activity', url: 'https://partner.example/hook', secret: 'a-webhook-secret' })
-  timed.emit({ kind: 'action_completed', account: 'ada', platform: 'discord', pid: 'demo', aid: 'follow' })
+  timed.registerWebhook({
+    scope: 'user_activity',
+    url: 'https://partner.example/hook',
+    secret: 'a-webhook-secret',
+  })
+  timed.emit({
+    kind: 'action_completed',
+    account: 'ada',
+    platform: 'discord',
+    pid: 'demo',
+    aid: 'follow',
+  })
   await clock.advance(35_000) // attempts at 0, 5 and 35 seconds, in a moment
   assert.deepEqual(handled, ['action_completed'])
 })

@@ -1,8 +1,9 @@
 /**
  * Short-lived tokens from a vault: `npx tsx examples/token-from-vault.ts`.
  *
- * The client keeps a token until 30 s before it expires, and asks once for concurrent calls. This source adds one thing:
- * it fetches the next token ahead of time, so that no call waits for the vault.
+ * The client keeps a token until 30 s before it expires, and asks once for
+ * concurrent calls. This source adds one thing: it fetches the next token ahead
+ * of time, so that no call waits for the vault.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,15 +18,19 @@ class VaultTokens {
     this.#address = address
   }
 
-  /** Pass this to the client. A token is handed out once: if the client asks again, it wants another. */
+  /**
+   * Pass this to the client. If the client asks again, it needs another token.
+   */
   readonly get = async (): Promise<string> => {
     const token = await (this.#next ?? this.#fetch())
     this.#next = undefined
-    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    const { exp } = JSON.parse(
+      Buffer.from(token.split('.')[1] ?? '', 'base64url').toString(),
+    )
     const timer = setTimeout(
       () => {
         this.#next = this.#fetch()
-        // The client's next question tells of the failure; until then nobody waits for it.
+        // The client's next call reports the failure; until then nobody waits.
         this.#next.catch(() => {
           this.#next = undefined
         })
@@ -37,7 +42,9 @@ class VaultTokens {
   }
 
   async #fetch(): Promise<string> {
-    const response = await fetch(this.#address, { signal: AbortSignal.timeout(5_000) })
+    const response = await fetch(this.#address, {
+      signal: AbortSignal.timeout(5_000),
+    })
     if (!response.ok) throw new Error(`the vault answered ${response.status}`)
     const { token } = (await response.json()) as { token: string }
     return token
@@ -48,15 +55,19 @@ class VaultTokens {
 let served = 0
 const vault = createServer((_request, response) => {
   served += 1
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const token = `${part({ alg: 'none' })}.${part({ jti: served, exp: Math.floor(Date.now() / 1000) + 300 })}.`
+  const part = (value: object): string =>
+    Buffer.from(JSON.stringify(value)).toString('base64url')
+  const exp = Math.floor(Date.now() / 1000) + 300
+  const token = `${part({ alg: 'none' })}.${part({ jti: served, exp })}.`
   response.setHeader('content-type', 'application/json')
   response.end(JSON.stringify({ token }))
 })
 await new Promise<void>((resolve) => vault.listen(0, '127.0.0.1', resolve))
 
 const service = createCampaignService({ seed: 'vault' })
-const tokens = new VaultTokens(`http://127.0.0.1:${(vault.address() as AddressInfo).port}`)
+const tokens = new VaultTokens(
+  `http://127.0.0.1:${(vault.address() as AddressInfo).port}`,
+)
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: tokens.get,
@@ -64,15 +75,25 @@ const client = new CampaignClient({
 })
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 
-await Promise.all([client.getUserProgress(ada), client.getUserProfiles(ada), client.getCampaignInfo({ pid: 'demo' })])
+await Promise.all([
+  client.getUserProgress(ada),
+  client.getUserProfiles(ada),
+  client.getCampaignInfo({ pid: 'demo' }),
+])
 console.log(`three calls at once: the vault was asked ${served} time(s)`)
 
 service.fail({ kind: 'status', status: 401 })
 const { total } = await client.getUserProgress(ada)
-console.log(`a token was revoked: asked ${served} times, and the call was replayed: ${total} XP`)
+console.log(
+  `a token was revoked: asked ${served} times, ` +
+    `and the call was replayed: ${total} XP`,
+)
 
 vault.closeAllConnections()
 await new Promise((resolve) => vault.close(resolve))
 service.fail({ kind: 'status', status: 401 })
 const error = await client.getUserProgress(ada).catch((reason) => reason)
-console.log(`revoked again, and the vault is down: ${error.code}, ${error.cause?.message}`)
+console.log(
+  `revoked again, and the vault is down: ` +
+    `${error.code}, ${error.cause?.message}`,
+)

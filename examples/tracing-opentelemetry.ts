@@ -1,20 +1,34 @@
 /**
- * A span for each call and one for each attempt, through the client's hooks: `npx tsx examples/tracing-opentelemetry.ts`.
+ * A span for each call and each attempt, through the client's hooks:
  *
- * `tracingHooks` and `traced` need `@opentelemetry/api` alone. The lines below them set up an SDK that prints each span
- * when it ends; a program that has one already leaves them out.
+ *   npx tsx examples/tracing-opentelemetry.ts
+ *
+ * `tracingHooks` and `traced` need `@opentelemetry/api` alone. The lines below
+ * them set up an SDK that prints each span when it ends; a program that has one
+ * already leaves them out.
  */
 import { context, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { BasicTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { CampaignClient, CampaignError, type ClientHooks } from 'campaign-client'
+import {
+  BasicTracerProvider,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
+import {
+  CampaignClient,
+  CampaignError,
+  type ClientHooks,
+} from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 
 const tracer = trace.getTracer('campaign-client')
 
-/** Attempts become spans of their own; retries become events of the call's span. */
+/**
+ * Attempts become spans of their own; retries become events of the call's span.
+ */
 export const tracingHooks: ClientHooks = {
-  // An answer tells how long it took, so its span is made afterwards, and none is left open when there is no answer.
+  // An answer says how long it took, so its span is created afterwards. Without
+  // an answer no span stays open.
   onResponse: ({ operation, method, path, attempt, status, durationMs }) => {
     const span = tracer.startSpan(`${method} /${path}`, {
       startTime: Date.now() - durationMs,
@@ -29,22 +43,33 @@ export const tracingHooks: ClientHooks = {
     span.end()
   },
   onRetry: ({ attempt, delayMs, error }) => {
-    const attributes = { attempt, delay_ms: Math.round(delayMs), 'error.type': error.code }
+    const attributes = {
+      attempt,
+      delay_ms: Math.round(delayMs),
+      'error.type': error.code,
+    }
     trace.getActiveSpan()?.addEvent('retry', attributes)
   },
 }
 
 /** Runs a call in a span of its own, which tells how it ended. */
-export function traced<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
+export function traced<Result>(
+  name: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
   return tracer.startActiveSpan(name, async (span) => {
     try {
       return await run()
     } catch (error) {
       if (error instanceof CampaignError) {
         span.setAttribute('error.type', error.code)
-        if (error.outcome !== undefined) span.setAttribute('campaign.outcome', error.outcome)
+        if (error.outcome !== undefined)
+          span.setAttribute('campaign.outcome', error.outcome)
       }
-      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) })
+      span.setStatus({
+        code: SpanStatusCode.ERROR,
+        message: error instanceof Error ? error.message : String(error),
+      })
       throw error
     } finally {
       span.end()
@@ -53,19 +78,35 @@ export function traced<Result>(name: string, run: () => Promise<Result>): Promis
 }
 
 const exporter = {
-  export(spans: ReadableSpan[], done: (result: { code: number }) => void): void {
-    for (const { name, status, attributes, events, parentSpanContext } of spans) {
+  export(
+    spans: ReadableSpan[],
+    done: (result: { code: number }) => void,
+  ): void {
+    for (const {
+      name,
+      status,
+      attributes,
+      events,
+      parentSpanContext,
+    } of spans) {
       const depth = parentSpanContext ? '  ' : ''
       const end = status.code === SpanStatusCode.ERROR ? 'error' : 'ok'
       console.log(`${depth}${name} [${end}] ${JSON.stringify(attributes)}`)
-      for (const event of events) console.log(`${depth}  · ${event.name} ${JSON.stringify(event.attributes)}`)
+      for (const event of events)
+        console.log(
+          `${depth}  · ${event.name} ${JSON.stringify(event.attributes)}`,
+        )
     }
     done({ code: 0 })
   },
   shutdown: async () => undefined,
 }
 context.setGlobalContextManager(new AsyncLocalStorageContextManager())
-trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
+trace.setGlobalTracerProvider(
+  new BasicTracerProvider({
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+  }),
+)
 
 const service = createCampaignService({ seed: 'tracing' })
 const client = new CampaignClient({
@@ -76,8 +117,19 @@ const client = new CampaignClient({
 })
 
 service.fail({ on: 'getCampaignPoints', kind: 'status', status: 503 })
-await traced('show the leaderboard', () => client.getCampaignPoints({ pid: 'demo' }))
+await traced('show the leaderboard', () =>
+  client.getCampaignPoints({ pid: 'demo' }),
+)
 
 service.fail({ on: 'recordActionValue', kind: 'reset' })
-const value = { account: 'ada', platform: 'discord', pid: 'demo', cid: 'welcome', aid: 'feedback', value: 1 }
-await traced('record feedback', () => client.recordActionValue(value)).catch(() => undefined)
+const value = {
+  account: 'ada',
+  platform: 'discord',
+  pid: 'demo',
+  cid: 'welcome',
+  aid: 'feedback',
+  value: 1,
+}
+await traced('record feedback', () => client.recordActionValue(value)).catch(
+  () => undefined,
+)

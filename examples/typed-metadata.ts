@@ -1,29 +1,46 @@
 /**
- * Types of your own for the metadata of tasks and quests: `npx tsx examples/typed-metadata.ts`.
+ * Your own types for the metadata of tasks and quests:
  *
- * `meta` is whatever the campaign's owner put there, so the client types it as an unknown record. What you agreed on with
- * the owner you write down once, as a schema, and read through it.
+ *   npx tsx examples/typed-metadata.ts
+ *
+ * `meta` is whatever the campaign's owner put there, so the client types it as
+ * an unknown record. What you agreed on with the owner you write down once, as
+ * a schema, and read through it.
  */
-import { CampaignClient, type QuestDefinition, type TaskDefinition } from 'campaign-client'
+import {
+  CampaignClient,
+  type QuestDefinition,
+  type TaskDefinition,
+} from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import * as z from 'zod'
 
-const TaskMeta = z.object({ icon: z.enum(['wallet', 'heart', 'star']), url: z.url().optional() })
+const TaskMeta = z.object({
+  icon: z.enum(['wallet', 'heart', 'star']),
+  url: z.url().optional(),
+})
 const QuestMeta = z.object({ badge: z.string() })
 
-type Typed<Item, Schema extends z.ZodType> = Omit<Item, 'meta'> & { meta: z.infer<Schema> | undefined }
+type Typed<Item, Schema extends z.ZodType> = Omit<Item, 'meta'> & {
+  meta: z.infer<Schema> | undefined
+}
 
-/** The item with its metadata typed: `undefined` where there is none, or where it is not what was agreed on. */
-function withMeta<Item extends { id: string; meta?: unknown }, Schema extends z.ZodType>(
-  item: Item,
-  schema: Schema,
-): Typed<Item, Schema> {
+/**
+ * Returns the item with typed metadata, or `undefined` when its metadata is
+ * missing or has another shape.
+ */
+function withMeta<
+  Item extends { id: string; meta?: unknown },
+  Schema extends z.ZodType,
+>(item: Item, schema: Schema): Typed<Item, Schema> {
   const { success, data, error } = schema.safeParse(item.meta ?? undefined)
-  if (!success && isPresent(item.meta)) console.warn(`${item.id}: ${z.prettifyError(error).replaceAll('\n', ' ')}`)
+  if (!success && isPresent(item.meta))
+    console.warn(`${item.id}: ${z.prettifyError(error).replaceAll('\n', ' ')}`)
   return { ...item, meta: success ? data : undefined }
 }
 
-const isPresent = (meta: unknown): boolean => typeof meta === 'object' && meta !== null && Object.keys(meta).length > 0
+const isPresent = (meta: unknown): boolean =>
+  typeof meta === 'object' && meta !== null && Object.keys(meta).length > 0
 
 async function loadCampaign(client: CampaignClient, pid: string) {
   const { name, actions, quests } = await client.getCampaignInfo({ pid })
@@ -43,6 +60,9 @@ const client = new CampaignClient({
 
 const { name, tasks, quests } = await loadCampaign(client, 'demo')
 console.log(name)
-// From here on `icon` and `badge` autocomplete, and a misspelt one does not compile.
-for (const task of tasks) console.log(`  ${task.id}: ${task.meta?.icon ?? 'no icon'}`)
-for (const quest of quests) console.log(`  ${quest.id}: ${quest.meta?.badge ?? 'no badge'}`)
+// From here on `icon` and `badge` autocomplete, and a misspelt one does not
+// compile.
+for (const task of tasks)
+  console.log(`  ${task.id}: ${task.meta?.icon ?? 'no icon'}`)
+for (const quest of quests)
+  console.log(`  ${quest.id}: ${quest.meta?.badge ?? 'no badge'}`)

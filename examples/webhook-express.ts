@@ -1,5 +1,6 @@
 /**
- * A webhook endpoint in an Express application that parses JSON everywhere else.
+ * A webhook endpoint in an Express application that parses JSON everywhere
+ * else.
  *
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-express.ts
  */
@@ -15,12 +16,16 @@ const receiver = createWebhookReceiver({
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload
-    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+    console.log(
+      `${event.id}: ${user} earned ${activity.data.xp} XP ` +
+        `for "${activity.data.action.name}"`,
+    )
   },
 })
 
 const app = express()
-// Before express.json(): the signature is over the bytes, which a parser does not keep.
+// Before express.json(): the signature is over the bytes, which a parser does
+// not keep.
 app.all('/webhooks/campaign', receiver.node)
 app.use(express.json())
 app.post('/echo', (request, response) => {
@@ -28,7 +33,8 @@ app.post('/echo', (request, response) => {
 })
 
 const server = app.listen(Number(PORT), '127.0.0.1', () => {
-  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/campaign`)
+  const { port } = server.address() as AddressInfo
+  console.log(`listening on http://127.0.0.1:${port}/webhooks/campaign`)
 })
 
 process.once('SIGTERM', async () => {

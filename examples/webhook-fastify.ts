@@ -14,17 +14,23 @@ const receiver = createWebhookReceiver({
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload
-    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+    console.log(
+      `${event.id}: ${user} earned ${activity.data.xp} XP ` +
+        `for "${activity.data.action.name}"`,
+    )
   },
 })
 
 const app = fastify({ forceCloseConnections: true })
-// The plugin reads the body by itself; the JSON parser of the other routes stays as it is.
+// The plugin reads the body by itself; the JSON parser of the other routes
+// stays as it is.
 app.register(receiver.fastify, { prefix: '/webhooks/campaign' })
 app.post('/echo', async (request) => request.body)
-// Running handlers finish, and their deliveries are recorded, before connections are closed.
+// Running handlers finish, and their deliveries are recorded, before
+// connections are closed.
 app.addHook('preClose', () => receiver.close())
 
-console.log(`listening on ${await app.listen({ port: Number(PORT), host: '127.0.0.1' })}/webhooks/campaign`)
+const url = await app.listen({ port: Number(PORT), host: '127.0.0.1' })
+console.log(`listening on ${url}/webhooks/campaign`)
 
 process.once('SIGTERM', () => app.close())

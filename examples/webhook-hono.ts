@@ -4,29 +4,40 @@
  *   CAMPAIGN_WEBHOOK_SECRET=… bun run examples/webhook-hono.ts
  *   CAMPAIGN_WEBHOOK_SECRET=… deno serve -A examples/webhook-hono.ts
  *
- * On Node, pass `app` to `serve()` of @hono/node-server. On Workers each isolate has a memory of its own: give the
- * receiver a store they share.
+ * On Node, pass `app` to `serve()` of @hono/node-server. On Workers each
+ * isolate has a memory of its own: give the receiver a store they share.
  */
-import { createWebhookReceiver, type WaitUntilContext } from 'campaign-client/webhook'
+import {
+  createWebhookReceiver,
+  type WaitUntilContext,
+} from 'campaign-client/webhook'
 import { type Context, Hono } from 'hono'
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  // A function, since platforms and builds import this file where the secret is not set.
+  // A function: platforms and builds import this file without the secret.
   secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload
-    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+    console.log(
+      `${event.id}: ${user} earned ${activity.data.xp} XP ` +
+        `for "${activity.data.action.name}"`,
+    )
   },
 })
 
 const app = new Hono()
-app.all('/webhooks/campaign', (c) => receiver.fetch(c.req.raw, executionContext(c)))
+app.all('/webhooks/campaign', (c) =>
+  receiver.fetch(c.req.raw, executionContext(c)),
+)
 
 export default app
 
-/** Workers stop when the answer is out, unless asked to wait. Elsewhere Hono has no such context, and throws. */
+/**
+ * Workers stop when the answer is out, unless asked to wait. Elsewhere Hono has
+ * no such context, and throws.
+ */
 function executionContext(c: Context): WaitUntilContext | undefined {
   try {
     return c.executionCtx

@@ -5,7 +5,14 @@
  */
 import 'reflect-metadata'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { All, Controller, Module, type OnApplicationShutdown, Req, Res } from '@nestjs/common'
+import {
+  All,
+  Controller,
+  Module,
+  type OnApplicationShutdown,
+  Req,
+  Res,
+} from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 
@@ -17,14 +24,20 @@ const receiver = createWebhookReceiver({
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload
-    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+    console.log(
+      `${event.id}: ${user} earned ${activity.data.xp} XP ` +
+        `for "${activity.data.action.name}"`,
+    )
   },
 })
 
 @Controller('webhooks')
 class CampaignWebhooks implements OnApplicationShutdown {
   @All('campaign')
-  receive(@Req() request: IncomingMessage, @Res() response: ServerResponse): void | Promise<void> {
+  receive(
+    @Req() request: IncomingMessage,
+    @Res() response: ServerResponse,
+  ): void | Promise<void> {
     return receiver.node(request, response)
   }
 
@@ -38,7 +51,11 @@ class CampaignWebhooks implements OnApplicationShutdown {
 class App {}
 
 // `rawBody` lets Nest's JSON parser keep the bytes that were signed.
-const app = await NestFactory.create(App, { rawBody: true, forceCloseConnections: true, logger: ['error', 'warn'] })
+const app = await NestFactory.create(App, {
+  rawBody: true,
+  forceCloseConnections: true,
+  logger: ['error', 'warn'],
+})
 app.enableShutdownHooks([], { useProcessExit: true })
 await app.listen(Number(PORT), '127.0.0.1')
 console.log(`listening on ${await app.getUrl()}/webhooks/campaign`)

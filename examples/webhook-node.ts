@@ -15,16 +15,21 @@ const receiver = createWebhookReceiver({
   async handle(event) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload
-    console.log(`${event.id}: ${user} earned ${activity.data.xp} XP for "${activity.data.action.name}"`)
+    console.log(
+      `${event.id}: ${user} earned ${activity.data.xp} XP ` +
+        `for "${activity.data.action.name}"`,
+    )
   },
 })
 
 const server = createServer((request, response) => {
-  if (request.url === '/webhooks/campaign') return receiver.node(request, response)
+  if (request.url === '/webhooks/campaign')
+    return receiver.node(request, response)
   response.writeHead(404).end()
 })
 server.listen(Number(PORT), '127.0.0.1', () => {
-  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/campaign`)
+  const { port } = server.address() as AddressInfo
+  console.log(`listening on http://127.0.0.1:${port}/webhooks/campaign`)
 })
 
 process.once('SIGTERM', async () => {

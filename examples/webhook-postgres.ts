@@ -1,10 +1,13 @@
 /**
- * A webhook receiver that books the XP of every completed task exactly once, in PostgreSQL.
+ * A webhook receiver that books the XP of every completed task exactly once, in
+ * PostgreSQL.
  *
- *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-postgres.ts
+ *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
+ *     npx tsx examples/webhook-postgres.ts
  *
- * Any number of these processes can run side by side, and any of them can be killed at any moment: the booking and the
- * note that it was made are committed together.
+ * Any number of these processes can run side by side, and any of them can be
+ * killed at any moment: the booking and the note that it was made are committed
+ * together.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,17 +24,23 @@ if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
 const pool = new Pool({
   connectionString: DATABASE_URL,
   connectionTimeoutMillis: 5000,
-  // A process that hangs in the middle of a booking gives it up, so that the next attempt need not wait for ever.
+  // A process that hangs in the middle of a booking gives it up, so that the
+  // next attempt need not wait for ever.
   idle_in_transaction_session_timeout: 60_000,
 })
 // Without a listener Node ends the process when an idle connection is lost.
-pool.on('error', (error) => console.error('lost an idle connection:', error.message))
+pool.on('error', (error) =>
+  console.error('lost an idle connection:', error.message),
+)
 
 // In production this belongs into a migration.
 await pool.query(postgresSchema())
 await pool.query(`DO $$ BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('balances'));
-  CREATE TABLE IF NOT EXISTS balances (user_id text PRIMARY KEY, xp numeric NOT NULL);
+  CREATE TABLE IF NOT EXISTS balances (
+    user_id text PRIMARY KEY,
+    xp numeric NOT NULL
+  );
 END $$`)
 
 const store = postgresStore(pool)
@@ -50,13 +59,19 @@ const receiver = createWebhookReceiver({
         [user, activity.data.xp],
       )
     })
-    console.log(`${event.id}: ${booking.ran ? `booked ${activity.data.xp} XP for ${user}` : 'booked before'}`)
+    console.log(
+      booking.ran
+        ? `${event.id}: booked ${activity.data.xp} XP for ${user}`
+        : `${event.id}: booked before`,
+    )
   },
 })
 
 const server = createServer(receiver.node)
 server.listen(Number(PORT), '127.0.0.1', () => {
-  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  console.log(
+    `listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  )
 })
 
 // What has expired is deleted from time to time, in steps of a thousand rows.

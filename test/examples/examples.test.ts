@@ -96,7 +96,7 @@ test.concurrent('rotate-webhook-secret: no message is refused or lost on the way
     '  action_completed, signed with the current secret',
     '  Status 200',
     '  action_completed, signed with the current secret',
-    '3. Ten minutes later, when no retry of an old message can come any more, the old secret goes',
+    '3. Ten minutes later, no retry of an old message can come any more. The old secret goes',
     '  action_completed, signed with the current secret',
     '4 messages, 0 lost',
   ])

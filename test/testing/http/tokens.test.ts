@@ -73,19 +73,22 @@ describe('tokens', () => {
     ['GET', '/campaign/points', { pid: 'demo' }],
     ['GET', '/user/profiles', ada],
     ['GET', '/code', { code: 'WELCOME-2026', pid: 'demo' }],
-  ])('%s %s needs a token of the campaign’s organization, and changes nothing without it', async (method, path, args) => {
-    const tokens = { ours: { organization: 'demo' }, theirs: { organization: 'other' } }
-    const service = createCampaignService({ tokens })
-    const before = service.state
-    const call = (token: string) => {
-      const { get, post } = caller(service.fetch, { token })
-      return method === 'GET' ? get(path, args as Record<string, string>) : post(path, args)
-    }
-    expect(await call('theirs')).toMatchObject(refused(403))
-    expect(await call('nobodys')).toMatchObject(refused(401))
-    expect(service.state).toEqual(before)
-    expect(await call('ours')).toMatchObject({ status: 200, body: { success: true } })
-  })
+  ])(
+    '%s %s needs a token of the campaign’s organization, and changes nothing without it',
+    async (method, path, args) => {
+      const tokens = { ours: { organization: 'demo' }, theirs: { organization: 'other' } }
+      const service = createCampaignService({ tokens })
+      const before = service.state
+      const call = (token: string) => {
+        const { get, post } = caller(service.fetch, { token })
+        return method === 'GET' ? get(path, args as Record<string, string>) : post(path, args)
+      }
+      expect(await call('theirs')).toMatchObject(refused(403))
+      expect(await call('nobodys')).toMatchObject(refused(401))
+      expect(service.state).toEqual(before)
+      expect(await call('ours')).toMatchObject({ status: 200, body: { success: true } })
+    },
+  )
 
   test('what they may do is what they might when the service was made', async () => {
     const campaigns = ['demo']
