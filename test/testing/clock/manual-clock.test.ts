@@ -331,6 +331,10 @@ describe('a running clock', () => {
     vi.advanceTimersByTime(10_000)
     expect(holds).toHaveLength(3)
     expect(holds.at(-1), 'the one that waits for the retry again').toBe(false)
+    clock.clearTimeout(retry)
+    clock.setTimeout(() => {}, 10_000)
+    clock.clearTimeout(clock.setTimeout(() => {}, 20_000))
+    expect(holds.at(-1), 'the first of the two goes on').toBe(true)
   })
 
   test('a timer that is further away than a timer of the system can be does not fire before its time', () => {

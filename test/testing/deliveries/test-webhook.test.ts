@@ -32,6 +32,17 @@ describe('the panel’s Test button', () => {
     expect(received).toHaveLength(2)
   })
 
+  test('a clock that is moved waits for the answer', async () => {
+    const { service, clock } = start(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return new Response('late')
+    })
+    service.registerWebhook({ url: HOOK })
+    const result = service.testWebhook({ account: 'ada', platform: 'discord' })
+    await clock.advance(60_000)
+    expect(await result).toMatchObject({ Success: true, Status: 200, Data: 'late' })
+  })
+
   test('the webhook, its endpoint and the campaign can be chosen', async () => {
     const users = [{ account: 'ada', platform: 'discord' }]
     const campaigns = [

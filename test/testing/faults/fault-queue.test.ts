@@ -100,6 +100,23 @@ describe('the line of faults', () => {
     expect(await statusOf(service, '/nothing')).toBe(503)
   })
 
+  test('delay waits 100 ms unless told otherwise', async () => {
+    const clock = createManualClock()
+    const service = createCampaignService({ clock })
+    service.fail({ kind: 'delay' })
+    const call = statusOf(service, '/campaign/info?pid=demo')
+    await clock.advance(99)
+    expect(clock.pending).toBe(1)
+    await clock.advance(1)
+    expect(await call).toBe(200)
+  })
+
+  test('misshapen answers 200 also where the service refuses', async () => {
+    const service = createCampaignService()
+    service.fail({ kind: 'misshapen' })
+    expect(await statusOf(service, '/campaign/info?pid=unknown')).toBe(200)
+  })
+
   test('delay and drip go by the clock', async () => {
     const clock = createManualClock()
     const service = createCampaignService({ clock })

@@ -9,7 +9,9 @@ describe('the log', () => {
   test('tells what came and what became of it, never the token or a secret', async () => {
     const service = createCampaignService()
     const { get, post, raw } = caller(service.fetch, { token: 'the-token-itself' })
-    await get('/user/progress', progressOfAda, { headers: { 'x-trace': '1', cookie: 'session=the-cookie' } })
+    await get('/user/progress', progressOfAda, {
+      headers: { 'x-trace': '1', cookie: 'session=the-cookie', 'proxy-authorization': 'Basic the-proxy' },
+    })
     await post('/webhook', { scope: 'user_activity', url: 'https://partner.example', secret: 'the-secret-itself' })
     await raw('/code?code=a&code=b')
     expect(service.requests).toMatchObject([
@@ -27,7 +29,8 @@ describe('the log', () => {
       { operation: 'getInviteCode', query: { code: ['a', 'b'] }, authorized: false, status: 401 },
     ])
     const printed = JSON.stringify([service.requests, service.webhooks])
-    for (const secret of ['the-token-itself', 'the-secret-itself', 'the-cookie']) expect(printed).not.toContain(secret)
+    for (const secret of ['the-token-itself', 'the-secret-itself', 'the-cookie', 'the-proxy'])
+      expect(printed).not.toContain(secret)
   })
 
   test('holds what it takes to send a request again, but for the token', async () => {
