@@ -24,7 +24,7 @@ describe('a message that verifies', () => {
     expect(codes([SECRET, 'old'], Buffer.from(BODY), [sign(BODY)])).toEqual([])
   })
 
-  test('with another secret than the first of the list has that one', () => {
+  test('with another secret than the first of the list: other_secret_matches', () => {
     expect(codes(['new', SECRET], BODY, sign(BODY))).toEqual(['other_secret_matches'])
     expect(codes(['new', 'old'], BODY, sign(BODY))).toEqual(['unexplained'])
   })
@@ -58,7 +58,7 @@ describe('the header', () => {
     expect(codes(SECRET, BODY, header)).toEqual(expected)
   })
 
-  test('a legible one of another message leaves something to explain', () => {
+  test('a signature of another message is unexplained', () => {
     expect(codes(SECRET, BODY, `sha256=${sign('x')}`)).toEqual(['prefixed_signature', 'unexplained'])
     expect(codes(SECRET, BODY, sign('x'))).toEqual(['unexplained'])
   })
@@ -116,12 +116,12 @@ describe('the body', () => {
     expect(codes(SECRET, atHand, sign(signed))).toEqual(expected)
   })
 
-  test('replacement characters that were signed are not blamed', () => {
+  test('signed replacement characters are not a finding', () => {
     const body = '{"id":"\ufffd"}'
     expect(codes(` ${SECRET}`, body, sign(body))).toEqual(['secret_whitespace'])
   })
 
-  test('a parsed body that has no JSON is named all the same', () => {
+  test('a parsed body without JSON is a finding too', () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
     for (const body of [cycle, { id: 1n }, () => BODY, Symbol('body')]) {
@@ -154,7 +154,7 @@ describe('the secret', () => {
     expect(codes(atHand, BODY, sign(BODY, real))).toEqual(expected)
   })
 
-  test('white space that belongs to the secret is not blamed', () => {
+  test('white space that belongs to the secret is not a finding', () => {
     const secret = ' spaced '
     expect(codes(secret, BODY, sign(BODY, secret))).toEqual([])
   })
@@ -172,16 +172,16 @@ describe('several causes at once', () => {
     expect(codes([`${SECRET} `], MESSAGE, sign(BODY))).toEqual(['parsed_body', 'secret_whitespace'])
   })
 
-  test('the fewest that explain it are named', () => {
+  test('the fewest causes that explain it are named', () => {
     // Re-serialising would explain it as well, together with white space around the secret or without.
     expect(codes(SECRET, `${BODY}\n`, sign(BODY))).toEqual(['added_newline'])
   })
 })
 
-describe('whatever it is given', () => {
+describe('any input', () => {
   const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true })
 
-  test('it never throws, and is empty for nothing that verifyWebhook refuses', () => {
+  test('never throws, and always finds something where verifyWebhook is false', () => {
     fc.assert(
       fc.property(anything, anything, (body, header) => {
         expect(verifyWebhook(SECRET, body as string, header as string)).toBe(false)

@@ -101,7 +101,7 @@ describe('known messages', () => {
   })
 })
 
-describe('a known type of a surprising shape is unknown, never an error', () => {
+describe('a known type with another shape is unknown, never an error', () => {
   const fields = {
     string: ['user', 'wallet', 'email', 'campaign.id', 'campaign.name'],
     number: ['total_xp', 'ref_xp', 'ugc_xp', 'xp_mul', 'rank'],
@@ -182,7 +182,7 @@ describe('a known type of a surprising shape is unknown, never an error', () => 
     expect(parseText(text)).toMatchObject({ kind: 'unknown', scope: 'user_activity', type: 'action_completed' })
   })
 
-  test('a message of nothing but an id', () => {
+  test('a message with only an id', () => {
     expect(parse({ id: 'x' })).toEqual({ kind: 'unknown', id: 'x', payload: { id: 'x' } })
   })
 
@@ -302,7 +302,7 @@ describe('a field named __proto__ is harmless', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  test('its text in a value stays', () => {
+  test('a value with that text is kept', () => {
     const message = { id: '__proto__', note: 'say "__proto__"', list: ['__proto__', '\\u005f_proto__'], prototype: 1 }
     expect(parse(message).payload).toEqual(message)
   })
@@ -344,7 +344,7 @@ describe('refusals', () => {
     expect((thrown as Error).message).not.toBe('')
   })
 
-  test('nothing of a body is read before its signature is found right', () => {
+  test('a body is not parsed before its signature is verified', () => {
     expect(safeParseWebhook(SECRET, '{', sign('{', 'other'))).toEqual({ ok: false, reason: 'signature_mismatch' })
   })
 
@@ -361,7 +361,7 @@ describe('refusals', () => {
     for (const text of seen) expect(text).not.toMatch(/whsec|zoe@|[0-9a-f]{64}/i)
   })
 
-  test('the reason is the one that verifyWebhook is false for', () => {
+  test('the reasons agree with verifyWebhook', () => {
     vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     onTestFinished(() => void vi.restoreAllMocks())
     for (const [code, , rawBody, header] of cases) {
@@ -397,7 +397,7 @@ describe('error classes', () => {
     expect(new DiscardEvent()).not.toHaveProperty('cause')
   })
 
-  test('a WebhookError takes a text of its own, and serialises', () => {
+  test('a WebhookError takes a message, and serialises', () => {
     const error = new WebhookError('body_not_raw', 'express.json() has parsed it')
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       name: 'WebhookError',

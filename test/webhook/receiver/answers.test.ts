@@ -13,7 +13,7 @@ async function whole(answer: Response): Promise<unknown> {
   return [answer.status, Object.fromEntries(answer.headers), await answer.json()]
 }
 
-test('an accepted message has an answer that no cache keeps', async () => {
+test('the answer to an accepted message is not cached', async () => {
   const { receiver } = observedReceiver()
   expect(await whole(await receiver.fetch(deliveryOf(activity())))).toEqual([
     200,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { BodyCollector } from '../../../src/webhook/receiver/body-collector.ts'
 
 describe('BodyCollector', () => {
-  test('gives what came, however it was cut, and refuses what is longer than the limit at the chunk that is too much', () => {
+  test('returns the bytes, however they were split, and refuses the chunk that exceeds the limit', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 30 }), fc.nat(600), (chunks, maxBytes) => {
         const collector = new BodyCollector(maxBytes)

@@ -19,7 +19,7 @@ function settled(promise: Promise<unknown>): () => boolean {
 }
 
 describe('close', () => {
-  test('an idle receiver closes at once; from then on messages are 503', async () => {
+  test('closes at once when idle, and answers 503 from then on', async () => {
     const { receiver, handled, rejections } = observedReceiver()
     await receiver.close()
     const response = await receiver.fetch(deliveryOf(activity()))
@@ -30,7 +30,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a closed receiver looks at nothing: not at the signature, and asks for no secret', async () => {
+  test('a closed receiver neither checks the signature nor asks for the secret', async () => {
     const secret = vi.fn(() => SECRET)
     const { receiver, rejections } = observedReceiver({ secret })
     await receiver.close()
@@ -40,7 +40,7 @@ describe('close', () => {
     expect(secret).not.toHaveBeenCalled()
   })
 
-  test('when it resolves, the last answer is out', async () => {
+  test('resolves after the last answer is sent', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ handle: () => running.promise })
     const isAnswered = settled(receiver.fetch(deliveryOf(activity())))
@@ -51,7 +51,7 @@ describe('close', () => {
     expect(isAnswered()).toBe(true)
   })
 
-  test('a sender hears of it although the store does not answer the release', async () => {
+  test('answers the sender although the store does not answer the release', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, rejections } = observedReceiver({ store, deadlineMs: 300_000, handle: () => never })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -65,7 +65,7 @@ describe('close', () => {
     expect(rejections).toMatchObject([{ reason: 'closing' }])
   })
 
-  test('a second call is the same promise, whatever its limit', () => {
+  test('a second call returns the same promise, whatever its limit', () => {
     const { receiver } = observedReceiver()
     const first = receiver.close()
     expect(receiver.close({ timeoutMs: 1 })).toBe(first)
@@ -111,7 +111,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('work that outlived its deadline is waited for as well', async () => {
+  test('waits for handlers that run past the deadline', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -125,7 +125,7 @@ describe('close', () => {
     expect(isClosed()).toBe(true)
   })
 
-  test('past the limit signals fire; a handler that stops is released, and its sender told to come again', async () => {
+  test('after the limit the signals fire; the claim of a handler that stops is released, and its sender gets 503', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const contexts: WebhookHandlerContext[] = []
     const { receiver, rejections } = observedReceiver({
@@ -152,7 +152,7 @@ describe('close', () => {
     expect(rejections).toMatchObject([{ reason: 'closing' }])
   })
 
-  test('a handler that does not stop is released one second later, so that another process can go on', async () => {
+  test('the claim of a handler that does not stop is released one second later', async () => {
     const inner = memoryStore()
     const { receiver } = observedReceiver({ store: inner, deadlineMs: 60_000, handle: () => never })
     const message = activity()
@@ -171,7 +171,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a message that was handled but not recorded yet is not released: nobody may handle it again', async () => {
+  test('a message that was handled and not recorded yet is not released, so that it is not handled again', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(new Error('down')) })
     const { receiver } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -183,7 +183,7 @@ describe('close', () => {
     expect(calls).not.toContain('release')
   })
 
-  test('a store that hangs cannot hold it up', async () => {
+  test('a store that hangs does not delay it', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver } = observedReceiver({ store, handle: () => never })
     void receiver.fetch(deliveryOf(activity()))
@@ -219,7 +219,7 @@ describe('close', () => {
     expect(handled).toEqual([])
   })
 
-  test('a message whose body is still arriving is not begun any more', async () => {
+  test('a message whose body is still arriving is not handled', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const { receiver, handled } = observedReceiver({ store })
     const whole = deliveryOf(activity())

@@ -52,7 +52,7 @@ describe('duplicates', () => {
     expect([one.handled.length, two.handled.length]).toEqual([1, 0])
   })
 
-  test('the key of a delivery is the same in every version: as JSON, or its digest where that is too long', async () => {
+  test('the key of a delivery is JSON, or a digest where that is too long', async () => {
     const keys: string[] = []
     const { receiver } = observedReceiver({ handle: (_event, { key }) => void keys.push(key) })
     const around = JSON.stringify(['campaign', '']).length
@@ -71,7 +71,7 @@ describe('duplicates', () => {
     ])
   })
 
-  test('no endpoint and id can be mistaken for another pair, whatever they contain', async () => {
+  test('two pairs of endpoint and id never have the same key', async () => {
     const keys: string[] = []
     const store = memoryStore()
     const pairs: [endpoint: string, id: string][] = [
@@ -170,7 +170,7 @@ describe('past the deadline', () => {
     expect(errors).toEqual([])
   })
 
-  test('a handler that throws after it is reported, and a later attempt is handled', async () => {
+  test('a handler that throws after it: the error is reported, and a later attempt is handled', async () => {
     const running = deferred()
     let runs = 0
     const { receiver, errors } = observedReceiver({
@@ -191,7 +191,7 @@ describe('past the deadline', () => {
     expect(runs).toBe(2)
   })
 
-  test('a runtime that would stop is asked to wait until the work is through', async () => {
+  test('a runtime that would stop is asked to wait until the handler has ended', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 4000, handle: () => running.promise })
     const work: Promise<unknown>[] = []
@@ -209,7 +209,7 @@ describe('past the deadline', () => {
     await work[0]
   })
 
-  test('a context that refuses to wait is reported, and changes nothing else', async () => {
+  test('a context whose waitUntil throws is reported, and changes nothing else', async () => {
     const { receiver, errors } = observedReceiver()
     const context = {
       waitUntil() {
@@ -296,7 +296,7 @@ describe('the store is down', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('an answer that somebody else has it, or had it, is none to be released, however late', async () => {
+  test('a late "busy" or "done" is not released', async () => {
     const replies: ((claim: ClaimResult) => void)[] = []
     const { store, calls } = recordingStore(memoryStore(), {
       claim: () => new Promise((resolve) => replies.push(resolve)),
@@ -312,7 +312,7 @@ describe('the store is down', () => {
     expect(errors).toHaveLength(2)
   })
 
-  test('a late claim is what close() waits for, and once it is given back for nothing more', async () => {
+  test('close() waits for a late claim until it is released', async () => {
     const reply = deferred<ClaimResult>()
     const { store, calls } = recordingStore(memoryStore(), { claim: () => reply.promise })
     const { receiver } = observedReceiver({ store, deadlineMs: 2000 })
@@ -331,7 +331,7 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim', 'release'])
   })
 
-  test('that it is done counts, also when the answer took longer than a lease', async () => {
+  test('"done" counts, also when the answer took longer than a lease', async () => {
     const { store } = recordingStore(memoryStore(), {
       claim: () => new Promise((resolve) => setTimeout(() => resolve({ state: 'done' }), 1500)),
     })
@@ -342,7 +342,7 @@ describe('the store is down', () => {
     expect(errors).toEqual([])
   })
 
-  test('a secret that took all of the time, with the event loop blocked, comes too late', async () => {
+  test('a secret that arrives after the deadline is too late, also after a blocked event loop', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const { receiver, rejections } = observedReceiver({
       store,
@@ -360,7 +360,7 @@ describe('the store is down', () => {
     expect(calls).toEqual([])
   })
 
-  test('a timer that fires before the clock has come as far ends the wait for a body all the same', async () => {
+  test('a timer that fires early still ends the wait for a body', async () => {
     const { receiver, rejections } = observedReceiver({ deadlineMs: 2000 })
     const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')) })
     const request = new Request('http://receiver.test/', {
@@ -378,7 +378,7 @@ describe('the store is down', () => {
     expect(rejections).toMatchObject([{ reason: 'body_timeout' }])
   })
 
-  test('a claim is not asked for after the deadline, where the event loop was blocked until then', async () => {
+  test('no claim is sent after the deadline when the event loop was blocked', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const { receiver, handled, errors, rejections } = observedReceiver({
       store,
@@ -418,7 +418,7 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim'])
   })
 
-  test('complete fails for a while: it is tried again, and the message ends up done', async () => {
+  test('complete fails for a while: it is retried, and the message is done in the end', async () => {
     const inner = memoryStore()
     let failures = 3
     const { store, calls } = recordingStore(inner, {
@@ -438,7 +438,7 @@ describe('the store is down', () => {
     expect(errors).toEqual([])
   })
 
-  test('complete keeps failing: the work is done, so 200, and onError is told once', async () => {
+  test('complete keeps failing: 200, because the work is done, and onError is called once', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(down) })
     const { receiver, handled, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
@@ -470,7 +470,7 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim', 'complete'])
   })
 
-  test('complete hangs once: it is tried again after two seconds, and the message ends up done', async () => {
+  test('complete hangs once: it is retried after two seconds, and the message is done in the end', async () => {
     const inner = memoryStore()
     let asked = 0
     const { store, calls } = recordingStore(inner, {
@@ -491,7 +491,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('complete never answers: 200 after two seconds, five attempts, and onError is told once', async () => {
+  test('complete never answers: 200 after two seconds, five attempts, and onError is called once', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => never })
     const { receiver, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -509,7 +509,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('the answer of an attempt that was given up counts, and nothing is told', async () => {
+  test('the late answer of an earlier attempt counts, and nothing is reported', async () => {
     const replies: ((recorded: boolean) => void)[] = []
     const { store, calls } = recordingStore(memoryStore(), {
       complete: () => new Promise((resolve) => replies.push(resolve)),
@@ -544,7 +544,7 @@ describe('the store is down', () => {
     ])
   })
 
-  test('a function of Lambda answers when it is recorded for good: the answer would freeze it', async () => {
+  test('a Lambda function answers after the delivery is recorded, because the answer freezes it', async () => {
     const inner = memoryStore()
     let asked = 0
     const { store } = recordingStore(inner, {
@@ -576,7 +576,7 @@ describe('the store is down', () => {
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
   })
 
-  test('release fails once: it is tried again, and the next attempt is handled', async () => {
+  test('release fails once: it is retried, and the next attempt is handled', async () => {
     const inner = memoryStore()
     let asked = 0
     const { store } = recordingStore(inner, {
@@ -611,7 +611,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('taken over meanwhile: the sender gets 200, onError is told that it may have run twice', async () => {
+  test('taken over meanwhile: the sender gets 200, and onError learns that it may have run twice', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, { complete: async () => false })
     const { receiver, errors, rejections } = observedReceiver({ store })
@@ -624,7 +624,7 @@ describe('the store is down', () => {
     expect(rejections).toEqual([])
   })
 
-  test('no timer is left when every request is answered and every handler through', async () => {
+  test('no timer is left when every request is answered and every handler has ended', async () => {
     const { receiver } = observedReceiver({
       handle: (event) => {
         if (event.id === 'fails') throw new Error('handler')

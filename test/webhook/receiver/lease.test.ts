@@ -65,7 +65,7 @@ describe('heartbeat', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('an extension that hangs is sent again after a sixth of the lease, and told of', async () => {
+  test('an extension that hangs is retried after a sixth of the lease, and reported', async () => {
     const inner = memoryStore()
     let sent = 0
     const { store, calls } = recordingStore(inner, {
@@ -87,7 +87,7 @@ describe('heartbeat', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('the late answer of an extension counts: also when those after it hang', async () => {
+  test('the late answer of an extension counts, also when later ones hang', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await heldDelivery(store)
@@ -101,7 +101,7 @@ describe('heartbeat', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the late answer of one extension is none of the one after it, which is told of as well', async () => {
+  test('the late answer of one extension is not taken for the answer of the next, which is reported too', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { errors } = await heldDelivery(store)
@@ -112,7 +112,7 @@ describe('heartbeat', () => {
     expect(errors).toHaveLength(2)
   })
 
-  test.each([true, false])('an answer (%s) after the handler is through changes nothing', async (held) => {
+  test.each([true, false])('an answer (%s) after the handler has ended changes nothing', async (held) => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal, running, answer, errors } = await heldDelivery(store)
@@ -127,7 +127,7 @@ describe('heartbeat', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('close() while the record is missing does not fire the signal of a handler that is through', async () => {
+  test('close() does not fire the signal of a handler that has ended and is not recorded yet', async () => {
     const { store } = recordingStore(memoryStore(), { complete: () => never })
     const { receiver, signal, running, errors } = await heldDelivery(store)
     running.resolve()
@@ -138,7 +138,7 @@ describe('heartbeat', () => {
     expect(errors).toEqual([])
   })
 
-  test('a handler that asks for its signal when the lease is lost already finds it aborted', async () => {
+  test('the signal is aborted when it is first read after the lease was lost', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => false })
     const signals: AbortSignal[] = []
     const { receiver } = observedReceiver({
@@ -154,7 +154,7 @@ describe('heartbeat', () => {
     expect(signals.map(reasonOf)).toEqual(['lease_lost'])
   })
 
-  test('a handler that returns what is awaited, but a function, keeps its lease as well', async () => {
+  test('a handler that returns a callable thenable keeps its lease', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
     const { receiver } = observedReceiver({
@@ -184,7 +184,7 @@ describe('heartbeat', () => {
     },
   )
 
-  test('the timers of a handler that runs keep no process alive', async () => {
+  test('the timers of a running handler do not keep the process alive', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout')
     await heldDelivery(memoryStore())
     const holding = timers.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())
@@ -192,7 +192,7 @@ describe('heartbeat', () => {
     expect(new Set(holding)).toEqual(new Set([false]))
   })
 
-  test('a late no is a no, whatever is asked meanwhile', async () => {
+  test('a late "no" ends the lease, whatever was asked meanwhile', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await heldDelivery(store)
@@ -202,7 +202,7 @@ describe('heartbeat', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('an extension that fails after it was given up is not told of twice, and sends nothing more', async () => {
+  test('an extension that fails after it was given up is not reported twice, and sends nothing more', async () => {
     const failures: ((error: unknown) => void)[] = []
     const { store } = recordingStore(memoryStore(), {
       extend: () => new Promise((_resolve, reject) => failures.push(reject)),
@@ -269,7 +269,33 @@ describe('heartbeat', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false])
   })
 
-  test('a claim that took all of its lease is not handled, since somebody else may have it', async () => {
+  test('the lease of a slow claim ends as counted from its sending', async () => {
+    const inner = memoryStore()
+    const { store } = recordingStore(inner, {
+      async claim(key, leaseMs) {
+        const claim = await inner.claim(key, leaseMs)
+        await wait(4_000)
+        return claim
+      },
+      extend: () => never,
+    })
+    const signals: AbortSignal[] = []
+    const { receiver } = observedReceiver({
+      store,
+      leaseMs: 5_000,
+      handle(_event, { signal }) {
+        signals.push(signal)
+        return never
+      },
+    })
+    void receiver.fetch(deliveryOf(activity()))
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  })
+
+  test('a claim that took all of its lease is not handled, because another receiver may hold it', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -293,7 +319,7 @@ describe('heartbeat', () => {
 })
 
 describe('the lease is lost', () => {
-  test('the store says so: the signal fires at once, and nothing more is written', async () => {
+  test('the store reports it: the signal fires at once, and nothing more is written', async () => {
     const { store, calls } = recordingStore(memoryStore(), { extend: async () => false })
     const { signal, errors } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(9_999)
@@ -305,7 +331,7 @@ describe('the lease is lost', () => {
     expect(errors).toMatchObject([{ error: { code: 'lease_lost' }, context: { stage: 'extend' } }])
   })
 
-  test('the store is gone until the lease ran out: the signal fires when it does', async () => {
+  test('the store is down until the lease runs out: the signal fires then', async () => {
     const { store, calls } = recordingStore(memoryStore(), { extend: () => Promise.reject(new Error('gone')) })
     const { signal, errors } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(29_999)
@@ -322,7 +348,7 @@ describe('the lease is lost', () => {
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
   })
 
-  test('the store answers neither yes nor no: that is told, and the lease counts as not extended', async () => {
+  test('the store answers neither true nor false: it is reported, and the lease is not extended', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => undefined as unknown as boolean })
     const { signal, errors } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(29_999)
@@ -342,7 +368,7 @@ describe('the lease is lost', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the store was gone for less than a lease: nothing happens', async () => {
+  test('the store was down for less than a lease: nothing happens', async () => {
     const inner = memoryStore()
     let gone = true
     const { store } = recordingStore(inner, {
@@ -359,7 +385,7 @@ describe('the lease is lost', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('another receiver takes over: the stale handler changes nothing for it', async () => {
+  test('another receiver takes over: the stale handler changes nothing', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, { extend: () => never })
     const stale = await heldDelivery(store)
@@ -385,7 +411,7 @@ describe('the lease is lost', () => {
     expect(second.errors).toEqual([])
   })
 
-  test('a handler that fails after its lease was lost does not release the claim of the one who took over', async () => {
+  test('a handler that fails after its lease was lost does not release the new claim', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, { extend: () => never })
     const stale = await heldDelivery(store)
@@ -397,7 +423,7 @@ describe('the lease is lost', () => {
     expect((await inner.claim(key, LEASE)).state).toBe('busy')
   })
 
-  test('a handler that gives up because of it before the deadline is answered 503: busy, not failed', async () => {
+  test('a handler that stops because of it is answered with 503 (busy), not 500', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => false })
     const { receiver, rejections } = observedReceiver({
       store,
@@ -439,7 +465,7 @@ describe('maxRunMs', () => {
     expect(calls.at(-1)).toBe('release')
   })
 
-  test('a handler that succeeds all the same, before anybody took over, is recorded', async () => {
+  test('a handler that succeeds all the same is recorded, unless the delivery was taken over', async () => {
     const { receiver, running, message, handled, errors } = await heldDelivery(memoryStore())
     await vi.advanceTimersByTimeAsync(RUN + LEASE + 1)
     running.resolve()
@@ -449,7 +475,7 @@ describe('maxRunMs', () => {
     expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' }, context: { stage: 'handle' } }])
   })
 
-  test('a handler that hangs past it is told of, once', async () => {
+  test('a handler that hangs past it is reported once', async () => {
     const { signal, running, errors } = await heldDelivery(memoryStore())
     await vi.advanceTimersByTimeAsync(RUN)
     expect(errors).toMatchObject([
@@ -461,7 +487,7 @@ describe('maxRunMs', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('what a handler throws of its own after its signal fired is told as well', async () => {
+  test('an error that a handler throws after its signal fired is reported too', async () => {
     const { running, errors } = await heldDelivery(memoryStore())
     await vi.advanceTimersByTimeAsync(RUN)
     running.reject(new Error('half done'))
@@ -484,7 +510,7 @@ describe('maxRunMs', () => {
     expect(calls).toHaveLength(before)
   })
 
-  test('why the signal fired is said in words', async () => {
+  test('the reason of the signal has a message', async () => {
     const store = memoryStore()
     const cases: [DeliveryStore, RegExp][] = [
       [
@@ -501,7 +527,7 @@ describe('maxRunMs', () => {
     }
   })
 
-  test('an extension that a blocked event loop kept from being sent is not sent after it', async () => {
+  test('no extension is sent after a blocked event loop when the time is up', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
     const { signal } = await heldDelivery(store)

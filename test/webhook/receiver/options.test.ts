@@ -86,12 +86,12 @@ describe('createWebhookReceiver refuses at creation', () => {
     expect(create({ maxBodyBytes: 10.5 })).toThrow(RangeError)
   })
 
-  test('an answer later than the last retry', () => {
+  test('a deadline later than the last retry', () => {
     expect(create({ deadlineMs: 395_001 })).toThrow(RangeError)
     expect(create({ deadlineMs: 395_000 })).not.toThrow()
   })
 
-  test('a memory that ends before the last retry', () => {
+  test('a retention that ends before the last retry', () => {
     expect(create({ retainMs: 394_999 })).toThrow(RangeError)
     expect(create({ retainMs: 395_000 })).not.toThrow()
   })
@@ -106,7 +106,7 @@ describe('createWebhookReceiver refuses at creation', () => {
     expect(create({ maxRunMs: 265_000, leaseMs: 30_000 })).not.toThrow()
   })
 
-  test('never showing a secret that landed in the wrong option', () => {
+  test('without showing a secret that is in the wrong option', () => {
     for (const name of ['handle', 'store', ...NUMBERS.map(([name]) => name)]) {
       expect(create({ [name]: 'whsec_oops' })).not.toThrow(/oops/)
       expect(create({ [name]: 'whsec_oops' })).toThrow(TypeError)

@@ -48,7 +48,7 @@ describe('accepted', () => {
     expect(errors).toEqual([])
   })
 
-  test('a kind the package does not know is handed over too', async () => {
+  test('an unknown kind is handled too', async () => {
     const { receiver, handled } = observedReceiver()
     const response = await receiver.fetch(deliveryOf({ id: 'm-2', scope: 'user_login', anything: [1] }))
     expect(response.status).toBe(200)
@@ -163,13 +163,13 @@ describe('refused by the signature', () => {
     expect(new Set(answers).size).toBe(1)
   })
 
-  test('no body is no message: 401', async () => {
+  test('a request without a body is 401', async () => {
     const { receiver, rejections } = observedReceiver()
     expect((await receiver.fetch(new Request(ADDRESS, { method: 'POST' }))).status).toBe(401)
     expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
   })
 
-  test('whatever a stranger sends is refused, quietly', async () => {
+  test('anything a stranger sends is refused without an error', async () => {
     const { receiver, handled, errors } = observedReceiver()
     await fc.assert(
       fc.asyncProperty(
@@ -254,7 +254,7 @@ describe('refused by form', () => {
     } as RequestInit)
   }
 
-  test('a body without end is cut off at the limit: 413, which is no error of this side', async () => {
+  test('an endless body is cut off at the limit: 413, which is not reported as an error', async () => {
     const { receiver, rejections, errors } = observedReceiver({ maxBodyBytes: 5000 })
     const { body, pulled, cancelled } = streamOf(endless())
     const response = await receiver.fetch(streamed(body))
@@ -272,7 +272,7 @@ describe('refused by form', () => {
     expect(pulled()).toBe(0)
   })
 
-  test('a declared length that lies does not get a body past the limit', async () => {
+  test('a wrong declared length does not get a body past the limit', async () => {
     const { receiver } = observedReceiver({ maxBodyBytes: 5000 })
     const { body } = streamOf(endless())
     expect((await receiver.fetch(streamed(body, { 'content-length': '10' }))).status).toBe(413)
@@ -318,7 +318,7 @@ describe('refused by form', () => {
     expect((await receiver.fetch(streamed(textOf('é'.repeat(1250), 'é'.repeat(1251))))).status).toBe(413)
   })
 
-  test('a stream of objects is no raw body: 500, and the log says so', async () => {
+  test('a stream of objects is not a raw body: 500, and onError says so', async () => {
     const { receiver, errors } = observedReceiver()
     const { body } = streamOf([{ id: 'x' }] as unknown as Uint8Array[])
     expect((await receiver.fetch(streamed(body))).status).toBe(500)
@@ -326,7 +326,7 @@ describe('refused by form', () => {
     expect(String(errors[0]?.error)).toContain('The request stream gave neither bytes nor text')
   })
 
-  test('a sender that hangs up in the middle is answered, not waited for', async () => {
+  test('a sender that hangs up in the middle is not waited for', async () => {
     const { receiver, rejections } = observedReceiver()
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -340,7 +340,7 @@ describe('refused by form', () => {
     expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
   })
 
-  test('a body that never ends is given up at the deadline, and let go', async () => {
+  test('a body that never ends is cancelled at the deadline', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { receiver, rejections } = observedReceiver({ deadlineMs: 400 })
     let cancelled = false
@@ -357,7 +357,7 @@ describe('refused by form', () => {
   })
 })
 
-describe('a body that is not raw any more', () => {
+describe('a body that is no longer raw', () => {
   test.each(['json', 'text', 'arrayBuffer'] as const)(
     '%s() was called before: 500, with the cause in the log alone',
     async (method) => {
@@ -378,7 +378,7 @@ describe('a body that is not raw any more', () => {
     },
   )
 
-  test('somebody holds the reader of the body', async () => {
+  test('the body is locked by a reader', async () => {
     const { receiver, rejections } = observedReceiver()
     const request = deliveryOf(activity())
     request.body?.getReader()
@@ -405,7 +405,7 @@ describe('a rejection explains itself', () => {
     expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(codes)
   })
 
-  test('a header alone is looked at where it was reason enough', async () => {
+  test('only the header is diagnosed when it was refused', async () => {
     const { receiver, rejections } = observedReceiver()
     const body = JSON.stringify(activity())
     const headers = { [HEADER]: `sha256=${sign(body)}` }
@@ -417,7 +417,7 @@ describe('a rejection explains itself', () => {
     ])
   })
 
-  test('there is nothing to say of other reasons, and nothing of it in a log', async () => {
+  test('diagnose() is empty for other reasons, and absent from logs', async () => {
     const { receiver, rejections } = observedReceiver()
     await receiver.fetch(new Request(ADDRESS))
     await receiver.fetch(deliveryOf(activity(), { secret: 'another' }))
@@ -432,7 +432,7 @@ describe('onHandled', () => {
     vi.useRealTimers()
   })
 
-  test('tells what was handled, how long it waited and ran, and which attempt it was', async () => {
+  test('receives what was handled, how long it waited and how long it ran', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const told: WebhookHandled[] = []
     const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs))
@@ -464,7 +464,7 @@ describe('onHandled', () => {
     ])
   })
 
-  test('names the message that came, whatever the handler writes to its event', async () => {
+  test('names the message as it arrived, whatever the handler writes to its event', async () => {
     const told: WebhookHandled[] = []
     const { receiver, rejections, errors } = observedReceiver({
       onHandled: (handled) => told.push(handled),
@@ -479,7 +479,7 @@ describe('onHandled', () => {
     expect(errors).toMatchObject([{ context: { id: 'm-1' } }])
   })
 
-  test('tells of a handler that gave up when its signal fired', async () => {
+  test('is called for a handler that stopped when its signal fired', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const told: WebhookHandled[] = []
     const { receiver } = observedReceiver({
@@ -510,7 +510,7 @@ describe('onHandled', () => {
     ])
   })
 
-  test('is not told of what was refused, and what it throws changes nothing', async () => {
+  test('is not called for refused requests, and its errors change nothing', async () => {
     const onHandled = vi.fn(() => {
       throw new Error('hook')
     })
@@ -522,8 +522,8 @@ describe('onHandled', () => {
   })
 })
 
-describe('a fault beneath the receiver', () => {
-  test('is answered 500 and told, and nothing rejects', async () => {
+describe('an unexpected error inside the receiver', () => {
+  test('is answered with 500 and reported, and nothing rejects', async () => {
     const body = JSON.stringify(activity())
     const fault = new Error('not implemented')
     // A Request of a polyfill.
@@ -677,7 +677,7 @@ describe('hooks', () => {
       expect(warn.mock.calls).toEqual([[expect.stringContaining(`${stage} failed.`), expect.any(Error)]])
     })
 
-    test('of each kind a minute has one warning, and the next says how many there were', async () => {
+    test('one warning of each kind a minute, and the next one counts the skipped ones', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
       const receiver = silent({ handle: () => Promise.reject(new Error('handler')) })

@@ -59,7 +59,7 @@ describe('time is its own', () => {
     expect(await stateOf(store, 'a')).toBe('claimed')
   })
 
-  test("what is past its time stands in nobody's way: work that comes late is recorded", async () => {
+  test('an expired entry does not block late work: it is recorded', async () => {
     const { store, time } = clockedStore()
     const first = await claimed(store, 'taken over', 100)
     await finish(store, 'forgotten', 200)
@@ -99,7 +99,7 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'a')).toBe('claimed')
   })
 
-  test('finished longest ago, not claimed longest ago', async () => {
+  test('longest ago by completion, not by claim', async () => {
     const { store } = clockedStore(3)
     const slow = await claimed(store, 'slow')
     await finish(store, 'quick')

@@ -9,7 +9,7 @@ function poolAnswering(answer: (text: string) => unknown[]): PgPool {
   return { query, connect: (callback) => callback(undefined, { query }, () => undefined) }
 }
 
-describe('a claim whose holder lets go before it can be looked at', () => {
+describe('a claim whose holder releases it before it is read', () => {
   /** The claims that are answered with no row, and whether the delivery is theirs at last. */
   async function claimAfter(misses: number) {
     let claims = 0
@@ -21,7 +21,7 @@ describe('a claim whose holder lets go before it can be looked at', () => {
     return { answer: await postgresStore(pool).claim('key', 1000), claims: () => claims }
   }
 
-  test.each([0, 1, 2])('is asked for again: %i times', async (misses) => {
+  test.each([0, 1, 2])('is retried: %i times', async (misses) => {
     const { answer, claims } = await claimAfter(misses)
     expect(answer).toEqual({ state: 'claimed', token: expect.any(String) })
     expect(claims()).toBe(misses + 1)
@@ -48,7 +48,7 @@ describe('when it is asked whether the transaction is still open', () => {
     },
   )
 
-  test('a query that failed before is named as the cause that nothing is committed', async () => {
+  test('a query that failed before is the cause of the error', async () => {
     const refused = Object.assign(new Error('current transaction is aborted'), { code: '25P02' })
     const run = runOnce(() => {
       throw refused

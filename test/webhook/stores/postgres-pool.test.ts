@@ -116,8 +116,8 @@ describe.each(clients)('the connections of %s', (_, open) => {
   })
 })
 
-describe('what ends a process is told at its first use', () => {
-  test('not what another copy of the package has told already', async () => {
+describe('a setting that can end the process causes a warning', () => {
+  test('no second warning from another copy of the package', async () => {
     for (const symbol of WARNED) Reflect.set(globalThis, symbol, true)
     await postgresStore(pgPool({ max: 2 }, 0)).runOnce('key', () => 1)
     await postgresStore(pgPool({}, 0)).release('key', 'a token')

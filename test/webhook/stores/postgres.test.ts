@@ -64,7 +64,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         applied,
       }))
 
-      test('an answer to the commit that got lost is settled by the next call', async () => {
+      test('after a lost answer to the commit, the next call tells the outcome', async () => {
         const key = freshKey()
         const lossy: PgPool = {
           query: (text, values) => pool.query(text, values),
@@ -111,14 +111,14 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         expect(uncaught).toEqual([])
       }, 60_000)
 
-      test('tx can not be given back to the pool, where the next one would get into the transaction', async () => {
+      test('tx cannot be released to the pool inside the transaction', async () => {
         const key = freshKey()
         const store = postgresStore(pool, { table })
         await expect(store.runOnce(key, (tx) => tx.release())).rejects.toThrow(/do not release tx/)
         expect((await store.runOnce(key, (tx) => tx.query('SELECT 1').then(({ rows }) => rows.length))).ran).toBe(true)
       })
 
-      test('tx is a client as ever: with callbacks, settings and queries of its own', async () => {
+      test('tx is a full client: with callbacks, settings and query objects', async () => {
         const rows = await postgresStore(pool, { table }).runOnce(freshKey(), async (tx) => {
           expect(tx).toBeInstanceOf(Client)
           const called = await new Promise((resolve, reject) => {
@@ -130,7 +130,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         expect(rows).toEqual({ ran: true, result: [[{ n: 1 }], [[2]]] })
       })
 
-      test('every connection goes back to the pool, a broken one excepted', async () => {
+      test('every connection returns to the pool, except a broken one', async () => {
         const small = new Pool({ connectionString: service.url, max: 1 })
         small.on('error', () => undefined)
         const store = postgresStore(small, { table })
@@ -190,14 +190,14 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       }))
     })
 
-    test('tx has nothing that was not there: an asynchronous function can hand it on', async () => {
+    test('tx is not a thenable: an asynchronous function can return it', async () => {
       const store = postgresStore(sql, { table })
       const handedOn = async (tx: TransactionSql) => tx
       const outcome = await store.runOnce(freshKey(), async (tx) => (await handedOn(tx)) === tx)
       expect(outcome).toEqual({ ran: true, result: true })
     })
 
-    test('savepoints work as ever', async () => {
+    test('savepoints work', async () => {
       const key = freshKey()
       const store = postgresStore(sql, { table })
       const insert = (tx: TransactionSql, text: string) => tx`INSERT INTO ${tx(applied)} (key) VALUES (${text})`
@@ -376,7 +376,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
   describe('prune', () => {
     const own = `${schema}.pruned`
 
-    test('deletes what is past its time, up to the limit, and nothing else', async () => {
+    test('deletes expired rows, up to the limit, and nothing else', async () => {
       await pool.query(postgresSchema(own))
       const store = postgresStore(pool, { table: own, runOnceRetainMs: 1 })
       const kept = postgresStore(pool, { table: own })
@@ -401,7 +401,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       expect(await observe(`SELECT FROM ${own}`)).toHaveLength(3)
     })
 
-    test('a row that somebody holds is left for the next time, instead of waited for', async () => {
+    test('a locked row is skipped', async () => {
       await pool.query(postgresSchema(own))
       const store = postgresStore(pool, { table: own })
       const [held, free] = [freshKey(), freshKey()]
@@ -541,7 +541,7 @@ describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
 )
 
 describe('a connection of pg', () => {
-  test('that fails in the turn in which the pool lends it does not end the process', async () => {
+  test('that fails as soon as it is lent does not end the process', async () => {
     const client = Object.assign(new EventEmitter(), { query: async () => ({ rows: [{}] }) })
     const released: unknown[] = []
     const pool: PgPool = {
@@ -556,7 +556,7 @@ describe('a connection of pg', () => {
     expect(released).toEqual([0])
   })
 
-  test('that can not be had is what runOnce rejects with', async () => {
+  test('that cannot be opened: runOnce rejects with the error', async () => {
     const reason = new Error('timeout exceeded when trying to connect')
     const pool: PgPool = {
       query: () => Promise.reject(reason),
@@ -565,7 +565,7 @@ describe('a connection of pg', () => {
     await expect(postgresStore(pool).runOnce('key', () => expect.unreachable())).rejects.toBe(reason)
   })
 
-  test('that served a transaction is given back to be used', async () => {
+  test('that served a transaction returns to the pool', async () => {
     const released: unknown[] = []
     const client: PgClient = { query: async () => ({ rows: [{}] }) }
     const pool: PgPool = {
@@ -576,7 +576,7 @@ describe('a connection of pg', () => {
     expect(released).toEqual([false])
   })
 
-  test('is lent with all it has, and refuses in the way it was asked in once runOnce is over', async () => {
+  test('is lent with all its members, and refuses queries after runOnce', async () => {
     const client = { query: async () => ({ rows: [{}] }), processID: 7, listenerCount: () => 0 }
     const pool: PgPool = { query: client.query, connect: (callback) => callback(undefined, client, () => undefined) }
     let kept = client as unknown as PoolClient & { processID: number }
@@ -681,7 +681,7 @@ describe('the arguments of postgresStore', () => {
     )
   })
 
-  test('whatever text is given as a table, it is refused or stands in the statement as one quoted name', () => {
+  test('any table name is refused or becomes one quoted name in the statement', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\w.$"' ;-]*$/)), (table) => {
         let statement: string

@@ -74,7 +74,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     }
   })
 
-  test('stores with different prefixes know nothing of each other', async () => {
+  test('stores with different prefixes are separate', async () => {
     const key = freshKey()
     await claimed(redisStore(nodeRedis, { prefix: `${prefix}a:` }), key, 60_000)
     await claimed(redisStore(nodeRedis, { prefix: `${prefix}b:` }), key, 60_000)
@@ -121,7 +121,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     }
   })
 
-  test('a value of something else under the prefix is reported, and left alone', async () => {
+  test('a value of another program under the prefix is reported and kept', async () => {
     for (const [, client] of clients()) {
       const store = redisStore(client, { prefix })
       const text = freshKey()

@@ -81,7 +81,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('a failed query that the function swallowed is not taken for a success', async () => {
+  test('a failed query that the function ignored is not a success', async () => {
     const store = database().open()
     const key = freshKey()
     await expect(
@@ -97,7 +97,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
   })
 
   describe('what the transaction is used for beyond its function', () => {
-    test('tx that was kept is refused once runOnce is over: nothing is written outside of the transaction', async () => {
+    test('a tx that was kept cannot be used after runOnce: nothing is written outside of the transaction', async () => {
       const store = database().open()
       const key = freshKey()
       let kept: Tx | undefined
@@ -320,7 +320,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       }
     })
 
-    test('the store goes on working once the database is there again', async () => {
+    test('the store works again once the database is back', async () => {
       const { store, close } = database().openApart()
       const key = freshKey()
       try {
@@ -357,7 +357,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect((await brief.runOnce(kept, () => 2)).ran).toBe(false)
   })
 
-  test('keys without a place in a text are refused before anything is begun', async () => {
+  test('keys that PostgreSQL cannot store are refused before anything is sent', async () => {
     for (const bad of ['', 'a\0b', '\udc00']) {
       await expect(
         database()

@@ -318,7 +318,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(process.emitWarning).not.toHaveBeenCalled()
     })
 
-    test('never says the secret in an error', () => {
+    test('never shows the secret in an error', () => {
       for (const secret of [
         [SECRET, ''],
         Array(6).fill(SECRET),

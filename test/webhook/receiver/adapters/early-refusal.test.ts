@@ -71,7 +71,7 @@ describe.each(Object.entries(servers))('%s: a header that can not be a signature
     expect(rejections).toHaveLength(1)
   })
 
-  test('is refused where a body of 400 KB is on its way, and the connection is served or closed in order', async () => {
+  test('is refused while a body of 400 KB arrives, and the connection is kept or closed cleanly', async () => {
     const { receiver, handled } = observedReceiver()
     const { socket, received, closed } = await rawConnection(await start(receiver))
     socket.write(`${HEAD}content-length: ${BODY.length}\r\n\r\n`)
@@ -90,7 +90,7 @@ describe.each(Object.entries(servers))('%s: a header that can not be a signature
     expect(handled).toHaveLength(1)
   })
 
-  test('is what a sender hears of who sends 400 KB without looking up, and no reset', async () => {
+  test('a sender of 400 KB receives the answer, not a reset', async () => {
     const { receiver } = observedReceiver()
     const port = await start(receiver)
     for (let sent = 0; sent < 10; sent++) {
@@ -103,7 +103,7 @@ describe.each(Object.entries(servers))('%s: a header that can not be a signature
     }
   })
 
-  test('is what fetch hears of, too', async () => {
+  test('fetch receives it, too', async () => {
     const { receiver, rejections } = observedReceiver()
     const url = `http://127.0.0.1:${await start(receiver)}${PATH}`
     for (let sent = 0; sent < 5; sent++) {

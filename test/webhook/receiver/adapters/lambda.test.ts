@@ -197,7 +197,7 @@ describe('the form of the answer', () => {
 describe('time', () => {
   const SOURCE = 'function URL'
 
-  test('past deadlineMs it goes on waiting: an environment that answered is frozen', async () => {
+  test('it waits past deadlineMs, because the answer freezes the function', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
     const answer = receiver.lambda(eventOf(SOURCE, message()))

@@ -76,7 +76,7 @@ describe('answers', () => {
     expect(rejections).toMatchObject([{ reason: 'malformed_signature' }])
   })
 
-  test('a framework that answered in between is left alone', async () => {
+  test('an answer that a framework sent before is kept', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ handle: () => running.promise })
     const { url, dealtWith } = await serveReceiver(receiver, (_request, response) => {
@@ -160,8 +160,8 @@ describe('size', () => {
   })
 })
 
-describe('senders that go away', () => {
-  test('in the middle of the body: dealt with at once', async () => {
+describe('senders that hang up', () => {
+  test('in the middle of the body: rejected at once', async () => {
     const { receiver, rejections } = observedReceiver()
     const { port, arrived, dealtWith } = await serveReceiver(receiver)
     const { socket } = await rawConnection(port)
@@ -230,7 +230,7 @@ describe('senders that go away', () => {
   })
 })
 
-describe('a header that can not be a signature', () => {
+describe('a header that cannot be a signature', () => {
   test.each<[name: string, headers: Record<string, string>]>([
     ['none', {}],
     ['a prefix', { [HEADER]: `sha256=${'a'.repeat(64)}` }],
@@ -250,7 +250,7 @@ describe('a header that can not be a signature', () => {
   })
 })
 
-describe('a stream that nobody has read', () => {
+describe('an unread stream', () => {
   const message = JSON.stringify(activity({ team: 'Zoë ✓' }))
 
   test.each<[name: string, before: (request: IncomingMessage) => unknown]>([
@@ -273,7 +273,7 @@ describe('a stream that nobody has read', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('and is empty gives way to the bytes that were kept', async () => {
+  test('that is empty: the kept bytes are taken', async () => {
     const { receiver, handled } = observedReceiver()
     const { url } = await serve(async (request, response) => {
       const bare = new PassThrough()
@@ -288,8 +288,8 @@ describe('a stream that nobody has read', () => {
   })
 })
 
-describe('a stream that somebody is reading', () => {
-  test('is waited for, and the bytes they keep are taken', async () => {
+describe('a stream that someone else is reading', () => {
+  test('is waited for, and the kept bytes are taken', async () => {
     const { receiver, handled } = observedReceiver()
     const begun = deferred()
     const { port } = await serveReceiver(receiver, async (request) => {
@@ -310,7 +310,7 @@ describe('a stream that somebody is reading', () => {
   })
 })
 
-describe('a body that somebody read before', () => {
+describe('a body that was read before', () => {
   async function readAll(request: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
@@ -371,7 +371,7 @@ describe('a body that somebody read before', () => {
     expect(handled).toEqual([])
   })
 
-  test('half of it was read: 500, never waited for', async () => {
+  test('half of it was read: 500, without waiting', async () => {
     const { receiver, errors } = observedReceiver()
     const { url } = await serveReceiver(
       receiver,
@@ -387,7 +387,7 @@ describe('a body that somebody read before', () => {
     expect((await post(url, JSON.stringify(activity()))).status).toBe(200)
   })
 
-  test('a req.body that throws when it is looked at is as good as none', async () => {
+  test('a req.body whose getter throws counts as absent', async () => {
     const { receiver } = observedReceiver()
     const { url } = await serveReceiver(receiver, (request) => {
       Object.defineProperty(request, 'body', {
@@ -406,7 +406,7 @@ describe('a body that somebody read before', () => {
   })
 })
 
-describe("a request with somebody's listener of readable, which stops it from flowing", () => {
+describe('a request with a listener of readable, which stops it from flowing', () => {
   test('that reads nothing: the body is read all the same', async () => {
     const { receiver, handled } = observedReceiver()
     const { url } = await serveReceiver(receiver, (request) => request.on('readable', () => {}))
@@ -443,7 +443,7 @@ describe("a request with somebody's listener of readable, which stops it from fl
     await expect.poll(() => received()).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('that reads for itself: both get the body', async () => {
+  test('that reads too: both get the body', async () => {
     const { receiver, handled } = observedReceiver()
     const copies: Buffer[] = []
     const { url } = await serve((request, response) => {
@@ -512,13 +512,13 @@ describe('shutting down', () => {
     return answer
   }
 
-  test('when close() resolves, the answers of those who could finish are out', async () => {
+  test('when close() resolves, the answers of finished handlers are sent', async () => {
     const running = deferred()
     const answer = await closedDuring(60_000, () => running.resolve(), running.promise)
     expect([answer.status, await answer.json()]).toEqual([200, { ok: true, result: 'handled' }])
   })
 
-  test('and so are those of the ones cut off', async () => {
+  test('and those of handlers that were cut off', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const answer = await closedDuring(0, () => void vi.advanceTimersByTimeAsync(1000), new Promise(() => {}))
     expect([answer.status, await answer.json()]).toEqual([503, { ok: false, error: 'unavailable' }])
