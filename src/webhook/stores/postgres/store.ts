@@ -203,7 +203,7 @@ interface HeldRow {
   readonly remaining?: unknown
 }
 
-/** Reads the row of a delivery that somebody holds or has completed. A client may read numbers as text. */
+/** Reads the row of a delivery that is claimed or done. A client may read numbers as text. */
 function heldBy({ state, remaining }: HeldRow): ClaimResult {
   if (state === 'done') return { state }
   const retryMs = Number.parseFloat(String(remaining))
