@@ -1,6 +1,6 @@
 import type { FaultKind } from 'campaign-client/testing'
 
-/** What the page and its server say to each other. Both are built and shipped together, so it has no version. */
+/** What the page and its server send each other. Both are built and shipped together, so there is no version. */
 
 /** A task, quest or challenge of a campaign. */
 export interface ItemView {
@@ -8,7 +8,7 @@ export interface ItemView {
   readonly name: string
   readonly kind: 'task' | 'quest' | 'challenge'
   readonly xp: number
-  /** IDs of what has to be completed before. */
+  /** IDs of the items that must be completed before. */
   readonly deps: readonly string[]
   /** Of a quest: IDs of its tasks. */
   readonly actions?: readonly string[]
@@ -34,16 +34,18 @@ export interface UserRow {
   readonly team: string
   readonly total: number
   readonly rank: number
+  /** Whether other users have the same rank. */
+  readonly isTied: boolean
   readonly completedTasks: number
 }
 
 export interface UserList {
   readonly users: readonly UserRow[]
-  /** How many there are in all that the search fits. */
+  /** Number of users that match the filter. */
   readonly found: number
 }
 
-/** A user with everything the service holds. */
+/** A user with everything that the service holds. */
 export interface UserView extends UserRow {
   readonly alias: string
   readonly wallet: string
@@ -59,28 +61,48 @@ export interface UserView extends UserRow {
   readonly ref_id: string
 }
 
-/** A request in the list. */
+/** A row of the requests: a call to the service, or a task that was completed in the console. */
 export interface RequestRow {
-  readonly number: number
+  /** Number of the request; `console-` and a number for an action of the console. */
+  readonly key: string
+  /** When it arrived, in milliseconds since the epoch. */
   readonly at: number
+  readonly isFromConsole?: boolean
   readonly method: string
   readonly path: string
   readonly operation?: string
+  /** The account, address or code it is about, and the campaign. */
+  readonly subject: string
+  readonly pid: string
   readonly status?: number
   readonly reason?: string
-  readonly fault?: string
+  readonly fault?: FaultKind
+  /** Milliseconds from its arrival to the end of its answer; absent while it is open. */
+  readonly durationMs?: number
+  /** The text that the filter searches, in lower case. */
+  readonly text: string
 }
 
-/** A request with all that is known of it. */
+/** The body of a request or an answer, as far as it is kept. */
+export interface BodyView {
+  readonly text: string
+  /** Size of the whole body. The text is shorter when it was cut. */
+  readonly bytes: number
+  readonly isCut: boolean
+}
+
+/** A request with everything that is kept of it. */
 export interface RequestView extends RequestRow {
+  /** Whether headers and bodies were dropped to limit memory. */
+  readonly isDropped: boolean
   readonly query: Readonly<Record<string, readonly string[]>>
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: unknown
+  readonly body?: BodyView
   readonly authorized: boolean
   readonly handled: boolean
-  readonly answer?: { readonly headers: Readonly<Record<string, string>>; readonly body: string }
-  /** The request as a command for a shell, the token left to its environment. */
-  readonly curl: string
+  readonly answer?: { readonly headers: Readonly<Record<string, string>>; readonly body: BodyView }
+  /** The request as a shell command; absent when its body was cut. */
+  readonly curl?: string
 }
 
 export interface WebhookView {
@@ -88,6 +110,8 @@ export interface WebhookView {
   readonly scope: string
   readonly urls: readonly string[]
   readonly signed: boolean
+  /** It was signed in the seed it was loaded from, and its secret is not known. */
+  readonly isSecretMissing: boolean
   readonly campaigns: readonly string[]
 }
 
@@ -101,21 +125,32 @@ export interface AttemptView {
 
 /** A message on its way to one endpoint. */
 export interface DeliveryRow {
-  /** Its own, since one message goes to several endpoints, and may be sent again. */
+  /** One message has several deliveries: one for each endpoint, and one each time it is sent again. */
   readonly key: string
   /** ID of the message. */
   readonly id: string
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number
+  readonly isFromConsole?: boolean
+  /** Sent by the Test tool, which sends a message once. */
+  readonly isTest?: boolean
+  /** The delivery whose message this one sends again. */
+  readonly redeliveryOf?: string
   readonly hook_id: string
   readonly url: string
-  /** What kind of event it tells of, as far as the payload says. */
+  /** Type of the event, as far as the payload tells. */
   readonly type: string
   readonly user: string
   readonly state: 'pending' | 'delivered' | 'undelivered' | 'dropped'
-  readonly attempts: readonly AttemptView[]
+  /** Number of attempts that have ended. */
+  readonly attempts: number
+  /** HTTP status of the last attempt; absent when the endpoint did not answer. */
+  readonly lastStatus?: number
   readonly nextAttemptAt?: number
 }
 
 export interface DeliveryView extends DeliveryRow {
+  readonly attemptsMade: readonly AttemptView[]
   readonly body: string
   readonly signature?: string
 }
@@ -124,67 +159,72 @@ export interface FaultView {
   readonly key: string
   readonly kind: FaultKind
   readonly on: string
-  /** How many requests it waits for; null for all to come. */
+  /** How many requests are left to meet it; null when it stays on. */
   readonly remaining: number | null
   readonly status?: number
   readonly delayMs?: number
 }
 
 export interface ClockView {
-  /** The time of the service when this was said. */
-  readonly now: number
-  /** How far it is ahead of the machine's. */
+  /** How far the service's clock is ahead of the machine's, in milliseconds. */
   readonly aheadMs: number
-  /** When the next retry of a delivery is due. */
-  readonly nextRetryAt?: number
 }
 
-/** Everything that does not change while the command runs. */
+/** Everything that stays the same while the command runs. */
 export interface Setup {
   readonly version: string
   readonly operations: readonly string[]
-  /** Whether messages to a webhook that is added without a secret are signed. */
+  /** Whether an endpoint that is added without a secret gets the one of the environment. */
   readonly hasSecret: boolean
 }
 
-/** What the page is told as it happens. The first one tells everything; each later one replaces what it names. */
-export interface Update {
+/** What has changed since a revision. A list of rows holds those that are new or changed; other fields are complete. */
+export interface Changes {
+  /** To be sent with the next question. */
+  readonly revision: string
+  /** The rows that the page has are gone. */
+  readonly isAfresh?: boolean
   readonly setup?: Setup
-  /** The list begins anew with these. */
-  readonly afresh?: boolean
   readonly requests?: readonly RequestRow[]
   readonly deliveries?: readonly DeliveryRow[]
   readonly webhooks?: readonly WebhookView[]
   readonly faults?: readonly FaultView[]
   readonly campaigns?: readonly CampaignView[]
-  readonly clock?: ClockView
   /** Rises whenever a user may have changed. */
   readonly usersRevision?: number
+  readonly clock: ClockView
 }
 
-/** What the page asks for, by name. Each is a POST of JSON that is answered with JSON. */
+/** The most rows of requests and of deliveries that are kept, as many as the service remembers. */
+export const MAX_ROWS = 10_000
+
+/** The actions of the page, by name. Each is a POST of JSON that is answered with JSON. */
 export interface Actions {
   listUsers: (request: { pid: string; find: string; limit: number }) => UserList
   readUser: (request: { pid: string; account: string; platform: string }) => UserView
-  readRequest: (request: { number: number }) => RequestView
+  readRequest: (request: { key: string }) => RequestView
   readDelivery: (request: { key: string }) => DeliveryView
   completeTask: (request: { pid: string; account: string; platform: string; aid: string }) => null
   saveWebhook: (request: {
+    /** Of an endpoint that is changed. */
     hook_id?: string
+    /** Of an endpoint that is added. */
+    newId?: string
     urls: readonly string[]
     scope: string
-    /** Absent: as it was. Empty: none. */
+    /** Absent: unchanged. Empty: none. */
     secret?: string
     campaigns: readonly string[]
-  }) => WebhookView
+  }) => Omit<WebhookView, 'isSecretMissing'>
   removeWebhook: (request: { hook_id: string }) => null
   testWebhook: (request: { account: string; hook_id?: string }) => TestResult
-  emit: (request: { kind: string; pid: string; account: string; item: string }) => { id: string; sent: number }
+  emit: (request: { kind: string; pid: string; account: string; item: string }) => { sent: number }
   redeliver: (request: { key: string }) => { key: string }
   addFault: (request: { on: string; kind: string; times: number | null; status?: number; delayMs?: number }) => null
   cancelFault: (request: { key: string }) => null
   advance: (request: { ms?: number; toNextRetry?: boolean }) => null
-  loadSeed: (request: { seed: unknown }) => null
+  resetClock: (request: Record<never, never>) => null
+  loadSeed: (request: { seed: unknown }) => { unsigned: readonly string[] }
   reset: (request: Record<never, never>) => null
 }
 
@@ -200,12 +240,18 @@ export type ActionName = keyof Actions
 export type RequestOfAction<Name extends ActionName> = Parameters<Actions[Name]>[0]
 export type AnswerOfAction<Name extends ActionName> = ReturnType<Actions[Name]>
 
-/** The addresses of the console's own traffic. */
+/** The answer to an action: its data, or an error in words, with the field of the form that it belongs to. */
+export type ActionAnswer<Name extends ActionName> =
+  | { readonly data: AnswerOfAction<Name> }
+  | { readonly error: string; readonly field?: string }
+
+/** The paths of the console's own traffic. */
 export const PATHS = {
   script: '/console/page.js',
   style: '/console/page.css',
   icon: '/console/icon.svg',
-  events: '/console/events',
+  /** With `?since=` and a revision. */
+  changes: '/console/changes',
   seed: '/console/seed.json',
   /** Followed by the name of the action. */
   actions: '/console/do/',

@@ -18,16 +18,17 @@ export interface Locator {
   getByRole(role: string, options?: ByName): Locator
   getByText(text: string | RegExp): Locator
   innerText(): Promise<string>
-  isVisible(): Promise<boolean>
+  isDisabled(): Promise<boolean>
   press(key: string): Promise<void>
   selectOption(value: string): Promise<unknown>
   setInputFiles(file: string): Promise<void>
-  textContent(): Promise<string | null>
+  locator(selector: string): Locator
   waitFor(options?: { state: 'hidden' | 'visible' }): Promise<void>
 }
 
 export interface Page extends Pick<Locator, 'getByLabel' | 'getByRole' | 'getByText'> {
   close(): Promise<void>
+  context(): { newPage(): Promise<Page> }
   evaluate<Result>(script: string): Promise<Result>
   goBack(): Promise<unknown>
   goto(url: string): Promise<unknown>
@@ -37,7 +38,7 @@ export interface Page extends Pick<Locator, 'getByLabel' | 'getByRole' | 'getByT
   on(event: 'pageerror', listener: (error: Error) => void): void
   on(event: 'request', listener: (request: { url(): string }) => void): void
   screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>
-  url(): string
+  title(): Promise<string>
   waitForURL(url: RegExp): Promise<void>
 }
 

@@ -57,11 +57,28 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     })
     const [, url = ''] = await running.until('stdout', /^(http:\S+)\/\n/)
     const client = new CampaignClient({ baseUrl: `${url}/api/v1`, accessToken: 'any', maxRetries: 0 })
-    return { url, client }
+    const stop = async () => {
+      running.child.kill('SIGTERM')
+      await running.ended
+    }
+    return { url, client, stop }
   }
 
-  async function open(url: string, viewport = DESKTOP, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
-    const page = await (await browser.newContext({ viewport, colorScheme })).newPage()
+  /** The messages at the endpoint, as soon as there are so many. */
+  async function arrivals(number: number) {
+    await expect.poll(() => endpoint.arrived.length, { timeout: 30_000 }).toBe(number)
+    return endpoint.arrived
+  }
+
+  /** Opens a page, in the browser window of another one where that is given. */
+  async function open(
+    url: string,
+    viewport = DESKTOP,
+    colorScheme: 'light' | 'dark' = 'light',
+    sibling?: Page,
+  ): Promise<Page> {
+    const context = sibling?.context() ?? (await browser.newContext({ viewport, colorScheme }))
+    const page = await context.newPage()
     pages.push(page)
     const { origin } = new URL(url)
     page.on('console', (message) => {
@@ -84,82 +101,139 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     for (const name of ['Users', 'Requests', 'Webhooks', 'Faults', 'Clock']) {
       expect([name, await heading(page, name).count()]).toEqual([name, 1])
     }
-    const paste = await page.locator('.start pre').innerText()
+    const paste = await page.locator('.start pre').first().innerText()
     expect(paste.split('\n')).toHaveLength(3)
     expect(paste).toContain(`baseUrl: '${url}/api/v1'`)
+    await page.getByText('node try.mjs').waitFor()
     await client.getCampaignInfo({ pid: 'demo' })
     await page.locator('.start').waitFor({ state: 'hidden' })
     await page.getByRole('link', { name: /getCampaignInfo/ }).click()
     await page.waitForURL(/\/requests\/1$/)
+    await expect.poll(() => page.title()).toBe('getCampaignInfo · Requests · campaign-client dev')
     await page.goBack()
     await heading(page, 'Users').waitFor()
   })
 
-  test('the Test tool sends the message it shows, and tells the answer', async () => {
+  test('the Test tool sends the message it shows, tells the answer, and leaves a trace', async () => {
     const { url } = await dev()
-    const page = await open(url)
+    const page = await open(`${url}/webhooks`)
+    await page.getByRole('button', { name: /^Test hook/ }).click()
     const form = page.getByRole('form', { name: 'Test webhook' })
-    await form.getByRole('textbox', { name: 'User ID' }).fill('ada')
+    await page.waitForURL(/test=hook/)
+    // The button of the endpoint has put the cursor into the form.
+    await page.keyboard.type('ada')
     await form.getByRole('button', { name: 'Test' }).click()
     expect(await form.getByLabel('Success').innerText()).toBe('true')
     expect(await form.getByLabel('Status').innerText()).toBe('200')
     expect(await form.getByLabel('Data').innerText()).toBe('thanks')
+    const [message] = await arrivals(1)
     const payload = await form.getByLabel('Payload').innerText()
-    const [message] = endpoint.arrived as [{ body: string; signature: string }]
-    expect(payload).toBe(message.body)
-    expect(verifyWebhook(SECRET, message.body, message.signature)).toBe(true)
+    expect(payload.split('\n').length).toBeGreaterThan(20)
+    expect(JSON.parse(payload)).toEqual(JSON.parse(message?.body ?? ''))
+    expect(verifyWebhook(SECRET, message?.body ?? '', message?.signature)).toBe(true)
+    await page.locator('.deliveries tbody .mark').getByText('console').waitFor()
     await form.getByRole('textbox', { name: 'User ID' }).fill('nobody')
     await form.getByRole('button', { name: 'Test' }).click()
-    await form.getByRole('alert').getByText('There is no user "nobody"').waitFor()
+    await form.locator('.field').getByText('There is no user "nobody"').waitFor()
+    expect(await form.getByLabel('Success').count()).toBe(0)
   })
 
   test('a task is completed by a button, the delivery fails, is retried by the clock, and sent again', async () => {
     endpoint.status = 503
     const { url } = await dev()
     const page = await open(`${url}/users/demo/discord/linus`)
+    await page.getByText('needs connect-wallet').first().waitFor()
+    expect(await page.getByRole('button', { name: 'Complete follow' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Complete connect-wallet' }).click()
     await page.locator('.pane .check.done').first().waitFor()
+    expect(await page.getByRole('button', { name: 'Complete follow' }).isDisabled()).toBe(false)
+    await page.getByRole('link', { name: 'Requests' }).first().click()
+    await page.getByRole('row', { name: /Task completed linus · demo.*console/ }).waitFor()
     await page.getByRole('link', { name: 'Webhooks' }).first().click()
+    await page.getByRole('row', { name: /action_completed linus .*\/hook.* 503 waiting in .* of 5/ }).waitFor()
     await page.getByRole('link', { name: /action_completed/ }).click()
     await page.waitForURL(/\/deliveries\//)
     await page.getByText('<b>down</b>').waitFor()
-    for (const retry of ['1st', '2nd', '3rd', '4th']) {
-      await page.goto(`${url}/clock`)
+    await page.goto(`${url}/clock`)
+    await page.getByRole('link', { name: /action_completed, retry \d of 4/ }).waitFor()
+    while (endpoint.arrived.length < 5) {
+      const before = endpoint.arrived.length
       await page.getByRole('button', { name: 'To the next retry' }).click()
-      await page.getByText('The retry is on its way.').waitFor()
-      expect([retry, endpoint.arrived.length]).toEqual([retry, ['1st', '2nd', '3rd', '4th'].indexOf(retry) + 2])
+      await expect.poll(() => endpoint.arrived.length).toBeGreaterThan(before)
     }
+    await page.getByText('No retry is due.').waitFor()
+    await page.getByRole('button', { name: 'Back to now' }).click()
+    await page.getByText(/· now/).waitFor()
     await page.goto(`${url}/webhooks`)
     await page.getByRole('link', { name: /undelivered/ }).click()
     endpoint.status = 200
     await page.getByRole('button', { name: 'Redeliver' }).click()
-    await page.getByRole('button', { name: 'Same ID again' }).click()
-    await page.getByText('on its way again').waitFor()
-    await expect.poll(() => endpoint.arrived).toHaveLength(7)
+    await page.getByText('The message is on its way again.').waitFor()
+    await page.getByRole('button', { name: 'Send the same ID again' }).click()
+    await arrivals(7)
     expect(new Set(endpoint.arrived.map(({ body }) => body)).size).toBe(1)
   })
 
-  test('a request is shown with the reason of its refusal, found by a filter, and copied as curl', async () => {
+  test('one message to three endpoints reads as one event with three lines', async () => {
+    const { url, client } = await dev([1, 2, 3].flatMap((number) => ['--webhook', `${hook}/${number}`]))
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    await arrivals(3)
+    const page = await open(`${url}/webhooks`)
+    await expect.poll(() => page.getByRole('link', { name: /delivered/ }).count()).toBe(3)
+    expect([await page.locator('tr.first').count(), await page.locator('tr.same').count()]).toEqual([1, 2])
+  })
+
+  test('a request is shown with the reason of its refusal, found by its arguments, and copied as curl', async () => {
     const { url, client } = await dev()
     const award = { address: WALLET, pid: 'demo', id: "it's", xp: 1 }
     await client.rewardWallet(award)
     await client.rewardWallet(award).catch(() => {})
+    await client.getUserProgress({ account: 'linus', platform: 'discord', pid: 'demo' })
     const page = await open(`${url}/requests`)
-    await page.getByRole('searchbox', { name: 'Filter by operation' }).fill('has been used')
-    await page.waitForURL(/find=has/)
+    const rows = page.locator('.requests tbody tr')
+    await expect.poll(() => rows.count()).toBe(3)
+    await page.keyboard.press('/')
+    await page.keyboard.type('linus')
+    await page.waitForURL(/find=linus/)
+    await expect.poll(() => rows.count()).toBe(1)
+    await page.getByRole('searchbox', { name: 'Filter by operation' }).fill('')
+    await page.getByRole('button', { name: 'Refused only' }).click()
+    await page.waitForURL(/show=refused/)
+    await expect.poll(() => rows.count()).toBe(1)
     await page.getByRole('link', { name: /rewardWallet/ }).click()
     await page.getByText('Refused: the reward id "it\'s" has been used before').waitFor()
     await page.locator('summary').getByText('As curl').click()
-    const curl = await page.locator('details[open] code').innerText()
+    const curl = await page.locator('.item > details[open] code').innerText()
     expect(curl).toContain('"id":"it\'\\\'\'s"')
-    expect(curl).toContain('$CAMPAIGN_ACCESS_TOKEN')
+    expect(curl).toContain('CAMPAIGN_ACCESS_TOKEN:-dev}')
     await page.keyboard.press('Escape')
     await page.waitForURL(/\/requests$/)
   })
 
-  test('endpoints are added, changed and removed; an event is sent to them', async () => {
+  test('JSON is folded, and a long value is shortened with its size', async () => {
+    const { url, client } = await dev()
+    const name = 'n'.repeat(200_000)
+    await client.updateUser({ account: 'long', platform: 'discord', pid: 'demo', name })
+    const page = await open(`${url}/requests/1`)
+    await page.getByText('200 kB').first().waitFor()
+    const body = page.locator('.json').first()
+    expect((await body.innerText()).length).toBeLessThan(1000)
+    await body.locator('summary').click()
+    await expect.poll(async () => (await body.innerText()).trim()).toBe('{')
+    for (const place of ['/users', '/users/demo/discord/long', '/requests']) {
+      await page.goto(url + place)
+      await page.locator('tbody tr').first().waitFor()
+      expect([place, (await page.locator('#root').innerText()).length < 10_000]).toEqual([place, true])
+    }
+  })
+
+  test('endpoints are added, changed and removed after a question; errors stand at their field', async () => {
     const { url } = await dev([])
     const page = await open(`${url}/webhooks/new`)
+    await page.getByRole('textbox', { name: 'URL', exact: true }).fill('nonsense')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.locator('.field').getByText('"nonsense" is not a URL.').waitFor()
+    expect(await page.locator('textarea[aria-invalid=true]:focus').count()).toBe(1)
     await page.getByRole('textbox', { name: 'URL', exact: true }).fill(hook)
     await page.getByRole('textbox', { name: 'Hook ID' }).fill('mine')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
@@ -171,28 +245,36 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await form.getByRole('textbox', { name: 'Account' }).fill('ada')
     await form.getByRole('button', { name: 'Send' }).click()
     await page.getByRole('link', { name: /action_completed/ }).waitFor()
-    const [message] = endpoint.arrived as [{ body: string; signature: string }]
-    expect(verifyWebhook(SECRET, message.body, message.signature)).toBe(true)
+    const [message] = await arrivals(1)
+    expect(verifyWebhook(SECRET, message?.body ?? '', message?.signature)).toBe(true)
     await page.getByRole('button', { name: 'Remove mine' }).click()
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('button', { name: 'Remove mine' }).click()
+    await page.getByRole('button', { name: 'Remove it' }).click()
     await page.getByText('No endpoint is registered').waitFor()
   })
 
-  test('a fault is switched on, counted down and cancelled', async () => {
+  test('a fault is switched on, warns in the navigation, is counted down and cancelled', async () => {
     const { url, client } = await dev()
     const page = await open(`${url}/faults`)
     await page.getByLabel('On', { exact: true }).selectOption('getCampaignInfo')
-    await page.getByLabel('HTTP code').fill('503')
-    await page.getByLabel('How often').fill('2')
+    await page.getByLabel('HTTP status').fill('99')
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    await page.locator('.field').getByText('Enter an HTTP status from 200 to 599.').waitFor()
+    await page.getByLabel('HTTP status').fill('503')
+    await page.getByLabel('Number of requests').fill('2')
     await page.getByRole('button', { name: 'Switch on' }).click()
     await page.getByText('2 left').waitFor()
+    await page.getByRole('link', { name: 'Faults 1 switched on' }).waitFor()
     await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 503 })
     await page.getByText('1 left').waitFor()
-    await page.getByRole('button', { name: 'Cancel status on getCampaignInfo' }).click()
+    await page.getByRole('row', { name: /503 getCampaignInfo/ }).waitFor()
+    await page.getByRole('button', { name: 'Cancel error status on getCampaignInfo' }).click()
     await page.getByText('None is switched on').waitFor()
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
   })
 
-  test('the state is loaded from a seed and set back, by keyboard', async () => {
+  test('the state is loaded from a seed and reset, by keyboard', async () => {
     const { url, client } = await dev()
     const seed = join(scratchFolder(), 'seed.json')
     writeFileSync(seed, JSON.stringify({ campaigns: [{ id: 'other', users: [{ account: 'u', platform: 'p' }] }] }))
@@ -201,9 +283,40 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByText('seed.json is loaded').waitFor()
     expect(await client.getCampaignInfo({ pid: 'other' })).toMatchObject({ id: 'other' })
     await page.getByRole('button', { name: 'Reset' }).press('Enter')
-    await page.getByRole('button', { name: 'Forget it all' }).press('Enter')
-    await page.getByText('Everything is as it was').waitFor()
+    await page.getByRole('button', { name: 'Reset everything' }).press('Enter')
+    await page.getByText('The service is back at its start').waitFor()
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
+  })
+
+  test('eight open tabs all show what happens', async () => {
+    const { url, client } = await dev()
+    const page = await open(url)
+    const tabs = [page]
+    for (let number = 2; number <= 8; number++) tabs.push(await open(`${url}/requests`, DESKTOP, 'light', page))
+    await client.getCampaignInfo({ pid: 'demo' })
+    for (const tab of tabs) await tab.getByRole('link', { name: 'getCampaignInfo' }).waitFor()
+  })
+
+  test('stale data is announced when the service is gone, and an unknown address leads back', async () => {
+    const { url, stop } = await dev()
+    const page = await open(`${url}/users/demo/discord/nobody`)
+    await page.getByRole('link', { name: 'Back to the list' }).click()
+    await page.waitForURL(/\/users$/)
+    await stop()
+    await page.getByRole('alert').getByText('The service does not answer').waitFor()
+    // The browser itself reports each question that failed.
+    faults.length = 0
+  })
+
+  test('long lists render the rows in view only, and scroll to their end', async () => {
+    const { url, client } = await dev()
+    for (let number = 1; number <= 400; number++) await client.getCampaignInfo({ pid: 'demo' })
+    const page = await open(`${url}/requests`)
+    await page.getByRole('link', { name: 'Requests 400' }).waitFor()
+    expect(await page.locator('tbody tr').count()).toBeLessThan(150)
+    await page.evaluate("document.getElementById('main').scrollTo(0, 1e6)")
+    await page.locator('tbody a[href="/requests/1"]').waitFor()
+    expect(await page.locator('tbody tr').count()).toBeLessThan(150)
   })
 
   test('what strangers send is text, and does nothing', async () => {
@@ -223,7 +336,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       expect(await page.locator('img[src=x], svg[onload], script:not([src])').count()).toBe(0)
     }
     await page.goto(`${url}/users`)
-    await expect.poll(() => page.locator('.rows').first().innerText()).toContain('\\u202egnp.exe')
+    await expect.poll(() => page.locator('.users').first().innerText()).toContain('\\u202egnp.exe')
   })
 
   test.each([
@@ -235,7 +348,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     endpoint.status = 500
     const { url, client } = await dev()
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
-    await expect.poll(() => endpoint.arrived).toHaveLength(1)
+    await arrivals(1)
     const page = await open(url, viewport, scheme)
     await page.evaluate(axeSource())
     for (const place of [...PLACES, ...MORE_PLACES]) {

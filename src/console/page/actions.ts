@@ -1,8 +1,19 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { type ActionName, type AnswerOfAction, PATHS, type RequestOfAction } from '../protocol.ts'
+import { type ActionAnswer, type ActionName, type AnswerOfAction, PATHS, type RequestOfAction } from '../protocol.ts'
+import { refresh } from './live.ts'
 
-/** Asks the server to do something. @throws Error with a sentence for the reader */
+/** An action that failed, with the field of the form that it belongs to. */
+export class ActionError extends Error {
+  readonly field: string | undefined
+
+  constructor(message: string, field?: string) {
+    super(message)
+    this.field = field
+  }
+}
+
+/** Asks the server for an action. @throws ActionError with a sentence for the user */
 export async function perform<Name extends ActionName>(
   name: Name,
   request: RequestOfAction<Name>,
@@ -12,15 +23,15 @@ export async function perform<Name extends ActionName>(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(request),
   }).catch(() => {
-    throw new Error('The service does not answer. Is `campaign-client dev` still running?')
+    throw new ActionError('The service does not answer. Is campaign-client dev still running?')
   })
-  const answer = (await response.json()) as { data: AnswerOfAction<Name> } | { error: string }
-  if ('error' in answer) throw new Error(answer.error)
+  const answer = (await response.json()) as ActionAnswer<Name>
+  if ('error' in answer) throw new ActionError(answer.error, answer.field)
   return answer.data
 }
 
-/** What the reader is told at the edge of the page. */
-export interface Notice {
+/** A message to the user, in the line at the foot of the page. */
+interface Notice {
   readonly text: string
   readonly isError: boolean
 }
@@ -31,18 +42,18 @@ let hiding: ReturnType<typeof setTimeout> | undefined
 export function tell(text: string, isError = false): void {
   notice.value = { text, isError }
   clearTimeout(hiding)
-  hiding = setTimeout(
-    () => {
-      notice.value = undefined
-    },
-    isError ? 10_000 : 4000,
-  )
+  hiding = setTimeout(dismiss, isError ? 10_000 : 5000)
 }
 
-/** Does something, and tells how it went. Whether it went well. */
+export function dismiss(): void {
+  notice.value = undefined
+}
+
+/** Performs an action of a button, and tells its result. @returns whether it succeeded */
 export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
   try {
     await work()
+    await refresh()
     tell(done)
     return true
   } catch (error) {
@@ -58,7 +69,7 @@ interface Loaded<Value> {
   readonly error?: string
 }
 
-/** The answer of an action, asked for anew when the request or the revision changes. */
+/** The answer of an action, asked for again when the request or the revision changes. */
 export function useAnswer<Name extends ActionName>(
   name: Name,
   request: RequestOfAction<Name>,

@@ -1,37 +1,43 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { PATHS } from '../protocol.ts'
-import { notice } from './actions.ts'
-import { baseUrl } from './base-url.ts'
-import { connected, deliveries, faults, requests } from './live.ts'
-import { CopyButton } from './parts/copy-button.tsx'
+import { dismiss, notice } from './actions.ts'
+import { isConnected, requests, serviceTime } from './live.ts'
+import { Navigation } from './navigation.tsx'
 import { Link } from './parts/link.tsx'
-import { Text } from './parts/text.tsx'
-import { go, pathOf, steps } from './route.ts'
+import { clockTime, Text } from './parts/text.tsx'
+import { go, itemTitle, pathOf, steps } from './route.ts'
 import { Campaign } from './sections/campaign.tsx'
 import { Clock } from './sections/clock.tsx'
-import { Delivery } from './sections/delivery.tsx'
-import { EmitEvent } from './sections/emit-event.tsx'
 import { Faults } from './sections/faults.tsx'
 import { Request } from './sections/request.tsx'
 import { Requests } from './sections/requests.tsx'
 import { Start } from './sections/start.tsx'
-import { State } from './sections/state.tsx'
-import { TestWebhook } from './sections/test-webhook.tsx'
 import { User } from './sections/user.tsx'
 import { Users } from './sections/users.tsx'
-import { WebhookForm } from './sections/webhook-form.tsx'
-import { Webhooks } from './sections/webhooks.tsx'
-import { setTheme, type Theme, theme } from './theme.ts'
+import { Delivery } from './sections/webhooks/delivery.tsx'
+import { TestWebhook } from './sections/webhooks/test-webhook.tsx'
+import { WebhookForm } from './sections/webhooks/webhook-form.tsx'
+import { Webhooks, WebhooksPage } from './sections/webhooks/webhooks.tsx'
 
 export function App() {
+  const path = steps.value.join('/')
+  useEffect(() => {
+    const [section = ''] = steps.value
+    const name = section === '' ? 'Overview' : `${section.charAt(0).toUpperCase()}${section.slice(1)}`
+    document.title = [itemTitle.value, name, 'campaign-client dev'].filter(Boolean).join(' · ')
+  }, [path, itemTitle.value])
+  useEffect(() => {
+    addEventListener('keydown', goToFilter)
+    return () => removeEventListener('keydown', goToFilter)
+  }, [])
   return (
     <>
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Side />
+      <Navigation />
       <main id="main" tabIndex={-1}>
+        <StaleBanner />
         <Place />
       </main>
       <NoticeLine />
@@ -39,85 +45,31 @@ export function App() {
   )
 }
 
-function Side() {
-  const nav = useRef<HTMLElement>(null)
-  const [section] = steps.value
-  // Whether there are counts: they make the line longer.
-  const isCounted = requests.value.length + deliveries.value.length > 0
-  // On a phone the sections stand in a line that is wider than the screen.
-  useEffect(() => {
-    nav.current?.querySelector('.within')?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [section, isCounted])
+/** The key `/` leads to the filter, unless the user is typing. */
+function goToFilter(event: KeyboardEvent): void {
+  const isTyping = event.target instanceof Element && event.target.matches('input, textarea, select')
+  const filter = document.querySelector<HTMLElement>('.filter')
+  if (event.key !== '/' || event.metaKey || event.ctrlKey || isTyping || !filter) return
+  event.preventDefault()
+  filter.focus()
+}
+
+function StaleBanner() {
+  const lostAt = useRef<number>(undefined)
+  if (isConnected.value !== false) {
+    lostAt.current = undefined
+    return null
+  }
+  lostAt.current ??= serviceTime.value
   return (
-    <header class="side">
-      <div class="brand">
-        <h1>
-          <Link to="/">
-            <img src={PATHS.icon} alt="" width={22} height={22} />
-            campaign-client dev
-          </Link>
-        </h1>
-      </div>
-      <nav aria-label="Console" ref={nav}>
-        <NavLink to="/">Overview</NavLink>
-        <NavLink to="/users" also="campaigns">
-          Users
-        </NavLink>
-        <NavLink to="/requests" count={requests.value.length}>
-          Requests
-        </NavLink>
-        <NavLink to="/webhooks" also="deliveries" count={deliveries.value.length}>
-          Webhooks
-        </NavLink>
-        <NavLink to="/faults" count={faults.value.length}>
-          Faults
-        </NavLink>
-        <NavLink to="/clock">Clock</NavLink>
-        <NavLink to="/start">Start</NavLink>
-      </nav>
-      <div class="side-end">
-        <div class="address">
-          <span class={connected.value ? 'live on' : 'live'} role="status">
-            {connected.value ? 'Live' : 'Connecting'}
-          </span>
-          <CopyButton text={baseUrl} label="Copy base URL" />
-          <code>{baseUrl.replace(/^https?:\/\//, '')}</code>
-        </div>
-        <State />
-        <select
-          class="theme"
-          aria-label="Theme"
-          value={theme.value}
-          onChange={({ currentTarget }) => setTheme(currentTarget.value as Theme)}
-        >
-          <option value="system">System theme</option>
-          <option value="light">Light theme</option>
-          <option value="dark">Dark theme</option>
-        </select>
-      </div>
-    </header>
+    <p class="banner" role="alert">
+      <strong>The service does not answer.</strong> This page shows its state of {clockTime(lostAt.current)}. Is
+      campaign-client dev still running?
+    </p>
   )
 }
 
-interface NavLinkProps {
-  readonly to: string
-  /** The first step of other addresses that belong there, too. */
-  readonly also?: string
-  readonly count?: number
-  readonly children: ComponentChildren
-}
-
-function NavLink({ to, also, count = 0, children }: NavLinkProps) {
-  const [section = ''] = steps.value
-  return (
-    <Link to={to} class={section === to.slice(1) || section === also ? 'within' : undefined}>
-      {children}
-      {count > 0 && <span class="count">{count}</span>}
-    </Link>
-  )
-}
-
-/** What the address names. */
+/** The place that the address names. */
 function Place() {
   const [section = '', first, second, third] = steps.value
   switch (section) {
@@ -139,25 +91,24 @@ function Place() {
     case 'requests':
       return (
         <Pair
-          list={<Requests current={Number(first)} />}
-          item={first !== undefined && <Request key={first} number={Number(first)} />}
+          list={<Requests current={first} />}
+          item={first !== undefined && <Request key={first} requestKey={first} />}
         />
       )
     case 'webhooks':
       return (
         <Pair
-          list={
-            <>
-              <Webhooks current={first} />
-              <TestWebhook />
-              <EmitEvent />
-            </>
-          }
+          list={<WebhooksPage current={first} />}
           item={first !== undefined && <WebhookForm hookId={first === 'new' ? undefined : first} key={first} />}
         />
       )
     case 'deliveries':
-      return <Pair list={<Webhooks />} item={first !== undefined && <Delivery key={first} id={first} />} />
+      return (
+        <Pair
+          list={<WebhooksPage current={first} />}
+          item={first !== undefined && <Delivery key={first} deliveryKey={first} />}
+        />
+      )
     case 'faults':
       return <Faults />
     case 'clock':
@@ -183,8 +134,8 @@ function Overview() {
         <div class="column">
           <Users brief />
           <TestWebhook />
-          <Faults />
-          <Clock />
+          <Faults brief />
+          <Clock brief />
         </div>
       </div>
     </>
@@ -221,12 +172,16 @@ function Pair({ list, item }: { list: ComponentChildren; item: ComponentChildren
   )
 }
 
+/** Stands below the content, so that it covers no control. */
 function NoticeLine() {
   return (
     <div class="notices" aria-live="polite">
       {notice.value && (
         <p class={notice.value.isError ? 'notice error' : 'notice'}>
           <Text>{notice.value.text}</Text>
+          <button type="button" class="quiet" aria-label="Dismiss the message" onClick={dismiss}>
+            ✕
+          </button>
         </p>
       )}
     </div>

@@ -1,20 +1,21 @@
 import { computed, signal } from '@preact/signals'
 import {
   type CampaignView,
-  type ClockView,
+  type Changes,
   type DeliveryRow,
   type FaultView,
+  MAX_ROWS,
   PATHS,
   type RequestRow,
   type Setup,
-  type Update,
   type WebhookView,
 } from '../protocol.ts'
 
-/** How many rows the page keeps. The service remembers more. */
-const MAX_ROWS = 2000
+/** The pause between two questions. A connection held open per tab would use up the browser's six per host. */
+const INTERVAL_MS = 500
 
-export const connected = signal(false)
+/** Whether the service answers; undefined until the first answer. */
+export const isConnected = signal<boolean | undefined>(undefined)
 export const setup = signal<Setup | undefined>(undefined)
 /** Newest first. */
 export const requests = signal<readonly RequestRow[]>([])
@@ -23,49 +24,69 @@ export const deliveries = signal<readonly DeliveryRow[]>([])
 export const webhooks = signal<readonly WebhookView[]>([])
 export const faults = signal<readonly FaultView[]>([])
 export const campaigns = signal<readonly CampaignView[]>([])
-export const clock = signal<ClockView | undefined>(undefined)
+export const aheadMs = signal(0)
 export const usersRevision = signal(0)
 
-/** The machine's time, by the second, for what counts down. */
+/** The machine's time, by the second, for countdowns. */
 const machineTime = signal(Date.now())
 setInterval(() => {
   machineTime.value = Date.now()
 }, 1000)
 
 /** The time of the service. */
-export const serviceTime = computed(() => machineTime.value + (clock.value?.aheadMs ?? 0))
+export const serviceTime = computed(() => machineTime.value + aheadMs.value)
 
-/** Follows what the service does. The browser connects again by itself, and is then told everything anew. */
-export function follow(): void {
-  const source = new EventSource(PATHS.events)
-  source.onopen = () => {
-    connected.value = true
-  }
-  source.onerror = () => {
-    connected.value = false
-  }
-  source.onmessage = ({ data }: MessageEvent<string>) => apply(JSON.parse(data) as Update)
+let revision = ''
+let asking: Promise<void> = Promise.resolve()
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Asks for the changes since the last answer, one question after the other. Hidden tabs do not ask. */
+export function refresh(): Promise<void> {
+  clearTimeout(timer)
+  asking = asking.then(ask)
+  return asking
 }
 
-function apply(update: Update): void {
-  if (update.setup) setup.value = update.setup
-  if (update.afresh) {
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void refresh()
+})
+
+async function ask(): Promise<void> {
+  try {
+    const response = await fetch(`${PATHS.changes}?since=${revision}`)
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    apply((await response.json()) as Changes)
+    isConnected.value = true
+  } catch {
+    isConnected.value = false
+  }
+  clearTimeout(timer)
+  if (!document.hidden) timer = setTimeout(refresh, INTERVAL_MS)
+}
+
+function apply(changes: Changes): void {
+  revision = changes.revision
+  if (changes.setup) setup.value = changes.setup
+  if (changes.isAfresh) {
     requests.value = []
     deliveries.value = []
   }
-  if (update.requests) requests.value = [...[...update.requests].reverse(), ...requests.value].slice(0, MAX_ROWS)
-  if (update.deliveries) deliveries.value = merge(deliveries.value, update.deliveries)
-  if (update.webhooks) webhooks.value = update.webhooks
-  if (update.faults) faults.value = update.faults
-  if (update.campaigns) campaigns.value = update.campaigns
-  if (update.clock) {
-    clock.value = update.clock
+  if (changes.requests) requests.value = merge(requests.value, changes.requests)
+  if (changes.deliveries) deliveries.value = merge(deliveries.value, changes.deliveries)
+  if (changes.webhooks) webhooks.value = changes.webhooks
+  if (changes.faults) faults.value = changes.faults
+  if (changes.campaigns) campaigns.value = changes.campaigns
+  // The two clocks are read at different moments: a difference of milliseconds is none.
+  const ahead = changes.clock.aheadMs
+  if (Math.abs(ahead - aheadMs.value) > 500) {
+    aheadMs.value = Math.abs(ahead) > 500 ? ahead : 0
     machineTime.value = Date.now()
   }
-  if (update.usersRevision !== undefined) usersRevision.value = update.usersRevision
+  if (changes.usersRevision !== undefined) usersRevision.value = changes.usersRevision
 }
 
-function merge(known: readonly DeliveryRow[], told: readonly DeliveryRow[]): readonly DeliveryRow[] {
+/** Replaces the rows that have changed, and puts new ones in front. */
+function merge<Row extends { readonly key: string }>(known: readonly Row[], told: readonly Row[]): readonly Row[] {
   const changed = new Map(told.map((row) => [row.key, row]))
   const kept = known.map((row) => {
     const next = changed.get(row.key)

@@ -1,9 +1,9 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { follow } from './live.ts'
+import { refresh } from './live.ts'
 
 const root = document.getElementById('root')
 if (root) {
-  follow()
+  void refresh()
   render(<App />, root)
 }

@@ -1,6 +1,9 @@
 import { computed, signal } from '@preact/signals'
 
-/** Where the reader is: the address of the page, so that every item can be linked to and the browser's back works. */
+/** The address of the service, as this page is reached: the port of a container may differ outside. */
+export const baseUrl = `${location.origin}/api/v1`
+
+/** Where the user is is the address of the page: every item can be linked to, and the browser's back button works. */
 const place = signal(location.pathname + location.search)
 
 addEventListener('popstate', () => {
@@ -14,10 +17,10 @@ export const steps = computed<readonly string[]>(() =>
 
 const parameters = computed(() => new URLSearchParams(place.value.split('?')[1] ?? ''))
 
-/** A filter that stands in the address. */
+/** The value of a filter in the address. */
 export const parameter = (name: string): string => parameters.value.get(name) ?? ''
 
-/** Changes a filter. It replaces the place in the history: nobody wants to go back through every letter. */
+/** Changes a filter in the address. It adds no history entry: the back button skips the letters of a filter. */
 export function setParameter(name: string, value: string): void {
   const next = new URLSearchParams(parameters.value)
   if (value) next.set(name, value)
@@ -31,10 +34,9 @@ export function setParameter(name: string, value: string): void {
 export function go(path: string): void {
   history.pushState(null, '', path)
   place.value = path
-  scrollTo(0, 0)
 }
 
-/** A path of steps, each encoded: ids may hold anything. */
+/** A path of steps, each encoded: IDs may contain any character. */
 export const pathOf = (...parts: readonly (string | number)[]): string =>
   `/${parts.map((part) => encodeURIComponent(String(part))).join('/')}`
 
@@ -45,3 +47,6 @@ function decode(step: string): string {
     return step
   }
 }
+
+/** Name of the item that is open, for the title of the tab. */
+export const itemTitle = signal<string | undefined>(undefined)

@@ -1,17 +1,22 @@
-import type { CampaignService, FaultOptions } from 'campaign-client/testing'
+import type { CampaignService, EntrySnapshot, FaultOptions } from 'campaign-client/testing'
 import * as z from 'zod/mini'
-import type { ActionName, AnswerOfAction } from '../protocol.ts'
-import { toCurl } from './curl.ts'
-import { deliveryRow, type Feed, requestRow } from './feed.ts'
+import { type ActionName, type AnswerOfAction, MAX_ROWS } from '../protocol.ts'
+import { deliveryRow, type Feed } from './feed.ts'
+import { Problem, plainMessage } from './problem.ts'
 import { withSecret } from './seed.ts'
 
-/** What the actions work with. */
+/** The objects that the actions work with. */
 export interface ActionParts {
   readonly service: CampaignService
   readonly feed: Feed
-  /** Moves the clock of the service. */
-  readonly clock: { advance(ms: number): Promise<void>; advanceTo(timeMs: number): Promise<void> }
-  /** The secret of webhooks that are given none. */
+  /** The clock of the service. */
+  readonly clock: {
+    now(): number
+    advance(ms: number): Promise<void>
+    advanceTo(timeMs: number): Promise<void>
+    reset(): void
+  }
+  /** The secret of endpoints that are given none. */
   readonly secret: string | undefined
   /** @throws Error when messages may not go there */
   requireReachable(url: string): void
@@ -20,15 +25,16 @@ export interface ActionParts {
 const text = z.string()
 const key = { pid: text, account: text, platform: text }
 
-/** What each action is asked with. Whoever asks may be anybody on this machine. */
+/** The schema of each action's request: anything on this machine may send one. */
 const REQUESTS = {
-  listUsers: z.object({ pid: text, find: text, limit: z.int().check(z.gte(1), z.lte(1000)) }),
+  listUsers: z.object({ pid: text, find: text, limit: z.int().check(z.gte(1), z.lte(MAX_ROWS)) }),
   readUser: z.object(key),
-  readRequest: z.object({ number: z.int() }),
+  readRequest: z.object({ key: text }),
   readDelivery: z.object({ key: text }),
   completeTask: z.object({ ...key, aid: text }),
   saveWebhook: z.object({
     hook_id: z.optional(text),
+    newId: z.optional(text),
     urls: z.array(text),
     scope: text,
     secret: z.optional(text),
@@ -47,15 +53,14 @@ const REQUESTS = {
   }),
   cancelFault: z.object({ key: text }),
   advance: z.object({ ms: z.optional(z.number()), toNextRetry: z.optional(z.boolean()) }),
+  resetClock: z.object({}),
   loadSeed: z.object({ seed: z.unknown() }),
   reset: z.object({}),
 } satisfies Record<ActionName, z.ZodMiniType>
 
-type Request<Name extends ActionName> = z.infer<(typeof REQUESTS)[Name]>
-
 type Performed = {
   readonly [Name in ActionName]: (
-    request: Request<Name>,
+    request: z.infer<(typeof REQUESTS)[Name]>,
     parts: ActionParts,
   ) => AnswerOfAction<Name> | Promise<AnswerOfAction<Name>>
 }
@@ -63,102 +68,103 @@ type Performed = {
 const ACTIONS: Performed = {
   listUsers: ({ pid, find, limit }, { feed }) => feed.campaigns.list(pid, find, limit),
 
-  readUser({ pid, platform, account }, { feed }) {
-    return feed.campaigns.user(pid, platform, account) ?? gone('There is no such user.')
-  },
+  readUser: ({ pid, platform, account }, { feed }) =>
+    feed.campaigns.user(pid, platform, account) ?? missing('There is no such user.'),
 
-  readRequest({ number }, { feed }) {
-    const { request, answer } = feed.request(number) ?? gone('This request is no longer remembered.')
-    const { query, headers, body, authorized, handled } = request
-    return {
-      ...requestRow(request),
-      query,
-      headers,
-      ...(body !== undefined && { body }),
-      authorized,
-      handled,
-      ...(answer && { answer: { headers: answer.headers, body: answer.body } }),
-      curl: toCurl(request),
-    }
-  },
+  readRequest: ({ key }, { feed }) => feed.request(key) ?? missing('This request is no longer remembered.'),
 
   readDelivery({ key }, { feed }) {
-    const delivery = feed.delivery(key) ?? gone('This delivery is no longer remembered.')
-    const { body, signature } = delivery
-    return { ...deliveryRow(delivery), body, ...(signature !== undefined && { signature }) }
+    const delivery = feed.delivery(key) ?? missing('This delivery is no longer remembered.')
+    const { body, signature, attempts } = delivery
+    return { ...deliveryRow(delivery), body, attemptsMade: attempts, ...(signature !== undefined && { signature }) }
   },
 
-  completeTask(request, { service }) {
-    service.completeTask(request)
+  completeTask(request, { service, feed, clock }) {
+    feed.acting(() => service.completeTask(request))
+    const { account, platform, pid, aid } = request
+    feed.addAction('Task completed', account, pid, { task: aid, account, platform, campaign: pid }, clock.now())
     return null
   },
 
-  saveWebhook({ hook_id, urls, scope, secret: given, campaigns }, { service, secret, requireReachable }) {
-    for (const url of urls) requireReachable(url)
-    const known = service.exportSeed({ secrets: true }).webhooks?.find((webhook) => webhook.hook_id === hook_id)
+  saveWebhook({ hook_id, newId, urls, scope, secret: given, campaigns }, { service, secret, ...parts }) {
+    const webhooks = service.exportSeed({ secrets: true }).webhooks ?? []
+    const known = webhooks.find((webhook) => webhook.hook_id === hook_id)
+    if (hook_id !== undefined && !known) missing('There is no such endpoint any more.')
+    if (newId !== undefined && service.webhooks.some((webhook) => webhook.hook_id === newId)) {
+      throw new Problem(`Another endpoint has the ID "${newId}".`, 'newId')
+    }
+    requireUrls(urls, parts.requireReachable)
+    if (scope === '') throw new Problem('Enter the scope of the messages, user_activity for instance.', 'scope')
+    const unknown = campaigns.find((pid) => !parts.feed.campaigns.has(pid))
+    if (unknown !== undefined) throw new Problem(`There is no campaign "${unknown}".`, 'campaigns')
     const used = given === '' ? undefined : (given ?? (known ? known.secret : secret))
-    const name = hook_id === undefined ? {} : { hook_id }
+    const id = hook_id ?? newId
     return service.registerWebhook({
-      ...name,
-      url: urls,
-      scope,
-      campaigns,
-      ...(used !== undefined && { secret: used }),
+      ...(id !== undefined && { hook_id: id }),
+      ...{ url: urls, scope, campaigns, secret: used, organization: known?.organization },
     })
   },
 
   removeWebhook({ hook_id }, { service }) {
-    if (!service.unregisterWebhook(hook_id)) gone('There is no such endpoint any more.')
+    if (!service.unregisterWebhook(hook_id)) missing('There is no such endpoint any more.')
     return null
   },
 
-  testWebhook({ account, hook_id }, { service, feed }) {
+  async testWebhook({ account, hook_id }, { service, feed, clock }) {
     const webhook = service.webhooks.find((each) => hook_id === undefined || each.hook_id === hook_id)
-    if (!webhook) throw new Error('No endpoint is registered. Add one first.')
-    const [pid] = webhook.campaigns
-    const entry = feed.campaigns.entryOf(account, pid) ?? gone(`There is no user "${account}".`)
-    return service.testWebhook({
-      account,
-      platform: platformOf(entry, account),
-      pid: entry.pid,
-      hook_id: webhook.hook_id,
-    })
+    if (!webhook) throw new Problem('No endpoint is registered. Add one first.')
+    const entry = entryOf(feed, account, webhook.campaigns[0])
+    const at = clock.now()
+    const named = { account, platform: platformOf(entry, account), pid: entry.pid, hook_id: webhook.hook_id }
+    const result = await service.testWebhook(named)
+    feed.addTest(result, webhook.hook_id, webhook.urls[0] ?? '', at)
+    return result
   },
 
   emit({ kind, pid, account, item }, { service, feed }) {
-    const entry = feed.campaigns.entryOf(account, pid) ?? gone(`There is no user "${account}" in the campaign.`)
+    const entry = entryOf(feed, account, pid)
     const subject = { account, platform: platformOf(entry, account), pid }
-    const { id, hook_ids } = service.emit(
-      kind === 'action_completed' ? { kind, ...subject, aid: item } : { kind, ...subject, cid: item },
+    const { hook_ids } = feed.acting(() =>
+      service.emit(kind === 'action_completed' ? { kind, ...subject, aid: item } : { kind, ...subject, cid: item }),
     )
-    return { id, sent: hook_ids.length }
+    return { sent: hook_ids.length }
   },
 
-  redeliver({ key }, { service }) {
-    return { key: service.redeliver(key).deliveryId }
-  },
+  redeliver: ({ key }, { service, feed }) => ({ key: feed.acting(() => service.redeliver(key).deliveryId) }),
 
-  addFault({ on, kind, times, ...more }, { service }) {
-    service.fail({ ...more, on, kind, times: times ?? Number.POSITIVE_INFINITY } as FaultOptions)
+  addFault({ on, kind, times, status, delayMs }, { service }) {
+    if (times !== null && !(Number.isInteger(times) && times >= 1)) {
+      throw new Problem('Enter a whole number of at least 1, or leave it empty for every request.', 'times')
+    }
+    if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599)) {
+      throw new Problem('Enter an HTTP status from 200 to 599.', 'status')
+    }
+    if (delayMs !== undefined && !(delayMs >= 0)) throw new Problem('Enter milliseconds of at least 0.', 'delayMs')
+    const more = { ...(status !== undefined && { status }), ...(delayMs !== undefined && { delayMs }) }
+    service.fail({ on, kind, times: times ?? Number.POSITIVE_INFINITY, ...more } as FaultOptions)
     return null
   },
 
   cancelFault({ key }, { service }) {
-    const fault = service.faults.find(({ id }) => id === key) ?? gone('This fault is used up.')
+    const fault = service.faults.find(({ id }) => id === key) ?? missing('This fault is used up.')
     fault.cancel()
     return null
   },
 
   async advance({ ms, toNextRetry }, { service, clock }) {
     if (!toNextRetry) await clock.advance(ms ?? 0)
-    else if (service.nextRetryAt !== undefined) await clock.advanceTo(service.nextRetryAt)
-    else gone('No retry is waiting.')
+    else await clock.advanceTo(service.nextRetryAt ?? missing('No retry is due.'))
+    return null
+  },
+
+  resetClock(_, { clock }) {
+    clock.reset()
     return null
   },
 
   loadSeed({ seed }, { service, secret }) {
     service.reset(withSecret(seed, secret, service.webhooks))
-    return null
+    return { unsigned: service.webhooks.filter(({ secretMissing }) => secretMissing).map(({ hook_id }) => hook_id) }
   },
 
   reset(_, { service }) {
@@ -167,27 +173,43 @@ const ACTIONS: Performed = {
   },
 }
 
-function gone(message: string): never {
-  throw new Error(message)
+function missing(message: string): never {
+  throw new Problem(message)
 }
 
-const platformOf = (
-  {
-    platform,
-    profiles,
-    ...entry
-  }: { account: string; platform: string; profiles: readonly { account: string; platform: string }[] },
-  account: string,
-): string =>
+function requireUrls(urls: readonly string[], requireReachable: (url: string) => void): void {
+  if (urls.length === 0) throw new Problem('Enter the URL of your endpoint.', 'urls')
+  for (const url of urls) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new Problem(`"${url}" is not a URL. It begins with http:// or https://.`, 'urls')
+    }
+    try {
+      requireReachable(url)
+    } catch (error) {
+      throw new Problem(plainMessage(error), 'urls')
+    }
+  }
+}
+
+/** The entry of an account. The Test tool asks for an ID only, not for a platform. */
+function entryOf(feed: Feed, account: string, pid: string | undefined): EntrySnapshot {
+  if (account === '') throw new Problem('Enter the account of a user.', 'account')
+  const entry = feed.campaigns.entryOf(account, pid)
+  const place = pid === undefined ? '' : ` in the campaign "${pid}"`
+  if (!entry) throw new Problem(`There is no user "${account}"${place}.`, 'account')
+  return entry
+}
+
+const platformOf = ({ platform, profiles, ...entry }: EntrySnapshot, account: string): string =>
   entry.account === account ? platform : (profiles.find((profile) => profile.account === account)?.platform ?? platform)
 
-/** Asks for an action by name, as the page does. @throws Error with a sentence for the reader */
+/** Performs an action by name. @throws Problem in the user's words */
 export async function performAction(name: string, request: unknown, parts: ActionParts): Promise<unknown> {
-  if (!Object.hasOwn(ACTIONS, name)) gone(`There is no action "${name}".`)
+  if (!Object.hasOwn(ACTIONS, name)) missing(`There is no action "${name}".`)
   const checked = REQUESTS[name as ActionName].safeParse(request)
   if (!checked.success) {
     const [issue] = checked.error.issues
-    return gone(`${name}: ${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? 'wrong'}`)
+    return missing(`${name}: ${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? 'wrong'}`)
   }
   // The request has just been read by the action's own schema.
   return (ACTIONS[name as ActionName] as (request: unknown, parts: ActionParts) => unknown)(checked.data, parts)

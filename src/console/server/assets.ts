@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PATHS } from '../protocol.ts'
 
-/** The built page. */
+/** The texts of the built page, which are served from memory. */
 export interface PageAssets {
   readonly script: string
   readonly style: string
@@ -26,9 +26,6 @@ const HTML = `<!doctype html>
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3d4bc7"/><path d="M9 21V11l7 6 7-6v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
-/** The first steps of the addresses that the page knows. */
-const PLACES = new Set(['', 'start', 'users', 'campaigns', 'requests', 'webhooks', 'deliveries', 'faults', 'clock'])
-
 const SECURITY_HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -47,11 +44,11 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // A browser that kept it would show yesterday's service.
+  // A cached page would show the service of an earlier run.
   'cache-control': 'no-store',
 } as const
 
-/** Answers with a text of ours, and the headers that keep a browser from doing anything else with it. */
+/** Answers with a text, and with headers that let a browser load and run nothing else. */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -62,12 +59,13 @@ export function sendText(
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, ...SECURITY_HEADERS, ...headers }).end(text)
 }
 
-/** Answers with a part of the page, where the path names one. Whether it did. */
-export function servePage(path: string, { script, style }: PageAssets, response: ServerResponse): boolean {
+/** The first steps of the page's paths. */
+const PLACES = new Set(['', 'start', 'users', 'campaigns', 'requests', 'webhooks', 'deliveries', 'faults', 'clock'])
+
+/** Answers with a part of the page. For an unknown path that is the page as well, which then leads back. */
+export function servePage(path: string, { script, style }: PageAssets, response: ServerResponse): void {
   if (path === PATHS.script) sendText(response, 200, 'text/javascript', script)
   else if (path === PATHS.style) sendText(response, 200, 'text/css', style)
   else if (path === PATHS.icon) sendText(response, 200, 'image/svg+xml', ICON)
-  else if (PLACES.has(path.split('/')[1] ?? '')) sendText(response, 200, 'text/html', HTML)
-  else return false
-  return true
+  else sendText(response, PLACES.has(path.split('/')[1] ?? '') ? 200 : 404, 'text/html', HTML)
 }

@@ -1,13 +1,14 @@
 import type { CampaignSeed, EntrySnapshot } from 'campaign-client/testing'
 import type { CampaignView, ItemView, UserList, UserRow, UserView } from '../protocol.ts'
+import { shorten } from './request-rows.ts'
 
-/** The campaigns and everybody in them, kept up to date by what the service tells. */
+/** The campaigns and their users, kept up to date by the events of the service. */
 export class Campaigns {
   readonly #campaigns = new Map<string, { readonly seed: CampaignSeed; readonly items: readonly ItemView[] }>()
   readonly #entries = new Map<string, EntrySnapshot>()
   #ranked: ReadonlyMap<string, readonly UserRow[]> | undefined
 
-  /** Begins anew. */
+  /** Replaces everything. */
   reset(campaigns: readonly CampaignSeed[], entries: readonly EntrySnapshot[]): void {
     this.#campaigns.clear()
     this.#entries.clear()
@@ -15,10 +16,14 @@ export class Campaigns {
     this.change(entries)
   }
 
-  /** Takes in entries that are new or not what they were. */
+  /** Takes in entries that are new or have changed. */
   change(entries: readonly EntrySnapshot[]): void {
     for (const entry of entries) this.#entries.set(keyOf(entry.pid, entry.platform, entry.account), entry)
     this.#ranked = undefined
+  }
+
+  has(pid: string): boolean {
+    return this.#campaigns.has(pid)
   }
 
   views(): readonly CampaignView[] {
@@ -29,14 +34,15 @@ export class Campaigns {
     })
   }
 
-  /** Users by rank, of those that a search fits. */
+  /** The users of a campaign that match the filter, by rank. */
   list(pid: string, find: string, limit: number): UserList {
     const wanted = find.trim().toLowerCase()
     const found = this.#rows(pid).filter(
       ({ account, platform, name, team }) =>
         wanted === '' || `${account} ${platform} ${name} ${team}`.toLowerCase().includes(wanted),
     )
-    return { users: found.slice(0, limit), found: found.length }
+    const users = found.slice(0, limit).map((row) => ({ ...row, name: shorten(row.name), team: shorten(row.team) }))
+    return { users, found: found.length }
   }
 
   user(pid: string, platform: string, account: string): UserView | undefined {
@@ -45,7 +51,7 @@ export class Campaigns {
     return entry && row && { ...entry, ...row }
   }
 
-  /** The entry that an account stands for, where a reader says nothing of the platform: the Test tool asks for an ID only. */
+  /** The entry of an account on whatever platform, in a campaign or in any. */
   entryOf(account: string, pid?: string): EntrySnapshot | undefined {
     for (const entry of this.#entries.values()) {
       if (pid !== undefined && entry.pid !== pid) continue
@@ -61,10 +67,10 @@ export class Campaigns {
 
   #rank(): ReadonlyMap<string, readonly UserRow[]> {
     const tasks = new Map([...this.#campaigns].map(([pid, { items }]) => [pid, taskIds(items)]))
-    const byCampaign = new Map<string, (UserRow & { rank: number })[]>()
+    const byCampaign = new Map<string, (UserRow & { rank: number; isTied: boolean })[]>()
     for (const { pid, account, platform, name, team, total, completed } of this.#entries.values()) {
       const completedTasks = completed.filter((id) => tasks.get(pid)?.has(id)).length
-      const row = { pid, account, platform, name, team, total, rank: 1, completedTasks }
+      const row = { pid, account, platform, name, team, total, rank: 1, isTied: false, completedTasks }
       const rows = byCampaign.get(pid)
       if (rows) rows.push(row)
       else byCampaign.set(pid, [row])
@@ -73,7 +79,10 @@ export class Campaigns {
       rows.sort((one, other) => other.total - one.total)
       for (const [index, row] of rows.entries()) {
         const before = rows[index - 1]
-        row.rank = before?.total === row.total ? before.rank : index + 1
+        row.rank = index + 1
+        if (before?.total !== row.total) continue
+        row.rank = before.rank
+        row.isTied = before.isTied = true
       }
     }
     return byCampaign

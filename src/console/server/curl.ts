@@ -1,5 +1,5 @@
-/** What a request has to hold to be written as a command. */
-export interface Replayable {
+/** The parts of a request that are written as a command. */
+interface CurlRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -10,36 +10,32 @@ export interface Replayable {
 const LEFT_OUT =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|accept-language|user-agent|expect|sec-.*)$/
 
-/** The request as a command for bash or zsh, with the token left to its environment. */
-export function toCurl({ method, url, headers, bodyText }: Replayable): string {
+const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** The request as a command for sh. The token comes from the environment; the local service takes any. */
+export function toCurl({ method, url, headers, bodyText }: CurlRequest): string {
   const parts = ['curl']
   if (method !== 'GET') parts.push(`-X ${quote(method)}`)
-  parts.push(quote(url), '-H "Authorization: Bearer $CAMPAIGN_ACCESS_TOKEN"')
+  parts.push(quote(url), `-H "Authorization: Bearer \${CAMPAIGN_ACCESS_TOKEN:-dev}"`)
   for (const [name, value] of Object.entries(headers)) {
-    if (!LEFT_OUT.test(name)) parts.push(`-H ${quote(`${name}: ${value}`)}`)
+    if (!LEFT_OUT.test(name) && !CONTROL.test(value)) parts.push(`-H ${quote(`${name}: ${value}`)}`)
   }
-  if (bodyText !== undefined) parts.push(`--data-raw ${quote(bodyText)}`)
-  return parts.join(' \\\n  ')
+  if (bodyText === undefined) return parts.join(' \\\n  ')
+  // A terminal acts on control characters even within quotes when they are pasted, so printf writes them.
+  if (CONTROL.test(bodyText)) return [`${printf(bodyText)} |`, ...parts, '--data-binary @-'].join(' \\\n  ')
+  return [...parts, `--data-raw ${quote(bodyText)}`].join(' \\\n  ')
 }
 
 const PLAIN = /^[\w/.:@%+=,-]+$/
-const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
-const ESCAPED = /[\\']|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/**
- * One word of a shell. Control characters are spelt out: a terminal acts on them even within quotes when they are pasted,
- * and what follows would run.
- */
-function quote(text: string): string {
-  if (PLAIN.test(text)) return text
-  if (!CONTROL.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
-  return `$'${text.replace(ESCAPED, spell)}'`
+const quote = (text: string): string => (PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+function printf(text: string): string {
+  const format = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('%', '%%')
+    .replaceAll(new RegExp(CONTROL, 'gu'), (character) =>
+      [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
+    )
+  return `printf ${quote(format)}`
 }
-
-function spell(character: string): string {
-  if (character === '\\' || character === "'") return `\\${character}`
-  const code = character.codePointAt(0) ?? 0
-  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
-}
-
-const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')

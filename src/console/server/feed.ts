@@ -1,213 +1,219 @@
-import type {
-  CampaignService,
-  DeliveryRecord,
-  RequestAnsweredEvent,
-  RequestRecord,
-  ServiceEvent,
-} from 'campaign-client/testing'
-import type { DeliveryRow, FaultView, RequestRow, Setup, Update, WebhookView } from '../protocol.ts'
+import { randomUUID } from 'node:crypto'
+import type { CampaignService, DeliveryRecord, ServiceEvent, WebhookRecord } from 'campaign-client/testing'
+import {
+  type Changes,
+  type DeliveryRow,
+  type FaultView,
+  MAX_ROWS,
+  type RequestRow,
+  type RequestView,
+  type Setup,
+  type TestResult,
+  type WebhookView,
+} from '../protocol.ts'
 import { Campaigns } from './campaigns.ts'
-import type { EventStream } from './event-stream.ts'
+import { type Exchange, ExchangeLog } from './exchange-log.ts'
 import { Recent } from './recent.ts'
+import { requestRow, shorten } from './request-rows.ts'
 
-/** The rows that are kept for the page. */
-const MAX_ROWS = 2000
-/** Changes are told together: a thousand calls a second must not be a thousand events. */
-const TOGETHER_MS = 100
-
-interface Changes {
-  afresh: boolean
-  readonly requests: Map<number, RequestRow>
-  readonly deliveries: Map<string, DeliveryRow>
-  webhooks: boolean
-  faults: boolean
-  users: boolean
-  clock: boolean
+export interface FeedOptions {
+  readonly service: CampaignService
+  readonly setup: Setup
+  /** Milliseconds that the service's clock is ahead of the machine's. */
+  readonly aheadMs: () => number
+  /** Calls back with the milliseconds that the request being answered took, once its answer has ended. */
+  readonly onAnswerEnd: (ended: (durationMs: number) => void) => void
 }
 
-const none = (): Changes => ({
-  afresh: false,
-  requests: new Map(),
-  deliveries: new Map(),
-  webhooks: false,
-  faults: false,
-  users: false,
-  clock: false,
-})
+/** A delivery as the service describes it, or a message of the Test tool in the same form. */
+type Delivery = Omit<DeliveryRecord, 'deliveryId'> & Pick<DeliveryRow, 'key' | 'isFromConsole' | 'isTest'>
 
-export type Exchange = Pick<RequestAnsweredEvent, 'request' | 'answer'>
-
-/** What happens in the service, remembered for the page and told to those who watch. */
+/** What happens in the service, kept for the page, which asks for the changes since its last question. */
 export class Feed {
   readonly campaigns = new Campaigns()
-  readonly #service: CampaignService
-  readonly #stream: EventStream
-  readonly #setup: Setup
-  readonly #now: () => number
+  readonly #options: FeedOptions
   readonly #unsubscribe: () => void
-  readonly #requests = new Recent<number, Exchange>(MAX_ROWS)
-  readonly #deliveries = new Recent<string, DeliveryRecord>(MAX_ROWS)
-  #changes = none()
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #usersRevision = 1
+  readonly #requests = new Recent<RequestRow>(MAX_ROWS)
+  readonly #exchanges = new ExchangeLog()
+  readonly #deliveries = new Recent<Delivery>(MAX_ROWS)
+  readonly #madeHere = new Set<string>()
+  /** A page that was told by another process is told everything. */
+  readonly #process = randomUUID()
+  /** Rises with each change; the others are revisions of the last change of their kind. */
+  #revision = 1
+  #start = 1
+  #webhooks = 1
+  #faults = 1
+  #users = 1
+  #isActing = false
+  #actions = 0
 
-  constructor(service: CampaignService, stream: EventStream, setup: Setup, now: () => number) {
-    this.#service = service
-    this.#stream = stream
-    this.#setup = setup
-    this.#now = now
+  constructor(options: FeedOptions) {
+    this.#options = options
     this.#readCampaigns()
-    for (const request of service.requests) this.#requests.set(request.id, { request })
-    for (const delivery of service.deliveries) this.#deliveries.set(delivery.deliveryId, delivery)
-    this.#unsubscribe = service.subscribe((event) => this.#note(event))
+    this.#unsubscribe = options.service.subscribe((event) => this.#note(event))
   }
 
-  /** Everything there is to show. */
-  everything(): Update {
+  /** What has changed since a revision: everything when it is none of this feed, or from before a reset. */
+  changesSince(known: string): Changes {
+    const [process, number] = known.split('.')
+    const isKnown = process === this.#process && Number(number) >= this.#start
+    const since = isKnown ? Number(number) : 0
+    const { service, setup, aheadMs } = this.#options
+    const requests = this.#requests.since(since)
+    const deliveries = this.#deliveries.since(since)
     return {
-      setup: this.#setup,
-      afresh: true,
-      requests: this.#requests.values().map(({ request }) => requestRow(request)),
-      deliveries: this.#deliveries.values().map(deliveryRow),
-      ...this.#rest({ webhooks: true, faults: true, users: true, clock: true }),
+      revision: `${this.#process}.${this.#revision}`,
+      ...(!isKnown && { isAfresh: true, setup }),
+      ...(requests.length > 0 && { requests }),
+      ...(deliveries.length > 0 && { deliveries: deliveries.map(deliveryRow) }),
+      ...(this.#webhooks > since && { webhooks: service.webhooks.map(webhookView) }),
+      ...(this.#faults > since && { faults: service.faults.map(faultView) }),
+      ...(this.#users > since && { campaigns: this.campaigns.views(), usersRevision: this.#users }),
+      clock: { aheadMs: aheadMs() },
     }
   }
 
-  request(id: number): Exchange | undefined {
-    return this.#requests.get(id)
+  request(key: string): RequestView | undefined {
+    const row = this.#requests.get(key)
+    return row && { ...row, ...this.#exchanges.view(key) }
   }
 
-  delivery(id: string): DeliveryRecord | undefined {
-    return this.#deliveries.get(id)
+  delivery(key: string): Delivery | undefined {
+    return this.#deliveries.get(key)
+  }
+
+  /** Marks the deliveries that the work makes as made in the console. */
+  acting<Result>(work: () => Result): Result {
+    this.#isActing = true
+    try {
+      return work()
+    } finally {
+      this.#isActing = false
+    }
+  }
+
+  /** Adds an action of the console to the requests. */
+  addAction(title: string, subject: string, pid: string, given: Readonly<Record<string, string>>, at: number): void {
+    const key = `console-${++this.#actions}`
+    const text = `console ${title} ${Object.values(given).join(' ')}`.toLowerCase()
+    const row = { key, at, isFromConsole: true, method: '', path: '', operation: title, subject, pid, text }
+    const query = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, [value]]))
+    this.#exchanges.add(key, { query, headers: {}, authorized: true, handled: true })
+    this.#requests.set(key, row, ++this.#revision)
+  }
+
+  /** Adds a message of the Test tool to the deliveries. */
+  addTest({ Payload, Status, Success, Data }: TestResult, hook_id: string, url: string, at: number): void {
+    const key = `test-${++this.#actions}`
+    const { id } = JSON.parse(Payload) as { id: string }
+    const ok = Status >= 200 && Status < 300
+    const attempt = { at, ok, ...(Success ? { status: Status, answer: Data } : { error: Data }) }
+    const state = ok ? 'delivered' : 'undelivered'
+    const delivery = { key, id, at, hook_id, url, body: Payload, state, attempts: [attempt] } as const
+    this.#deliveries.set(key, { ...delivery, isFromConsole: true, isTest: true }, ++this.#revision)
   }
 
   close(): void {
     this.#unsubscribe()
-    clearTimeout(this.#timer)
   }
 
   #readCampaigns(): void {
-    this.campaigns.reset(this.#service.exportSeed().campaigns ?? [], this.#service.state.entries)
+    const { service } = this.#options
+    this.campaigns.reset(service.exportSeed().campaigns ?? [], service.state.entries)
   }
 
   #note(event: ServiceEvent): void {
+    const revision = ++this.#revision
     switch (event.kind) {
       case 'request_answered':
-        this.#requests.set(event.request.id, event)
-        this.#changes.requests.set(event.request.id, requestRow(event.request))
-        break
+        this.#addRequest(event)
+        return
       case 'delivery_changed':
-        this.#deliveries.set(event.delivery.deliveryId, event.delivery)
-        this.#changes.deliveries.set(event.delivery.deliveryId, deliveryRow(event.delivery))
-        this.#changes.clock = true
-        break
+        this.#setDelivery(event.delivery)
+        return
       case 'state_changed':
         this.campaigns.change(event.changed.entries)
-        this.#changes.users = true
-        break
+        this.#users = revision
+        return
       case 'webhook_changed':
-        this.#changes.webhooks = true
-        break
+        this.#webhooks = revision
+        return
       case 'fault_changed':
-        this.#changes.faults = true
-        break
-      case 'clock_moved':
-        this.#changes.clock = true
-        break
+        this.#faults = revision
+        return
       case 'reset':
         this.#requests.clear()
+        this.#exchanges.clear()
         this.#deliveries.clear()
+        this.#madeHere.clear()
         this.#readCampaigns()
-        this.#changes = { ...none(), afresh: true, webhooks: true, faults: true, users: true, clock: true }
-        break
-      default:
-        return
+        this.#start = this.#webhooks = this.#faults = this.#users = revision
     }
-    this.#timer ??= setTimeout(() => this.#tell(), TOGETHER_MS)
   }
 
-  #tell(): void {
-    this.#timer = undefined
-    const changes = this.#changes
-    this.#changes = none()
-    if (changes.users) this.#usersRevision++
-    if (this.#stream.isEmpty) return
-    const { afresh, requests, deliveries } = changes
-    this.#stream.tell({
-      ...(afresh && { afresh }),
-      ...(requests.size > 0 && { requests: [...requests.values()] }),
-      ...(deliveries.size > 0 && { deliveries: [...deliveries.values()] }),
-      ...this.#rest(changes),
+  #addRequest(exchange: Exchange): void {
+    const row = requestRow(exchange.request)
+    this.#requests.set(row.key, row, this.#revision)
+    this.#exchanges.addExchange(row.key, exchange)
+    this.#options.onAnswerEnd((durationMs) => {
+      // A reset may have come before the end of the answer.
+      if (this.#requests.get(row.key) === row) {
+        this.#requests.set(row.key, { ...row, durationMs: Math.round(durationMs) }, ++this.#revision)
+      }
     })
   }
 
-  #rest({ webhooks, faults, users, clock }: Pick<Changes, 'webhooks' | 'faults' | 'users' | 'clock'>): Update {
-    return {
-      ...(webhooks && { webhooks: this.#service.webhooks.map(webhookView) }),
-      ...(faults && { faults: this.#service.faults.map(faultView) }),
-      ...(users && { campaigns: this.campaigns.views(), usersRevision: this.#usersRevision }),
-      ...(clock && { clock: this.#clock() }),
-    }
-  }
-
-  #clock(): NonNullable<Update['clock']> {
-    const now = this.#now()
-    const { nextRetryAt } = this.#service
-    return { now, aheadMs: now - Date.now(), ...(nextRetryAt !== undefined && { nextRetryAt }) }
+  #setDelivery({ deliveryId: key, ...delivery }: DeliveryRecord): void {
+    if (this.#isActing) this.#madeHere.add(key)
+    this.#deliveries.set(key, { ...delivery, key, isFromConsole: this.#madeHere.has(key) }, this.#revision)
   }
 }
 
-export const requestRow = ({ id, at, method, path, operation, status, reason, fault }: RequestRecord): RequestRow => ({
-  number: id,
-  at,
-  method,
-  path,
-  ...(operation !== undefined && { operation }),
-  ...(status !== undefined && { status }),
-  ...(reason !== undefined && { reason }),
-  ...(fault !== undefined && { fault }),
-})
-
-export function deliveryRow(record: DeliveryRecord): DeliveryRow {
-  const { deliveryId, id, hook_id, url, body, state, attempts, nextAttemptAt } = record
+export function deliveryRow(delivery: Delivery): DeliveryRow {
+  const { key, id, at, isFromConsole, isTest, redeliveryOf, hook_id, url, body, state, attempts } = delivery
+  const { nextAttemptAt } = delivery
+  const lastStatus = attempts.at(-1)?.status
   return {
-    key: deliveryId,
-    id,
-    hook_id,
-    url,
+    ...{ key, id, at, hook_id, url, state, attempts: attempts.length },
     ...subjectOf(body),
-    state,
-    attempts,
+    ...(isFromConsole && { isFromConsole }),
+    ...(isTest && { isTest }),
+    ...(redeliveryOf !== undefined && { redeliveryOf }),
+    ...(lastStatus !== undefined && { lastStatus }),
     ...(nextAttemptAt !== undefined && { nextAttemptAt }),
   }
 }
 
-/** What a message tells of. It may be of anybody's making. */
+/** The event and the user of a message, as far as its payload tells. */
 function subjectOf(body: string): { type: string; user: string } {
   const { scope, user, event } = JSON.parse(body)
   const type: unknown = typeof event === 'object' && event !== null ? event.type : undefined
   return {
-    type: typeof type === 'string' ? type : typeof scope === 'string' ? scope : 'message',
-    user: typeof user === 'string' ? user : '',
+    type: typeof type === 'string' ? shorten(type) : typeof scope === 'string' ? shorten(scope) : 'message',
+    user: typeof user === 'string' ? shorten(user) : '',
   }
 }
 
-const webhookView = ({ hook_id, scope, urls, signed, campaigns }: WebhookView): WebhookView => ({
+const webhookView = ({
   hook_id,
   scope,
   urls,
   signed,
+  secretMissing = false,
   campaigns,
+}: WebhookRecord): WebhookView => ({
+  ...{ hook_id, scope, urls, signed, campaigns },
+  isSecretMissing: secretMissing,
 })
 
 function faultView({ id, options, remaining }: CampaignService['faults'][number]): FaultView {
   const { kind, on = '*' } = options
-  const times = remaining === Number.POSITIVE_INFINITY ? null : remaining
   return {
     key: id,
     kind,
     on,
-    remaining: times,
+    remaining: remaining === Number.POSITIVE_INFINITY ? null : remaining,
     ...('status' in options && options.status !== undefined && { status: options.status }),
     ...('delayMs' in options && options.delayMs !== undefined && { delayMs: options.delayMs }),
   }

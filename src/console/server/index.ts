@@ -1,11 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CampaignService } from 'campaign-client/testing'
 import { PATHS, type Setup } from '../protocol.ts'
 import { type ActionParts, performAction } from './actions.ts'
 import { type PageAssets, sendText, servePage } from './assets.ts'
-import { EventStream } from './event-stream.ts'
 import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
+import { Problem, plainMessage } from './problem.ts'
 
 export type { PageAssets } from './assets.ts'
 export { withSecret } from './seed.ts'
@@ -13,13 +14,12 @@ export { withSecret } from './seed.ts'
 export interface ConsoleOptions extends Omit<ActionParts, 'feed'> {
   readonly page: PageAssets
   readonly setup: Setup
-  /** Names besides those of loopback that this machine is called by. */
+  /** Host names that this machine may be called by, besides those of loopback. */
   readonly allowedHosts: readonly string[]
-  readonly clock: ActionParts['clock'] & { now(): number }
 }
 
 export interface Console {
-  /** Answers a request to the console, and every one that comes from elsewhere. Those it leaves are the service's. */
+  /** Answers the requests to the console, and refuses those of other sites. The rest (false) is for the service. */
   readonly intercept: (request: IncomingMessage, response: ServerResponse) => boolean
   close(): void
 }
@@ -28,35 +28,45 @@ const API = '/api/'
 /** A seed with thousands of users fits. */
 const MAX_BODY_BYTES = 64_000_000
 
-/** The console of a service, and the guard at the door that both share. */
+/** Creates the console of a service, and the guard that both share. */
 export function createConsole(options: ConsoleOptions): Console {
   const { service, page, setup, clock } = options
   const guard = new Guard(options.allowedHosts)
-  const stream = new EventStream()
-  const feed = new Feed(service, stream, setup, () => clock.now())
+  /** The response to the request that is being answered, and when the request arrived. */
+  const answering = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
+  const feed = new Feed({
+    ...{ service, setup },
+    aheadMs: () => clock.now() - Date.now(),
+    onAnswerEnd(ended) {
+      const current = answering.getStore()
+      current?.response.once('close', () => ended(performance.now() - current.since))
+    },
+  })
   const parts: ActionParts = { ...options, feed }
 
-  async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  async function answer(request: IncomingMessage, response: ServerResponse, path: string, query: string) {
     if (path.startsWith(PATHS.actions)) return act(request, response, path.slice(PATHS.actions.length), parts)
-    if (request.method !== 'GET' && request.method !== 'HEAD') return plain(response, 405, 'This is read by GET.')
-    if (path === PATHS.events) return stream.connect(response, feed.everything())
+    if (request.method !== 'GET' && request.method !== 'HEAD') return plain(response, 405, 'Use GET.')
+    if (path === PATHS.changes) {
+      const changes = feed.changesSince(new URLSearchParams(query).get('since') ?? '')
+      return sendText(response, 200, 'application/json', JSON.stringify(changes))
+    }
     if (path === PATHS.seed) return sendSeed(response, service)
-    if (!servePage(path, page, response)) plain(response, 404, `There is nothing at ${path}.`)
+    servePage(path, page, response)
   }
 
   return {
     intercept(request, response) {
       const refusal = guard.refusal(request)
-      const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+      const [path = '/', query = ''] = (request.url ?? '/').split('?', 2)
       if (refusal !== undefined) plain(response, 403, refusal)
-      else if (path.startsWith(API)) return false
-      else answer(request, response, path).catch(() => response.destroy())
+      else if (path.startsWith(API)) {
+        answering.enterWith({ response, since: performance.now() })
+        return false
+      } else answer(request, response, path, query).catch(() => response.destroy())
       return true
     },
-    close() {
-      feed.close()
-      stream.close()
-    },
+    close: () => feed.close(),
   }
 }
 
@@ -70,27 +80,21 @@ function sendSeed(response: ServerResponse, service: CampaignService): void {
   })
 }
 
-async function act(
-  request: IncomingMessage,
-  response: ServerResponse,
-  name: string,
-  parts: ActionParts,
-): Promise<void> {
+async function act(request: IncomingMessage, response: ServerResponse, name: string, parts: ActionParts) {
   const send = (status: number, body: unknown) => sendText(response, status, 'application/json', JSON.stringify(body))
   if (request.method !== 'POST') return send(405, { error: 'An action is a POST.' })
-  // A form of another page can't send this type without asking first, and is never allowed to.
+  // A form of another site can't send this type, and its scripts must ask first, which is refused.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(415, { error: 'Send JSON.' })
   let asked: unknown
   try {
     asked = JSON.parse(await readText(request))
   } catch {
-    send(400, { error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` })
-    return
+    return send(400, { error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` })
   }
-  // What cannot be done is an answer like any other: a browser would tell another status as a fault of the page.
+  // A refusal is status 200 as well: browsers log any other as an error of the page.
   const answer = await performAction(name, asked, parts).then(
     (data) => ({ data }),
-    (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
+    (error: unknown) => ({ error: plainMessage(error), ...(error instanceof Problem && { field: error.field }) }),
   )
   send(200, answer)
 }

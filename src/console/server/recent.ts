@@ -1,31 +1,31 @@
-/** The latest of what happened, by key: beyond a number, the oldest leave. */
-export class Recent<Key, Value> {
-  readonly #values = new Map<Key, Value>()
+/** The latest values by key, and which of them have changed since a revision. Beyond a limit the oldest are dropped. */
+export class Recent<Value> {
+  readonly #entries = new Map<string, { readonly value: Value; readonly revision: number }>()
   readonly #limit: number
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  set(key: Key, value: Value): void {
-    this.#values.set(key, value)
-    if (this.#values.size <= this.#limit) return
-    for (const oldest of this.#values.keys()) {
-      this.#values.delete(oldest)
+  set(key: string, value: Value, revision: number): void {
+    this.#entries.set(key, { value, revision })
+    if (this.#entries.size <= this.#limit) return
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest)
       return
     }
   }
 
-  get(key: Key): Value | undefined {
-    return this.#values.get(key)
+  get(key: string): Value | undefined {
+    return this.#entries.get(key)?.value
   }
 
-  /** Oldest first. */
-  values(): Value[] {
-    return [...this.#values.values()]
+  /** The values that were set after a revision, oldest key first. */
+  since(revision: number): Value[] {
+    return [...this.#entries.values()].filter((entry) => entry.revision > revision).map(({ value }) => value)
   }
 
   clear(): void {
-    this.#values.clear()
+    this.#entries.clear()
   }
 }

@@ -4,7 +4,7 @@ import { isRecord } from '../../shared/types.ts'
 /**
  * Returns a seed in which signed webhooks have a secret. The service keeps the secrets of the webhooks that are registered.
  *
- * @throws Error with a sentence for the reader when it can be no seed; what is inside it is checked by the service
+ * @throws Error when it is not a JSON object; the service checks the rest
  */
 export function withSecret(
   seed: unknown,

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { tell } from '../actions.ts'
 
-/** Copies a text. Where the browser has no clipboard for us (a page that is not on this machine), it says so. */
+/** Copies a text. Browsers offer no clipboard to pages that are neither local nor served by https. */
 export function CopyButton({ text, label }: { text: string | (() => string); label: string }) {
   const [copied, setCopied] = useState(false)
   const copy = async () => {
@@ -10,7 +10,7 @@ export function CopyButton({ text, label }: { text: string | (() => string); lab
       setCopied(true)
       setTimeout(() => setCopied(false), 1500)
     } catch {
-      tell('The browser did not let us copy. Select the text by hand.', true)
+      tell('The browser does not allow copying here. Select the text by hand.', true)
     }
   }
   return (

@@ -9,11 +9,11 @@ const KINDS = [
 
 interface ItemsByKindProps {
   readonly items: readonly ItemView[]
-  /** One row of a list: a `li` with a key. */
+  /** A row of the list: a `li` with a key. */
   readonly row: (item: ItemView) => ComponentChild
 }
 
-/** What a campaign consists of, a list for each kind that it has. */
+/** The items of a campaign, in a list for each kind. */
 export const ItemsByKind = ({ items, row }: ItemsByKindProps) => (
   <>
     {KINDS.map(([kind, title]) => {

@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
+import { itemTitle } from '../route.ts'
 import { Link } from './link.tsx'
+import { Text } from './text.tsx'
 
 interface PanelProps {
   readonly title: string
-  /** What stands beside the title: a filter, a button. */
+  /** Buttons beside the title. */
   readonly tools?: ComponentChildren
-  /** What stands between the title and the content: filters. */
+  /** Filters below the title. */
   readonly filters?: ComponentChildren
-  /** Where all of it is, when this is only a part. */
+  /** Path of the whole list, when this is a part of it. */
   readonly all?: string | undefined
   readonly children: ComponentChildren
 }
@@ -35,23 +37,29 @@ export function Panel({ title, tools, filters, all, children }: PanelProps) {
   )
 }
 
-/** An item of a list, opened. */
-export function Item({
-  title,
-  back,
-  tools,
-  children,
-}: {
-  title: ComponentChildren
-  back: string
-  tools?: ComponentChildren
-  children: ComponentChildren
-}) {
+interface ItemProps {
+  readonly title: string
+  /** Path of the list it is in. */
+  readonly back: string
+  readonly tools?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+/** An item of a list, opened. Its title is the title of the tab, too. */
+export function Item({ title, back, tools, children }: ItemProps) {
   const id = useId()
+  useEffect(() => {
+    itemTitle.value = title.slice(0, 60)
+    return () => {
+      itemTitle.value = undefined
+    }
+  }, [title])
   return (
     <section class="panel item" aria-labelledby={id}>
       <header class="panel-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          <Text>{title}</Text>
+        </h2>
         <div class="tools">
           {tools}
           <Link to={back} class="close" label="Close">
@@ -64,9 +72,31 @@ export function Item({
   )
 }
 
-/** In the place of a list that is empty. */
+/** In place of an item that is being loaded, or is not there. */
+export const AbsentItem = ({ title, back, error }: Omit<ItemProps, 'children'> & { error: string | undefined }) => (
+  <Item title={title} back={back}>
+    <p class={error === undefined ? 'empty' : 'empty error'} role={error === undefined ? undefined : 'alert'}>
+      {error ?? 'Loading'}
+    </p>
+    {error !== undefined && <Link to={back}>Back to the list</Link>}
+  </Item>
+)
+
+/** In place of an empty list. */
 export const Empty = ({ children }: { children: ComponentChildren }) => <p class="empty">{children}</p>
 
-/** In the place of what could not be loaded, or is being loaded. */
-export const Pending = ({ error }: { error: string | undefined }) =>
-  error === undefined ? <p class="empty">…</p> : <p class="empty error">{error}</p>
+/** Facts in two columns. Those without a value are left out. */
+export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
+  <dl class="facts">
+    {facts
+      .filter(([, value]) => value !== '' && value !== undefined)
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>
+            <Text>{name}</Text>
+          </dt>
+          <dd>{typeof value === 'string' ? <Text>{value}</Text> : value}</dd>
+        </div>
+      ))}
+  </dl>
+)

@@ -1,10 +1,23 @@
 import type { ComponentChildren } from 'preact'
 import { toVisible } from '../../../shared/text/visible-text.ts'
 
-/** Text from a stranger, with what would act on a page or hide in it spelt out. */
-export const Text = ({ children }: { children: string }) => <bdi>{toVisible(children)}</bdi>
+const MAX_SHOWN = 300
 
-/** The name of somebody. Of a wallet's address, the two ends are what people compare. */
+/** Text from outside. Control and direction characters are spelt out, and long text is cut. */
+export const Text = ({ children: text }: { children: string }) => <bdi>{toVisible(cut(text, MAX_SHOWN))}</bdi>
+
+/** A text up to a length; a longer one with its size. */
+export const cut = (text: string, max: number): string =>
+  text.length > max ? `${text.slice(0, max)}… (${size(text.length)})` : text
+
+/** Text in one line that ends with an ellipsis where there is no room, and has its whole in a tooltip. */
+export const OneLine = ({ children: text, class: more = '' }: { children: string; class?: string }) => (
+  <span class={`one-line ${more}`} title={cut(toVisible(text), MAX_SHOWN)}>
+    <Text>{text}</Text>
+  </span>
+)
+
+/** The name of a user. Of a wallet's address, people compare the two ends. */
 export const Name = ({ children }: { children: string }) =>
   WALLET.test(children) ? (
     <span title={children}>
@@ -20,19 +33,26 @@ const WALLET = /^0x[0-9a-f]{40}$/i
 export const Hidden = ({ children }: { children: ComponentChildren }) => <span class="hidden">{children}</span>
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const PRECISE = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+})
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 
 export const clockTime = (ms: number): string => CLOCK.format(ms)
 export const dayOf = (ms: number): string => DAY.format(ms)
 
-/** A point in time: the hour, with the day for those who ask. */
+/** A time of day with milliseconds, which very narrow tables leave out; the day is in the tooltip. */
 export const Time = ({ ms }: { ms: number }) => (
-  <time dateTime={new Date(ms).toISOString()} title={`${DAY.format(ms)}, ${CLOCK.format(ms)}`}>
+  <time dateTime={new Date(ms).toISOString()} title={`${DAY.format(ms)}, ${PRECISE.format(ms)}`}>
     {CLOCK.format(ms)}
+    <span class="fraction">{PRECISE.format(ms).slice(-4)}</span>
   </time>
 )
 
-/** How long, in the largest unit that fits: `5 s`, `1 min`, `1 h 5 min`. */
+/** A span of time in its two largest units: `5 s`, `1 min`, `1 h 5 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   const minutes = Math.floor(seconds / 60)
@@ -44,6 +64,16 @@ export function duration(ms: number): string {
   return `${seconds} s`
 }
 
-/** XP, and whatever else is counted: with thin spaces, as 1 215. */
+/** A number with narrow spaces between thousands: 1 215. */
 export const amount = (value: number): string =>
   value.toLocaleString('en-US', { maximumFractionDigits: 2 }).replaceAll(',', '\u202f')
+
+/** A number with its noun: `1 task`, `2 tasks`. */
+export const count = (value: number, noun: string): string => `${amount(value)} ${noun}${value === 1 ? '' : 's'}`
+
+/** A size in bytes: `812 B`, `4.2 kB`, `1 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  const [value, unit] = bytes < 999_950 ? [bytes / 1000, 'kB'] : [bytes / 1e6, 'MB']
+  return `${Number(value.toFixed(value < 10 ? 1 : 0))} ${unit}`
+}

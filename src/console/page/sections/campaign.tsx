@@ -1,29 +1,25 @@
 import { campaigns } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { ItemsByKind } from '../parts/items-by-kind.tsx'
-import { Item, Pending } from '../parts/panel.tsx'
-import { amount, Text } from '../parts/text.tsx'
+import { AbsentItem, Item } from '../parts/panel.tsx'
+import { amount, count, Text } from '../parts/text.tsx'
 
-/** What a campaign consists of, with the ids that calls want. */
+/** The items of a campaign, with the IDs that calls want. */
 export function Campaign({ pid }: { pid: string }) {
   const campaign = campaigns.value.find((each) => each.pid === pid)
-  if (!campaign) {
-    return (
-      <Item title={<Text>{pid}</Text>} back="/users">
-        <Pending error="There is no such campaign." />
-      </Item>
-    )
-  }
+  if (!campaign) return <AbsentItem title={pid} back="/users" error="There is no such campaign." />
   return (
     <Item
-      title={<Text>{campaign.name}</Text>}
+      title={campaign.name}
       back="/users"
       tools={<CopyButton text={`npx campaign-client types ${pid}`} label="Copy types command" />}
     >
       <p class="line">
-        <code>pid: {campaign.pid}</code>
+        <code>
+          pid: <Text>{campaign.pid}</Text>
+        </code>
         <span class="muted">
-          {campaign.users} joined · {amount(campaign.points)} XP
+          {count(campaign.users, 'user')} · {amount(campaign.points)} XP
         </span>
       </p>
       <ItemsByKind
@@ -31,9 +27,22 @@ export function Campaign({ pid }: { pid: string }) {
         row={(item) => (
           <li class="row" key={item.id}>
             <span class="grow">
-              <Text>{item.name}</Text> <code class="muted">{item.id}</code>
-              {item.actions && <span class="muted"> · {item.actions.join(', ')}</span>}
-              {item.deps.length > 0 && <span class="muted"> · after {item.deps.join(', ')}</span>}
+              <Text>{item.name}</Text>{' '}
+              <code class="muted">
+                <Text>{item.id}</Text>
+              </code>
+              {item.actions && (
+                <span class="muted">
+                  {' '}
+                  · <Text>{item.actions.join(', ')}</Text>
+                </span>
+              )}
+              {item.deps.length > 0 && (
+                <span class="muted">
+                  {' '}
+                  · needs <Text>{item.deps.join(', ')}</Text>
+                </span>
+              )}
             </span>
             <span class="number muted">{amount(item.xp)} XP</span>
           </li>

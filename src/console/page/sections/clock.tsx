@@ -1,7 +1,9 @@
 import { attempt, perform } from '../actions.ts'
-import { clock, serviceTime } from '../live.ts'
-import { Panel } from '../parts/panel.tsx'
-import { clockTime, dayOf, duration } from '../parts/text.tsx'
+import { aheadMs, deliveries, serviceTime } from '../live.ts'
+import { Link } from '../parts/link.tsx'
+import { Empty, Panel } from '../parts/panel.tsx'
+import { clockTime, dayOf, duration, OneLine, Text } from '../parts/text.tsx'
+import { pathOf } from '../route.ts'
 
 const STEPS = [
   ['1 minute', 60_000],
@@ -9,17 +11,19 @@ const STEPS = [
   ['1 day', 86_400_000],
 ] as const
 
-/** The time of the service: it runs, and can be moved forward. */
-export function Clock() {
-  const next = clock.value?.nextRetryAt
-  const ahead = clock.value?.aheadMs ?? 0
+/** The time of the service, which can be moved forward and back to now, and what is due. */
+export function Clock({ brief = false }: { brief?: boolean }) {
+  const now = serviceTime.value
+  const due = deliveries.value
+    .flatMap((row) => (row.nextAttemptAt === undefined ? [] : [{ ...row, dueAt: row.nextAttemptAt }]))
+    .sort((one, other) => one.dueAt - other.dueAt)
+  const [next] = due
   return (
-    <Panel title="Clock">
+    <Panel title="Clock" all={brief ? '/clock' : undefined}>
       <p class="clock">
-        <time dateTime={new Date(serviceTime.value).toISOString()}>{clockTime(serviceTime.value)}</time>
+        <time dateTime={new Date(now).toISOString()}>{clockTime(now)}</time>
         <span class="muted">
-          {dayOf(serviceTime.value)}
-          {ahead > 0 && ` · ${duration(ahead)} ahead`}
+          {dayOf(now)} · {aheadMs.value === 0 ? 'now' : `${duration(aheadMs.value)} ahead of now`}
         </span>
       </p>
       <div class="buttons">
@@ -27,7 +31,7 @@ export function Clock() {
           type="button"
           class="primary"
           disabled={next === undefined}
-          onClick={() => attempt(() => perform('advance', { toNextRetry: true }), 'The retry is on its way.')}
+          onClick={() => attempt(() => perform('advance', { toNextRetry: true }), 'The clock is at the next retry.')}
         >
           To the next retry
         </button>
@@ -35,17 +39,46 @@ export function Clock() {
           <button
             key={ms}
             type="button"
-            onClick={() => attempt(() => perform('advance', { ms }), `It is ${name} later.`)}
+            onClick={() => attempt(() => perform('advance', { ms }), `The clock is ${name} further.`)}
           >
             + {name}
           </button>
         ))}
+        <button
+          type="button"
+          disabled={aheadMs.value === 0}
+          onClick={() => attempt(() => perform('resetClock', {}), 'The clock is back to now.')}
+        >
+          Back to now
+        </button>
       </div>
-      <p class="hint">
-        {next === undefined
-          ? 'No retry is waiting.'
-          : `The next retry is due in ${duration(next - serviceTime.value)}.`}
-      </p>
+      {!brief && <h3 class="minor">Due</h3>}
+      {next === undefined ? (
+        <Empty>No retry is due.</Empty>
+      ) : brief ? (
+        <p class="hint">The next retry is due in {duration(next.dueAt - now)}.</p>
+      ) : (
+        <ol class="rows">
+          {due.slice(0, MAX_DUE).map((row) => (
+            <li class="row due" key={row.key}>
+              <span class="time">
+                {clockTime(row.dueAt)} <span class="muted">in {duration(row.dueAt - now)}</span>
+              </span>
+              <Link to={pathOf('deliveries', row.key)}>
+                <Text>{row.type}</Text>, retry {row.attempts} of 4
+              </Link>
+              <OneLine class="grow muted path">{`${row.user} → ${row.url}`}</OneLine>
+            </li>
+          ))}
+        </ol>
+      )}
+      {!brief && due.length > MAX_DUE && (
+        <p class="more muted">
+          The first {MAX_DUE} of {due.length}
+        </p>
+      )}
     </Panel>
   )
 }
+
+const MAX_DUE = 100

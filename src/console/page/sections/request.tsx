@@ -1,34 +1,35 @@
 import { useAnswer } from '../actions.ts'
+import { requests } from '../live.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
-import { Body, Json } from '../parts/code.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { Item, Pending } from '../parts/panel.tsx'
-import { clockTime, Text } from '../parts/text.tsx'
+import { Body, Code, Json } from '../parts/json.tsx'
+import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
+import { OneLine, Text, Time } from '../parts/text.tsx'
+import { FAULT_KINDS } from './faults.tsx'
 
 /** A request and its answer, with the reason that the answer itself does not tell. */
-export function Request({ number }: { number: number }) {
-  const { value: request, error } = useAnswer('readRequest', { number })
-  if (!request) {
-    return (
-      <Item title={`Request ${number}`} back="/requests">
-        <Pending error={error} />
-      </Item>
-    )
-  }
-  const { operation, method, path, status, reason, fault, query, headers, body, answer } = request
+export function Request({ requestKey: key }: { requestKey: string }) {
+  const live = requests.value.find((row) => row.key === key)
+  const { value: request, error } = useAnswer('readRequest', { key }, live?.durationMs)
+  if (!request) return <AbsentItem title={`Request ${key}`} back="/requests" error={error} />
+  const { operation, method, path, status, reason, fault, query, headers, body, answer, curl, isFromConsole } = request
   return (
     <Item
-      title={<Text>{operation ?? `${method} ${path}`}</Text>}
+      title={operation ?? `${method} ${path}`}
       back="/requests"
-      tools={<CopyButton text={request.curl} label="Copy as curl" />}
+      tools={curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
     >
       <p class="line">
-        <Badge tone={toneOf(status)}>{status ?? 'no answer'}</Badge>
-        <code>
-          {method} <Text>{path}</Text>
+        {isFromConsole ? <Badge>console</Badge> : <Badge tone={toneOf(status)}>{status ?? 'no answer'}</Badge>}
+        <code class="one-line">
+          <OneLine>{`${method} ${path}`}</OneLine>
         </code>
-        <span class="muted">{clockTime(request.at)}</span>
+        <span class="muted">
+          <Time ms={request.at} />
+          {request.durationMs !== undefined && ` · ${request.durationMs} ms`}
+        </span>
       </p>
+      {isFromConsole && <p class="hint">Done by a button of this page, not by a call of your code.</p>}
       {reason && (
         <p class="callout">
           <strong>Refused:</strong> <Text>{reason}</Text>
@@ -36,57 +37,39 @@ export function Request({ number }: { number: number }) {
       )}
       {fault && (
         <p class="callout busy">
-          <strong>A fault was switched on:</strong> {fault}.{' '}
-          {request.handled ? 'The request took effect all the same.' : 'The request took no effect.'}
+          <strong>It met a fault: {FAULT_KINDS[fault][0]}.</strong>{' '}
+          {request.handled ? 'The call took effect.' : 'The call had no effect.'}
         </p>
       )}
-      {!request.authorized && !reason && <p class="callout">The request brought no token that lets it in.</p>}
+      {!request.authorized && !reason && <p class="callout">The request had no token that gives access.</p>}
+      {request.isDropped && <p class="callout">Headers and bodies of this request were dropped to save memory.</p>}
       {Object.keys(query).length > 0 && (
         <>
-          <h3 class="minor">Query</h3>
-          <dl class="facts">
-            {Object.entries(query).map(([name, values]) => (
-              <div key={name}>
-                <dt>
-                  <Text>{name}</Text>
-                </dt>
-                <dd>
-                  <Text>{values.join(', ')}</Text>
-                </dd>
-              </div>
-            ))}
-          </dl>
+          <h3 class="minor">{isFromConsole ? 'Arguments' : 'Query'}</h3>
+          <Facts facts={Object.entries(query).map(([name, values]) => [name, values.join(', ')])} />
         </>
       )}
-      {body !== undefined && (
-        <>
-          <h3 class="minor">Body</h3>
-          {typeof body === 'string' ? <Body text={body} /> : <Json value={body} />}
-        </>
+      {body && <Body title="Body" body={body} />}
+      {answer && <Body title="Answer" body={answer.body} />}
+      {Object.keys(headers).length > 0 && (
+        <details>
+          <summary>Headers</summary>
+          <h3 class="minor">Of the request</h3>
+          <Json value={headers} />
+          {answer && (
+            <>
+              <h3 class="minor">Of the answer</h3>
+              <Json value={answer.headers} />
+            </>
+          )}
+        </details>
       )}
-      {answer && (
-        <>
-          <h3 class="minor">Answer</h3>
-          <Body text={answer.body} />
-        </>
+      {curl !== undefined && (
+        <details>
+          <summary>As curl</summary>
+          <Code>{curl}</Code>
+        </details>
       )}
-      <details>
-        <summary>Headers</summary>
-        <h3 class="minor">Of the request</h3>
-        <Json value={headers} />
-        {answer && (
-          <>
-            <h3 class="minor">Of the answer</h3>
-            <Json value={answer.headers} />
-          </>
-        )}
-      </details>
-      <details>
-        <summary>As curl</summary>
-        <pre class="code">
-          <code>{request.curl}</code>
-        </pre>
-      </details>
     </Item>
   )
 }

@@ -1,93 +1,122 @@
 import type { RequestRow } from '../../protocol.ts'
 import { requests } from '../live.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
-import { SearchField } from '../parts/field.tsx'
+import { type Chip, Chips, chosenChip } from '../parts/chips.tsx'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
-import { Text, Time } from '../parts/text.tsx'
-import { parameter, pathOf, setParameter } from '../route.ts'
+import { SearchField } from '../parts/search-field.tsx'
+import { Name, OneLine, Text, Time } from '../parts/text.tsx'
+import { WindowedRows } from '../parts/windowed-rows.tsx'
+import { parameter, pathOf } from '../route.ts'
+import { FAULT_KINDS } from './faults.tsx'
 
-const LIMIT = 200
+const hasStatus = (first: number) => (row: RequestRow) => Math.floor((row.status ?? 0) / 100) === first
 
-export function Requests({ brief = false, current }: { brief?: boolean; current?: number | undefined }) {
-  const find = brief ? '' : parameter('find')
-  const onlyRefused = !brief && parameter('only') === 'refused'
-  const fitting = requests.value.filter((row) => (!onlyRefused || isRefused(row)) && fits(row, find))
-  const shown = fitting.slice(0, brief ? 8 : LIMIT)
-  const filters = !brief && (
+const CHIPS: readonly Chip<RequestRow>[] = [
+  { value: '', label: 'All', fits: () => true },
+  { value: '2xx', label: '2xx', fits: hasStatus(2) },
+  { value: '4xx', label: '4xx', fits: hasStatus(4) },
+  { value: '5xx', label: '5xx', fits: hasStatus(5) },
+  { value: 'lost', label: 'No answer', fits: ({ status, isFromConsole }) => status === undefined && !isFromConsole },
+  { value: 'refused', label: 'Refused only', fits: ({ reason }) => reason !== undefined },
+  { value: 'fault', label: 'Met a fault', fits: ({ fault }) => fault !== undefined },
+  { value: 'console', label: 'Console', fits: ({ isFromConsole }) => isFromConsole === true },
+]
+
+/** The calls that the service has got, newest first. */
+export function Requests({ brief = false, current }: { brief?: boolean; current?: string | undefined }) {
+  const all = requests.value
+  if (brief) {
+    return (
+      <Panel title="Requests" all="/requests">
+        {all.length === 0 ? (
+          <Empty>None yet. Calls of your code appear here.</Empty>
+        ) : (
+          <RequestTable rows={all.slice(0, 8)} />
+        )}
+      </Panel>
+    )
+  }
+  const find = parameter('find').trim().toLowerCase()
+  const found = find === '' ? all : all.filter(({ text }) => text.includes(find))
+  const shown = found.filter(chosenChip(CHIPS)?.fits ?? (() => true))
+  const filters = (
     <>
-      <SearchField
-        label="Filter by operation, path, code or reason"
-        value={find}
-        onInput={(text) => setParameter('find', text)}
-      />
-      <label class="toggle">
-        <input
-          type="checkbox"
-          checked={onlyRefused}
-          onChange={({ currentTarget }) => setParameter('only', currentTarget.checked ? 'refused' : '')}
-        />
-        Only refused
-      </label>
+      <SearchField label="Filter by operation, argument or reason" />
+      <Chips chips={CHIPS} rows={found} />
     </>
   )
   return (
-    <Panel title="Requests" filters={filters} all={brief ? '/requests' : undefined}>
+    <Panel title="Requests" filters={filters}>
       {shown.length === 0 ? (
-        <Empty>
-          {requests.value.length > 0 ? 'None fits the filter.' : 'None yet. Each call of your code shows up here.'}
-        </Empty>
+        <Empty>{all.length > 0 ? 'No request fits the filter.' : 'None yet. Calls of your code appear here.'}</Empty>
       ) : (
-        <ol class="rows" reversed>
-          {shown.map((row) => (
-            <RequestLine key={row.number} row={row} isCurrent={row.number === current} />
-          ))}
-        </ol>
-      )}
-      {fitting.length > shown.length && !brief && (
-        <p class="more muted">
-          the latest {shown.length} of {fitting.length}
-        </p>
+        <RequestTable rows={shown} current={current} />
       )}
     </Panel>
   )
 }
 
-const isRefused = ({ status, fault }: RequestRow): boolean =>
-  fault !== undefined || status === undefined || status >= 400
+interface RequestTableProps {
+  readonly rows: readonly RequestRow[]
+  readonly current?: string | undefined
+}
 
-const fits = ({ method, path, operation = '', status, reason = '', fault = '' }: RequestRow, find: string): boolean =>
-  `${method} ${path} ${operation} ${status ?? 'lost'} ${reason} ${fault}`
-    .toLowerCase()
-    .includes(find.trim().toLowerCase())
+export const RequestTable = ({ rows, current }: RequestTableProps) => (
+  <table class="requests" aria-rowcount={rows.length + 1}>
+    <thead>
+      <tr>
+        <th class="at">Time</th>
+        <th class="status">Status</th>
+        <th class="operation">Operation</th>
+        <th class="subject">Subject</th>
+        <th class="note">Note</th>
+        <th class="took">Took</th>
+        <th class="mark">Mark</th>
+      </tr>
+    </thead>
+    <WindowedRows rows={rows}>
+      {(row, index) => <RequestLine key={row.key} row={row} index={index} isCurrent={row.key === current} />}
+    </WindowedRows>
+  </table>
+)
 
-function RequestLine({ row, isCurrent }: { row: RequestRow; isCurrent: boolean }) {
+function RequestLine({ row, index, isCurrent }: { row: RequestRow; index: number; isCurrent: boolean }) {
+  const { key, at, status, operation, method, path, subject, pid, reason, fault, durationMs, isFromConsole } = row
   return (
-    <li class={isCurrent ? 'row request current' : 'row request'}>
-      <Link to={pathOf('requests', row.number)} class="row-link">
-        <span class="muted time">
-          <Time ms={row.at} />
-        </span>
-        <Badge tone={toneOf(row.status)}>{row.status ?? 'lost'}</Badge>
-        <span class="grow two-lines">
-          <span>
-            <strong>
-              <Text>{row.operation ?? `${row.method} ${row.path}`}</Text>
-            </strong>{' '}
-            {row.operation && (
-              <span class="muted path">
-                {row.method} <Text>{row.path}</Text>
-              </span>
-            )}
+    <tr class={isCurrent ? 'current' : undefined} aria-rowindex={index + 2}>
+      <td class="at">
+        <Time ms={at} />
+      </td>
+      <td class="status">
+        {isFromConsole ? <Badge tone="good">done</Badge> : <Badge tone={toneOf(status)}>{status ?? 'none'}</Badge>}
+      </td>
+      <td class="operation">
+        <Link to={pathOf('requests', key)} class="opens">
+          <Text>{operation ?? `${method} ${path}`}</Text>
+        </Link>
+      </td>
+      <td class="subject" title={subject}>
+        {subject !== '' && <Name>{subject}</Name>}
+        {pid !== '' && (
+          <span class="muted pid">
+            {subject !== '' && ' · '}
+            <Text>{pid}</Text>
           </span>
-          {row.reason && (
-            <span class="reason">
-              <Text>{row.reason}</Text>
-            </span>
-          )}
-        </span>
-        {row.fault && <Badge tone="busy">{row.fault}</Badge>}
-      </Link>
-    </li>
+        )}
+      </td>
+      <td class="note">
+        {reason !== undefined ? (
+          <OneLine class="needs">{reason}</OneLine>
+        ) : (
+          fault !== undefined && <span class="muted">{FAULT_KINDS[fault][0]}</span>
+        )}
+      </td>
+      <td class="took">{durationMs !== undefined && `${durationMs} ms`}</td>
+      <td class="mark">
+        {fault !== undefined && <Badge tone="busy">fault</Badge>}
+        {isFromConsole && <Badge>console</Badge>}
+      </td>
+    </tr>
   )
 }

@@ -1,9 +1,9 @@
-import { baseUrl } from '../base-url.ts'
 import { campaigns, requests } from '../live.ts'
-import { Code } from '../parts/code.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Code } from '../parts/json.tsx'
+import { baseUrl } from '../route.ts'
 
-/** For those who have just started it: what to paste, and what to try then. */
+/** The first call, for those who have just started the command. */
 export function Start() {
   const pid = campaigns.value[0]?.pid ?? 'demo'
   const lines = [
@@ -19,13 +19,19 @@ export function Start() {
           <CopyButton text={lines} label="Copy the three lines" />
         </div>
       </header>
+      <p>
+        Save these lines as <code>try.mjs</code> in a project with <code>campaign-client</code> installed:
+      </p>
       <Code>{lines}</Code>
+      <p>Run them:</p>
+      <Code>node try.mjs</Code>
       <p class="muted">
         {requests.value.length === 0
-          ? 'Any token will do. This stays here until the first call arrives.'
-          : 'Any token will do. Your calls are arriving.'}{' '}
-        In a shell: <code>export CAMPAIGN_BASE_URL={baseUrl} CAMPAIGN_ACCESS_TOKEN=dev</code>
+          ? 'Any token works. This stays here until the first call arrives.'
+          : 'Any token works. Your calls are arriving.'}
       </p>
+      <p class="muted">For the command and your own scripts, in a shell:</p>
+      <Code>{`export CAMPAIGN_BASE_URL=${baseUrl} CAMPAIGN_ACCESS_TOKEN=dev`}</Code>
     </section>
   )
 }

@@ -1,24 +1,29 @@
 import { useRef } from 'preact/hooks'
 import { PATHS } from '../../protocol.ts'
-import { attempt, perform } from '../actions.ts'
+import { attempt, perform, tell } from '../actions.ts'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
 
-/** What the service holds, kept in a file, taken from one, or set back to the start. */
+/** Saves the state of the service to a file, loads one, or goes back to the start. */
 export function State() {
   const file = useRef<HTMLInputElement>(null)
-  const question = useRef<HTMLDialogElement>(null)
   const load = async () => {
     const input = file.current
     const chosen = input?.files?.[0]
     if (!input || !chosen) return
-    await attempt(async () => perform('loadSeed', { seed: parse(await chosen.text()) }), `${chosen.name} is loaded.`)
+    let unsigned: readonly string[] = []
+    const isLoaded = await attempt(async () => {
+      ;({ unsigned } = await perform('loadSeed', { seed: parse(await chosen.text()) }))
+    }, `${chosen.name} is loaded.`)
+    if (isLoaded && unsigned.length > 0) {
+      tell(
+        `${chosen.name} is loaded without the secret of ${unsigned.join(', ')}. Enter it to sign messages again.`,
+        true,
+      )
+    }
     input.value = ''
   }
-  const reset = () => {
-    question.current?.close()
-    return attempt(() => perform('reset', {}), 'Everything is as it was at the start.')
-  }
   return (
-    <div class="state">
+    <div class="state-actions">
       <a class="button small" href={PATHS.seed} download="campaign-seed.json">
         Save seed
       </a>
@@ -26,21 +31,16 @@ export function State() {
         Load seed
       </button>
       <input ref={file} type="file" accept=".json,application/json" hidden onChange={load} aria-label="Seed file" />
-      <button type="button" class="small" onClick={() => question.current?.showModal()}>
-        Reset
-      </button>
-      <dialog ref={question} aria-labelledby="reset-title">
-        <h2 id="reset-title">Start anew?</h2>
-        <p>Everything that happened since the start is forgotten: progress, awards, deliveries and the log.</p>
-        <div class="buttons">
-          <button type="button" class="danger" onClick={reset}>
-            Forget it all
-          </button>
-          <button type="button" onClick={() => question.current?.close()}>
-            Keep it
-          </button>
-        </div>
-      </dialog>
+      <ConfirmButton
+        label="Reset"
+        class="small"
+        question="Go back to the start?"
+        yes="Reset everything"
+        no="Cancel"
+        onConfirm={() => attempt(() => perform('reset', {}), 'The service is back at its start.')}
+      >
+        Progress, awards, requests, deliveries and faults are removed. The clock goes back to now.
+      </ConfirmButton>
     </div>
   )
 }

@@ -3,42 +3,47 @@ import { attempt, perform, useAnswer } from '../actions.ts'
 import { campaigns, usersRevision } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
 import { ItemsByKind } from '../parts/items-by-kind.tsx'
-import { Item, Pending } from '../parts/panel.tsx'
-import { amount, Name, Text } from '../parts/text.tsx'
+import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
+import { amount, count, Text } from '../parts/text.tsx'
 
-interface Key {
+interface UserProps {
   readonly pid: string
   readonly account: string
   readonly platform: string
 }
 
-/** A user with everything the service holds, and what they have still to do. */
-export function User(key: Key) {
+/** A user with everything that the service holds, and the tasks that are left. */
+export function User(key: UserProps) {
   const { value: user, error } = useAnswer('readUser', key, usersRevision.value)
   const campaign = campaigns.value.find(({ pid }) => pid === key.pid)
-  const back = '/users'
-  if (!user || !campaign) {
-    return (
-      <Item title={<Text>{key.account}</Text>} back={back}>
-        <Pending error={error} />
-      </Item>
-    )
-  }
+  if (!user || !campaign) return <AbsentItem title={key.account} back="/users" error={error} />
   return (
-    <Item title={<Name>{user.name}</Name>} back={back}>
+    <Item title={user.name} back="/users">
       <p class="line muted">
         <Text>{user.account}</Text> on <Text>{user.platform}</Text> in <Text>{campaign.name}</Text>
       </p>
       <dl class="figures">
         <Figure name="Total XP">{amount(user.total)}</Figure>
-        <Figure name="Rank">{user.rank}</Figure>
+        <Figure name="Rank">{user.isTied ? `${user.rank} =` : user.rank}</Figure>
         <Figure name="From tasks">{amount(user.xp)}</Figure>
         <Figure name="Referrals">{amount(user.ref_xp)}</Figure>
         <Figure name="Content">{amount(user.ugc_xp)}</Figure>
         <Figure name="Multiplier">× {user.xp_mul}</Figure>
       </dl>
       <Progress user={user} campaign={campaign} />
-      <Details user={user} />
+      <h3 class="minor">Details</h3>
+      <Facts
+        facts={[
+          ['Team', user.team],
+          ['Alias', user.alias],
+          ['Wallet', user.wallet],
+          ['E-mail', user.email],
+          ['Accounts', user.profiles.map(({ account, platform }) => `${account} on ${platform}`).join(', ')],
+          ['Referred by', user.referrer ?? ''],
+          ['Referral link', user.ref_id],
+          ['Rewards', user.rewards.map(({ id, reward }) => `${id} (${reward})`).join(', ')],
+        ]}
+      />
     </Item>
   )
 }
@@ -65,67 +70,44 @@ function ItemLine({ item, user, done }: { item: ItemView; user: UserView; done: 
   const missing = item.deps.filter((id) => !done.has(id))
   const { pid, account, platform } = user
   const complete = () =>
-    attempt(
-      () => perform('completeTask', { pid, account, platform, aid: item.id }),
-      `${item.id} is completed. Its messages are on their way.`,
-    )
-  const canComplete = item.kind === 'task' && (!isDone || item.recurring === true)
+    attempt(() => perform('completeTask', { pid, account, platform, aid: item.id }), `${item.name} is completed.`)
+  const notes = [
+    item.optional && 'optional',
+    item.recurring && 'counts every time',
+    item.actions && `${item.actions.filter((id) => done.has(id)).length} of ${count(item.actions.length, 'task')}`,
+  ].filter(Boolean)
   return (
     <li class="row">
       <span class={isDone ? 'check done' : 'check'} aria-hidden="true">
         {isDone ? '✓' : ''}
       </span>
       <span class="grow">
-        <Text>{item.name}</Text> <code class="muted">{item.id}</code>
-        {item.optional && <span class="muted"> · optional</span>}
-        {item.recurring && <span class="muted"> · counts every time</span>}
-        {!isDone && missing.length > 0 && <span class="muted"> · after {missing.join(', ')}</span>}
-        {item.actions && (
-          <span class="muted">
+        <Text>{item.name}</Text>{' '}
+        <code class="muted">
+          <Text>{item.id}</Text>
+        </code>
+        {notes.length > 0 && <span class="muted"> · {notes.join(' · ')}</span>}
+        {!isDone && missing.length > 0 && (
+          <span class="needs">
             {' '}
-            · {item.actions.filter((id) => done.has(id)).length} of {item.actions.length} tasks
+            · needs <Text>{missing.join(', ')}</Text>
           </span>
         )}
       </span>
       <span class="number muted">{amount(item.xp)} XP</span>
-      {canComplete ? (
-        <button type="button" class="small" onClick={complete} aria-label={`Complete ${item.id}`}>
+      {item.kind === 'task' && (!isDone || item.recurring) ? (
+        <button
+          type="button"
+          class="small"
+          disabled={missing.length > 0}
+          onClick={complete}
+          aria-label={`Complete ${item.id}`}
+        >
           Complete
         </button>
       ) : (
-        <Badge tone={isDone ? 'good' : 'plain'}>{isDone ? 'completed' : 'none'}</Badge>
+        isDone && <Badge tone="good">completed</Badge>
       )}
     </li>
-  )
-}
-
-function Details({ user }: { user: UserView }) {
-  const profiles = user.profiles.map(({ account, platform }) => `${account} on ${platform}`)
-  const facts: [string, string][] = [
-    ['Team', user.team],
-    ['Alias', user.alias],
-    ['Wallet', user.wallet],
-    ['E-mail', user.email],
-    ['Accounts', profiles.join(', ')],
-    ['Referred by', user.referrer ?? ''],
-    ['Referral link', user.ref_id],
-    ['Rewards', user.rewards.map(({ id, reward }) => `${id} (${reward})`).join(', ')],
-  ]
-  return (
-    <>
-      <h3 class="minor">Details</h3>
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <Text>{value}</Text>
-              </dd>
-            </div>
-          ))}
-      </dl>
-    </>
   )
 }

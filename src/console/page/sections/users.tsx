@@ -1,22 +1,21 @@
-import type { UserRow } from '../../protocol.ts'
+import { type CampaignView, MAX_ROWS, type UserRow } from '../../protocol.ts'
 import { useAnswer } from '../actions.ts'
 import { campaigns, usersRevision } from '../live.ts'
-import { SearchField } from '../parts/field.tsx'
 import { Link } from '../parts/link.tsx'
-import { Empty, Panel, Pending } from '../parts/panel.tsx'
-import { amount, Hidden, Name, Text } from '../parts/text.tsx'
+import { Empty, Panel } from '../parts/panel.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { amount, count, Hidden, Name, Text } from '../parts/text.tsx'
+import { WindowedRows } from '../parts/windowed-rows.tsx'
 import { parameter, pathOf, setParameter } from '../route.ts'
 
-/** Enough to look through; whoever seeks one of thousands types a part of their name. */
-const LIMIT = 100
-
+/** The users of a campaign, by rank. */
 export function Users({ brief = false, current }: { brief?: boolean; current?: string | undefined }) {
   const [first] = campaigns.value
   const wanted = parameter('pid')
   const campaign = campaigns.value.find(({ pid }) => pid === wanted) ?? first
-  const find = brief ? '' : parameter('find')
   const filters = (campaigns.value.length > 1 || !brief) && (
     <>
+      {!brief && <SearchField label="Filter by account, name or team" />}
       {campaigns.value.length > 1 && (
         <select
           aria-label="Campaign"
@@ -30,21 +29,27 @@ export function Users({ brief = false, current }: { brief?: boolean; current?: s
           ))}
         </select>
       )}
-      {!brief && (
-        <SearchField
-          label="Filter by account, name or team"
-          value={find}
-          onInput={(text) => setParameter('find', text)}
-        />
-      )}
     </>
   )
   return (
     <Panel title="Users" filters={filters} all={brief ? '/users' : undefined}>
       {campaign ? (
         <>
-          <CampaignLine pid={campaign.pid} />
-          <UserTable pid={campaign.pid} find={find} limit={brief ? 6 : LIMIT} current={current} />
+          <p class="line">
+            <Link to={pathOf('campaigns', campaign.pid)}>
+              <Text>{campaign.name}</Text>
+            </Link>
+            <span class="muted">
+              {count(numberOf(campaign, 'task'), 'task')} · {count(numberOf(campaign, 'quest'), 'quest')} ·{' '}
+              {amount(campaign.points)} XP
+            </span>
+          </p>
+          <UserTable
+            campaign={campaign}
+            find={brief ? '' : parameter('find')}
+            limit={brief ? 6 : MAX_ROWS}
+            current={current}
+          />
         </>
       ) : (
         <Empty>There is no campaign. Load a seed that has one.</Empty>
@@ -53,85 +58,82 @@ export function Users({ brief = false, current }: { brief?: boolean; current?: s
   )
 }
 
-function CampaignLine({ pid }: { pid: string }) {
-  const campaign = campaigns.value.find((each) => each.pid === pid)
-  if (!campaign) return null
-  const tasks = campaign.items.filter(({ kind }) => kind === 'task').length
-  const quests = campaign.items.filter(({ kind }) => kind === 'quest').length
-  return (
-    <p class="line">
-      <Link to={pathOf('campaigns', pid)}>
-        <Text>{campaign.name}</Text>
-      </Link>
-      <span class="muted">
-        {tasks} tasks · {quests} quests · {amount(campaign.points)} XP
-      </span>
-    </p>
-  )
-}
+const numberOf = ({ items }: CampaignView, wanted: 'task' | 'quest'): number =>
+  items.filter(({ kind }) => kind === wanted).length
 
-interface TableProps {
-  readonly pid: string
+interface UserTableProps {
+  readonly campaign: CampaignView
   readonly find: string
   readonly limit: number
   readonly current: string | undefined
 }
 
-function UserTable({ pid, find, limit, current }: TableProps) {
-  const { value, error } = useAnswer('listUsers', { pid, find, limit }, usersRevision.value)
-  const tasks =
-    campaigns.value.find((each) => each.pid === pid)?.items.filter(({ kind }) => kind === 'task').length ?? 0
-  if (!value) return <Pending error={error} />
-  if (value.found === 0) return <Empty>{find ? 'Nobody fits the filter.' : 'Nobody has joined yet.'}</Empty>
+function UserTable({ campaign, find, limit, current }: UserTableProps) {
+  const { value, error } = useAnswer('listUsers', { pid: campaign.pid, find, limit }, usersRevision.value)
+  if (!value) return <Empty>{error ?? 'Loading'}</Empty>
+  if (value.found === 0) return <Empty>{find ? 'No user fits the filter.' : 'Nobody has joined yet.'}</Empty>
+  const tasks = numberOf(campaign, 'task')
   return (
     <>
-      <ul class="rows">
-        {value.users.map((user) => (
-          <UserLine key={`${user.platform}/${user.account}`} user={user} tasks={tasks} current={current} />
-        ))}
-      </ul>
+      <table class="users" aria-rowcount={value.users.length + 1}>
+        <thead>
+          <tr>
+            <th class="rank">Rank</th>
+            <th class="name">Name</th>
+            <th class="account">Account</th>
+            <th class="team">Team</th>
+            <th class="tasks">Tasks</th>
+            <th class="xp">XP</th>
+          </tr>
+        </thead>
+        <WindowedRows rows={value.users}>
+          {(user, index) => {
+            const to = pathOf('users', user.pid, user.platform, user.account)
+            return <UserLine key={to} user={user} to={to} index={index} tasks={tasks} isCurrent={to === current} />
+          }}
+        </WindowedRows>
+      </table>
       {value.found > value.users.length && (
         <p class="more muted">
-          {value.users.length} of {value.found}, by rank
+          The first {amount(value.users.length)} of {amount(value.found)}, by rank
         </p>
       )}
     </>
   )
 }
 
-function UserLine({ user, tasks, current }: { user: UserRow; tasks: number; current: string | undefined }) {
-  const to = pathOf('users', user.pid, user.platform, user.account)
-  return (
-    <li class={to === current ? 'row current' : 'row'}>
-      <Link to={to} class="row-link">
-        <span class="rank muted" title={`rank ${user.rank}`}>
-          {user.rank}
-        </span>
-        <span class="grow two-lines">
-          <strong>
-            <Name>{user.name}</Name>
-          </strong>
-          <span class="muted small-text">
-            {user.account !== user.name && (
-              <>
-                <Name>{user.account}</Name> ·{' '}
-              </>
-            )}
-            <Text>{user.platform}</Text>
-            {user.team !== '' && (
-              <>
-                {' '}
-                · <Text>{user.team}</Text>
-              </>
-            )}
-          </span>
-        </span>
-        <progress value={user.completedTasks} max={Math.max(tasks, 1)} aria-label="Tasks completed" />
-        <span class="number">
-          {amount(user.total)}
-          <Hidden> XP</Hidden>
-        </span>
-      </Link>
-    </li>
-  )
+interface UserLineProps {
+  readonly user: UserRow
+  readonly to: string
+  readonly index: number
+  readonly tasks: number
+  readonly isCurrent: boolean
 }
+
+const UserLine = ({ user, to, index, tasks, isCurrent }: UserLineProps) => (
+  <tr class={isCurrent ? 'current' : undefined} aria-rowindex={index + 2}>
+    <td class="rank muted" title={user.isTied ? 'Other users have the same rank' : undefined}>
+      {user.rank}
+      {user.isTied && ' ='}
+      {user.isTied && <Hidden> (shared)</Hidden>}
+    </td>
+    <td class="name">
+      <Link to={to} class="opens">
+        <Name>{user.name}</Name>
+      </Link>
+    </td>
+    <td class="account muted">
+      <Name>{user.account}</Name> · <Text>{user.platform}</Text>
+    </td>
+    <td class="team muted">
+      <Text>{user.team}</Text>
+    </td>
+    <td class="tasks">
+      {user.completedTasks} of {tasks}
+    </td>
+    <td class="xp">
+      {amount(user.total)}
+      <Hidden> XP</Hidden>
+    </td>
+  </tr>
+)

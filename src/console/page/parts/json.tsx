@@ -1,0 +1,141 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { toVisible } from '../../../shared/text/visible-text.ts'
+import type { BodyView } from '../../protocol.ts'
+import { CopyButton } from './copy-button.tsx'
+import { amount, cut, size } from './text.tsx'
+
+const MAX_STRING = 200
+/** Longer strings are never shown whole: browsers are slow with them. */
+const MAX_WHOLE_STRING = 10_000
+const MAX_TEXT = 20_000
+const PAGE = 100
+/** Deeper objects and lists begin folded. */
+const OPEN_LEVELS = 6
+
+/** A JSON value from outside, to be folded. While all is open, its text is JSON. */
+export const Json = ({ value }: { value: unknown }) => (
+  <div class="code json">
+    <Node value={value} level={0} />
+  </div>
+)
+
+interface NodeProps {
+  readonly name?: string
+  readonly value: unknown
+  readonly level: number
+  /** What follows the value: a comma, unless it is the last. */
+  readonly end?: string
+}
+
+function Node({ name, value, level, end = '' }: NodeProps) {
+  const key = name !== undefined && (
+    <>
+      <span class="key">{toVisible(cut(JSON.stringify(name), MAX_STRING))}</span>
+      {': '}
+    </>
+  )
+  if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
+    return <Branch label={key} value={value} level={level} end={end} />
+  }
+  return (
+    <div>
+      {key}
+      <Leaf value={value} />
+      {end}
+    </div>
+  )
+}
+
+interface BranchProps extends Omit<NodeProps, 'name'> {
+  readonly label: ComponentChildren
+  readonly value: object
+}
+
+function Branch({ label, value, level, end }: BranchProps) {
+  const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
+  const [shown, setShown] = useState(PAGE)
+  const isList = Array.isArray(value)
+  const entries = Object.entries(value)
+  const [start, stop] = isList ? '[]' : '{}'
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary data-rest={`… ${amount(entries.length)} ${stop}`}>
+        {label}
+        {start}
+      </summary>
+      {isOpen && (
+        <>
+          <div class="children">
+            {entries.slice(0, shown).map(([name, child], index) => (
+              <Node
+                key={name}
+                {...(!isList && { name })}
+                value={child}
+                level={level + 1}
+                end={index < entries.length - 1 ? ',' : ''}
+              />
+            ))}
+            {entries.length > shown && (
+              <button type="button" class="quiet" onClick={() => setShown(shown + 10 * PAGE)}>
+                Show more of {amount(entries.length)}
+              </button>
+            )}
+          </div>
+          {stop}
+          {end}
+        </>
+      )}
+    </details>
+  )
+}
+
+function Leaf({ value }: { value: unknown }) {
+  const [isWhole, setWhole] = useState(false)
+  if (typeof value !== 'string') return <span class="literal">{JSON.stringify(value)}</span>
+  if (isWhole || value.length <= MAX_STRING) return <span class="string">{toVisible(JSON.stringify(value))}</span>
+  return (
+    <>
+      <span class="string">{toVisible(JSON.stringify(value.slice(0, MAX_STRING)))}</span>{' '}
+      <span class="muted">… {size(value.length)}</span>{' '}
+      {value.length <= MAX_WHOLE_STRING && (
+        <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          Show all
+        </button>
+      )}
+    </>
+  )
+}
+
+/** Plain text as it is, cut where it is very long. */
+export const Code = ({ children: text }: { children: string }) => (
+  <pre class="code">
+    <code>{cut(text, MAX_TEXT).split('\n').map(toVisible).join('\n')}</code>
+  </pre>
+)
+
+/** A text from outside: as JSON where it is JSON, as text otherwise. */
+export function Content({ text }: { text: string }) {
+  if (text === '') return <p class="muted">Empty</p>
+  try {
+    return <Json value={JSON.parse(text)} />
+  } catch {
+    return <Code>{text}</Code>
+  }
+}
+
+/** A body under its heading, with a button to copy it. One that was cut says so and can't be copied. */
+export const Body = ({ title, body: { text, bytes, isCut } }: { title: string; body: BodyView }) => (
+  <>
+    <div class="minor-head">
+      <h3 class="minor">{title}</h3>
+      {!isCut && text !== '' && <CopyButton text={text} label="Copy" />}
+    </div>
+    {isCut && (
+      <p class="callout">
+        Only the first {size(text.length)} of {size(bytes)} are kept, so this body can't be copied or sent again.
+      </p>
+    )}
+    <Content text={text} />
+  </>
+)

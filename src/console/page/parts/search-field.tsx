@@ -1,0 +1,15 @@
+import { parameter, setParameter } from '../route.ts'
+
+/** The filter of a list, kept in the address. The key `/` leads to it. */
+export const SearchField = ({ label }: { label: string }) => (
+  <input
+    class="filter"
+    type="search"
+    aria-label={label}
+    placeholder={`${label}  ( / )`}
+    value={parameter('find')}
+    autocomplete="off"
+    spellcheck={false}
+    onInput={({ currentTarget }) => setParameter('find', currentTarget.value)}
+  />
+)

@@ -1,0 +1,53 @@
+import type { ComponentChild } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+interface WindowedRowsProps<Row> {
+  readonly rows: readonly Row[]
+  /** A `tr` with a key, of the same height as all others. */
+  readonly children: (row: Row, index: number) => ComponentChild
+}
+
+const ROW_HEIGHT = 30
+/** Rows that are rendered above and below the visible ones; the window moves in steps of half of them. */
+const MARGIN = 24
+
+/** The body of a long table: only the rows near the visible part of the page are rendered. */
+export function WindowedRows<Row>({ rows, children }: WindowedRowsProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [{ from, to, height }, setWindow] = useState({ from: 0, to: 3 * MARGIN, height: ROW_HEIGHT })
+  useEffect(() => {
+    const scroller = document.getElementById('main')
+    const element = body.current
+    if (!scroller || !element) return undefined
+    const look = () => {
+      const height = element.querySelector<HTMLElement>('tr:not(.gap)')?.offsetHeight || ROW_HEIGHT
+      const above = scroller.getBoundingClientRect().top - element.getBoundingClientRect().top
+      const step = MARGIN / 2
+      const first = Math.floor(above / height / step) * step - MARGIN
+      const from = Math.max(0, Math.min(first, rows.length - MARGIN))
+      const to = from + Math.ceil(scroller.clientHeight / height) + 3 * MARGIN
+      setWindow((old) => (old.from === from && old.to === to && old.height === height ? old : { from, to, height }))
+    }
+    look()
+    scroller.addEventListener('scroll', look, { passive: true })
+    addEventListener('resize', look)
+    return () => {
+      scroller.removeEventListener('scroll', look)
+      removeEventListener('resize', look)
+    }
+  }, [rows.length])
+  return (
+    <tbody ref={body}>
+      <Gap height={Math.min(from, rows.length) * height} />
+      {rows.slice(from, to).map((row, index) => children(row, from + index))}
+      <Gap height={Math.max(0, rows.length - to) * height} />
+    </tbody>
+  )
+}
+
+const Gap = ({ height }: { height: number }) =>
+  height > 0 ? (
+    <tr class="gap" style={{ height: `${height}px` }}>
+      <td />
+    </tr>
+  ) : null

@@ -1,0 +1,152 @@
+import type { ComponentChildren } from 'preact'
+import type { DeliveryRow } from '../../../protocol.ts'
+import { deliveries, serviceTime } from '../../live.ts'
+import { Badge, toneOf } from '../../parts/badge.tsx'
+import { type Chip, Chips, chosenChip } from '../../parts/chips.tsx'
+import { Link } from '../../parts/link.tsx'
+import { Empty, Panel } from '../../parts/panel.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { cut, duration, Hidden, Name, Text, Time } from '../../parts/text.tsx'
+import { WindowedRows } from '../../parts/windowed-rows.tsx'
+import { parameter, pathOf } from '../../route.ts'
+
+export const STATE_TONES = { pending: 'busy', delivered: 'good', undelivered: 'bad', dropped: 'plain' } as const
+
+/** The state of a delivery in a word. */
+export const stateOf = ({ state, nextAttemptAt }: DeliveryRow): string =>
+  state !== 'pending' ? state : nextAttemptAt === undefined ? 'sending' : 'waiting'
+
+const CHIPS: readonly Chip<DeliveryRow>[] = [
+  { value: '', label: 'All', fits: () => true },
+  ...['waiting', 'delivered', 'undelivered'].map((state) => ({
+    value: state,
+    label: `${state.charAt(0).toUpperCase()}${state.slice(1)}`,
+    fits: (row: DeliveryRow) => stateOf(row) === state,
+  })),
+  { value: 'console', label: 'Console', fits: ({ isFromConsole }) => isFromConsole === true },
+]
+
+/** The messages to endpoints, newest first. */
+export function Deliveries({ current }: { current: string | undefined }) {
+  const all = deliveries.value
+  const find = parameter('find').trim().toLowerCase()
+  const found = find === '' ? all : all.filter((row) => textOf(row).includes(find))
+  const shown = found.filter(chosenChip(CHIPS)?.fits ?? (() => true))
+  const filters = (
+    <>
+      <SearchField label="Filter by event, user, URL or state" />
+      <Chips chips={CHIPS} rows={found} />
+    </>
+  )
+  return (
+    <Panel title="Deliveries" filters={filters}>
+      {shown.length === 0 ? (
+        <Empty>{all.length > 0 ? 'No delivery fits the filter.' : 'No message has been sent yet.'}</Empty>
+      ) : (
+        <DeliveryTable rows={shown} current={current} />
+      )}
+    </Panel>
+  )
+}
+
+const textOf = (row: DeliveryRow): string =>
+  `${row.id} ${row.type} ${row.user} ${row.url} ${row.hook_id} ${stateOf(row)} ${row.lastStatus ?? ''}`.toLowerCase()
+
+interface DeliveryTableProps {
+  readonly rows: readonly DeliveryRow[]
+  readonly current?: string | undefined
+}
+
+/** One line for each endpoint. Lines of one message stand together, under its first. */
+export function DeliveryTable({ rows, current }: DeliveryTableProps) {
+  return (
+    <table class="deliveries" aria-rowcount={rows.length + 1}>
+      <thead>
+        <tr>
+          <th class="at">Time</th>
+          <th class="event">Event</th>
+          <th class="user">User</th>
+          <th class="endpoint">Endpoint</th>
+          <th class="status">Status</th>
+          <th class="state">State</th>
+          <th class="next">Next attempt</th>
+          <th class="mark">Mark</th>
+        </tr>
+      </thead>
+      <WindowedRows rows={rows}>
+        {(row, index) => (
+          <DeliveryLine
+            key={row.key}
+            row={row}
+            index={index}
+            isFirst={messageOf(row) !== messageOf(rows[index - 1])}
+            isCurrent={row.key === current}
+          />
+        )}
+      </WindowedRows>
+    </table>
+  )
+}
+
+/** Deliveries of one message at one time. One that was sent again stands alone. */
+const messageOf = (row: DeliveryRow | undefined): string | undefined => row?.redeliveryOf ?? row?.id
+
+interface DeliveryLineProps {
+  readonly row: DeliveryRow
+  readonly index: number
+  readonly isFirst: boolean
+  readonly isCurrent: boolean
+}
+
+function DeliveryLine({ row, index, isFirst, isCurrent }: DeliveryLineProps) {
+  const { key, at, type, user, url, lastStatus, attempts, state, nextAttemptAt, isFromConsole, isTest } = row
+  const Same = isFirst ? Shown : Hidden
+  return (
+    <tr class={`${isFirst ? 'first' : 'same'}${isCurrent ? ' current' : ''}`} aria-rowindex={index + 2}>
+      <td class="at">
+        <Same>
+          <Time ms={at} />
+        </Same>
+      </td>
+      <td class="event">
+        <Same>
+          <Text>{type}</Text>
+          {isTest && <span class="muted test"> · test</span>}
+        </Same>
+      </td>
+      <td class="user">
+        <Same>
+          <Name>{user}</Name>
+        </Same>
+      </td>
+      <td class="endpoint">
+        <Link to={pathOf('deliveries', key)} class="opens path" label={`${type} to ${url}, ${stateOf(row)}`}>
+          <EndpointUrl url={url} />
+        </Link>
+      </td>
+      <td class="status">{attempts > 0 && <Badge tone={toneOf(lastStatus)}>{lastStatus ?? 'none'}</Badge>}</td>
+      <td class="state">
+        <Badge tone={STATE_TONES[state]}>{stateOf(row)}</Badge>
+      </td>
+      <td class="next">
+        {nextAttemptAt !== undefined && `in ${duration(nextAttemptAt - serviceTime.value)}, ${attempts + 1} of 5`}
+      </td>
+      <td class="mark">
+        <Same>{isFromConsole && <Badge>console</Badge>}</Same>
+      </td>
+    </tr>
+  )
+}
+
+/** A URL without its scheme. Narrow tables leave the host out, too. */
+function EndpointUrl({ url }: { url: string }) {
+  const { host, pathname, search } = new URL(url)
+  return (
+    <span title={cut(url, 300)}>
+      <span class="host muted">{host}</span>
+      <Text>{pathname + search}</Text>
+    </span>
+  )
+}
+
+const Shown = ({ children }: { children: ComponentChildren }) => <>{children}</>

@@ -1,0 +1,303 @@
+import { execFile } from 'node:child_process'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { CampaignClient } from 'campaign-client'
+import { createCampaignService, createManualClock } from 'campaign-client/testing'
+import { verifyWebhook } from 'campaign-client/webhook'
+import { expect, onTestFinished, test } from 'vitest'
+import type {
+  ActionAnswer,
+  ActionName,
+  AnswerOfAction,
+  Changes,
+  DeliveryRow,
+  RequestOfAction,
+} from '../../src/console/protocol.ts'
+import { ExchangeLog } from '../../src/console/server/exchange-log.ts'
+import { createConsole } from '../../src/console/server/index.ts'
+
+const LINUS = { account: 'linus', platform: 'discord', pid: 'demo' }
+const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+/** A console over a service that listens, with the secret of the environment. */
+async function open({ secret }: { secret?: string } = {}) {
+  const clock = createManualClock({ running: true })
+  const service = createCampaignService({ clock })
+  const page = createConsole({
+    service,
+    clock,
+    secret,
+    page: { script: '', style: '' },
+    setup: { version: '0', operations: [], hasSecret: secret !== undefined },
+    allowedHosts: [],
+    requireReachable() {},
+  })
+  const { url, close } = await service.listen({
+    intercept: (incoming, response) => page.intercept(incoming as IncomingMessage, response as ServerResponse),
+  })
+  onTestFinished(async () => {
+    page.close()
+    await close()
+  })
+  const base = url.replace('/api/v1', '')
+  async function answerOf<Name extends ActionName>(name: Name, asked: RequestOfAction<Name>) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${base}/console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(asked) })
+    return (await response.json()) as ActionAnswer<Name>
+  }
+  return {
+    ...{ url, base, service, clock, answerOf },
+    client: new CampaignClient({ baseUrl: url, accessToken: 'any', maxRetries: 0 }),
+    changes: async (since = ''): Promise<Changes> => (await fetch(`${base}/console/changes?since=${since}`)).json(),
+    async act<Name extends ActionName>(
+      name: Name,
+      asked: RequestOfAction<Name>,
+    ): Promise<Awaited<AnswerOfAction<Name>>> {
+      const answer = await answerOf(name, asked)
+      if ('error' in answer) throw new Error(answer.error)
+      return answer.data as Awaited<AnswerOfAction<Name>>
+    },
+  }
+}
+
+/** An endpoint, and the messages it has got. */
+async function receiver(status = 200) {
+  const arrived: { body: string; signature: string }[] = []
+  const server = createServer(async (incoming, response) => {
+    let body = ''
+    for await (const chunk of incoming) body += chunk
+    arrived.push({ body, signature: String(incoming.headers['x-service-signature']) })
+    response.writeHead(status).end('thanks')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close().closeAllConnections())
+  return { arrived, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+}
+
+const endpoint = (url: string, more: object = {}) => ({
+  urls: [url],
+  scope: 'user_activity',
+  campaigns: [],
+  ...more,
+})
+
+test('obeys no POST of another site, with or without Origin, as a form or as a script', async () => {
+  const { base, url, service } = await open()
+  const statusOf = (target: string, headers: Readonly<Record<string, string>>): Promise<number> =>
+    new Promise((resolve, reject) => {
+      request(target, { method: 'POST', headers }, (response) => resolve(response.resume().statusCode ?? 0))
+        .on('error', reject)
+        .end('{}')
+    })
+  const json = { 'content-type': 'application/json', authorization: 'Bearer any' }
+  for (const target of [`${base}/console/do/reset`, `${url}/user`]) {
+    for (const site of ['cross-site', 'same-site']) {
+      for (const mode of ['navigate', 'no-cors', 'cors']) {
+        const headers = { ...json, 'sec-fetch-site': site, 'sec-fetch-mode': mode }
+        expect([target, site, mode, await statusOf(target, headers)]).toEqual([target, site, mode, 403])
+      }
+    }
+    expect(await statusOf(target, { ...json, origin: 'https://evil.example' })).toBe(403)
+    expect(await statusOf(target, { ...json, host: 'evil.example' })).toBe(403)
+  }
+  expect(service.requests).toEqual([])
+})
+
+test('an endpoint that is changed keeps its own secret, organization and place among others', async () => {
+  const { arrived, url } = await receiver()
+  const { act, service } = await open({ secret: 'of the environment' })
+  await act('saveWebhook', endpoint(url, { newId: 'first', secret: 'the first one' }))
+  service.registerWebhook({ hook_id: 'second', url, secret: 'the second one', organization: 'demo' })
+  await act('saveWebhook', endpoint(url, { hook_id: 'second', campaigns: ['demo'] }))
+  await act('testWebhook', { account: 'ada', hook_id: 'second' })
+  const [message] = arrived as [{ body: string; signature: string }]
+  expect(verifyWebhook('the second one', message.body, message.signature)).toBe(true)
+  expect(service.exportSeed().webhooks?.[1]).toMatchObject({ organization: 'demo', campaigns: ['demo'] })
+  await act('saveWebhook', endpoint(url, { hook_id: 'second', secret: '' }))
+  expect(service.webhooks.map(({ signed }) => signed)).toEqual([true, false])
+})
+
+test('reset removes requests and deliveries, and takes the clock back', async () => {
+  const { url } = await receiver()
+  const { act, client, changes } = await open()
+  await act('saveWebhook', endpoint(url))
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  await client.getCampaignInfo({ pid: 'demo' })
+  await act('advance', { ms: 3_600_000 })
+  const { revision, clock, ...before } = await changes()
+  expect(clock.aheadMs).toBeGreaterThan(3_500_000)
+  expect([before.requests?.length, before.deliveries?.length]).toEqual([2, 1])
+  await act('reset', {})
+  const after = await changes(revision)
+  expect(after).toMatchObject({ isAfresh: true, webhooks: [], faults: [] })
+  expect([after.requests, after.deliveries]).toEqual([undefined, undefined])
+  expect(Math.abs(after.clock.aheadMs)).toBeLessThan(60_000)
+})
+
+test('the clock goes back to now without a reset', async () => {
+  const { act, changes } = await open()
+  await act('advance', { ms: 86_400_000 })
+  await act('resetClock', {})
+  expect(Math.abs((await changes()).clock.aheadMs)).toBeLessThan(60_000)
+})
+
+test('a saved seed keeps the secrets that the running service has', async () => {
+  const { arrived, url } = await receiver()
+  const { act, base, changes } = await open()
+  await act('saveWebhook', endpoint(url, { newId: 'mine', secret: 'known here' }))
+  const seed: unknown = await (await fetch(`${base}/console/seed.json`)).json()
+  expect(JSON.stringify(seed)).not.toContain('known here')
+  expect(await act('loadSeed', { seed })).toEqual({ unsigned: [] })
+  await act('testWebhook', { account: 'ada' })
+  const [message] = arrived as [{ body: string; signature: string }]
+  expect(verifyWebhook('known here', message.body, message.signature)).toBe(true)
+  await act('removeWebhook', { hook_id: 'mine' })
+  expect(await act('loadSeed', { seed })).toEqual({ unsigned: ['mine'] })
+  expect((await changes()).webhooks).toMatchObject([{ hook_id: 'mine', signed: false, isSecretMissing: true }])
+  await act('saveWebhook', endpoint(url, { hook_id: 'mine', secret: 'entered again' }))
+  expect((await changes()).webhooks).toMatchObject([{ signed: true, isSecretMissing: false }])
+})
+
+test('a saved seed gets the secret of the environment where no other is known', async () => {
+  const { arrived, url } = await receiver()
+  const { act } = await open({ secret: 'of the environment' })
+  expect(await act('loadSeed', { seed: { webhooks: [{ hook_id: 'mine', url, signed: true }] } })).toEqual({
+    unsigned: [],
+  })
+  await act('testWebhook', { account: 'ada' })
+  const [message] = arrived as [{ body: string; signature: string }]
+  expect(verifyWebhook('of the environment', message.body, message.signature)).toBe(true)
+})
+
+test.each([
+  ['JSON with quotes', `{"account":"it's $HOME \`id\`","platform":"discord","pid":"demo","name":"50 % \\\\ "}`],
+  ['JSON over several lines', '{\n\t"account": "ada",\n"platform": "discord",\n"pid": "demo", "name": "N"}\n'],
+  ['control and direction characters', '{"account":"a\u202eb","platform":"discord","pid":"demo","name":"%s \u0085"}'],
+])('the curl command sends the request again as pasted into sh: %s', async (_, body) => {
+  const { act, service, url } = await open()
+  const headers = { authorization: 'Bearer x', 'content-type': 'application/json', 'x-note': "it's" }
+  await fetch(`${url}/user?note=${encodeURIComponent("it's")}`, { method: 'POST', headers, body })
+  const { curl = '' } = await act('readRequest', { key: '1' })
+  // What a terminal would act on is not pasted.
+  expect(curl).not.toMatch(/[^\n -~]/u)
+  await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 20_000 })
+  const [first, again] = service.requests
+  expect(again).toMatchObject({ bodyText: body, url: first?.url, status: first?.status, authorized: true })
+  expect(again?.headers['x-note']).toBe("it's")
+})
+
+test('a body that was cut says so, and is no curl command', async () => {
+  const { act, client } = await open()
+  await client.updateUser({ ...LINUS, name: 'n'.repeat(1_000_000) })
+  const { body, curl, text } = await act('readRequest', { key: '1' })
+  expect({ curl, isCut: body?.isCut }).toEqual({ curl: undefined, isCut: true })
+  expect(text).toContain('linus')
+  expect(body?.bytes).toBeGreaterThan(1_000_000)
+  expect(body?.text.length).toBeLessThanOrEqual(256_000)
+})
+
+test('headers and bodies are kept up to 50 MB in all, and dropped ones say so', () => {
+  const log = new ExchangeLog()
+  const text = 'n'.repeat(250_000)
+  const details = { query: {}, headers: {}, authorized: true, handled: true }
+  for (let number = 1; number <= 220; number++) {
+    log.add(String(number), { ...details, body: { text, bytes: text.length, isCut: false } })
+  }
+  const dropped = Array.from({ length: 220 }, (_, index) => log.view(String(index + 1)).isDropped)
+  expect([dropped.at(0), dropped.at(-1)]).toEqual([true, false])
+  expect(dropped.filter((isDropped) => !isDropped).length * text.length).toBeLessThanOrEqual(50_000_000)
+})
+
+test('a page asks for what has changed since its last question', async () => {
+  const { client, changes } = await open()
+  const first = await changes()
+  expect(first).toMatchObject({ isAfresh: true, setup: { version: '0' }, campaigns: [{ pid: 'demo' }] })
+  const none = await changes(first.revision)
+  expect(none).toEqual({ revision: first.revision, clock: expect.anything() })
+  await client.getUserProgress(LINUS)
+  await expect.poll(async () => (await changes(first.revision)).requests?.[0]?.durationMs).toBeGreaterThanOrEqual(0)
+  const { requests } = await changes(first.revision)
+  expect(requests).toMatchObject([
+    {
+      key: '1',
+      operation: 'getUserProgress',
+      subject: 'linus',
+      pid: 'demo',
+      status: 200,
+      durationMs: expect.any(Number),
+    },
+  ])
+  expect(requests?.[0]?.text).toContain('linus discord demo')
+  expect(await changes('of another process')).toMatchObject({ isAfresh: true })
+})
+
+test('a task that is completed and a test that is sent from the console leave a trace', async () => {
+  const { url } = await receiver()
+  const { act, changes } = await open()
+  await act('saveWebhook', endpoint(url))
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  const result = await act('testWebhook', { account: 'ada' })
+  const { requests, deliveries } = await changes()
+  expect(requests).toMatchObject([{ isFromConsole: true, operation: 'Task completed', subject: 'linus', pid: 'demo' }])
+  expect(requests?.[0]?.text).toContain('connect-wallet')
+  expect(deliveries).toMatchObject([
+    { isFromConsole: true, user: 'linus' },
+    { isFromConsole: true, isTest: true, user: 'ada', url, state: 'delivered', lastStatus: 200 },
+  ])
+  const [, { key }] = deliveries as [DeliveryRow, DeliveryRow]
+  expect((await act('readDelivery', { key })).body).toBe(result.Payload)
+})
+
+test('a message of your own code is not marked, one that is sent again is', async () => {
+  const { url } = await receiver()
+  const { act, client, changes } = await open()
+  await act('saveWebhook', endpoint(url))
+  await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+  const [made] = (await changes()).deliveries as [DeliveryRow]
+  expect(made.isFromConsole).toBeUndefined()
+  const { key } = await act('redeliver', { key: made.key })
+  const again = (await changes()).deliveries?.find((row) => row.key === key)
+  expect(again).toMatchObject({ isFromConsole: true, redeliveryOf: made.key, id: made.id })
+})
+
+test('users with the same XP share a rank', async () => {
+  const { act } = await open()
+  const { users } = await act('listUsers', { pid: 'demo', find: '', limit: 10 })
+  expect(users.map(({ account, rank, isTied }) => [account, rank, isTied])).toEqual([
+    ['ada', 1, false],
+    ['grace', 2, false],
+    ['linus', 3, false],
+  ])
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  const later = await act('listUsers', { pid: 'demo', find: '', limit: 10 })
+  expect(later.users.map(({ rank, isTied }) => [rank, isTied])).toEqual([
+    [1, false],
+    [2, true],
+    [2, true],
+  ])
+})
+
+test.each([
+  ['saveWebhook', endpoint('nonsense'), 'urls', '"nonsense" is not a URL. It begins with http:// or https://.'],
+  ['saveWebhook', endpoint('javascript:alert(1)'), 'urls', 'is not a URL'],
+  ['saveWebhook', { ...endpoint(''), urls: [] }, 'urls', 'Enter the URL of your endpoint.'],
+  ['saveWebhook', endpoint('http://127.0.0.1:1/', { scope: '' }), 'scope', 'Enter the scope'],
+  ['saveWebhook', endpoint('http://127.0.0.1:1/', { campaigns: ['nowhere'] }), 'campaigns', 'no campaign "nowhere"'],
+  ['saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'taken' }), 'newId', 'Another endpoint has the ID "taken".'],
+  ['testWebhook', { account: 'nobody' }, 'account', 'There is no user "nobody".'],
+  ['testWebhook', { account: '' }, 'account', 'Enter the account of a user.'],
+  ['emit', { kind: 'action_completed', pid: 'demo', account: 'x', item: 'follow' }, 'account', 'There is no user "x"'],
+  ['addFault', { on: '*', kind: 'status', times: 0, status: 500 }, 'times', 'a whole number of at least 1'],
+  ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
+  ['addFault', { on: '*', kind: 'delay', times: 1, delayMs: -1 }, 'delayMs', 'at least 0'],
+  ['completeTask', { ...LINUS, aid: 'follow' }, undefined, '"follow" needs'],
+] as const)('%s with %j tells the error at its field, in the words of the user', async (name, asked, field, words) => {
+  const { answerOf, service } = await open()
+  service.registerWebhook({ hook_id: 'taken', url: 'http://127.0.0.1:1/' })
+  const answer = await answerOf(name, asked as never)
+  expect(answer).toMatchObject({ error: expect.stringContaining(words), ...(field !== undefined && { field }) })
+  expect(answer).not.toMatchObject({
+    error: expect.stringMatching(/\b(?:aid|pid|hook_id|completeTask|registerWebhook)\b/),
+  })
+})
