@@ -1,77 +1,164 @@
 import { type AnyEndpoint, endpoints, type OperationName } from '../src/endpoints/index.ts'
+import { operation as contractOf } from '../test/contract/operations.ts'
 import { type Member, Project, plainWithLinks, sectionOf } from './comments.ts'
+import { jsonLines } from './json-lines.ts'
+import { recordSamples } from './samples.ts'
 
-const IMPORTED = new Set(['string', 'number', 'boolean', 'unknown', 'void'])
+const WIDTH = 76
 
-/** One page per method: what it takes, what every field of its result means, its errors, its retry rule. */
-export function methodPages(): Map<OperationName, string> {
-  const project = Project.current
-  const methods = project.members('CampaignClient')
+/** One page per method, from the catalogue, the comments of the client, and an answer of the local service. */
+export async function methodPages(): Promise<Map<OperationName, string>> {
+  const methods = Project.current.members('CampaignClient')
+  const { answers } = await recordSamples()
   return new Map(
     (Object.keys(endpoints) as OperationName[]).map((name) => {
       const method = methods.get(name)
       if (!method) throw new Error(`CampaignClient has no method ${name}`)
-      return [name, methodPage(name, method, project)]
+      return [name, methodPage(name, method, answers.get(name))]
     }),
   )
 }
 
-function methodPage(name: OperationName, method: Member, project: Project): string {
+function methodPage(name: OperationName, method: Member, answer: unknown): string {
   const endpoint: AnyEndpoint = endpoints[name]
-  const signature = /^\(request: (\w+), .*\) => Promise<(.+)>$/.exec(method.type)
-  const [, request = '', result = ''] = signature ?? []
+  const [, request = '', result = ''] = /^\(request: (\w+), .*\) => Promise<(.+)>$/.exec(method.type) ?? []
   if (request === '') throw new Error(`${name} has a signature of another form: ${method.type}`)
-  const tags = (tag: string): string[] => method.tags.filter((found) => found.name === tag).map(({ text }) => text)
-  const [description = '', ...rules] = method.description.split('\n\n')
+  const { title, anchor } = sectionOf(name, method)
+  const [description = '', ...others] = method.description.split('\n\n')
+  const sentences = plainWithLinks(others.join(' '))
+    .replace(/ ?Interface: \[[^\]]+\]\([^)]+\)\.$/, '')
+    .split(/(?<=[.:])\s(?=[A-Z`])/)
+  const aboutRetries = (sentence: string): boolean => /\bretr(?:y|ies|ied)\b/i.test(sentence)
   return `${[
     `# ${name}`,
     plainWithLinks(description),
-    ['```text', `client.${name}(request: ${request}, options?: CallOptions): Promise<${result}>`, '```'].join('\n'),
+    `Endpoint: [${endpoint.path === undefined ? title : `${endpoint.method} /${endpoint.path}`}](../the-service.md#${anchor}).`,
+    sentences.filter((sentence) => !aboutRetries(sentence)).join(' '),
+    '## Request',
     table(
-      ['endpoint', `[${endpointOf(endpoint)}](../the-service.md#${sectionOf(name, method).anchor})`],
-      [['a retry is', `[${endpoint.retry}](../retries-and-idempotency.md)`]],
+      ['field', 'type', 'required', 'meaning'],
+      fields(request).map(({ path, type, optional, meaning }) => [path, type, optional ? 'no' : 'yes', meaning]),
     ),
-    // The section of the interface is the endpoint's, which the table links to.
-    ...rules.map((rule) => plainWithLinks(rule).replace(/ ?Interface: \[[^\]]+\]\([^)]+\)\.$/, '')),
-    `## The request`,
-    fieldTable(fields(request, project)),
-    'The second argument, `CallOptions`, changes limits, headers and query for this call.',
-    '## The result',
-    ...resultOf(result, tags('returns'), project),
-    '## Errors',
-    table(['class', 'when'], tags('throws').map(errorRow)),
-    'What to do about each: [Errors and outcomes](../errors-and-outcomes.md).',
+    'The second argument has [options for the call](../getting-started.md#options-of-one-call).',
     '## Example',
-    ...tags('example').map(standingAlone),
-  ].join('\n\n')}\n`
+    fenced('ts', exampleOf(name, request, result)),
+    'The service answers:',
+    fenced('json', jsonLines(answer, WIDTH)),
+    ...answerOf(result, method),
+    '## curl',
+    fenced('bash', curlOf(name, endpoint)),
+    '## Errors',
+    table(['error', 'when', ...(endpoint.method === 'POST' ? ['`outcome`'] : [])], errorsOf(name, endpoint)),
+    'See [Errors and outcomes](../errors-and-outcomes.md).',
+    '## Retries',
+    `${RETRIES[endpoint.retry]} See [Retry rules](../retries-and-idempotency.md#retry-rules).`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')}\n`
 }
 
-const endpointOf = ({ method, path }: AnyEndpoint): string =>
-  path === undefined ? 'POST, a path that is not shown' : `\`${method} /${path}\``
+const RETRIES = {
+  safe: 'A retry is **safe**: a second request gives the same result. The client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.',
+  guarded:
+    "A retry is **guarded**: the service refuses a second request. The client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504. If a retry is then refused, the error has `outcome: 'unknown'`: an earlier attempt may have succeeded.",
+  unsafe:
+    'A retry is **unsafe**: a second request would count twice. The client retries only after a 429, or when the transport knows that the request was not sent.',
+}
 
-const CLIENT = `import { CampaignClient } from 'campaign-client'
+const errorLink = (name: string, code: string): string => `[\`${name}\`](../error-codes.md#${code})`
+
+function errorsOf(name: OperationName, { method, path }: AnyEndpoint): string[][] {
+  const contract = contractOf(name)
+  const shown = (status: number): string =>
+    contract.errors !== 'not shown' && contract.errors.statuses.includes(status) ? '' : ' (assumed)'
+  const strings = contract.errors === 'not shown' ? [] : (contract.errors.strings ?? [])
+  const [not, unknown] = ['`not_applied`', '`unknown`']
+  const rows = [
+    [errorLink('InvalidRequestError', 'invalid_request'), 'an argument is wrong; nothing is sent', not],
+    ...(path === undefined
+      ? [
+          [
+            errorLink('ConfigurationError', 'configuration'),
+            '`webhookRegistrationPath` is not set; nothing is sent',
+            not,
+          ],
+        ]
+      : []),
+    [errorLink('AccessTokenError', 'access_token'), 'the token function failed', not],
+    [errorLink('BadRequestError', 'bad_request'), `400${shown(400)}`, not],
+    [errorLink('UnauthorizedError', 'unauthorized'), `401${shown(401)}`, not],
+    [errorLink('AccessDeniedError', 'access_denied'), `403${shown(403)}`, not],
+    ...(strings.length > 0
+      ? [
+          [
+            errorLink('ReferralRejectedError', 'referral_rejected'),
+            strings.map((text) => `\`${text}\``).join(', '),
+            not,
+          ],
+        ]
+      : []),
+    [errorLink('RateLimitError', 'rate_limited'), '429 (assumed)', not],
+    [errorLink('ServiceError', 'service_error'), `500${shown(500)}, other 5xx (assumed)`, unknown],
+    [errorLink('ApiError', 'api_error'), 'any other status or error (assumed)', 'either'],
+    [errorLink('NetworkError', 'network'), 'the connection was refused or lost', unknown],
+    [errorLink('TimeoutError', 'timeout'), '`timeoutMs` or `totalTimeoutMs` is over', 'either'],
+    [
+      errorLink('UnexpectedResponseError', 'unexpected_response'),
+      'the answer has another shape, or is a redirect',
+      unknown,
+    ],
+  ]
+  return method === 'POST' ? rows : rows.map(([error = '', when = '']) => [error, when])
+}
+
+/** A JavaScript object literal, one field a line. */
+const literal = (value: object): string =>
+  `{\n${Object.entries(value)
+    .map(([key, field]) => `  ${key}: ${typeof field === 'string' ? `'${field}'` : JSON.stringify(field)},\n`)
+    .join('')}}`
+
+function exampleOf(name: OperationName, _request: string, result: string): string {
+  const call = `await client.${name}(${literal(contractOf(name).request)})`
+  const path =
+    endpoints[name].path === undefined
+      ? "  webhookRegistrationPath: 'webhook', // ask the operator of your campaign\n"
+      : ''
+  const service =
+    path === '' ? 'createCampaignService()' : "createCampaignService({\n  webhookRegistrationPath: 'webhook',\n})"
+  return `import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 
+const service = ${service}
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'any',
-  fetch: createCampaignService().fetch, // the service in a box; leave it out to reach the real one
+${path}  fetch: service.fetch, // remove this line to call the real service
 })
-`
+${result === 'void' ? call : `const data = ${call}\nconsole.log(data)`}`
+}
 
-/** In the comments the client is taken for granted; on a page the example is to be copied. */
-const standingAlone = (example: string): string =>
-  example.includes('new CampaignClient') ? example : example.replace('```ts\n', `\`\`\`ts\n${CLIENT}`)
+function curlOf(name: OperationName, { method, path = 'webhook' }: AnyEndpoint): string {
+  const { request } = contractOf(name)
+  const head = ['curl', ...(method === 'GET' ? ['-G'] : []), `"$CAMPAIGN_BASE_URL/${path}"`].join(' ')
+  const data =
+    method === 'GET'
+      ? Object.entries(request).map(([key, value]) => `-d ${key}=${value}`)
+      : ["-H 'content-type: application/json'", `-d '${jsonLines(request, WIDTH - 4)}'`]
+  return [head, '-H "authorization: Bearer $CAMPAIGN_ACCESS_TOKEN"', ...data].join(' \\\n  ')
+}
 
-function resultOf(type: string, returns: readonly string[], project: Project): string[] {
-  const words = returns.map(plainWithLinks)
-  if (type === 'void') return ['Nothing: the service answers that it was done.']
-  if (words.length > 0 || IMPORTED.has(type)) return words
-  return [
-    plainWithLinks(project.description(type)),
-    fieldTable(fields(type, project)),
-    'Fields the interface does not list are kept.',
-  ]
+const DATA_IS_KEPT = 'Fields that the interface does not list are kept.'
+
+function answerOf(type: string, { tags }: Member): string[] {
+  if (type === 'void') return ['The method resolves to `undefined`.']
+  const returns = tags.filter(({ name }) => name === 'returns').map(({ text }) => plainWithLinks(text))
+  if (returns.length > 0 || !isInterface(type)) return returns
+  const rows = fields(type).map(({ path, type: shown, optional, meaning }) => [
+    path,
+    shown,
+    `${optional ? 'Optional. ' : ''}${meaning}`,
+  ])
+  return ['The method resolves to `data`:', table(['field', 'type', 'meaning'], rows), DATA_IS_KEPT]
 }
 
 interface Field {
@@ -81,50 +168,33 @@ interface Field {
   readonly meaning: string
 }
 
-/** The fields of an interface and of those it holds, by their paths. */
-function fields(type: string, project: Project, prefix = ''): Field[] {
-  return [...project.members(type)].flatMap(([name, member]) => {
+/** The fields of an interface, and those of its parts, by their paths. */
+function fields(type: string, prefix = ''): Field[] {
+  return [...Project.current.members(type)].flatMap(([name, member]) => {
     const path = `${prefix}${name}`
     const field = {
-      path,
-      type: shown(member.type),
+      path: `\`${path}\``,
+      type: `\`${shownType(member.type).replaceAll('|', '\\|')}\``,
       optional: member.optional,
       meaning: plainWithLinks(member.description),
     }
-    const inner = /^([A-Z]\w+)(\[\])?$/.exec(member.type)
-    return inner && isInterface(inner[1] as string, project)
-      ? [field, ...fields(inner[1] as string, project, `${path}${inner[2] ?? ''}.`)]
-      : [field]
+    const [, inner = '', list = ''] = /^([A-Z]\w+)(\[\])?$/.exec(member.type) ?? []
+    return inner !== '' && isInterface(inner) ? [field, ...fields(inner, `${path}${list}.`)] : [field]
   })
 }
 
-function isInterface(name: string, project: Project): boolean {
-  return name !== 'CompletionStatus' && name !== 'WebhookScope' && project.members(name).size > 0
+const OPEN_STRINGS: Readonly<Record<string, string>> = {
+  CompletionStatus: "'none' | 'completed' | string",
+  WebhookScope: "'user_activity' | string",
 }
 
-/** Open strings and metadata as a reader would write them. */
-const shown = (type: string): string =>
-  type
-    .replace('CompletionStatus', "'none' | 'completed' | string")
-    .replace('WebhookScope', "'user_activity' | string")
-    .replace(' | undefined', '')
+const isInterface = (name: string): boolean =>
+  /^[A-Z]\w+$/.test(name) && !(name in OPEN_STRINGS) && Project.current.members(name).size > 0
 
-const fieldTable = (rows: readonly Field[]): string =>
-  table(
-    ['field', 'type', 'meaning'],
-    rows.map(({ path, type, optional, meaning }) => [
-      `\`${path}\`${optional ? ', optional' : ''}`,
-      `\`${type.replaceAll('|', '\\|')}\``,
-      meaning,
-    ]),
-  )
+const shownType = (type: string): string =>
+  type.replace(/\w+/, (name) => OPEN_STRINGS[name] ?? name).replace(' | undefined', '')
 
-/** `A | B when …` of a comment, as a row. */
-function errorRow(text: string): [string, string] {
-  const [, classes = '', words = ''] = /^((?:\w+(?: \| | or one of its subclasses)?)+)\s+([\s\S]+)$/.exec(text) ?? []
-  const names = classes.split(' | ').map((name) => name.replace(/^\w+/, '`$&`'))
-  return [names.join(', '), plainWithLinks(words)]
-}
+const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')

@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { defineConfig, type MarkdownRenderer } from 'vitepress'
 import llmsTxt from 'vitepress-plugin-llms'
+import { anchorOf } from './anchor.ts'
 import { guides, sidebar } from './sidebar.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -44,7 +45,7 @@ export default defineConfig({
   outDir: './site',
   cacheDir: '../node_modules/.cache/vitepress',
   metaChunk: true,
-  markdown: { config: linkToPages },
+  markdown: { anchor: { slugify: anchorOf }, config: linkToPages },
   themeConfig: {
     nav: [
       { text: 'Guide', link: '/getting-started' },

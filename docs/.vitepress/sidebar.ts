@@ -17,12 +17,10 @@ function page(path: string, children: readonly string[] = []): Item {
     : { text, link }
 }
 
-const recipe = (name: string): string => `recipes/${name}`
-
 export const guides: Item[] = [
   {
     text: 'Start',
-    items: [page('README'), page('getting-started'), page('testing'), page('command'), page('console')],
+    items: ['README', 'getting-started', 'from-fetch', 'glossary'].map((path) => page(path)),
   },
   {
     text: 'Calls',
@@ -35,6 +33,10 @@ export const guides: Item[] = [
     ],
   },
   {
+    text: 'Tools',
+    items: ['testing', 'command', 'console', 'check'].map((path) => page(path)),
+  },
+  {
     text: 'Awards and events',
     items: ['bulk-awards', 'webhooks', 'missed-events', 'runtimes-and-frameworks'].map((path) => page(path)),
   },
@@ -43,9 +45,10 @@ export const guides: Item[] = [
     link: '/recipes',
     collapsed: true,
     items: [
-      ...['nest', 'next', 'workers', 'lambda', 'queue', 'secret-rotation', 'client-certificates-and-proxies'],
-      ...['metrics', 'logs', 'traces', 'testing-in-ci'],
-    ].map((name) => page(recipe(name))),
+      ...['nest', 'next', 'workers', 'lambda', 'queue', 'replay', 'secret-rotation', 'progress-page'],
+      ...['leaderboard-mirror', 'award-outbox', 'client-certificates-and-proxies', 'metrics', 'logs', 'traces'],
+      'testing-in-ci',
+    ].map((name) => page(`recipes/${name}`)),
   },
   {
     text: 'Reference',

@@ -4,5 +4,5 @@ import type { Generator } from './generator.ts'
 /** A page for each method of the client. */
 export const pagesOfMethods: Generator = {
   name: 'method-pages',
-  generate: () => new Map([...methodPages()].map(([name, page]) => [`docs/methods/${name}.md`, page])),
+  generate: async () => new Map([...(await methodPages())].map(([name, page]) => [`docs/methods/${name}.md`, page])),
 }

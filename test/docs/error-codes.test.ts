@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CampaignError, type CampaignErrorCode } from 'campaign-client'
 import { expect, test } from 'vitest'
-import { rootPath } from './snippet.ts'
+import { pathTo } from '../../scripts/repository.ts'
 
 /** Every code there is: the compiler asks for one that is missing here, and refuses one that is gone. */
 const codes = Object.keys({
@@ -33,7 +33,7 @@ const codes = Object.keys({
   receiver_closed: true,
 } satisfies Record<CampaignErrorCode, true>) as CampaignErrorCode[]
 
-const page = readFileSync(rootPath('docs/error-codes.md'), 'utf8')
+const page = readFileSync(pathTo('docs/error-codes.md'), 'utf8')
 
 test('the page of error codes has every code, and no other', () => {
   const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, code]) => code)
@@ -47,7 +47,7 @@ test('every section says what to do', () => {
 test.each(codes)('an error with the code %s leads to its place on the page', (code) => {
   const { docsPath, message } = new CampaignError('a message', { code })
   const [file = '', anchor = ''] = docsPath.split('#')
-  expect(readFileSync(rootPath(file), 'utf8')).toContain(`\n### ${anchor}\n`)
+  expect(readFileSync(pathTo(file), 'utf8')).toContain(`\n### ${anchor}\n`)
   expect(message).toBe(`a message (${docsPath})`)
 })
 

@@ -3,13 +3,13 @@ import { parseWebhook, signWebhook } from 'campaign-client/webhook'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Project } from '../../scripts/comments.ts'
 import { openApiDocument } from '../../scripts/openapi/document.ts'
+import { pathTo } from '../../scripts/repository.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
 import { operations } from '../contract/operations.ts'
-import { rootPath } from './snippet.ts'
 
 type Json = { [key: string]: Json } & Iterable<Json>
 
-const packageJson = JSON.parse(readFileSync(rootPath('package.json'), 'utf8'))
+const packageJson = JSON.parse(readFileSync(pathTo('package.json'), 'utf8'))
 let document: Json
 
 beforeAll(async () => {

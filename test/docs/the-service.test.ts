@@ -1,17 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { posix } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { anchorOf } from '../../docs/.vitepress/anchor.ts'
+import { pathTo } from '../../scripts/repository.ts'
 import { contract, type OperationContract } from '../contract/operations.ts'
-import { rootPath } from './snippet.ts'
 
-const page = readFileSync(rootPath('docs/the-service.md'), 'utf8')
-
-/** The anchor that the site makes from a heading. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\w -]/g, '')
-    .replaceAll(' ', '-')
+const page = readFileSync(pathTo('docs/the-service.md'), 'utf8')
 
 /** Each section by its anchor. */
 const sections = new Map(
@@ -64,21 +57,4 @@ describe.each(Object.entries(contract as Record<string, OperationContract>))('%s
     const names = namesIn(`${text}${sections.get(data) ?? ''}`)
     if (path !== 'not shown') for (const key of keysOf(answer.data)) expect(names).toContain(key)
   })
-})
-
-test('every word "Interface:" in a comment is followed by links to sections of the page', () => {
-  const files = readdirSync(rootPath('src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-    /\.tsx?$/.test(file),
-  )
-  let links = 0
-  for (const file of files) {
-    const text = readFileSync(rootPath(`src/${file}`), 'utf8')
-    expect(text, file).not.toMatch(/\bInterface: (?!\[)/)
-    for (const [, target = '', anchor = ''] of text.matchAll(/\]\(([./]+docs\/the-service\.md)#([^)]+)\)/g)) {
-      expect(posix.join('src', posix.dirname(file.replaceAll('\\', '/')), target), file).toBe('docs/the-service.md')
-      expect([...sections.keys()], file).toContain(anchor)
-      links++
-    }
-  }
-  expect(links).toBeGreaterThan(50)
 })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { rootPath } from './snippet.ts'
+import { pathTo } from '../../scripts/repository.ts'
 
-const read = (path: string): string => readFileSync(rootPath(path), 'utf8')
+const read = (path: string): string => readFileSync(pathTo(path), 'utf8')
 
 /** Every status the receiver can answer, from the one place that decides it. */
 const refusals = [...read('src/webhook/receiver/webhook-answer.ts').matchAll(/^ {2}\w+: (\d{3}),$/gm)].map(

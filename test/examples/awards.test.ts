@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pathTo } from '../../scripts/repository.ts'
 import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { redis } from '../databases/redis.ts'
-import { rootPath } from '../docs/snippet.ts'
 import { compiled } from '../machine/programs.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 
@@ -18,7 +18,7 @@ const pathOf = compiled(
 /** Runs an example, and gives the lines it printed. It must end by itself, with 0. */
 async function run(name: string, environment: Record<string, string> = {}): Promise<string[]> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
-    cwd: rootPath('.'),
+    cwd: pathTo('.'),
     env: { ...process.env, ...environment },
     timeout: 90_000,
   })

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import { rootPath } from '../docs/snippet.ts'
+import { pathTo } from '../../scripts/repository.ts'
 import { compiled } from '../machine/programs.ts'
 
 // Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
@@ -22,7 +22,7 @@ const pathOf = compiled(
 async function run(name: string, environment: Record<string, string> = {}): Promise<string> {
   const { DATABASE_URL: _, ...env } = process.env
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
-    cwd: rootPath('.'),
+    cwd: pathTo('.'),
     env: { ...env, ...environment },
     timeout: 60_000,
   })
@@ -104,9 +104,9 @@ test.concurrent('rotate-webhook-secret: no message is refused or lost on the way
 
 test.concurrent('testing-in-ci: every test of it passes', async () => {
   const { stdout } = await promisify(execFile)(
-    rootPath('node_modules/.bin/tsx'),
+    pathTo('node_modules/.bin/tsx'),
     ['--test', 'examples/testing-in-ci.test.ts'],
-    { cwd: rootPath('.') },
+    { cwd: pathTo('.') },
   )
   expect(stdout).toMatch(/^# pass 3$/m)
   expect(stdout).toMatch(/^# fail 0$/m)

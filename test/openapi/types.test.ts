@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { requestName } from '../../scripts/openapi/document.ts'
+import { pathTo } from '../../scripts/repository.ts'
 import { operations } from '../contract/operations.ts'
-import { complaintsOf } from '../docs/compile-snippets.ts'
-import { rootPath } from '../docs/snippet.ts'
+import { complaintsOf } from '../docs/compile.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
 import { documentPath, missingTools, openapiTypescript } from './tools.ts'
 
@@ -71,8 +71,8 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))(
     const complaints = (types: string) =>
       complaintsOf(
         [
-          { path: rootPath('test/openapi/theirs.ts'), source: types, at: 'theirs.ts:1' },
-          { path: rootPath('test/openapi/comparison.ts'), source: comparison(), at: 'comparison.ts:1' },
+          { path: pathTo('test/openapi/theirs.ts'), source: types, at: 'theirs.ts:1' },
+          { path: pathTo('test/openapi/comparison.ts'), source: comparison(), at: 'comparison.ts:1' },
         ],
         // Ours say that `undefined` may stand for a field left out; a document about JSON can't.
         { exactOptionalPropertyTypes: false },

@@ -1,5 +1,5 @@
 import ts from 'typescript'
-import { rootPath } from './snippet.ts'
+import { pathTo } from '../../scripts/repository.ts'
 
 /** A module that exists in memory only, and where its code comes from. */
 export interface VirtualModule {
@@ -12,12 +12,14 @@ export interface VirtualModule {
 
 /** Compiles modules under the project's own settings. Gives each complaint with the place in the documentation. */
 export function complaintsOf(modules: readonly VirtualModule[], overrides: ts.CompilerOptions = {}): string[] {
-  const config = ts.readConfigFile(rootPath('tsconfig.json'), ts.sys.readFile)
-  const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, rootPath('.'))
+  const config = ts.readConfigFile(pathTo('tsconfig.json'), ts.sys.readFile)
+  const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, pathTo('.'))
   const options = { ...parsed.options, ...overrides }
   const sources = new Map(modules.map((module) => [module.path, module]))
   const host = ts.createCompilerHost(options)
   const { fileExists, readFile, getSourceFile } = host
+  // Without it the compiler looks into every folder, also into those that exist in memory only.
+  delete host.directoryExists
   host.fileExists = (path) => sources.has(path) || fileExists(path)
   host.readFile = (path) => sources.get(path)?.source ?? readFile(path)
   host.getSourceFile = (path, target, ...rest) => {

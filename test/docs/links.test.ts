@@ -1,0 +1,40 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { posix } from 'node:path'
+import { expect, test } from 'vitest'
+import { anchorOf } from '../../docs/.vitepress/anchor.ts'
+import { pathTo, read } from '../../scripts/repository.ts'
+import { pages } from './samples.ts'
+
+const sources = readdirSync(pathTo('src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file))
+  .map((file) => `src/${file.replaceAll('\\', '/')}`)
+
+const withoutCode = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$/gm, '')
+const anchorsOf = (page: string): string[] =>
+  [...withoutCode(read(page)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
+
+/** The relative links of a text that lead nowhere: to no file, or to no heading of a page. */
+function deadLinks(path: string, text: string): string[] {
+  const links = [...withoutCode(text).matchAll(/\]\((?!\w+:|\/)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+  return links.flatMap(([, target = '', anchor]) => {
+    const file = target === '' ? path : posix.join(posix.dirname(path), target)
+    const dead = !existsSync(pathTo(file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor))
+    return dead ? [`${path}: ${target}#${anchor ?? ''}`] : []
+  })
+}
+
+test('every link of README and docs leads to a file and a heading', () => {
+  expect(pages.flatMap((page) => deadLinks(page, read(page)))).toEqual([])
+})
+
+test('every link of a comment in src leads to a page and a heading', () => {
+  const comments = sources.map(
+    (file) => [file, [...read(file).matchAll(/\]\([./]+docs\/[^)]+\)/g)].join('\n')] as const,
+  )
+  expect(comments.flatMap(([file, links]) => deadLinks(file, links))).toEqual([])
+  expect(comments.filter(([, links]) => links !== '').length).toBeGreaterThan(10)
+})
+
+test('a link to nothing is noticed', () => {
+  expect(deadLinks('README.md', '[a](docs/none.md) [b](docs/tokens.md#none) [c](#none)')).toHaveLength(3)
+})

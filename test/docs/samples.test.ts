@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { format } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { pathTo, read } from '../../scripts/repository.ts'
+import { complaintsOf } from './compile.ts'
+import { pages, sampleFilesOf } from './samples.ts'
+
+// A folder that globs skip, so that neither compiler nor linter reads a half-written file.
+const FOLDER = pathTo('test/docs/.samples')
+const files = pages.flatMap((page, index) =>
+  sampleFilesOf(page).map((file, number) => ({
+    ...file,
+    path: join(FOLDER, `${index}`, file.name ?? `${number}.mjs`),
+  })),
+)
+
+test('README, guides, recipes and method pages have samples', () => {
+  const found = new Set(files.map(({ at }) => at.split(':')[0]))
+  expect([...found]).toEqual(expect.arrayContaining(['README.md', 'docs/webhooks.md', 'docs/methods/rewardWallet.md']))
+  expect(files.filter(({ compiledOnly }) => compiledOnly === undefined).length).toBeGreaterThan(30)
+})
+
+test('samples are at most 80 columns wide', () => {
+  const tooWide = pages.flatMap((page) =>
+    [...read(page).matchAll(/^```(?:ts|js|sh|bash|json|yaml)\b.*\n([\s\S]*?)^```$/gm)].flatMap(
+      ([, code = '']) => code.split('\n').flatMap((line) => (line.length > 80 ? [`${page}: ${line}`] : [])),
+    ),
+  )
+  expect(tooWide).toEqual([])
+})
+
+test('samples compile as TypeScript, under the strictest settings', { timeout: 60_000 }, () => {
+  const modules = files.map((file) => ({
+    ...file,
+    source: `${file.source}\nexport {}\n`,
+    path: file.path.replace(/\.mjs$/, '.mts'),
+  }))
+  expect(complaintsOf(modules)).toEqual([])
+})
+
+describe('samples run as JavaScript, pasted in order, and print what they promise', () => {
+  const servers = new Set<Server>()
+  const { listen } = Server.prototype
+  let folder: string
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'samples-'))
+    for (const { path, source } of files) {
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, source)
+    }
+  })
+
+  beforeEach(() => {
+    vi.spyOn(process, 'cwd').mockReturnValue(folder)
+    vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', 'a-webhook-secret')
+    const { fetch } = globalThis
+    vi.stubGlobal('fetch', (input: string, init?: RequestInit) => {
+      if (new URL(input).hostname !== '127.0.0.1') throw new Error(`a sample called ${input}`)
+      return fetch(input, init)
+    })
+    // Samples listen on a port that a reader would choose. It may be in use here.
+    vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
+      servers.add(this)
+      if (typeof args[0] === 'number') args.splice(0, typeof args[1] === 'string' ? 2 : 1, 0, '127.0.0.1')
+      return Reflect.apply(listen, this, args)
+    })
+  })
+
+  afterEach(async () => {
+    for (const server of servers) await new Promise((resolve) => server.close(resolve))
+    servers.clear()
+    vi.unstubAllEnvs()
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+  })
+
+  afterAll(() => {
+    rmSync(FOLDER, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test.each(files.filter(({ compiledOnly }) => compiledOnly === undefined))('$at', async ({ path, prints }) => {
+    const printed: string[] = []
+    vi.spyOn(console, 'log').mockImplementation((...args) => void printed.push(...format(...args).split('\n')))
+    await import(/* @vite-ignore */ path)
+    await vi.waitFor(() => expect(printed.filter((line) => prints.includes(line))).toEqual(prints))
+  })
+})

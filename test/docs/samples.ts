@@ -1,0 +1,46 @@
+import { readdirSync } from 'node:fs'
+import { pathTo, read } from '../../scripts/repository.ts'
+
+/** A file that a reader gets by pasting the samples of a page, one after the other. */
+export interface SampleFile {
+  /** Where its first sample starts: `docs/tokens.md:12`. */
+  readonly at: string
+  /** The name that the page gives it (` ```ts file: NAME `), or `undefined`. */
+  readonly name: string | undefined
+  readonly source: string
+  /** Why it is compiled but not run here (` ```ts compile: REASON `), or `undefined`. */
+  readonly compiledOnly: string | undefined
+  /** The output that its `// → …` comments promise, in order. */
+  readonly prints: readonly string[]
+}
+
+const FENCE = /^```ts(?: (file|compile): (.+))?\n([\s\S]*?)^```$/gm
+const PROMISE = /\/\/ → (.+)$/gm
+
+/** README, all guides, recipes and method pages. */
+export const pages: readonly string[] = [
+  'README.md',
+  'SECURITY.md',
+  ...readdirSync(pathTo('docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !/^(?:site|reference|examples)\b/.test(name))
+    .filter((name) => !['design.md', 'benchmarks.md'].includes(name))
+    .map((name) => `docs/${name}`),
+]
+
+/** A sample that starts with `import` starts a new file; any other continues the file before it. */
+export function sampleFilesOf(path: string, text = read(path)): SampleFile[] {
+  const files: SampleFile[] = []
+  for (const { index, 1: kind, 2: word, 3: code = '' } of text.matchAll(FENCE)) {
+    const at = `${path}:${text.slice(0, index).split('\n').length + 1}`
+    const before = kind === undefined && !code.startsWith('import ') ? files.pop() : undefined
+    const source = before ? `${before.source}\n${code}` : code
+    files.push({
+      at: before?.at ?? at,
+      name: before?.name ?? (kind === 'file' ? word : undefined),
+      source,
+      compiledOnly: before?.compiledOnly ?? (kind === 'compile' ? word : undefined),
+      prints: [...source.matchAll(PROMISE)].map(([, printed = '']) => printed),
+    })
+  }
+  return files
+}
