@@ -3,7 +3,7 @@ import { command, entryPoints, runtimeChoices } from './scripts/entry-points.ts'
 
 export default {
   entry: [
-    'docs/.vitepress/config.ts',
+    'docs/.vitepress/{config,theme/index}.ts',
     'docs/examples/*.paths.ts',
     ...[...entryPoints, command].map(({ source }) => source),
     ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),

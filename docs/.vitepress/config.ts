@@ -1,8 +1,9 @@
-import { copyFileSync, readdirSync } from 'node:fs'
+import { copyFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { defineConfig, type MarkdownRenderer } from 'vitepress'
 import llmsTxt from 'vitepress-plugin-llms'
 import { anchorOf } from './anchor.ts'
+import { searchOptions } from './search.ts'
 import { guides, sidebar } from './sidebar.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -26,39 +27,31 @@ function linkToPages(md: MarkdownRenderer): void {
   })
 }
 
-const NOT_PAGES = readdirSync(ROOT, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== 'docs')
-  .map(({ name }) => `${name}/**`)
-
 export default defineConfig({
   title: 'campaign-client',
   description: 'TypeScript client, webhook receiver and local service for the campaign engagement service',
   srcDir: '..',
   srcExclude: [
-    ...NOT_PAGES,
-    'docs/{site,design,benchmarks}*',
-    '**/_media/**',
-    'CONTRIBUTING.md',
-    'THIRD-PARTY-NOTICES.md',
+    '{.*,bench,coverage,dist,etc,examples,reports,scripts,src,test}/**',
+    'docs/{site/**,reference/_media/**,design.md,benchmarks.md}',
+    '{AGENTS,CONTRIBUTING,THIRD-PARTY-NOTICES}.md',
   ],
   rewrites: pageOf,
   outDir: './site',
   cacheDir: '../node_modules/.cache/vitepress',
   metaChunk: true,
-  markdown: { anchor: { slugify: anchorOf }, config: linkToPages },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    config: linkToPages,
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   themeConfig: {
-    nav: [
-      { text: 'Guide', link: '/getting-started' },
-      { text: 'Methods', link: '/methods' },
-      { text: 'API', link: '/reference/' },
-      { text: 'OpenAPI', link: '/openapi.json', target: '_blank' },
-    ],
+    nav: [{ text: 'OpenAPI', link: '/openapi.json', target: '_blank' }],
     sidebar,
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
   },
   vite: {
-    build: { chunkSizeWarningLimit: 4000 },
     plugins: [
       llmsTxt({
         sidebar: guides,

@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { searchOptions } from '../../docs/.vitepress/search.ts'
+import { pathTo } from '../../scripts/repository.ts'
+import { axeSource, launchBrowser, missingBrowser } from '../browser/browser.ts'
+import { skipsWithout } from '../machine/skips-without.ts'
+
+const SITE = pathTo('docs/site')
+const missingSite = existsSync(join(SITE, 'index.html')) ? undefined : 'npm run docs has not been run'
+const files = missingSite === undefined ? readdirSync(SITE, { recursive: true, encoding: 'utf8' }) : []
+
+/** What partners search for, and a page that answers. */
+const QUESTIONS: Readonly<Record<string, string>> = {
+  retry: 'retries-and-idempotency',
+  '401': 'tokens',
+  'raw body express': 'runtimes-and-frameworks',
+  'duplicate event': 'webhooks',
+  'rotate secret': 'recipes/secret-rotation',
+  'rate limit': 'retries-and-idempotency',
+  'test without account': 'testing',
+  csv: 'command',
+  timeout: 'errors-and-outcomes',
+  proxy: 'recipes/client-certificates-and-proxies',
+  jest: 'testing',
+  'next.js': 'recipes/next',
+  idempotency: 'retries-and-idempotency',
+  'invite code': 'methods/getInviteCode',
+  'how do I award xp': 'bulk-awards',
+  leaderboard: 'recipes/leaderboard-mirror',
+  season: 'methods/getCampaignPoints',
+  'types of campaign': 'command',
+  cancel: 'getting-started',
+  logging: 'recipes/logs',
+}
+
+describe.skipIf(skipsWithout('built site', missingSite))('the built site', () => {
+  test('no page has more than 150 kB, and the site no more than 20 MB', () => {
+    const sizes = files.map((file) => [file, statSync(join(SITE, file)).size] as const)
+    expect(sizes.filter(([file, size]) => file.endsWith('.html') && size > 150_000)).toEqual([])
+    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(20_000_000)
+  })
+
+  test('has the OpenAPI document, llms.txt and the Markdown of each guide', () => {
+    expect(files).toEqual(
+      expect.arrayContaining(['openapi.json', 'llms.txt', 'llms-full.txt', 'webhooks.md', 'methods/rewardWallet.md']),
+    )
+  })
+
+  describe('the search', () => {
+    let search: (words: string) => { id: string }[]
+
+    beforeAll(async () => {
+      const [index = ''] = files.filter((file) => file.includes('@localSearchIndex'))
+      const MiniSearch = createRequire(import.meta.resolve('vitepress'))('minisearch')
+      const { default: json } = await import(/* @vite-ignore */ pathToFileURL(join(SITE, index)).href)
+      const fields = ['title', 'titles', 'text']
+      const engine = MiniSearch.loadJSON(json, { fields, storeFields: ['title', 'titles'], searchOptions })
+      search = (words) => engine.search(words)
+    })
+
+    test.each(Object.entries(QUESTIONS))('finds for “%s” the page %s among the first three', (words, page) => {
+      const found = search(words).slice(0, 3)
+      expect(found.map(({ id }) => id.replace(/(?:\.html)?(?:#.*)?$/, ''))).toContain(`/${page}`)
+    })
+  })
+})
+
+/** One page of each kind. */
+const KINDS = [
+  '',
+  'webhooks',
+  'methods/rewardWallet',
+  'examples/quickstart',
+  'reference/campaign-client/interfaces/CallOptions',
+]
+const WINDOWS = [
+  { viewport: { width: 1400, height: 900 }, colorScheme: 'light' },
+  { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+] as const
+
+/** Page width and words that are broken over two lines, as an expression for the page. */
+const FAULTS = `(() => {
+  const faults = document.documentElement.scrollWidth > innerWidth + 1 ? ['the page scrolls sideways'] : []
+  for (const code of document.querySelectorAll('.vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2')) {
+    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+    for (let text; (text = texts.nextNode()); ) {
+      for (const word of text.data.matchAll(/[\\w$]+/g)) {
+        const range = document.createRange()
+        range.setStart(text, word.index)
+        range.setEnd(text, word.index + word[0].length)
+        const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top)))
+        if (lines.size > 1) faults.push('broken: ' + word[0])
+      }
+    }
+  }
+  return faults
+})()`
+
+describe.skipIf(skipsWithout('built site and browser', missingSite ?? missingBrowser))('the site in a browser', () => {
+  test.each(WINDOWS)('has no accessibility violation and breaks no name, $colorScheme', async (window) => {
+    const server = createServer((request, response) => {
+      const path = new URL(request.url ?? '', 'http://site').pathname
+      const file = join(SITE, path.endsWith('/') ? `${path}index.html` : path)
+      const type = { css: 'text/css', html: 'text/html', js: 'text/javascript' }[file.split('.').at(-1) ?? '']
+      if (!existsSync(file)) return response.writeHead(404).end()
+      response.writeHead(200, { 'content-type': type ?? 'application/octet-stream' }).end(readFileSync(file))
+    }).listen(0, '127.0.0.1')
+    const browser = await launchBrowser()
+    try {
+      const page = await (await browser.newContext({ ...window, reducedMotion: 'reduce' })).newPage()
+      for (const kind of KINDS) {
+        const { port } = server.address() as AddressInfo
+        await page.goto(`http://127.0.0.1:${port}/${kind === '' ? '' : `${kind}.html`}`)
+        await page.evaluate(axeSource())
+        const violations = await page.evaluate(
+          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+        )
+        expect([violations, await page.evaluate(FAULTS)], kind).toEqual([[], []])
+      }
+    } finally {
+      await browser.close()
+      server.close()
+    }
+  })
+})
