@@ -25,8 +25,8 @@ test('README, guides, recipes and method pages have samples', () => {
 
 test('samples are at most 80 columns wide', () => {
   const tooWide = pages.flatMap((page) =>
-    [...read(page).matchAll(/^```(?:ts|js|sh|bash|json|yaml)\b.*\n([\s\S]*?)^```$/gm)].flatMap(
-      ([, code = '']) => code.split('\n').flatMap((line) => (line.length > 80 ? [`${page}: ${line}`] : [])),
+    [...read(page).matchAll(/^```(?:ts|js|sh|bash|json|yaml)\b.*\n([\s\S]*?)^```$/gm)].flatMap(([, code = '']) =>
+      code.split('\n').flatMap((line) => (line.length > 80 ? [`${page}: ${line}`] : [])),
     ),
   )
   expect(tooWide).toEqual([])
