@@ -3,9 +3,9 @@ import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly } from './envi
 import { usageFailure, withoutDocsPath } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
 
-type Options = Pick<CampaignClientOptions, 'guard' | 'webhookRegistrationPath'>
+type Options = Pick<CampaignClientOptions, 'webhookRegistrationPath'>
 
-/** Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS is its guard, unless `options` has one. */
+/** Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS is its guard. */
 export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Promise<CampaignClient> {
   const baseUrl = baseUrlOf(env)
   const accessToken = accessTokenOf(env)

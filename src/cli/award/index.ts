@@ -17,6 +17,7 @@ interface AwardFlags extends SendFlags {
   readonly ledger?: string
   readonly run: string
   readonly dryRun?: boolean
+  readonly maxXp?: number
   readonly maxTotalXp?: number
   readonly readOnly?: boolean
 }

@@ -14,7 +14,6 @@ import { writeReports } from './reports.ts'
 export interface SendFlags {
   readonly yes?: boolean
   readonly again?: boolean
-  readonly maxXp?: number
   readonly concurrency: number
   readonly retryRejected?: boolean
   readonly report?: readonly string[]
@@ -24,9 +23,7 @@ export interface SendFlags {
 export async function sendAwards(plan: Plan, flags: SendFlags, context: Context): Promise<ExitCode> {
   const { output, argv, interrupts, env } = context
   // Creating the client checks the environment, so that a mistake is told before the question.
-  const client = await connect(env, {
-    guard: { campaigns: [...plan.pids], ...(flags.maxXp !== undefined && { maxXpPerAward: flags.maxXp }) },
-  })
+  const client = await connect(env)
   for (const parts of planLines(plan)) output.err.line(...parts)
   await confirmPlan(plan, flags)
 

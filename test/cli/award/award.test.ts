@@ -258,6 +258,12 @@ describe('a list that was edited', () => {
     expect(made()).toHaveLength(3)
     expect((await award(['party.csv', ...SENT, '--again'])).code).toBe(0)
     expect(made()).toHaveLength(6)
+    // Only the new wallet is sent: the others are settled under the ids of this list.
+    file('party.csv', `${listOf(3, 'Launch party')}${wallet(4)},4,Launch party\n`)
+    expect(await award(['party.csv', ...SENT])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 row awarded'),
+    })
   })
 
   test('is no second award for wallets that are new, or in another campaign', async () => {
@@ -508,6 +514,22 @@ describe('the end of a run', () => {
       expect(stderr).toMatch(/^next: check the campaign ID.*, then run: npx campaign-client award list.csv --yes$/m)
     }
     expect(made()).toHaveLength(2)
+  })
+
+  test('of a run that stopped counts the rows that it has read, not the whole ledger', async () => {
+    const { file, award, service } = await scene()
+    file('last.csv', `address,xp,reason\n${wallet(4)},4,launch party\n`)
+    await award(['last.csv', ...SENT, '--ledger', 'my.ledger'])
+    file('party.csv', listOf(4))
+    service.subscribe(({ kind }) => {
+      if (kind === 'request_answered') service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
+    })
+    const args = ['party.csv', ...SENT, '--ledger', 'my.ledger', '--concurrency', '1']
+    const { code, stdout, stderr } = await award(args)
+    expect(code).toBe(3)
+    expect(stdout).toMatch(/^1 row awarded {2}1 XP/)
+    expect(stdout).toMatch(/^\d rows not sent, because the run stopped: .*401/m)
+    expect(stderr).toMatch(/^next: set a valid token .*, then run: npx campaign-client award /m)
   })
 
   test('has no reference to a file of the documentation', async () => {

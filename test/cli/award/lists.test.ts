@@ -92,6 +92,13 @@ describe('line numbers', () => {
   })
 })
 
+test('an address in another letter case is the same wallet, and the same award', () => {
+  const mixed = '0x52908400098527886E0F7030069857D2E4169EE7'
+  const list = listOf(`address,xp,reason\n${mixed},1,a\n${mixed.toLowerCase()},1,a\n${mixed.toLowerCase()},1,b\n`)
+  expect(list.problems).toEqual([])
+  expect(totalsOf(list.awards.values())).toEqual({ awards: 2, wallets: 1, xp: 2 })
+})
+
 test('totals count each award and each wallet once, and add decimals up as people do', () => {
   const content = ['address,xp,id,pid', `${wallet(1)},0.1,a,one`, `${wallet(1)},0.2,b,two`, `${wallet(1)},0.1,a,one`]
   const list = listOf(content.join('\n'), null)
