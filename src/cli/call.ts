@@ -72,6 +72,7 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
     .summary(`${method} ${place}`)
     .description(`Sends ${method} to ${place}. ${RETRY[retry]}`)
   const example: string[] = []
+  const withInput = ['--input arguments.json']
   for (const { name, isNumber, isOptional } of argumentsOf(operation)) {
     if (SECRET_ARGUMENTS.has(name)) continue
     const help = isOptional ? 'optional' : 'required, here or in --input'
@@ -87,12 +88,12 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
   if (operation === 'registerWebhook') {
     command.requiredOption('--registration-path <path>', 'where webhooks are registered, below CAMPAIGN_BASE_URL')
     command.addHelpText('after', '\nGive the secret with --input: flags can be read by everybody on the machine.')
-    example.push('--registration-path webhook')
+    for (const words of [example, withInput]) words.push('--registration-path webhook')
   }
   command
     .addHelpText(
       'after',
-      examples(`call ${operation} ${example.join(' ')}`, `call ${operation} --input arguments.json`),
+      examples(`call ${operation} ${example.join(' ')}`, `call ${operation} ${withInput.join(' ')}`),
     )
     .action(context.action((flags: CallFlags) => call(operation, flags, context)))
 }

@@ -32,7 +32,7 @@ test('help names every command, the environment and the exit codes', async () =>
   expect(stdout).toContain('5  the outcome of a write is unknown')
 })
 
-test.each(COMMANDS)('help of %s %s explains it and has two examples', async (...words) => {
+test.each(COMMANDS)('help of %s %s describes it and has two examples', async (...words) => {
   for (const args of [[...words, '--help'], words.length === 1 ? ['help', ...words] : [...words, '-h']]) {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -42,7 +42,7 @@ test.each(COMMANDS)('help of %s %s explains it and has two examples', async (...
   }
 })
 
-test('without a command it shows the help, and says by its code that it was no use', async () => {
+test('without a command it prints the help and ends with 2', async () => {
   const { code, stdout, stderr } = await run([])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('Usage: campaign-client')
@@ -54,7 +54,7 @@ test.each([
   [['call', 'getuserProgress'], "unknown command 'getuserProgress'", 'getUserProgress'],
   [['dev', '--prot', '1'], "unknown option '--prot'", '--port'],
   [['types', 'demo', '--ouput', 'x'], "unknown option '--ouput'", '--out'],
-])('a slip of the pen is answered with what was meant: %s', async (args, sentence, meant) => {
+])('a misspelt word gets a suggestion: %s', async (args, sentence, meant) => {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(`error ${sentence}`)
@@ -106,16 +106,13 @@ test('with --json a failure is a line of JSON on stdout as well', async () => {
   expect(ended.stdout.split('\n')).toHaveLength(2)
 })
 
-test.each([[[]], [['call']], [['webhook']]])(
-  'with --json a command that is missing behind %j is an error',
-  async (words) => {
-    const ended = await run([...words, '--json'])
-    expect(ended.code).toBe(2)
-    expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'usage', exitCode: 2 } })
-    expect(ended.stdout.split('\n')).toHaveLength(2)
-    expect(ended.stderr).toContain(`Usage: ${['campaign-client', ...words].join(' ')} `)
-  },
-)
+test.each([[[]], [['call']], [['webhook']]])('with --json a missing command after %j is an error', async (words) => {
+  const ended = await run([...words, '--json'])
+  expect(ended.code).toBe(2)
+  expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'usage', exitCode: 2 } })
+  expect(ended.stdout.split('\n')).toHaveLength(2)
+  expect(ended.stderr).toContain(`Usage: ${['campaign-client', ...words].join(' ')} `)
+})
 
 test('with --json version and help are lines of JSON', async () => {
   for (const args of [
@@ -133,13 +130,13 @@ test('with --json version and help are lines of JSON', async () => {
   }
 })
 
-test('what comes from outside is shown without its terminal controls', async () => {
+test('terminal controls in the input are spelt out', async () => {
   const { stderr } = await run(['\u001b]0;pwned\u0007\u202eevil\r\n\u009b31m'])
   expect(stderr).toContain('\\u001b]0;pwned\\u0007\\u202eevil\\u000d\\u000a\\u009b31m')
   for (const control of ['\u001b', '\u0007', '\u009b', '\u202e', '\r']) expect(stderr).not.toContain(control)
 })
 
-test('colours are for terminals, unless they are asked for; NO_COLOR wins', async () => {
+test('colours need a terminal or FORCE_COLOR; NO_COLOR wins', async () => {
   const coloured = '\u001b['
   expect((await run(['dve'])).stderr).not.toContain(coloured)
   expect((await run(['dve'], { env: { FORCE_COLOR: '1' } })).stderr).toContain(coloured)
@@ -147,14 +144,14 @@ test('colours are for terminals, unless they are asked for; NO_COLOR wins', asyn
   expect((await run(['dve'], { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stderr).not.toContain(coloured)
 })
 
-test('a reader who leaves early is no accident', async () => {
+test('a reader that closes early is not an error', async () => {
   const { child, ended } = await start(['--help'])
   child.stdout?.destroy()
   child.stderr?.destroy()
   expect(await ended).toMatchObject({ code: 0, signal: null })
 })
 
-test.skipIf(!existsSync('/dev/full'))('a result that can not be written is no success', async () => {
+test.skipIf(!existsSync('/dev/full'))('a result that cannot be written ends with 1', async () => {
   const within = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
   for (const words of [['--help'], ['--json', 'call', 'getCampaignInfo', '--pid', 'demo']]) {
     const { env } = await listeningService()
@@ -164,7 +161,7 @@ test.skipIf(!existsSync('/dev/full'))('a result that can not be written is no su
       stderr: expect.stringContaining('cannot be written: the disk is full'),
     })
   }
-  // What went wrong before that counts more.
+  // An earlier failure decides the exit code.
   expect(await run(['--json', 'dve'], { within })).toMatchObject({ code: 2 })
 })
 

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { command, consolePage } from '../../tsup.config.ts'
 
-/** What became of a command. */
+/** The result of a command. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -17,23 +17,23 @@ export interface Ended {
 }
 
 export interface RunOptions {
-  /** Besides PATH, which is all of this process's environment that a command gets. */
+  /** Environment variables beside PATH. The command inherits no others. */
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
   readonly cwd?: string
-  /** A program that starts the command, which comes behind these words. */
+  /** A program that starts the command: it is put before the command line. */
   readonly within?: readonly string[]
-  /** Leaves standard input open, to be written to. */
+  /** Keeps standard input open for writing. */
   readonly keepsInput?: boolean
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface Running {
   readonly child: ChildProcess
-  /** What it has said so far. */
+  /** Its output so far. */
   readonly said: { stdout: string; stderr: string }
   readonly ended: Promise<Ended>
-  /** Resolves with the match as soon as what it says fits, and rejects when it ends before that. */
+  /** Resolves with the first match in its output. Rejects when the command ends without one. */
   until(stream: 'stdout' | 'stderr', words: RegExp): Promise<RegExpExecArray>
 }
 
@@ -47,8 +47,8 @@ export async function start(args: readonly string[], options: RunOptions = {}): 
 }
 
 /**
- * The same at a terminal of its own: what it shows there, on either stream, is `stdout` here. What is written to
- * `child.stdin` is typed; `\x03` is Ctrl-C. A command that dies of a signal ends with 128 and its number, as in a shell.
+ * Starts the command at a new terminal. `stdout` holds everything shown there. Text written to `child.stdin` is typed;
+ * `\x03` is Ctrl-C. A command that dies of a signal ends with 128 plus the number of the signal, as in a shell.
  */
 export async function startAtTerminal(args: readonly string[], options: RunOptions = {}): Promise<Running> {
   return start(args, { ...options, within: ['python3', '-c', TERMINAL], keepsInput: true })
@@ -76,7 +76,7 @@ function launch([program = '', ...args]: readonly string[], { env = {}, input, c
       said[stream] += text
     })
   }
-  // A command that ends without reading leaves nobody to write to.
+  // Writing fails when the command ends without reading its input.
   child.stdin.on('error', () => {})
   if (!keepsInput) child.stdin.end(input)
   const ended = new Promise<Ended>((resolve) => {
@@ -106,7 +106,7 @@ function launch([program = '', ...args]: readonly string[], { env = {}, input, c
 export const run = async (args: readonly string[], options?: RunOptions): Promise<Ended> =>
   (await start(args, options)).ended
 
-/** The last line of standard output, which `--json` makes the result. */
+/** Parses the last line of standard output: the result with `--json`. */
 export const jsonOf = ({ stdout }: Ended): Record<string, unknown> & { version: unknown } =>
   JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AwardRow } from 'campaign-client/bulk'
 import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
 import { inputName, readInput } from '../files.ts'
-import { readColumns } from './csv/columns.ts'
+import { type Columns, readColumns } from './csv/columns.ts'
 import { decodeText } from './csv/decode-text.ts'
 import { readRecords } from './csv/read-records.ts'
 import { type ListProblem, type RowRules, readRow } from './csv/read-row.ts'
@@ -35,29 +35,31 @@ export async function readList(name: string, rules: Omit<RowRules, 'columns'>): 
 }
 
 export function parseList(name: string, bytes: Uint8Array, rules: Omit<RowRules, 'columns'>): AwardList {
-  const { records, broken } = readRecords(decodeText(bytes, inputName(name)))
-  const [header, ...others] = records
-  if (header === undefined) {
-    throw usageFailure(`${inputName(name)}${broken ? `: line ${broken.line} ${broken.message}` : ' is empty'}`)
-  }
-  const columns = readColumns(header.cells, rules.pid)
   const rows: ListRow[] = []
   const awards = new Map<string, ListRow>()
   const problems: ListProblem[] = []
-  for (const record of others) {
-    const read = readRow(record, { ...rules, columns })
-    if ('problems' in read) {
-      problems.push(...read.problems)
-      continue
-    }
-    const row = { ...read.row, line: record.line }
+  let columns = undefined as Columns | undefined
+
+  const add = (row: ListRow, hasIds: boolean): void => {
     rows.push(row)
     const first = awards.get(row.id)
     if (first === undefined) awards.set(row.id, row)
-    else if (!isSameAward(first, row)) problems.push(contradiction(row, first, columns.places.id !== undefined))
+    else if (!isSameAward(first, row)) problems.push(contradiction(row, first, hasIds))
+  }
+  const broken = readRecords(decodeText(bytes, inputName(name)), (record) => {
+    if (columns === undefined) {
+      columns = readColumns(record.cells, rules.pid)
+      return
+    }
+    const read = readRow(record, { ...rules, columns })
+    if ('problems' in read) problems.push(...read.problems)
+    else add({ ...read.row, line: record.line }, columns.places.id !== undefined)
+  })
+  if (columns === undefined) {
+    throw usageFailure(`${inputName(name)}${broken ? `: line ${broken.line} ${broken.message}` : ' is empty'}`)
   }
   if (broken !== undefined) problems.push(broken)
-  if (others.length === 0 && broken === undefined) throw usageFailure(`${inputName(name)} has no rows`)
+  if (rows.length === 0 && problems.length === 0) throw usageFailure(`${inputName(name)} has no rows`)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   return { name, sha256, rows, awards, problems, unused: columns.unused }
 }

@@ -65,9 +65,9 @@ export async function makePlan(list: AwardList, { retryRejected, ...options }: P
 }
 
 /** Counts the awards of some rows that the ledger has, by verdict. */
-export function recordedTotals({ verdicts }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {
-  const awards = new Map(rows.map((row) => [row.id, row]))
-  const of = (verdict: Verdict) => totalsOf([...awards.values()].filter(({ id }) => verdicts.get(id) === verdict))
+export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {
+  const isFirst = (row: ListRow): boolean => list.awards.get(row.id) === row
+  const of = (verdict: Verdict) => totalsOf(rows.filter((row) => verdicts.get(row.id) === verdict && isFirst(row)))
   return {
     awarded: of('awarded'),
     alreadyAwarded: of('alreadyAwarded'),

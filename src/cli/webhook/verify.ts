@@ -28,9 +28,9 @@ async function verify(file: string, signature: string, { output, env }: Context)
   const found = await examine(secret, await readInput(file), signature)
   const { valid, id, kind, reason } = found
   output.result({ ...found }, (out) => {
-    if (!valid) out.line(red('wrong'), dim(`  ${reason}`))
-    else if (reason === undefined) out.line(green('right'), dim(`  ${kind}, id ${id}`))
-    else out.line(green('right'), dim(`  signed, but not a webhook message: ${reason}`))
+    if (!valid) out.line(red('the signature is wrong'), dim(`  ${reason}`))
+    else if (reason === undefined) out.line(green('the signature is right'), dim(`  ${kind}, id ${id}`))
+    else out.line(green('the signature is right'), dim(`  signed, but not a webhook message: ${reason}`))
   })
   if (valid) return EXIT.done
   output.err.line(dim('next: '), 'find the cause with `npx campaign-client webhook diagnose` and the same arguments')

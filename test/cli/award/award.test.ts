@@ -74,7 +74,7 @@ test('the list may come from standard input, with a ledger of its own', async ()
   expect(readdirSync(folder)).toEqual(['my.ledger'])
 })
 
-test('a pipe is read once, as standard input is', async () => {
+test('a pipe is accepted as a list', async () => {
   const { award, made, file } = await scene()
   file('party.csv', listOf(3))
   const within = ['bash', '-c', 'exec "$@" < <(cat party.csv)', 'bash']
@@ -84,7 +84,7 @@ test('a pipe is read once, as standard input is', async () => {
   expect(made()).toHaveLength(3)
 })
 
-test.each(['none.csv', 'folder', '/dev/zero'])('%s can be no list', async (name) => {
+test.each(['none.csv', 'folder', '/dev/zero'])('%s is refused as a list', async (name) => {
   const { award, folder, service } = await scene()
   mkdirSync(join(folder, 'folder'))
   expect(await award([name, ...SENT, '--ledger', 'my.ledger'])).toMatchObject({
@@ -95,7 +95,7 @@ test.each(['none.csv', 'folder', '/dev/zero'])('%s can be no list', async (name)
   expect(service.requests).toEqual([])
 })
 
-test('the plan counts each wallet once, whatever the campaigns, and speaks of one thing in the singular', async () => {
+test('the plan counts each wallet once in all campaigns, and uses the singular for one', async () => {
   const { file, award } = await scene()
   file('list.csv', ['address,xp,id,pid', `${wallet(1)},0.1,a,one`, `${wallet(1)},0.2,b,two`].join('\n'))
   const two = await award(['list.csv', '--dry-run'])
@@ -178,7 +178,7 @@ test('campaigns and ids may stand in the list', async () => {
   ])
 })
 
-test('everything that is wrong is told at once, by line and column, before anything is sent', async () => {
+test('all mistakes are reported at once, by line and column, before anything is sent', async () => {
   const { file, award, service, folder } = await scene()
   file(
     'list.csv',
@@ -245,7 +245,7 @@ describe('limits', () => {
 })
 
 describe('a list that was edited', () => {
-  test('pays nobody twice without a word of its own', async () => {
+  test('pays nobody twice without --again', async () => {
     const { file, award, made } = await scene()
     file('party.csv', listOf(3))
     await award(['party.csv', ...SENT])
@@ -266,7 +266,7 @@ describe('a list that was edited', () => {
     })
   })
 
-  test('is no second award for wallets that are new, or in another campaign', async () => {
+  test('needs no --again for new wallets, or another campaign', async () => {
     const { file, award } = await scene({
       campaigns: [
         { id: 'demo', name: 'D' },
@@ -281,7 +281,7 @@ describe('a list that was edited', () => {
     expect((await award(['two.csv', '--pid', 'two', '--yes', '--ledger', 'party.csv.ledger'])).code).toBe(0)
   })
 
-  test('must not give an id to something else than the ledger has', async () => {
+  test('must not change the award of an id in the ledger', async () => {
     const { file, award, made } = await scene()
     file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},6,b\n`)
     await award(['list.csv', ...SENT])
@@ -325,7 +325,7 @@ describe('reports', () => {
     expect(ended.stdout + ended.stderr).not.toContain('hunter2')
   })
 
-  test('hold no living formula', async () => {
+  test('escape formulas', async () => {
     const { file, award, folder } = await scene({ campaigns: [{ id: '=HYPERLINK("http://x")', name: 'x' }] })
     file('list.csv', `address,xp,id,pid\n${wallet(1)},1,@SUM(1),"=HYPERLINK(""http://x"")"\n`)
     expect(await award(['list.csv', '--yes', '--report', 'r.csv'])).toMatchObject({ code: 0 })
@@ -333,7 +333,7 @@ describe('reports', () => {
     expect(row).toContain(`,"'=HYPERLINK(""http://x"")",'@SUM(1),1,awarded,`)
   })
 
-  test('that can not be put in place leave no other file behind', async () => {
+  test('leave no temporary file behind when they cannot be written', async () => {
     const { file, start, folder, service, made } = await scene()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 100, times: 3 })
@@ -380,7 +380,7 @@ test.each([
   [{ CAMPAIGN_ACCESS_TOKEN: 'hunter2 hunter2' }, 'CAMPAIGN_ACCESS_TOKEN must be'],
   [{ CAMPAIGN_ACCESS_TOKEN: '' }, 'CAMPAIGN_ACCESS_TOKEN is not set'],
   [{ CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: 'none' }, 'there is no such file'],
-])('an environment of %o is told before the plan', async (env, sentence) => {
+])('the environment %o is refused before the plan', async (env, sentence) => {
   const { file, award } = await scene()
   file('party.csv', listOf(1))
   const { code, stdout, stderr } = await award(['party.csv', ...DEMO], { env })
@@ -409,7 +409,7 @@ describe('while it runs', () => {
     expect(made()).toHaveLength(40)
   })
 
-  test('a token file that is gone in the middle leaves rows out, and the code says that others were sent', async () => {
+  test('a token file that disappears stops the run, with 1 because rows were sent', async () => {
     const { file, award, service, folder, made } = await scene({ tokens: ['old'] })
     file('party.csv', listOf(20))
     const token = file('token', 'old')
@@ -424,7 +424,7 @@ describe('while it runs', () => {
     expect(made()).toHaveLength(5)
   })
 
-  test('a report that can not be written any more does not go unnoticed', async () => {
+  test('a report that can no longer be written is reported and ends with 1', async () => {
     const folder = scratchFolder()
     const { running, made } = await sendsSlowly(listOf(20), '--json', '--report', join(folder, 'r.json'))
     rmSync(folder, { recursive: true })
@@ -434,10 +434,10 @@ describe('while it runs', () => {
     expect(made()).toHaveLength(20)
   })
 
-  test('a ledger that can not grow any more ends the run, and the next one goes on', async () => {
+  test('a full disk stops the run, and the next run continues', async () => {
     const { file, award, made } = await scene()
     file('party.csv', listOf(400))
-    // Files may have some kB here, as on a disk that is full.
+    // A limit on the size of files stands for a full disk.
     const limited = await award(['party.csv', ...SENT], { within: ['bash', '-c', 'ulimit -f 24; exec "$0" "$@"'] })
     expect(limited).toMatchObject({ stdout: expect.stringContaining('the ledger cannot be written') })
     // 5 when awards were under way.
@@ -460,7 +460,7 @@ describe('the end of a run', () => {
     return { ...setting, args: ['party.csv', ...SENT, '--ledger', 'my.ledger', '--concurrency', '1'] }
   }
 
-  test('tells once what was awarded, what had been before and how that is known, what was not and why, and what to do', async () => {
+  test('tells what was awarded, what was awarded before, what was not and why, and the next step', async () => {
     const { award, args } = await mixed()
     const { code, stdout, stderr } = await award(args)
     expect(code).toBe(1)
@@ -478,7 +478,7 @@ describe('the end of a run', () => {
     expect(stderr).not.toContain('error')
   })
 
-  test('says the same of the same state of things in a later run, and ends with the same code', async () => {
+  test('is the same in a later run that finds the same state', async () => {
     const { award, args } = await mixed()
     await award(args)
     const { code, stdout, stderr } = await award(args)
@@ -486,12 +486,11 @@ describe('the end of a run', () => {
     expect(stdout).toMatch(
       /^0 rows awarded {2}\d+ s\n5 rows awarded before, as the ledger says {2}18 XP\n1 row rejected/,
     )
-    // Rejected rows are no awards that were made before.
     expect(stderr).toContain('5 awards made before, 18 XP')
     expect(stderr).toContain('1 award rejected before (--retry-rejected sends rejected awards again), 3 XP')
   })
 
-  test('a wallet whose only award was rejected is no wallet that was awarded before', async () => {
+  test('does not count a rejected award as awarded before', async () => {
     const { file, award, service } = await scene()
     file('party.csv', listOf(1))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
@@ -502,7 +501,7 @@ describe('the end of a run', () => {
     expect(corrected.stderr).not.toContain('awarded in this campaign before')
   })
 
-  test('a refused campaign ends with 3 in every run, and the others go on', async () => {
+  test('a refused campaign ends with 3 in every run; other campaigns are awarded', async () => {
     const { file, award, made } = await scene()
     const rows = [1, 2, 3].map((at) => `${wallet(at)},${at},${at},${at === 2 ? 'nobody' : 'demo'}`)
     file('list.csv', ['address,xp,id,pid', ...rows].join('\n'))
@@ -516,7 +515,7 @@ describe('the end of a run', () => {
     expect(made()).toHaveLength(2)
   })
 
-  test('of a run that stopped counts the rows that it has read, not the whole ledger', async () => {
+  test('counts only the rows that a stopped run has read', async () => {
     const { file, award, service } = await scene()
     file('last.csv', `address,xp,reason\n${wallet(4)},4,launch party\n`)
     await award(['last.csv', ...SENT, '--ledger', 'my.ledger'])
@@ -540,7 +539,7 @@ describe('the end of a run', () => {
     expect(stdout + stderr).not.toMatch(/docs\/|\.md/)
   })
 
-  test('offers nothing to do where all is done', async () => {
+  test('names no next step when all rows are awarded', async () => {
     const { file, award } = await scene()
     file('party.csv', listOf(1))
     expect((await award(['party.csv', ...SENT])).stderr).not.toContain('next:')
@@ -549,7 +548,7 @@ describe('the end of a run', () => {
 })
 
 describe('what the service does', () => {
-  test('a refused token ends the run with 3, and a fresh one goes on', async () => {
+  test('a refused token stops the run with 3, and a run with a valid token continues', async () => {
     const { file, award, made, service } = await scene({ tokens: ['fresh'] })
     file('party.csv', listOf(30))
     const stale = await award(['party.csv', ...SENT], { env: { CAMPAIGN_ACCESS_TOKEN: 'stale' } })
@@ -561,7 +560,7 @@ describe('what the service does', () => {
     expect(made()).toHaveLength(30)
   })
 
-  test('the line that goes on can be pasted into a shell', async () => {
+  test('the command to continue can be pasted into a shell', async () => {
     const { file, folder, award, env, made } = await scene()
     file("Ada's list $1.csv", listOf(2))
     const args = ["Ada's list $1.csv", ...SENT, '--run', 'first & last']
@@ -573,7 +572,7 @@ describe('what the service does', () => {
     expect(made()).toEqual([])
   })
 
-  test('what it has rejected is sent again on request', async () => {
+  test('--retry-rejected sends rejected awards again', async () => {
     const { file, award, made, service } = await scene()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
@@ -588,7 +587,7 @@ describe('what the service does', () => {
     expect(made()).toHaveLength(3)
   })
 
-  test('a token in a file is read again after a 401, and the run goes on', async () => {
+  test('a token file is read again after a 401, and the run continues', async () => {
     const { file, award, made, service } = await scene({ tokens: ['fresh', 'stale'] })
     file('party.csv', listOf(30))
     const token = file('token', 'stale')
@@ -611,14 +610,14 @@ describe('what the service does', () => {
     expect(stdout).toContain('3 rows not sent, because campaign nobody was refused')
   })
 
-  test('nobody there ends with 4', async () => {
+  test('an unreachable service ends with 4', async () => {
     const { file, award } = await scene()
     file('party.csv', listOf(3))
     const ended = await award(['party.csv', ...SENT], { env: { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' } })
     expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('then run: ') })
   })
 
-  test('too many calls are waited for, and never become a verdict', async () => {
+  test('429 is waited for and never becomes a verdict', async () => {
     const { file, award, made, service } = await scene()
     file('party.csv', listOf(40))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 25, headers: { 'retry-after': '0' } })
@@ -636,7 +635,7 @@ describe('what the service does', () => {
     expect(made()).toHaveLength(5)
   })
 
-  test('one that can be found nowhere ends with 5, and is told', async () => {
+  test('an award that is not found there ends with 5', async () => {
     const { file, award, service } = await scene()
     file('party.csv', listOf(1))
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
@@ -645,7 +644,7 @@ describe('what the service does', () => {
     expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('1 row possibly awarded') })
   })
 
-  test('what it says is shown without its terminal controls', async () => {
+  test('terminal controls in its messages are spelt out', async () => {
     const { file, award, service } = await scene()
     file('party.csv', listOf(1))
     const body = JSON.stringify({ success: false, error: { code: 400, message: '\u001b]0;pwned\u0007' } })
@@ -661,11 +660,11 @@ describe('the ledger', () => {
     file('party.csv', listOf(1))
     await award(['party.csv', ...SENT, '--run', 'test'])
     const other = await award(['party.csv', ...SENT, '--again'])
-    // Nothing is left to be sent, and yet it is another run.
+    // Refused although nothing is left to send.
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it belongs to the run "test"') })
   })
 
-  test('is refused where it can be no ledger', async () => {
+  test('a path that is not a ledger is refused', async () => {
     const { file, award, folder, service } = await scene()
     file('party.csv', listOf(1))
     mkdirSync(join(folder, 'folder'))
@@ -679,7 +678,7 @@ describe('the ledger', () => {
     expect(service.requests).toEqual([])
   })
 
-  test('lets one run at a time in', async () => {
+  test('admits one run at a time', async () => {
     const clock = createManualClock()
     const { file, award, start, service, folder } = await scene({ clock })
     file('party.csv', listOf(20))

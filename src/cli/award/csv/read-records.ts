@@ -17,8 +17,12 @@ export interface BrokenCsv {
   readonly message: string
 }
 
-/** Splits a CSV text into records, up to the first place that is not CSV. Empty records are left out. */
-export function readRecords(content: string): { records: CsvRecord[]; broken?: BrokenCsv } {
+/**
+ * Splits a CSV text into records, and hands over each that is not empty.
+ *
+ * @returns the first place that is not CSV, if there is one: reading ends there
+ */
+export function readRecords(content: string, take: (record: CsvRecord) => void): BrokenCsv | undefined {
   const lines = content.includes('\n') ? content.replaceAll('\r\n', '\n') : content.replaceAll('\r', '\n')
   // Excel writes and reads a first line that names the delimiter.
   const [separatorLine = '', named = ''] = /^"?sep=(.)"?\n/i.exec(lines) ?? []
@@ -26,7 +30,6 @@ export function readRecords(content: string): { records: CsvRecord[]; broken?: B
   const text = isNamed ? lines.slice(separatorLine.length) : lines
   const linesBefore = isNamed ? 1 : 0
 
-  const records: CsvRecord[] = []
   /** The last line of the record before. */
   let last = 0
   try {
@@ -37,7 +40,7 @@ export function readRecords(content: string): { records: CsvRecord[]; broken?: B
       max_record_size: MAX_RECORD_CHARACTERS,
       trim: true,
       on_record(cells: string[], { lines: end }): null {
-        if (cells.some((cell) => cell !== '')) records.push({ cells, line: linesBefore + last + 1 })
+        if (cells.some((cell) => cell !== '')) take({ cells, line: linesBefore + last + 1 })
         last = end
         return null
       },
@@ -47,9 +50,9 @@ export function readRecords(content: string): { records: CsvRecord[]; broken?: B
     const { code, lines: end = last } = error as CsvError & { lines?: number }
     // The line where the quote was opened is more useful than the line where the search for its end stopped.
     const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? last + 1 : end
-    return { records, broken: { line: linesBefore + line, message: MESSAGES[code] ?? `is not CSV (${code})` } }
+    return { line: linesBefore + line, message: MESSAGES[code] ?? `is not CSV (${code})` }
   }
-  return { records }
+  return undefined
 }
 
 const DELIMITERS = [',', ';', '\t', '|']
