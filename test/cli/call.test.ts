@@ -37,7 +37,7 @@ test('a method without data prints null, and the write is done', async () => {
   expect(service.state.awards).toMatchObject([AWARD])
 })
 
-test.each(Object.keys(endpoints))('%s has its arguments for flags, but for secrets', async (operation) => {
+test.each(Object.keys(endpoints))('%s has a flag for each argument, except for secrets', async (operation) => {
   const { code, stdout } = await run(['call', operation, '--help'])
   expect(code).toBe(0)
   const { request } = endpoints[operation as keyof typeof endpoints]
@@ -49,7 +49,7 @@ test.each(Object.keys(endpoints))('%s has its arguments for flags, but for secre
   }
 })
 
-test('arguments that are missing are told by their flags', async () => {
+test('missing arguments are named by their flags', async () => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['call', 'getUserProgress', '--account', 'ada'], { env })
   expect(code).toBe(2)
@@ -58,7 +58,7 @@ test('arguments that are missing are told by their flags', async () => {
 })
 
 describe('--input', () => {
-  test('takes the arguments from a file, and flags beside it', async () => {
+  test('reads arguments from a file, combined with flags', async () => {
     const { env, service } = await listeningService()
     const file = join(scratchFolder(), 'award.json')
     const { xp, ...others } = AWARD
@@ -67,7 +67,7 @@ describe('--input', () => {
     expect(service.state.awards).toMatchObject([AWARD])
   })
 
-  test('takes them from standard input, where secrets belong', async () => {
+  test('reads arguments from standard input, secrets included', async () => {
     const { env, service } = await listeningService()
     const input = JSON.stringify({ scope: 'user_activity', url: 'http://127.0.0.1:1/', secret: 'hunter2' })
     const args = ['call', 'registerWebhook', '--registration-path', 'webhook', '--input', '-']
@@ -91,7 +91,7 @@ describe('--input', () => {
     expect(service.requests).toEqual([])
   })
 
-  test('refuses an argument that is given twice, and a file that is not there', async () => {
+  test('refuses an argument that is given twice, and a missing file', async () => {
     const { env } = await listeningService()
     const twice = ['call', 'getCampaignInfo', '--pid', 'demo', '--input', '-']
     expect((await run(twice, { env, input: '{"pid":"x"}' })).stderr).toContain('pid is given twice')
@@ -101,7 +101,7 @@ describe('--input', () => {
   })
 })
 
-test('a file without an end is refused', async () => {
+test('an endless file is refused', async () => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['call', 'getCampaignInfo', '--input', '/dev/zero'], { env })
   expect(code).toBe(2)
@@ -109,7 +109,7 @@ test('a file without an end is refused', async () => {
   expect(service.requests).toEqual([])
 })
 
-test('https goes through the proxy of the environment, unless NO_PROXY names the host', async () => {
+test('https goes through HTTPS_PROXY, unless NO_PROXY names the host', async () => {
   const asked: string[] = []
   const proxy = createServer().on('connect', (request, socket) => {
     asked.push(request.url ?? '')
@@ -249,7 +249,7 @@ test.each([
   expect(service.requests).toEqual([])
 })
 
-test('an argument that is missing is named, and nothing is sent', async () => {
+test('a missing argument is named, and nothing is sent', async () => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['call', 'getUserProgress', '--account', 'ada'], { env })
   expect(code).toBe(2)
@@ -270,7 +270,7 @@ test.each([
   expect(service.requests).toEqual([])
 })
 
-test('query parameters of one’s own are sent', async () => {
+test('--query adds query parameters', async () => {
   const { env, service } = await listeningService()
   const args = ['call', 'getCampaignInfo', '--pid', 'demo', '--query', 'env=dev', '--query', 'a=b=c']
   expect(await run(args, { env })).toMatchObject({ code: 0 })
@@ -306,11 +306,11 @@ describe('the environment', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
     expect(stderr).not.toContain('ter2')
-    // Names that only programs know.
+    // The names of the options of the client.
     expect(stderr).not.toMatch(/baseUrl|accessToken|function|pass query/)
   })
 
-  test('a token file that can not be read twice is refused at once', async () => {
+  test('a token file that cannot be read twice is refused at once', async () => {
     const pipe = join(scratchFolder(), 'pipe')
     execFileSync('mkfifo', [pipe])
     for (const file of [pipe, '/dev/zero']) {
@@ -342,7 +342,7 @@ describe('exit codes', () => {
     expect(ended.stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
   })
 
-  test('4 when nobody answers', async () => {
+  test('4 when the service cannot be reached', async () => {
     const env = { CAMPAIGN_BASE_URL: `http://127.0.0.1:${await freePort()}/api/v1`, CAMPAIGN_ACCESS_TOKEN: 'any' }
     const { code, stderr } = await run(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
     expect(code).toBe(4)
@@ -365,7 +365,7 @@ describe('exit codes', () => {
     expect(stderr).toContain('it may have been applied')
   })
 
-  test('5 when a write is interrupted, and the reader dies of the signal', async () => {
+  test('5 when a write is interrupted; a read dies of the signal', async () => {
     const { env, service } = await listeningService()
     service.fail({ kind: 'hang', times: 2 })
     const asked = () =>

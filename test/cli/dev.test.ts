@@ -33,7 +33,7 @@ async function act(url: string, name: string, body: unknown): Promise<{ status: 
   return { status: response.status, answer: await response.json() }
 }
 
-test('serves the service and its console; the first line is the URL, and Ctrl-C is an orderly end', async () => {
+test('serves the service and its console; the first line is the URL, and Ctrl-C ends it with 0', async () => {
   const { url, child, ended, until } = await dev()
   const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any' })
   expect(await client.getCampaignPoints({ pid: 'demo' })).toMatchObject({ total_points: 1265 })
@@ -45,7 +45,7 @@ test('serves the service and its console; the first line is the URL, and Ctrl-C 
   expect(await ended).toMatchObject({ code: 0, signal: null, stdout: `${url}\n` })
 })
 
-test('with --json the URL is in the line, and SIGTERM ends it as well', async () => {
+test('with --json the URL is in the result, and SIGTERM ends it with 0', async () => {
   const running = await start(['dev', '--port', '0', '--json', '--quiet'])
   const [line] = await running.until('stdout', /.*\n/)
   const { url } = JSON.parse(line)
@@ -62,7 +62,7 @@ test('a port in use is refused with advice', async () => {
   expect(jsonOf(ended)).toMatchObject({ error: { code: 'usage' } })
 })
 
-test('registers the endpoints that are named, and signs with the secret of the environment', async () => {
+test('registers the endpoints of --webhook, and signs with CAMPAIGN_WEBHOOK_SECRET', async () => {
   const endpoint = await start(['webhook', 'listen', '--port', '0', '--count', '1', '--json'], {
     env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' },
   })
@@ -74,7 +74,7 @@ test('registers the endpoints that are named, and signs with the secret of the e
   expect(jsonOf(await endpoint.ended)).toMatchObject({ received: 1, verified: 1 })
 })
 
-test('messages stay on this machine, unless a host is named', async () => {
+test('messages stay on this machine, unless --endpoint-host names another', async () => {
   const { url } = await dev()
   const remote = { urls: ['https://hooks.example/in'], scope: 'user_activity', campaigns: [] }
   expect(await act(url, 'saveWebhook', remote)).toMatchObject({
@@ -90,7 +90,7 @@ test('messages stay on this machine, unless a host is named', async () => {
   expect(await act(other, 'saveWebhook', remote)).toMatchObject({ answer: { data: { signed: false } } })
 })
 
-test('starts from a seed, and gives one back', async () => {
+test('starts with a seed, and saves one', async () => {
   const file = join(scratchFolder(), 'seed.json')
   const service = createCampaignService()
   service.completeTask({ pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
@@ -127,7 +127,7 @@ test.each([
   expect(stderr).toContain(words)
 })
 
-test('answers to its own names only, and to no page but its own', async () => {
+test('refuses foreign host names and pages of other origins', async () => {
   const { url } = await dev()
   const { host, port } = new URL(url)
   const page = 'console/page.js'
@@ -209,7 +209,7 @@ test('an action is a POST of JSON', async () => {
   }
 })
 
-test('nothing of a disk is served', async () => {
+test('serves no files from the disk', async () => {
   const { url } = await dev()
   for (const path of [
     'package.json',
@@ -222,7 +222,7 @@ test('nothing of a disk is served', async () => {
   }
 })
 
-test('the page may load and run nothing but itself', async () => {
+test('the page loads and runs nothing but itself', async () => {
   const { url } = await dev()
   for (const path of ['', 'console/page.js', 'console/page.css', 'nothing-here']) {
     const { headers } = await fetch(url + path)

@@ -71,7 +71,7 @@ test('writes the ids of a campaign with their names and the types of their metad
   `)
 })
 
-test('writes to a file and says so; the result is for programs', async () => {
+test('writes to a file, and reports it with --json', async () => {
   const { env } = await listeningService()
   const file = join(scratchFolder(), 'campaign.ts')
   const ended = await run(['types', 'demo', '--out', file, '--json'], { env })
@@ -80,7 +80,7 @@ test('writes to a file and says so; the result is for programs', async () => {
   expect(readFileSync(file, 'utf8')).toBe((await run(['types', 'demo'], { env })).stdout)
 })
 
-test('a file that cannot be written, and a campaign that is not there, are said plainly', async () => {
+test('a file that cannot be written and an unknown campaign are refused with a reason', async () => {
   const { env } = await listeningService()
   const folder = scratchFolder()
   writeFileSync(join(folder, 'file'), '')
@@ -90,7 +90,7 @@ test('a file that cannot be written, and a campaign that is not there, are said 
   expect(await run(['types', 'nope'], { env })).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('does not depend on the order in which the service tells', () => {
+test('does not depend on the order of the answer', () => {
   const items = [
     { id: 'b', name: 'B', meta: { z: 1, a: [1, 'x', null, { q: true }] } },
     { id: 'a', name: 'A' },
@@ -99,7 +99,7 @@ test('does not depend on the order in which the service tells', () => {
   expect(writeTypes(campaign(items))).toContain('b: { a: (null | number | string | { q: boolean })[]; z: number }')
 })
 
-test('an empty campaign has types as well', () => {
+test('an empty campaign has types, too', () => {
   const types = typesOf(writeTypes(campaign([])))
   expect(membersOf(types.get('TaskId'))).toEqual([])
 })
@@ -119,7 +119,7 @@ test.each([
   expect(membersOf(types.get('TaskId'))).toEqual([id])
 })
 
-test('whatever the ids, names and metadata are, the file parses and says the same ids', () => {
+test('any ids, names and metadata give a file that parses and has the same ids', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string())
   const item = fc.record({
     id: text,

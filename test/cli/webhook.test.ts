@@ -20,7 +20,7 @@ afterEach(() => {
   for (const close of open.splice(0)) close()
 })
 
-/** An endpoint that keeps what arrives. */
+/** An endpoint that records the messages it receives. */
 async function endpoint(answer: (arrived: Arrived) => { status: number; body?: string } = () => ({ status: 200 })) {
   const arrived: Arrived[] = []
   const server = createServer(async (request, response) => {
@@ -36,7 +36,7 @@ async function endpoint(answer: (arrived: Arrived) => { status: number; body?: s
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, arrived }
 }
 
-/** An endpoint that writes whatever it likes as soon as something arrives, and may let the connection stand. */
+/** An endpoint that writes raw bytes to the connection, and may leave it open. */
 async function oddEndpoint(write: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {
@@ -101,7 +101,7 @@ describe('send', () => {
     })
   })
 
-  test('sends several, each with an id of its own, or all with one', async () => {
+  test('sends several messages with different ids, or with the same id', async () => {
     const { url, arrived } = await endpoint()
     await run(['webhook', 'send', url, '--times', '3'], { env })
     await run(['webhook', 'send', url, '--times', '2', '--same-id'], { env })
@@ -141,7 +141,7 @@ describe('send', () => {
     expect(signatureOf(unsigned)).toBeUndefined()
   })
 
-  test('3 for another answer than expected, 4 for none', async () => {
+  test('ends with 3 for an unexpected status, with 4 for no answer', async () => {
     const { url } = await endpoint(() => ({ status: 500, body: 'down\u001b[31m' }))
     const refused = await run(['webhook', 'send', url], { env })
     expect(refused).toMatchObject({ code: 3 })
@@ -152,7 +152,7 @@ describe('send', () => {
     expect(nobody.stderr).toContain('ECONNREFUSED')
   })
 
-  test.each(ODD_ANSWERS)('an endpoint that answers with %s is told', async (_, text, status, words) => {
+  test.each(ODD_ANSWERS)('reports an endpoint that answers with %s', async (_, text, status, words) => {
     const url = await oddEndpoint((socket) => socket.end(text))
     const ended = await run(['webhook', 'send', url, '--json'], { env })
     expect(ended.code).toBe(status === undefined ? 4 : 3)
@@ -164,7 +164,7 @@ describe('send', () => {
     })
   })
 
-  test('101 neither holds the command nor accepts a forgery', async () => {
+  test('a 101 neither keeps the command running nor accepts a forgery', async () => {
     const url = await oddEndpoint((socket) => socket.write(SWITCHING))
     expect(await run(['webhook', 'send', url, '--unsigned'])).toMatchObject({ code: 3 })
     expect(await run(['webhook', 'send', url, '--expect', '101'], { env })).toMatchObject({ code: 0 })
@@ -183,7 +183,7 @@ describe('send', () => {
     expect(jsonOf(begun)).toMatchObject({ answers: [{ status: 200, text: 'the beginning' }] })
   })
 
-  test('a proxy that never answers holds neither the message nor the command', async () => {
+  test('a proxy that never answers keeps neither the message nor the command waiting', async () => {
     const proxied = { ...env, HTTPS_PROXY: await oddEndpoint(() => undefined) }
     const args = ['--timeout', '200', '--json']
     const ended = await run(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
@@ -209,7 +209,7 @@ describe('send', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  test('without a secret it says which variable it misses', async () => {
+  test('without a secret it names the variable', async () => {
     const { code, stderr } = await run(['webhook', 'send', 'http://127.0.0.1:1/'])
     expect(code).toBe(2)
     expect(stderr).toContain('CAMPAIGN_WEBHOOK_SECRET')
@@ -240,7 +240,7 @@ describe('verify and diagnose', () => {
     expect(await judge('diagnose', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
   })
 
-  test('a right signature of something that is no message', async () => {
+  test('a right signature of a body that is not a message', async () => {
     expect(await judge('verify', 'no json', signWebhook(SECRET, 'no json'))).toMatchObject({
       code: 0,
       json: { valid: true, reason: 'invalid_json' },
@@ -260,7 +260,7 @@ describe('verify and diagnose', () => {
     expect(words).toContain(finding)
   })
 
-  test('want a file, a signature and a secret', async () => {
+  test('need a file, a signature and a secret', async () => {
     for (const command of ['verify', 'diagnose']) {
       expect(await run(['webhook', command, '-'], { env })).toMatchObject({ code: 2 })
       expect(await run(['webhook', command, '/no/such', '--signature', 'x'], { env })).toMatchObject({ code: 2 })
@@ -298,7 +298,7 @@ describe('listen', () => {
     expect(ended.stdout).not.toContain('\u001b')
   })
 
-  test('passes bytes and headers on, and the answer back', async () => {
+  test('forwards bytes and headers, and returns the answer', async () => {
     const own = await endpoint(() => ({ status: 418, body: 'a teapot' }))
     const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', own.url, '--body'], { env })
     const url = await urlOf(listening)
@@ -322,7 +322,7 @@ describe('listen', () => {
     expect(await listening.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('wrong signature') })
   })
 
-  test('says when the server behind it is down', async () => {
+  test('reports that the server it forwards to is down', async () => {
     const target = `http://127.0.0.1:${await freePort()}/`
     const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
     const body = '{"id":"1"}'
@@ -345,7 +345,7 @@ describe('listen', () => {
     },
   )
 
-  test('answers with a status of one’s choice, and without a secret verifies nothing', async () => {
+  test('--status sets the answer; without a secret nothing is verified', async () => {
     const listening = await start(['webhook', 'listen', '--port', '0', '--status', '503', '--count', '1'])
     expect((await send(await urlOf(listening), '{}', undefined)).status).toBe(503)
     expect(await listening.ended).toMatchObject({
@@ -355,7 +355,7 @@ describe('listen', () => {
     })
   })
 
-  test('what is no message is refused and not counted', async () => {
+  test('a request that is not a message is refused and not counted', async () => {
     const listening = await start(['webhook', 'listen', '--port', '0', '--count', '1', '--json'], { env })
     const url = await urlOf(listening)
     expect((await fetch(url)).status).toBe(405)
@@ -364,7 +364,7 @@ describe('listen', () => {
     expect(jsonOf(await listening.ended)).toMatchObject({ received: 1 })
   })
 
-  test('gives up after a time: exit code 4 when too few came', async () => {
+  test('--within ends it, with 4 when too few messages arrived', async () => {
     const ended = await run(['webhook', 'listen', '--port', '0', '--count', '1', '--within', '1', '--json'], { env })
     expect(ended.code).toBe(4)
     expect(jsonOf(ended)).toMatchObject({ received: 0, error: { code: 'too_few_messages' } })
@@ -376,7 +376,7 @@ describe('listen', () => {
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is already in use') })
   })
 
-  test('ends when nobody reads any more', async () => {
+  test('ends when its reader has gone', async () => {
     const listening = await start(['webhook', 'listen', '--port', '0'], { env })
     const url = await urlOf(listening)
     listening.child.stdout?.destroy()

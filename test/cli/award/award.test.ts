@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { CampaignClient } from 'campaign-client'
 import { readLedger } from 'campaign-client/bulk'
 import { createManualClock } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
@@ -633,6 +634,25 @@ describe('what the service does', () => {
     const ended = await award(['party.csv', ...SENT, '--json'])
     expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 3, alreadyAwarded: 2, unconfirmed: 0 }, exitCode: 0 })
     expect(made()).toHaveLength(5)
+  })
+
+  test('an id that was used for another amount is not counted as this award', async () => {
+    const { file, award, service, env } = await scene()
+    const client = new CampaignClient({ baseUrl: env.CAMPAIGN_BASE_URL as string, accessToken: 'any' })
+    await client.rewardWallet({ address: wallet(1), pid: 'demo', id: 'a', xp: 5 })
+    for (const [xp, code, words] of [
+      [500, 1, '1 row rejected by the service'],
+      [5, 0, '1 row awarded before, as the progress of the wallet says'],
+    ] as const) {
+      file('party.csv', `address,xp,id\n${wallet(1)},${xp},a\n`)
+      const ended = await award(['party.csv', ...SENT, '--ledger', `${xp}.ledger`])
+      expect(ended).toMatchObject({ code, stdout: expect.stringContaining(words) })
+    }
+    // Another award of the wallet proves nothing.
+    file('party.csv', `address,xp,id\n${wallet(1)},5,b\n`)
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
+    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 1 })
+    expect(service.state.awards).toHaveLength(1)
   })
 
   test('an award that is not found there ends with 5', async () => {

@@ -65,6 +65,10 @@ describe('line numbers', () => {
     expect(read(content)).toMatchObject([{ line: 3 }, { line: 7 }])
   })
 
+  test('count the line that names the delimiter', () => {
+    expect(read(`sep=;\naddress;xp;id\n${wallet(1)};x;1\n`)).toMatchObject([{ line: 3 }])
+  })
+
   test.each([
     [`address,xp,id\n${wallet(1)},1,"a`, 2, 'not closed'],
     [`address,xp,id\n${wallet(1)},1,a\n${wallet(1)},x,b\n${wallet(1)},1,"a"b\n`, 4, 'after a closing quote'],
