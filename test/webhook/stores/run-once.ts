@@ -187,7 +187,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       return (await receiver.fetch(new Request('http://localhost/', { method: 'POST', body, headers }))).status
     }
 
-    test('40 messages at once, four connections, all of them for two leases: none is lost', async () => {
+    test('36 messages at once, over four connections, for longer than a lease: no lease is lost', async () => {
       const { store, close } = database().openApart(4)
       const errors: unknown[] = []
       const applied: string[] = []
@@ -195,19 +195,19 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         endpoint: randomUUID(),
         secret: SECRET,
         store,
-        leaseMs: 1500,
+        leaseMs: 2500,
         deadlineMs: 60_000,
         onError: (error) => errors.push(error),
         handle: async (_event, { key }) => {
           await store.runOnce(key, async (tx) => {
-            await database().query(tx, 'SELECT 1 AS n FROM pg_sleep(0.2)')
+            await database().query(tx, 'SELECT 1 AS n FROM pg_sleep(0.35)')
             await apply(tx, key)
           })
           applied.push(key)
         },
       })
       try {
-        const statuses = await Promise.all(Array.from({ length: 40 }, () => deliver(receiver)))
+        const statuses = await Promise.all(Array.from({ length: 36 }, () => deliver(receiver)))
         expect(errors.filter((error) => error instanceof LeaseError)).toEqual([])
         expect(new Set(statuses)).toEqual(new Set([200]))
         for (const key of applied) expect(await timesApplied(key)).toBe(1)

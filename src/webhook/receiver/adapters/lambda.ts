@@ -56,7 +56,7 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
         readBody: async ({ maxBytes }) => readEventBody(event, maxBytes),
       },
       (answer) => result(event, answer),
-      limitsOf(context, core.settings.maxRunMs),
+      { ...limitsOf(context, core.settings.maxRunMs), untilRecorded: true },
     )
   }
 }
@@ -68,11 +68,10 @@ function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; 
 
 function limitsOf(context: LambdaContext | undefined, maxRunMs: number): RequestLimits {
   const remainingMs = context?.getRemainingTimeInMillis?.()
-  if (remainingMs === undefined)
-    return { answerMs: maxRunMs + STOP_MS - ANSWER_MS, runMs: maxRunMs, untilRecorded: true }
+  if (remainingMs === undefined) return { runMs: maxRunMs, answerMs: maxRunMs + STOP_MS - ANSWER_MS }
   // Less for a function with a short time limit; Lambda's default is 3 s.
   const runMs = Math.min(maxRunMs, remainingMs - Math.min(STOP_MS, remainingMs * 0.4))
-  return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3), untilRecorded: true }
+  return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3) }
 }
 
 /** Returns every value of a header. REST APIs and load balancers keep the case of its name as sent. */

@@ -21,15 +21,15 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
     transaction: (work) =>
       limitTransactions(sql, sql.options?.max, async () => {
         let isLost = false
-        const connection: Connection = { refusal: () => (isLost ? LOST : undefined) }
+        const refusal: Refusal = () => (isLost ? LOST : undefined)
         let running: Promise<void> | undefined
         const ended = sql.begin('isolation level read committed', (given) => {
-          const raw = whileHeld(given as PostgresSql<unknown>, connection)
+          const raw = whileHeld(given as PostgresSql<unknown>, refusal)
           running = work({
             query: async (text, ...values) => raw.unsafe(text, values),
-            lend: (apply) => lend(given as PostgresSql<unknown>, connection, apply),
+            lend: (apply) => lend(given as PostgresSql<unknown>, refusal, apply),
           })
-          return unlessLost(running, connection)
+          return unlessLost(running, refusal)
         })
         ended.catch(() => {
           isLost = true
@@ -58,19 +58,17 @@ const FETCH_TYPES =
   'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a database that ' +
   'ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends the process.'
 
-/** The connection of a transaction. `refusal` says why nothing may be sent on it any more. */
-interface Connection {
-  refusal(): string | undefined
-}
+/** Returns why nothing may be sent on the connection of a transaction any more. */
+type Refusal = () => string | undefined
 
 async function lend<Result>(
   sql: PostgresSql<unknown>,
-  connection: Connection,
+  refusal: Refusal,
   apply: (tx: unknown) => Result,
 ): Promise<Awaited<Result>> {
   let isOver = false
   try {
-    return await apply(whileHeld(sql, { refusal: () => (isOver ? ENDED : connection.refusal()) }))
+    return await apply(whileHeld(sql, () => (isOver ? ENDED : refusal())))
   } finally {
     isOver = true
   }
@@ -80,13 +78,13 @@ async function lend<Result>(
  * Returns a `sql` that throws once its connection is lost or its transaction is over. That of `postgres` 3.4 would go on
  * writing: to a missing socket, which ends the process, or into another session, outside of the transaction.
  */
-function whileHeld<Sql extends object>(sql: Sql, connection: Connection): Sql {
+function whileHeld<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
   const guarded = (callee: unknown, self: unknown) =>
     typeof callee !== 'function'
       ? callee
       : (...args: unknown[]) => {
-          const refusal = connection.refusal()
-          if (refusal !== undefined) throw new Error(refusal)
+          const reason = refusal()
+          if (reason !== undefined) throw new Error(reason)
           return Reflect.apply(callee, self, args)
         }
   return new Proxy(sql, {
@@ -98,8 +96,8 @@ function whileHeld<Sql extends object>(sql: Sql, connection: Connection): Sql {
       return (...args: unknown[]) => {
         const work = args.pop() as (sql: object) => unknown
         return new Promise((resolve, reject) => {
-          const within = async (inner: object) => work(whileHeld(inner, connection))
-          savepoint(...args, (inner: object) => unlessLost(within(inner), connection, reject)).then(resolve, reject)
+          const within = async (inner: object) => work(whileHeld(inner, refusal))
+          savepoint(...args, (inner: object) => unlessLost(within(inner), refusal, reject)).then(resolve, reject)
         })
       }
     },
@@ -112,14 +110,14 @@ function whileHeld<Sql extends object>(sql: Sql, connection: Connection): Sql {
  */
 async function unlessLost<Result>(
   work: Promise<Result>,
-  connection: Connection,
+  refusal: Refusal,
   reject: (reason: unknown) => void = ignore,
 ): Promise<Result> {
   try {
     return await work
   } finally {
     await new Promise((resolve) => setTimeout(resolve, 0))
-    if (connection.refusal() === LOST) {
+    if (refusal() === LOST) {
       reject(new Error(LOST))
       await new Promise(() => {})
     }
