@@ -10,20 +10,19 @@ import { type AwardOneOptions, checkAwardOne } from './options.ts'
 import { attemptAward, recordAttempt } from './run/attempt.ts'
 
 /**
- * Makes one award: the body of a job in a queue such as pg-boss, BullMQ or Temporal. The job may be run again whenever the
- * queue likes, also while another process still works on it: the ledger, which all processes share, lets one at a time
- * try, and keeps what is known.
+ * Makes one award: the body of a job in a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
+ * time, also while another process still works on it: the shared ledger lets one attempt at a time through.
  *
  * ```ts
  * await boss.work('awards', async ([job]) => awardOne(client, job.data, { ledger }))
  * ```
  *
- * It resolves when the award has a final verdict, found now or earlier. Everything else is an error, after which the queue
- * should run the job again: give it enough retries, with a growing delay.
+ * It resolves when the award has a final verdict, from now or an earlier run of the job. Everything else is an error, after
+ * which the queue should run the job again: give it enough retries, with a growing delay.
  * Interface: [POST /wallet/reward](../../docs/the-service.md#post-walletreward),
  * [Limits](../../docs/the-service.md#limits).
  *
- * @param client - whose `rewardWallet` makes the award, with its own time limits, retries and guard
+ * @param client - its `rewardWallet` makes the award, with its own time limits, retries and guard
  * @param row - the award
  * @returns the verdict
  * @throws AwardUnsettledError when there is no verdict yet: run the job again
@@ -88,7 +87,7 @@ const WORDS = {
   rate_limited: 'the service asks to wait',
   not_sent: 'the service could not be reached',
   refused_for_now: 'the service refuses it for a reason that does not lie in the award',
-  indeterminate: 'nobody knows whether it was made',
+  indeterminate: 'it is unknown whether it was awarded',
 }
 
 function unsettled(reason: keyof typeof WORDS, cause: unknown): AwardUnsettledError {
@@ -99,7 +98,7 @@ function unsettled(reason: keyof typeof WORDS, cause: unknown): AwardUnsettledEr
 }
 
 const busy = (retryAfterMs: number): AwardUnsettledError =>
-  new AwardUnsettledError('awardOne: another process is just making this award. Run it again', {
+  new AwardUnsettledError('awardOne: another process is making this award. Run it again', {
     reason: 'busy',
     retryAfterMs,
   })

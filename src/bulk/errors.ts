@@ -1,28 +1,26 @@
 import { CampaignError } from '../errors.ts'
 import type { AwardReport } from './report/report.ts'
 
-/**
- * What an error says, as the end of a sentence of another one, which leads to a place of its own in the documentation.
- * Anything may have been thrown: undefined where it says nothing, or throws in its turn.
- */
+/** The message of an error for use inside another message: without its docs address and full stop. */
 export function quotable(error: unknown): string | undefined {
   try {
     if (!(error instanceof Error)) return undefined
-    const place = error instanceof CampaignError ? ` (${error.docsPath})` : ''
-    return error.message.replace(place, '').replace(/\.$/, '')
+    const address = error instanceof CampaignError ? ` (${error.docsPath})` : ''
+    return error.message.replace(address, '').replace(/\.$/, '')
   } catch {
+    // A list or a client may throw anything, also an error whose message throws.
     return undefined
   }
 }
 
 /**
- * A run of awards ended before its rows did. What had begun has been settled, and the ledger has it: running the same list
- * again with the same ledger goes on.
+ * A run of awards ended before its last row. Awards that were under way have been settled and recorded. Run the same list
+ * again with the same ledger to go on.
  */
 export class AwardRunStoppedError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardRunStoppedError'
-  /** What had become of the rows until then. */
+  /** What became of the rows until then. */
   readonly report: AwardReport
   /** What ended the run: the error of a call, of the ledger or of the list, or the reason of the caller's signal. */
   declare readonly cause: unknown
@@ -37,21 +35,21 @@ export class AwardRunStoppedError extends CampaignError {
 export type UnsettledReason = 'busy' | 'indeterminate' | 'rate_limited' | 'not_sent' | 'refused_for_now'
 
 /**
- * One award has no final verdict yet. Run the job again: a retry is safe, and goes on where this one ended.
+ * One award has no final verdict yet. Run the job again: a retry is safe.
  *
  * `reason`:
- * - `busy`: another process is just making this award.
- * - `indeterminate`: the attempts are used up, and nobody knows.
+ * - `busy`: another process is making this award.
+ * - `indeterminate`: the attempts are used up, and the outcome is unknown.
  * - `rate_limited`: the service asks to wait.
  * - `not_sent`: the service could not be reached.
- * - `refused_for_now`: 401, 403 or 404, or there was no token: nothing that lies in the award.
+ * - `refused_for_now`: 401, 403 or 404, or there was no token. The reason does not lie in the award.
  */
 export class AwardUnsettledError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardUnsettledError'
   /** Why there is no verdict. */
   readonly reason: UnsettledReason
-  /** When a retry can make sense, in milliseconds from now, where that is known. */
+  /** When to retry at the earliest, in milliseconds from now, where that is known. */
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {

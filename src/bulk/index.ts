@@ -1,5 +1,5 @@
 /**
- * Awards XP to every wallet of a list, once, and proves it: with a ledger that survives a crash. Node only.
+ * Awards XP to every wallet of a list once, with a ledger that survives crashes. Node only.
  *
  * @module campaign-client/bulk
  */

@@ -17,32 +17,32 @@ import type { AwardProgress } from './report/progress.ts'
 
 /** Options of {@link rewardWallets}. Only `ledger` is needed. */
 export interface RewardWalletsOptions extends Evidence {
-  /** Where the truth of the run is kept: `fileLedger('awards.ledger')`, or a shared one. */
+  /** Records the run: `fileLedger('awards.ledger')`, or one made by `postgresLedger`. */
   ledger: AwardLedger
   /**
-   * How many awards are under way at once: 1 to 1 000.
+   * How many calls are under way at once: 1 to 1 000.
    *
    * @defaultValue 8
    */
   concurrency?: number | undefined
   /**
-   * Ends the run: no more awards are given to the client, those that it has are waited for and recorded, and the run rejects
-   * with {@link AwardRunStoppedError}, whose `cause` is the signal's reason.
+   * Stops the run: no more awards are sent, calls under way are awaited and recorded, and the run rejects with
+   * {@link AwardRunStoppedError}, whose `cause` is the signal's reason.
    */
   signal?: AbortSignal | undefined
   /**
-   * Is told how far the run is: at most ten times a second, and once at the end. What it throws is dropped.
+   * Called with the progress of the run, at most ten times a second and once at the end. What it throws is dropped.
    */
   onProgress?: ((progress: AwardProgress) => void) | undefined
   /**
-   * Reads all rows first, and sends nothing when one of them is wrong, or contradicts another one or the ledger. All rows
-   * are in memory then.
+   * Reads all rows into memory first, and sends nothing when one of them is wrong, or contradicts another row or the
+   * ledger.
    *
    * @defaultValue false
    */
   strict?: boolean | undefined
   /**
-   * Sends what the service has rejected again.
+   * Sends rows again that the service rejected in an earlier run, except those with the code `other_amount`.
    *
    * @defaultValue false
    */
@@ -51,10 +51,10 @@ export interface RewardWalletsOptions extends Evidence {
 
 /** Options of {@link awardOne}. Only `ledger` is needed. */
 export interface AwardOneOptions extends Evidence {
-  /** Where the truth is kept for all processes: made by `postgresLedger`. */
+  /** Records the award for all processes: made by `postgresLedger`. */
   ledger: SharedLedger
   /**
-   * Sends an award that the service has rejected again.
+   * Sends an award again that the service rejected, unless its code is `other_amount`.
    *
    * @defaultValue false
    */
@@ -69,7 +69,7 @@ const isLedger: OptionRule = (value) =>
 const isSharedLedger: OptionRule = (value) =>
   isLedger(value) === undefined && (value as AwardLedger).kind === 'shared'
     ? undefined
-    : `must be a ledger that processes can share, made by postgresLedger, got ${
+    : `must be a ledger made by postgresLedger, which processes can share, got ${
         isLedger(value) === undefined ? 'one in a file' : typeName(value)
       }`
 

@@ -28,13 +28,13 @@ const rewardIdParts = z.object({
   ),
 })
 
-/** Of the derivation, in front of every id, so that another one could never give the same ids. */
+/** The version of the derivation, in front of every id: another one could never give the same ids. */
 const VERSION = 'v1'
 const LENGTH = 40
 
 /**
- * Derives the `id` of an award from what it is for: the same parts give the same id, in every process and for ever. So a
- * list that is made again, tomorrow or by a colleague, awards nobody twice.
+ * Derives the `id` of an award from what it is for: the same parts always give the same id. So a list that is made again,
+ * tomorrow or by a colleague, awards nobody twice.
  *
  * Letter case of the address, the Unicode form of the reason (é as one character or as two) and white space around it
  * make no difference; everything else does. Parts can't run into each other.
@@ -48,7 +48,7 @@ const LENGTH = 40
  * console.log(id) // → v1-…
  * ```
  *
- * @throws InvalidRequestError when a part is missing or empty, or the address is none
+ * @throws InvalidRequestError when a part is missing or empty, or the address is malformed
  */
 export function rewardId(parts: RewardIdParts): string {
   const checked = check(rewardIdParts, parts)

@@ -14,35 +14,34 @@ import { Run } from './run/run.ts'
 import type { StopReason } from './run/stop-rules.ts'
 
 /**
- * Makes every award of a list once, and proves it: whatever ends the process in between, running the same list again with
- * the same ledger goes on where it ended.
+ * Makes every award of a list once. Whatever ends the process, running the same list again with the same ledger goes on
+ * where it ended.
  *
  * Each row is written to the ledger before its request leaves, and its verdict afterwards. The service accepts each `id`
- * once; so an award whose end nobody knows can be sent again, and the ledger tells whether a refusal then means that it
- * had been made. Give ids that say what the award is for: {@link rewardId} derives them.
+ * once, so an award with an unknown outcome is sent again under the same id: when the service then refuses it, the ledger
+ * tells that the first attempt may have succeeded. Derive ids from what the award is for, with {@link rewardId}.
  *
  * ```ts
  * const report = await rewardWallets(client, rows, { ledger: fileLedger('awards.ledger') })
  * console.log(report.counts.awarded, report.complete)
  * ```
  *
- * A row that is wrong, or against the client's `guard`, is counted as `rejected`, listed in `problems`, never sent, and
- * binds nothing: corrected, it goes next time. The same row twice is sent once. After a 403 or 404 no more rows of that
- * campaign are sent; the others go on, and `complete` is false. 429 and requests that certainly never left go back into the
- * line.
+ * A row that is wrong, or against the client's `guard`, is counted as `rejected`, listed in `problems` and never sent. A
+ * corrected row is sent in the next run. The same row twice is sent once. After a 403 or 404 no more rows of that campaign
+ * are sent, the others go on, and `complete` is false. Rows that got a 429, or certainly never left, are queued again.
  * Interface: [POST /wallet/reward](../../docs/the-service.md#post-walletreward),
  * [Limits](../../docs/the-service.md#limits).
  *
- * @param client - whose `rewardWallet` makes the awards, with its own time limits, retries and guard. Of a `CampaignClient`
- *   the ledger also keeps the address, and the token's issuer and subject, and is refused against others
- * @param rows - the awards: any iterable or async iterable. It is read as the awards go out, never faster
- * @returns what became of the rows. `complete` says whether each has a final verdict; if not, run it again
+ * @param client - its `rewardWallet` makes the awards, with its own time limits, retries and guard. The ledger also records
+ *   the address of a `CampaignClient` and its token's issuer and subject, and is refused for another one
+ * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
+ * @returns what became of the rows. `complete` tells whether each has a final verdict; if not, run the list again
  * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option
  * @throws ConfigurationError when the ledger can't be used: of another run, target or version, damaged, used by another
  *   run just now, or not writable
- * @throws AwardRunStoppedError when the run ended before the rows did: by the signal, 401, a service that can't be
- *   reached, a ledger that fails, a list that throws, a row that contradicts another one, or twenty refusals of one kind
- *   before any success. What had begun has been settled, and is in its `report`
+ * @throws AwardRunStoppedError when the run ended before its last row: after an abort, a 401, a service that can't be
+ *   reached, a ledger that fails, a list that throws, a row that contradicts another one, or twenty equal refusals before
+ *   any success. Its `report` has the rows until then
  */
 export async function rewardWallets(
   client: Pick<CampaignClient, 'rewardWallet'>,

@@ -1,32 +1,32 @@
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { isText, type OptionRule } from '../../shared/options.ts'
 
-/** What a ledger begins with, and what whoever goes on with it must agree with. */
+/** What a ledger begins with. A run that goes on with it must have the same. */
 export interface LedgerHeader {
   /** The name of the run. */
   readonly run: string
-  /** Where the awards go, as far as the client shows it. */
+  /** Where the awards go; unknown where the client is not a `CampaignClient`. */
   readonly target: ClientTarget | undefined
 }
 
-/** What every index of PostgreSQL can hold, whatever the characters. */
-const LONGEST_RUN = 500
+/** What an index of PostgreSQL can hold, whatever the characters. */
+const MAX_RUN_LENGTH = 500
 
-/** For the name of a run, whichever ledger it is kept in. */
+/** The rule for the name of a run. */
 export const isRunName: OptionRule = (value) => {
   const problem = isText(value)
   if (problem !== undefined) return problem
   const name = value as string
-  if (name.length > LONGEST_RUN) return `must have at most ${LONGEST_RUN} characters, got ${name.length}`
+  if (name.length > MAX_RUN_LENGTH) return `must have at most ${MAX_RUN_LENGTH} characters, got ${name.length}`
   return name.includes('\0') ? 'must not hold U+0000' : undefined
 }
 
-/** Why a ledger that began so can't be used for `wanted`, or undefined. */
+/** Why a ledger with the header `begun` can't be used for `wanted`; undefined when it can. */
 export function headerConflict(begun: LedgerHeader, wanted: LedgerHeader): string | undefined {
   if (begun.run !== wanted.run) {
     return `it belongs to the run ${quoted(begun.run)}, and this is the run ${quoted(wanted.run)}`
   }
-  // A client of another make shows nothing that could be compared.
+  // Nothing to compare with: the client is not a CampaignClient.
   if (begun.target === undefined || wanted.target === undefined) return undefined
   for (const [name, words] of TARGET) {
     const before = begun.target[name]

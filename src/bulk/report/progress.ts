@@ -1,25 +1,25 @@
 import { callHook } from '../../shared/call-hook.ts'
 import type { PerVerdict } from './tally.ts'
 
-/** How far a run of awards is. */
+/** The progress of a run of awards. */
 export interface AwardProgress {
   /** How many rows were read from the list. */
   readonly rows: number
   /** How many rows there are; null until it is known. */
   readonly total: number | null
-  /** How many of the rows have ended how. */
+  /** How many rows have which verdict. */
   readonly counts: PerVerdict
   /** The XP of those rows. */
   readonly xp: PerVerdict
-  /** Awards that ended per second, over the last ten seconds; those that the ledger had already don't count. */
+  /** Awards sent and finished per second, over the last ten seconds. */
   readonly rate: number
-  /** How long the rest will take at this rate, in milliseconds; null until it can be told. */
+  /** How long the rest takes at this rate, in milliseconds; null until that can be told. */
   readonly timeLeftMs: number | null
-  /** How long the run is held back now, because the service asked for it or can't be reached, in milliseconds. */
+  /** How long the run still pauses because the service asked for it or can't be reached, in milliseconds. */
   readonly waitingMs: number
 }
 
-/** What progress is reported from. */
+/** The current state of a run. */
 export interface ProgressSource {
   readonly rows: number
   readonly total: number | null
@@ -30,19 +30,19 @@ export interface ProgressSource {
 
 const EVERY_MS = 100
 const WINDOW_MS = 10_000
-/** A rate over less says more about the start than about the run. */
-const SHORTEST_MS = 1_000
+/** A shorter time says more about the start than about the run. */
+const MIN_RATE_MS = 1_000
 
 interface Mark {
   readonly at: number
   readonly sent: number
 }
 
-/** Tells a partner's `onProgress`, not too often. */
+/** Calls a partner's `onProgress`, not too often. */
 export class ProgressReporter {
   readonly #onProgress: ((progress: AwardProgress) => void) | undefined
   readonly #source: () => ProgressSource
-  /** When how many awards had ended, over the last seconds. */
+  /** How many awards had finished at which time, over the last seconds. */
   readonly #marks: Mark[] = []
   #sent = 0
   #timer: NodeJS.Timeout | undefined
@@ -53,12 +53,12 @@ export class ProgressReporter {
     this.#source = source
   }
 
-  /** An award that was sent has ended. */
+  /** An award that was sent is finished. */
   ended(): void {
     this.#sent++
   }
 
-  /** There is something to tell. */
+  /** The state has changed. */
   changed(): void {
     if (this.#onProgress === undefined) return
     if (this.#timer !== undefined) return
@@ -67,7 +67,7 @@ export class ProgressReporter {
     else this.#timer = setTimeout(() => this.#tell(), Math.ceil(waitMs))
   }
 
-  /** Tells for the last time. */
+  /** Calls it for the last time. */
   finish(): void {
     if (this.#onProgress !== undefined) this.#tell()
   }
@@ -85,7 +85,7 @@ export class ProgressReporter {
 
     const source = this.#source()
     const ended = Object.values(source.counts).reduce((sum, count) => sum + count, 0)
-    const canTell = source.total !== null && rate > 0 && elapsed >= SHORTEST_MS
+    const canTell = source.total !== null && rate > 0 && elapsed >= MIN_RATE_MS
     const timeLeftMs = canTell ? Math.round(((source.total - ended) / rate) * 1_000) : null
     callHook(() => this.#onProgress?.({ ...source, rate, timeLeftMs }))
   }

@@ -3,21 +3,21 @@ import type { PerVerdict } from './tally.ts'
 
 /** What became of a list of awards. It can be stored as JSON. */
 export interface AwardReport {
-  /** Of the shape of the report. */
+  /** The version of this format. */
   readonly version: 1
   /** How many rows were read from the list. */
   readonly rows: number
-  /** How many of them ended how, in this run or one before with the same ledger. */
+  /** How many of them have which verdict, from this run or an earlier one with the same ledger. */
   readonly counts: PerVerdict
-  /** The XP of those rows. Of rows that are wrong, what is a number. */
+  /** The XP of those rows. A wrong row counts with its `xp` where that is a number. */
   readonly xp: PerVerdict
-  /** How many rows had their final verdict in the ledger already, and were not sent. */
+  /** How many rows already had their final verdict in the ledger, and were not sent. */
   readonly fromLedger: number
-  /** Rows without an award, with the reason: in the order in which that was found, 1 000 at most. */
+  /** Rows that were not certainly awarded, with the reason, in the order in which they were found: at most 1 000. */
   readonly problems: readonly RowProblem[]
-  /** How many problems there were beyond those listed. */
+  /** How many more problems there were. */
   readonly problemsOmitted: number
-  /** Campaigns that were given up because the service answered 403 or 404, with the rows that were left out for it. */
+  /** Campaigns that were halted since the service answered 403 or 404. */
   readonly halted: readonly HaltedCampaign[]
   /** When the run began, as an ISO date. */
   readonly startedAt: string
@@ -27,7 +27,7 @@ export interface AwardReport {
   readonly complete: boolean
 }
 
-/** A row that has not been awarded, or not for sure. */
+/** A row that was not certainly awarded. */
 export interface RowProblem {
   /** The place of the row in the list, from 0. */
   readonly index: number
@@ -44,12 +44,12 @@ export interface RowProblem {
   readonly reason: string
 }
 
-/** A campaign that the token must not use, or that is not there. */
+/** A campaign that the token may not use, or that does not exist. */
 export interface HaltedCampaign {
   /** Campaign ID. */
   readonly pid: string
-  /** How many rows were left without a verdict for it. */
+  /** How many of its rows were left without a final verdict. */
   readonly rows: number
-  /** What the service answered, in words. */
+  /** The service's answer, in words. */
   readonly reason: string
 }

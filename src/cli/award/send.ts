@@ -10,6 +10,7 @@ import { type Plan, planFields, planLines } from './plan.ts'
 import { progressDisplay } from './progress.ts'
 import { confirmPlan } from './question.ts'
 import { writeReports } from './reports.ts'
+import { spanText } from './words.ts'
 
 export interface SendFlags {
   readonly yes?: boolean
@@ -66,7 +67,10 @@ async function run(
   signal.addEventListener('abort', onSignal)
   try {
     const report = await rewardWallets(client, list.rows, {
-      ledger: fileLedger(ledger, { run }),
+      ledger: fileLedger(ledger, {
+        run,
+        onWait: ({ reason, maxMs }) => display.say(`${reason}; waiting up to ${spanText(maxMs)} for it`),
+      }),
       concurrency,
       retryRejected,
       confirm: (row) => confirmAward(client, row),
