@@ -6,7 +6,7 @@ import type { FinalVerdict } from './award/verdict.ts'
 import { AwardUnsettledError, quotable } from './errors.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { LEDGER } from './ledger/ledger.ts'
-import { type AwardOneOptions, checkAwardOne } from './options.ts'
+import { type AwardOneOptions, readAwardOneOptions } from './options.ts'
 import { attemptAward, recordAttempt } from './run/attempt.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function awardOne(
   row: AwardRow,
   options: AwardOneOptions,
 ): Promise<FinalVerdict> {
-  checkAwardOne(client, options)
+  const { ledger, retryRejected, confirm, isUsedId } = readAwardOneOptions(client, options)
   const checked = readRow(row)
   if (!checked.ok) throw invalidRequest('awardOne', checked.issues)
   const award = checked.value
@@ -44,9 +44,11 @@ export async function awardOne(
   const refusals = inside?.refusalsOfAward({ ...award }) ?? []
   if (refusals.length > 0) throw invalidRequest('awardOne', refusals)
 
-  const session = await options.ledger[LEDGER].open(await inside?.target('awardOne', undefined))
-  const canTell = options.confirm !== undefined || options.isUsedId !== undefined
-  const reopening = { rejected: options.retryRejected ?? false, unconfirmed: canTell }
+  const session = await ledger[LEDGER].open(await inside?.target('awardOne', undefined))
+  const reopening = {
+    rejected: retryRejected ?? false,
+    unconfirmed: confirm !== undefined || isUsedId !== undefined,
+  }
   const beginning = await session.begin(award, reopening, true)
   switch (beginning.kind) {
     case 'settled':
@@ -61,7 +63,7 @@ export async function awardOne(
       throw busy(beginning.kind === 'busy' ? beginning.retryMs : 0)
   }
 
-  const result = await attemptAward(client, beginning.attempt, options)
+  const result = await attemptAward(client, beginning.attempt, { confirm, isUsedId })
   const verdict = await recordAttempt(session, beginning.attempt, result)
   if (verdict === 'open') throw busy(0)
   if (verdict !== undefined && verdict !== 'indeterminate') return verdict

@@ -1,7 +1,7 @@
 import {
+  copyOfOptions,
   isBoolean,
   isFunction,
-  type OptionProblem,
   type OptionRule,
   type OptionRules,
   optional,
@@ -91,20 +91,25 @@ const AWARD_ONE: OptionRules<AwardOneOptions> = {
   retryRejected: optional(isBoolean),
 }
 
-/** @throws InvalidRequestError when there is no client, or an option is wrong */
-export function checkRewardWallets(client: unknown, options: unknown): void {
-  checkArguments('rewardWallets', client, optionProblems(options, REWARD_WALLETS))
-}
+/** The options as they are now. @throws InvalidRequestError when there is no client, or an option is wrong */
+export const readRewardWalletsOptions = (client: unknown, options: RewardWalletsOptions): RewardWalletsOptions =>
+  readOptions('rewardWallets', client, options, REWARD_WALLETS)
 
-/** @throws InvalidRequestError when there is no client, or an option is wrong */
-export function checkAwardOne(client: unknown, options: unknown): void {
-  checkArguments('awardOne', client, optionProblems(options, AWARD_ONE))
-}
+/** The options as they are now. @throws InvalidRequestError when there is no client, or an option is wrong */
+export const readAwardOneOptions = (client: unknown, options: AwardOneOptions): AwardOneOptions =>
+  readOptions('awardOne', client, options, AWARD_ONE)
 
-function checkArguments(operation: string, client: unknown, found: readonly OptionProblem[]): void {
-  const issues = found.map(({ path, message }) => ({ path: ['options', ...path], message }))
+function readOptions<Options extends object>(
+  operation: string,
+  client: unknown,
+  options: Options,
+  rules: OptionRules<Options>,
+): Options {
+  const own = copyOfOptions(options, rules as OptionRules<NonNullable<Options>>)
+  const issues = optionProblems(own, rules).map(({ path, message }) => ({ path: ['options', ...path], message }))
   if (typeof (client as { rewardWallet?: unknown } | null | undefined)?.rewardWallet !== 'function') {
     issues.unshift({ path: ['client'], message: `must have the method rewardWallet, got ${typeName(client)}` })
   }
   if (issues.length > 0) throw invalidRequest(operation, issues)
+  return own
 }

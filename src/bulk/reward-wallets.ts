@@ -4,7 +4,7 @@ import { clientInternals } from '../shared/client-internals.ts'
 import type { AwardRow } from './award/row.ts'
 import { AwardRunStoppedError, quotable } from './errors.ts'
 import { LEDGER, type LedgerSession } from './ledger/ledger.ts'
-import { checkRewardWallets, type RewardWalletsOptions } from './options.ts'
+import { type RewardWalletsOptions, readRewardWalletsOptions } from './options.ts'
 import { ProgressReporter } from './report/progress.ts'
 import { Recorder } from './report/recorder.ts'
 import type { AwardReport } from './report/report.ts'
@@ -48,8 +48,8 @@ export async function rewardWallets(
   rows: Rows<AwardRow>,
   options: RewardWalletsOptions,
 ): Promise<AwardReport> {
-  checkRewardWallets(client, options)
-  const { signal, ledger } = options
+  const { ledger, signal, concurrency, onProgress, strict, retryRejected, confirm, isUsedId } =
+    readRewardWalletsOptions(client, options)
   const recorder = new Recorder()
   const source = new RowSource(rows)
   const inside = clientInternals(client)
@@ -72,7 +72,7 @@ export async function rewardWallets(
 
   const pause = new Pause()
   const total = lengthOf(rows)
-  const progress = new ProgressReporter(options.onProgress, () => ({
+  const progress = new ProgressReporter(onProgress, () => ({
     rows: source.read,
     total: (source.isEnded ? source.read : total) ?? null,
     counts: recorder.tally.counts,
@@ -85,16 +85,16 @@ export async function rewardWallets(
     recorder,
     progress,
     pause,
-    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
-    evidence: options,
-    retryRejected: options.retryRejected ?? false,
+    concurrency: concurrency ?? DEFAULT_CONCURRENCY,
+    evidence: { confirm, isUsedId },
+    retryRejected: retryRejected ?? false,
     refusals: (row) => inside?.refusalsOfAward({ ...row }) ?? [],
   })
   const onAbort = () => run.stop(ABORTED, signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()
   try {
-    const checked = options.strict ? await run.check(source) : source
+    const checked = strict ? await run.check(source) : source
     await run.send(checked)
   } finally {
     signal?.removeEventListener('abort', onAbort)

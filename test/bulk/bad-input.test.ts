@@ -174,6 +174,22 @@ describe('a row that contradicts another one', () => {
   })
 })
 
+test('each option is read once: what it gives afterwards changes nothing', async () => {
+  const { client } = scene()
+  const reads: string[] = []
+  const options = new Proxy(
+    { ledger: fileLedger(newPath()), concurrency: 2, retryRejected: false },
+    {
+      get(target, name, receiver) {
+        reads.push(String(name))
+        return Reflect.get(target, name, receiver)
+      },
+    },
+  )
+  await rewardWallets(client, awards(5), options)
+  expect(reads).toHaveLength(new Set(reads).size)
+})
+
 describe('strict', () => {
   test('reads all rows first, and sends nothing when one of them is wrong', async () => {
     const { client, sent } = scene()

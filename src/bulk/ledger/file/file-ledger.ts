@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { CampaignError, ConfigurationError } from '../../../errors.ts'
 import { callHook } from '../../../shared/call-hook.ts'
-import { isFunction, type OptionRules, optional, optionProblems } from '../../../shared/options.ts'
+import { copyOfOptions, isFunction, type OptionRules, optional, optionProblems } from '../../../shared/options.ts'
 import { invalidRequest } from '../../invalid-request.ts'
 import { headerConflict, isRunName, type LedgerHeader } from '../header.ts'
 import { type AwardLedger, LEDGER, type LedgerSession } from '../ledger.ts'
@@ -70,9 +70,10 @@ export function fileLedgerOn(
   times?: LockTimes,
 ): FileLedger {
   const absolute = absolutePath('fileLedger', path)
-  const issues = optionProblems(options, OPTIONS).map((found) => ({ ...found, path: ['options', ...found.path] }))
+  const own = copyOfOptions(options, OPTIONS)
+  const issues = optionProblems(own, OPTIONS).map((found) => ({ ...found, path: ['options', ...found.path] }))
   if (issues.length > 0) throw invalidRequest('fileLedger', issues)
-  const { run = DEFAULT_RUN, onWait } = options
+  const { run = DEFAULT_RUN, onWait } = own
   const tellWait = (wait: LedgerWait): void => callHook(() => onWait?.(wait))
   return {
     kind: 'file',
