@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** As the system has it, unless the reader has chosen otherwise. */
+/** `system` follows the system's setting. */
 export type Theme = 'system' | 'light' | 'dark'
 
 const KEY = 'campaign-client-theme'
@@ -14,7 +14,7 @@ export function setTheme(chosen: Theme): void {
   try {
     localStorage.setItem(KEY, chosen)
   } catch {
-    // A browser that keeps nothing: then it is chosen for this page.
+    // Storage may be disabled. The choice then lasts until the page is closed.
   }
 }
 

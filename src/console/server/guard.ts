@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 /**
- * Decides which requests come from this machine's user. A page on the web can make a browser call 127.0.0.1, and a name
- * of its own can be made to lead there (DNS rebinding): the first shows in `Origin` and `Sec-Fetch-Site`, the second in
- * `Host`. Ports are not compared, since a container's may be mapped.
+ * Decides which requests come from this machine's user. A web page can make a browser call 127.0.0.1, which shows in
+ * `Origin` and `Sec-Fetch-Site`. A host name of its own can lead here (DNS rebinding), which shows in `Host`. Ports are
+ * not compared: those of a container may be mapped.
  */
 export class Guard {
   readonly #names: ReadonlySet<string>
@@ -14,7 +14,7 @@ export class Guard {
     this.#names = new Set([...LOOPBACK, ...allowedHosts.map((name) => name.toLowerCase())])
   }
 
-  /** Why a request is refused, in words; `undefined` when it is let in. */
+  /** Why a request is refused, in words; `undefined` when it is allowed. */
   refusal({ headers, headersDistinct, method }: IncomingMessage): string | undefined {
     const [host, ...others] = headersDistinct.host ?? []
     const name = host === undefined || others.length > 0 ? undefined : nameOf(`http://${host}`)
