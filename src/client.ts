@@ -16,17 +16,16 @@ import type {
   UserProgress,
   WebhookRegistration,
 } from './endpoints/types.ts'
-import { AddressHint } from './http/address-hint.ts'
+import { AddressHint } from './http/answer.ts'
 import type { CallContext } from './http/attempt.ts'
 import { call } from './http/call.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
 import { internalsOf } from './http/internals.ts'
-import { refuseBaseUrl } from './http/refuse-base-url.ts'
 import { Throttle } from './http/throttle.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted.ts'
-import { clientSettings, derivedOptions, ownOptions } from './settings.ts'
+import { clientSettings, copyOfClientOptions, derivedOptions } from './settings/client-settings.ts'
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 
 /**
@@ -72,24 +71,24 @@ export class CampaignClient {
    * @throws ConfigurationError when an option is wrong; the message names each one, without its value.
    */
   constructor(options: CampaignClientOptions) {
-    const own = ownOptions(options)
+    const own = copyOfClientOptions(options)
     const settings = clientSettings(own)
-    refuseBaseUrl(settings)
     this.#context = {
       settings,
-      tokens: new AccessTokens(settings.accessToken),
+      tokens: new AccessTokens(settings.accessToken, settings.warnsOfShortSecrets),
       transport: settings.transport ?? fetchTransport(settings.fetch),
       throttle: new Throttle(settings.limits),
       addressHint: new AddressHint(settings.baseUrl),
     }
-    const { baseUrl, headers } = settings
-    this.#options = { ...own, baseUrl, headers }
+    this.#options = own
   }
 
   /**
-   * A client that differs in what is given: one for each tenant, token or team. It shares the transport of this one and the
-   * limit of requests under way; pauses and rates belong to a token. What is given replaces what this client has, but a
-   * guard only narrows, and a new address needs a token of its own. Nothing of this client changes.
+   * Returns a client with other options: one for each tenant, token or team. It shares the transport and the limit of
+   * requests in flight with this client; pauses and rates belong to a token. Options that are given replace those of this
+   * client, but a guard only narrows, and `baseUrl` needs an `accessToken` beside it. This client does not change.
+   *
+   * On a subclass it returns a plain `CampaignClient`; override it to return an instance of the subclass.
    *
    * @throws ConfigurationError when an option is wrong, or can't differ: `transport`, `fetch` and `limits` are shared.
    *
@@ -100,14 +99,10 @@ export class CampaignClient {
    * ```
    */
   with(options: DerivedClientOptions): CampaignClient {
-    const derived = newClient(derivedOptions(this.#options, options))
+    const { options: ownOptions, hasOwnToken } = derivedOptions(this.#options, options)
+    const derived = newClient(ownOptions)
     const { transport, throttle, tokens } = this.#context
-    derived.#context = {
-      ...derived.#context,
-      transport,
-      throttle,
-      ...(options.accessToken === undefined && { tokens }),
-    }
+    derived.#context = { ...derived.#context, transport, throttle, ...(!hasOwnToken && { tokens }) }
     return derived
   }
 
@@ -119,7 +114,8 @@ export class CampaignClient {
    * Interface: [GET /user/progress](../docs/the-service.md#get-userprogress).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
+   * service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
    *
@@ -138,14 +134,17 @@ export class CampaignClient {
    * Awards XP to a wallet address. A new address is registered, and the campaign entry created. The service then
    * pushes a webhook message; which kind, the interface does not show.
    *
+   * `xp` may be any finite number: 0, negative numbers and fractions are sent. What the service does with them is not
+   * shown.
+   *
    * A retry is guarded: the service accepts each `id` once, so the client retries, and so may you after an error
    * with `outcome: 'unknown'`, with the same `id`. An award that was applied although its answer got lost ends in
    * the service's refusal of the second use, with `outcome: 'unknown'`: the XP are there.
    * Interface: [POST /wallet/reward](../docs/the-service.md#post-walletreward).
    *
    * @throws InvalidRequestError when an argument is wrong, such as an `xp` that is not finite; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers. How it
-   * refuses a used `id` is not shown; `BadRequestError` is assumed.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
+   * service answers. How it refuses a used `id` is not shown; `BadRequestError` is assumed.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -175,7 +174,8 @@ export class CampaignClient {
    * @returns The `data` of the answer: an empty object today.
    * @throws ReferralRejectedError when the service says `missing_user` or `self_referral_not_allowed`.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
+   * service answers.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -197,7 +197,8 @@ export class CampaignClient {
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
+   * service answers.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -221,7 +222,8 @@ export class CampaignClient {
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
+   * service answers.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -237,9 +239,9 @@ export class CampaignClient {
   /**
    * Records a task with a numeric value for a user inside a quest.
    *
-   * A retry is unsafe: it would count twice. The client retries only what cannot have arrived or was not accepted (a
-   * refused connection, an unknown host, 429); after an error with `outcome: 'unknown'` read the progress before you
-   * call again.
+   * A retry is unsafe: it would count twice. The client retries only after a 429, or when its transport knows that the
+   * request never left (`nodeTransport` does, `fetch` does not). After an error with `outcome: 'unknown'`, read the
+   * progress before you call again.
    * Interface: [POST /action/value](../docs/the-service.md#post-actionvalue).
    *
    * @throws InvalidRequestError when an argument is wrong, such as a `value` that is not finite; nothing was sent.
@@ -317,7 +319,8 @@ export class CampaignClient {
    * A retry is safe. Interface: [GET /user/profiles](../docs/the-service.md#get-userprofiles).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
+   * service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
    *
@@ -338,7 +341,8 @@ export class CampaignClient {
    * safe. Interface: [GET /code](../docs/the-service.md#get-code).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | ServiceError as the service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
+   * service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
    * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
    *
@@ -356,7 +360,8 @@ export class CampaignClient {
    * Registers a webhook. The interface shows the record but not the path, so the client sends it to
    * `webhookRegistrationPath`; without that option the call is refused before anything is sent.
    *
-   * A retry is unsafe: it might register twice. The client retries only what cannot have arrived or was not accepted.
+   * A retry is unsafe: it might register twice. The client retries only after a 429, or when its transport knows that the
+   * request never left.
    * Interface: [Webhook registration](../docs/the-service.md#webhook-registration).
    *
    * @returns The `data` of the answer, whose shape is not shown.

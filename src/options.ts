@@ -3,12 +3,19 @@ import type { QueryNames } from './endpoints/query-names.ts'
 import type { CampaignError, Issue, WriteOutcome } from './errors.ts'
 import type { Transport } from './transport.ts'
 
-/** Gives a bearer token (a JWT) each time one is needed. */
-export type AccessTokenSource = () => string | Promise<string>
+/**
+ * Returns a bearer token (a JWT) each time one is needed. One call is in flight at a time. After 30 s its `signal` is aborted and
+ * the calls that wait for it fail with `AccessTokenError`; the next call then calls the source again, so a source that
+ * ignores its signal may run twice.
+ */
+export type AccessTokenSource = (options: { readonly signal: AbortSignal }) => string | Promise<string>
 
 /** The call that an event belongs to. */
 export interface CallEvent {
-  /** Tells concurrent calls apart: the same in all events of one call, and in no other call of this process. */
+  /**
+   * Identifies the call: the same in all its events, and unique across all copies of the package and all workers of a
+   * process.
+   */
   readonly callId: string
   /** The method of `CampaignClient`. */
   readonly operation: OperationName
@@ -51,7 +58,7 @@ export interface InvalidResponseEvent extends CallEvent {
 
 /** A call has ended, whatever ended it. */
 export interface EndEvent extends CallEvent {
-  /** How many attempts were sent: 0 when an argument was refused, or the call was given up before its turn. */
+  /** How many attempts were sent. 0 when an argument was refused, or the call never left the queue. */
   readonly attempts: number
   /** From the call of the method to its end, in milliseconds. */
   readonly durationMs: number
@@ -61,7 +68,7 @@ export interface EndEvent extends CallEvent {
   readonly outcome?: WriteOutcome
 }
 
-/** What a logger or a tracer needs. No hook ever gets a secret, and one that throws or rejects breaks no call. */
+/** Hooks for a logger, a tracer or a meter. No hook gets a secret, and one that throws or rejects breaks no call. */
 export interface ClientHooks {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
@@ -75,104 +82,165 @@ export interface ClientHooks {
   readonly onEnd?: ((event: EndEvent) => void) | undefined
 }
 
-/** How many requests a client makes. What goes beyond waits in order, within `totalTimeoutMs`. */
+/** Limits of the requests of a client. Calls beyond them wait in order, within `totalTimeoutMs`. */
 export interface RequestLimits {
-  /** How many requests may be under way at once, of all clients derived by `with` together. Default: no limit. */
+  /**
+   * How many requests may be in flight at once, of all clients derived by `with` together: 1 or more.
+   *
+   * @defaultValue no limit
+   */
   readonly maxConcurrency?: number | undefined
-  /** How many requests with the same token may begin within a second, evenly spread. Default: no limit. */
+  /**
+   * How many requests with the same token may start within a second, evenly spread: above 0, at most 1 000 000.
+   *
+   * @defaultValue no limit
+   */
   readonly requestsPerSecond?: number | undefined
 }
 
-/** The seat belt of a script with a production token: a write outside of it is refused before anything is sent. */
+/** Limits what a script with a production token may write. A write outside of it is refused before anything is sent. */
 export interface WriteGuard {
-  /** The campaigns that may be written to. With it, a write that names no campaign is refused as well. */
+  /** The campaigns that may be written to. A write that names no campaign is then refused too. */
   readonly campaigns?: readonly string[] | undefined
-  /** The most XP that one award may give. Negative XP is then refused as well. */
+  /** The most XP that one award may give. Negative XP is then refused too. */
   readonly maxXpPerAward?: number | undefined
 }
 
 /**
- * The wait before a retry, in milliseconds, after attempt number `attempt` (1 for the first) failed with `error`. Not asked
- * where the service names the wait itself. Anything but a number from 0 up counts as the default.
+ * Returns the wait before a retry, in milliseconds, after attempt number `attempt` (1 for the first) failed with `error`. Not
+ * called when the service names the wait in `Retry-After`. If it throws or returns anything but a number from 0 up, the
+ * default applies. After a 429, all calls with the token wait, at most 30 s.
  */
 export type RetryDelay = (attempt: number, error: CampaignError) => number
 
-/** What a {@link FetchLike} is called with. */
+/** The second argument of a {@link FetchLike}. */
 export interface FetchLikeInit {
   readonly method: 'GET' | 'POST'
   /** By their names in lower case, `authorization` included: never log them. */
   readonly headers: Record<string, string>
   /**
-   * JSON. Absent on a GET. On Deno it is a `Blob` in spite of its type: Deno's `fetch` sends a text that got lost a second
-   * time. What takes a body takes both.
+   * JSON. Absent on a GET. On Deno it is a `Blob` in spite of its type, because Deno's `fetch` sends a lost text body a
+   * second time. Whatever takes a body takes both.
    */
   readonly body?: string
-  /** Aborted with an `Error` as its reason, once nobody waits for the answer. */
+  /** Aborts, with an `Error` as its reason, once nobody waits for the answer. */
   readonly signal: AbortSignal
   readonly redirect: 'manual'
 }
 
-/** What is read of the answer of a {@link FetchLike}. A `Response` of whatever package has it. */
+/** The members that are used of the answer of a {@link FetchLike}. Any `Response` has them. */
 export interface FetchLikeResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
-  /** The body. Where it can be read piece by piece, as `body` of a `Response` can, the client does that instead. */
+  /** The body. If `body` is a readable stream, as in a `Response`, the client reads that instead. */
   text(): Promise<string>
 }
 
-/** A `fetch` of whatever make: the global one, one of your own around it, or that of a package such as undici. */
+/**
+ * Any `fetch`: the global one, a wrapper around it, or that of a package such as undici. Called with a URL in a string. To
+ * say that a request was certainly not sent, reject with a `TransportError` with `sent: false`; after any other rejection
+ * the request may have arrived.
+ */
 export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
 
-/** How a client is set up. */
+/** The options of `CampaignClient`. */
 export interface CampaignClientOptions {
   /** Address of the service, `/api/v1` included; a trailing slash makes no difference. */
   readonly baseUrl: string | URL
-  /** The bearer token, or a source of one. White space around it is trimmed. */
+  /**
+   * The bearer token, or a source of one. White space around it is trimmed. A token of fewer than 8 characters is not
+   * redacted from errors; the client warns once of such a token, unless `baseUrl` is a loopback address or `fetch` is
+   * given.
+   */
   readonly accessToken: string | AccessTokenSource
-  /** Limit of one attempt in milliseconds, its body included. Default 10 000. */
+  /**
+   * Limit of one attempt in milliseconds, its body included: above 0.
+   *
+   * @defaultValue 10 000
+   */
   readonly timeoutMs?: number | undefined
-  /** Limit of a whole call in milliseconds: attempts, waits and the token source. Default 60 000. */
+  /**
+   * Limit of a whole call in milliseconds, with attempts, waits and the token source: above 0. An attempt that would have
+   * less than a tenth of the smaller of `timeoutMs` and `totalTimeoutMs` is not sent.
+   *
+   * @defaultValue 60 000
+   */
   readonly totalTimeoutMs?: number | undefined
-  /** How many further attempts a call may make, the replay after a 401 included. Default 2; 0 means one attempt. */
+  /**
+   * How many retries a call may make, the replay after a 401 included. 0 means none.
+   *
+   * @defaultValue 2
+   */
   readonly maxRetries?: number | undefined
-  /** A `fetch` of your own, for a proxy or a test. Default: the global one at the time of the call. */
+  /**
+   * A `fetch` of your own, for a proxy or a test.
+   *
+   * @defaultValue the global one at the time of the call
+   */
   readonly fetch?: FetchLike | undefined
   /**
-   * What sends the requests, in place of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own. You made it,
-   * so you close it.
+   * Sends the requests instead of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own. Whoever made a
+   * transport closes it.
    */
   readonly transport?: Transport | undefined
   /**
-   * The longest answer to be read, in bytes after decompression. Default 32 MiB. A longer one is an
-   * `UnexpectedResponseError`, and a write's outcome is unknown.
+   * The longest answer that is read, in bytes after decompression: 1 or more. A longer one is an
+   * `UnexpectedResponseError`, and the outcome of a write is then unknown.
+   *
+   * @defaultValue 32 MiB
    */
   readonly maxResponseBytes?: number | undefined
-  /** Headers of every request. `authorization` belongs to `accessToken`. */
+  /**
+   * Headers of every request. `authorization` belongs to `accessToken`. Refused, like those of the connection:
+   * `x-http-method-override`, `x-method-override`, `x-original-url` and `x-rewrite-url`.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Accept plain http for hosts other than loopback. Default false: the token would travel in the clear. */
+  /**
+   * Whether plain http is accepted for hosts other than loopback. The token then travels in the clear.
+   *
+   * @defaultValue false
+   */
   readonly allowInsecureHttp?: boolean | undefined
-  /** Other names for the query parameters that the interface leaves open. Defaults (assumed): the argument's name. */
+  /**
+   * Other names for the query parameters that the interface leaves open.
+   *
+   * @defaultValue the name of the argument (assumed)
+   */
   readonly queryNames?: QueryNames | undefined
-  /** Path of the webhook registration, which the interface does not show. Without it `registerWebhook` refuses. */
+  /** Path of the webhook registration, which the interface does not show. Without it, `registerWebhook` throws. */
   readonly webhookRegistrationPath?: string | undefined
   /**
-   * What happens to data of another shape: `'throw'` (default) an `UnexpectedResponseError`, or `'report'` it to
-   * `hooks.onInvalidResponse` and return it as it came.
+   * What happens to data of another shape. `'throw'` fails the call with an `UnexpectedResponseError`. `'report'` calls
+   * `hooks.onInvalidResponse` and returns the data as it came.
+   *
+   * @defaultValue 'throw'
    */
   readonly responseValidation?: 'throw' | 'report' | undefined
-  /** Called around every attempt. */
+  /** Called around every attempt. The methods of a class instance are called on it. */
   readonly hooks?: ClientHooks | undefined
-  /** Your own backoff. Default: full-jitter exponential from 300 ms, at most 8 s. */
+  /**
+   * Your own backoff.
+   *
+   * @defaultValue full-jitter exponential from 300 ms, at most 8 s
+   */
   readonly retryDelayMs?: RetryDelay | undefined
-  /** How many requests may be made. Default: as many as there are calls. */
+  /**
+   * Limits of requests in flight and of requests a second.
+   *
+   * @defaultValue no limits
+   */
   readonly limits?: RequestLimits | undefined
-  /** What may be written. Default: anything. */
+  /**
+   * Limits what may be written.
+   *
+   * @defaultValue no limits
+   */
   readonly guard?: WriteGuard | undefined
 }
 
 /**
- * How a derived client differs from the one it comes from. What is given replaces, but for the guard. The address changes
- * only together with the token: one token must not go to two addresses by mistake.
+ * How a derived client differs from the client it is derived from. Options replace those of that client; a guard only
+ * narrows. `baseUrl` changes only together with `accessToken`, so that no token goes to two addresses by mistake.
  */
 export type DerivedClientOptions = Pick<
   CampaignClientOptions,
@@ -183,18 +251,21 @@ export type DerivedClientOptions = Pick<
     | { readonly baseUrl?: undefined; readonly accessToken?: string | AccessTokenSource | undefined }
   )
 
-/** How one call differs from the client's setup. */
+/** The options of one call. They override those of the client. */
 export interface CallOptions {
   /** Aborts the call at once, waits included. The call rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined
-  /** As on the client. */
+  /** Limit of one attempt in milliseconds; see the client's. */
   readonly timeoutMs?: number | undefined
-  /** As on the client. */
+  /** Limit of the whole call in milliseconds; see the client's. */
   readonly totalTimeoutMs?: number | undefined
-  /** As on the client. */
+  /** How many retries the call may make; see the client's. */
   readonly maxRetries?: number | undefined
-  /** Further headers. They win over the client's. */
+  /** Further headers. They override those of the client. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Undocumented query parameters, for instance the environment of a campaign. They cannot replace the call's own. */
+  /**
+   * Undocumented query parameters, for instance the environment of a campaign. A name that the call itself sends, in its
+   * query or its body, is refused.
+   */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
 }

@@ -72,12 +72,7 @@ const BRAND = '@@campaign-client/transport-error'
 export class TransportError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== TransportError) return Function.prototype[Symbol.hasInstance].call(this, value)
-    try {
-      return typeof value === 'object' && value !== null && Reflect.get(value, BRAND) === true
-    } catch {
-      // Anything may have been thrown, a Proxy that throws in its turn as well.
-      return false
-    }
+    return typeof value === 'object' && value !== null && Reflect.get(value, BRAND) === true
   }
 
   /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
@@ -107,12 +102,14 @@ export class TransportError extends Error {
 /** Whether an answer sends the client elsewhere. It is never followed, and no transport reads its body. */
 export const isRedirect = (status: number): boolean => status < 200 || (status >= 300 && status < 400)
 
-/** What a partner's transport gave in the place of an answer: its fields may be anything. */
-export type SupposedResponse = { readonly [Field in keyof TransportResponse]: unknown }
-
-/** Whether it is an answer as the port describes it. */
-export const isTransportResponse = (value: SupposedResponse): value is TransportResponse =>
-  Number.isInteger(value.status) &&
-  typeof value.header === 'function' &&
-  typeof value.text === 'string' &&
-  typeof value.complete === 'boolean'
+/** Whether a value is an answer as {@link Transport} describes it. A partner's transport may give anything. */
+export function isTransportResponse(value: unknown): value is TransportResponse {
+  if (typeof value !== 'object' || value === null) return false
+  const { status, header, text, complete } = value as Partial<TransportResponse>
+  return (
+    Number.isInteger(status) &&
+    typeof header === 'function' &&
+    typeof text === 'string' &&
+    typeof complete === 'boolean'
+  )
+}

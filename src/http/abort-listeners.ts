@@ -8,8 +8,8 @@ const listenersOf = new WeakMap<AbortSignal, Listeners>()
 /**
  * Calls `callback` when `signal` aborts, until the returned function is called. Calling that twice does nothing.
  *
- * However many calls listen to a signal, it gets one listener: at the eleventh, Node warns of a memory leak. And none
- * stays behind: `AbortSignal.any` would keep some 80 bytes a call on a signal that lives as long as the process.
+ * A signal gets one listener for all calls: at the eleventh, Node warns of a memory leak. The listener is removed with the
+ * last callback: `AbortSignal.any` would leave some 80 bytes a call on a signal that lives as long as the process.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const { callbacks, listener } = listenersOf.get(signal) ?? newListeners(signal)
@@ -17,11 +17,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   return () => {
     if (!callbacks.delete(callback) || callbacks.size > 0) return
     listenersOf.delete(signal)
-    try {
-      signal.removeEventListener('abort', listener)
-    } catch {
-      // One of a polyfill may throw; a call that has ended must not hang on it.
-    }
+    signal.removeEventListener('abort', listener)
   }
 }
 

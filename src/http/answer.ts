@@ -17,31 +17,48 @@ import { describeIssues, type Issues } from '../schemas/issue.ts'
 import { parseJson } from '../shared/text/json.ts'
 import { isRecord } from '../shared/types.ts'
 import { isRedirect, type TransportResponse } from '../transport.ts'
-import type { AddressHint } from './address-hint.ts'
 import { Failure } from './failure.ts'
-import { property } from './property.ts'
 import { excerpt } from './redact.ts'
-import { parseRetryAfter } from './retry-after.ts'
+import { parseRetryAfter } from './retry.ts'
 
 /** What decoding needs to know of the call. */
 export interface DecodeContext {
-  /** Texts that must not appear in an error, though the service may echo them. */
+  /** Texts that must not appear in an error, though the service may send them back. */
   readonly secrets: readonly string[]
   /** Added to the message when the token is refused. */
   readonly tokenHint: () => string
-  /** Added to the message of an answer that may come from another address than the service's. */
   readonly addressHint: AddressHint
-  /** Takes data that does not fit; `undefined` where it is to be refused. */
+  /** Receives the issues of data that does not fit; `undefined` if such data is refused. */
   readonly report: ((wrong: Issues) => void) | undefined
+}
+
+/**
+ * Suspects a forgotten `/api/v1` as long as every answer is a 404 that the service did not write.
+ * Interface: [Address and version](../../docs/the-service.md#address-and-version).
+ */
+export class AddressHint {
+  #suspected: boolean
+
+  /** @param baseUrl - as `clientSettings` gives it */
+  constructor(baseUrl: string) {
+    this.#suspected = !new URL(baseUrl).pathname.endsWith('/api/v1/')
+  }
+
+  /** Returns what the message about this answer adds. */
+  after(status: number, body: unknown): string {
+    const isOfService = isRecord(body) && ('success' in body || 'error' in body)
+    if (status !== 404 || isOfService) this.#suspected = false
+    return this.#suspected ? '; baseUrl does not end with /api/v1, where the service is' : ''
+  }
 }
 
 const REFERRAL_REJECTIONS: ReadonlySet<string | undefined> = new Set<ReferralRejection>([
   'missing_user',
   'self_referral_not_allowed',
 ])
-const LONGEST_MESSAGE = 300
-const LONGEST_HEADER = 1_000
-const ISSUES_IN_MESSAGE = 5
+const MAX_MESSAGE_LENGTH = 300
+const MAX_HEADER_LENGTH = 1_000
+const MAX_ISSUES_IN_MESSAGE = 5
 
 type ApiErrorClass = new (message: string, init: ApiErrorInit) => ApiError
 
@@ -78,15 +95,15 @@ export function decode<Data>(endpoint: Answering<Data>, answer: TransportRespons
   return readData(endpoint, body.data, status, context)
 }
 
-/** Why an answer without data came where nothing was to be redirected, or asked for only if modified. */
+/** Why an answer without data is not expected. */
 function whyNone(status: number): string {
   if (status === 304) return '304 (not modified) answers a conditional request, and none was made'
   if (status >= 300) return 'redirects are never followed, since the token goes to baseUrl and nowhere else'
-  if (status === 0) return 'this one hides its status, as a browser does with a redirect; redirects are never followed'
-  return 'this one is provisional, and another would have to follow'
+  if (status === 0) return 'status 0 stands for a failed fetch (Response.error()) or a hidden redirect'
+  return 'a provisional answer must be followed by another'
 }
 
-/** Whether a body speaks of an error, in whatever form, or of no success. */
+/** Whether a body reports an error in any form, or denies success. */
 const tellsOfError = (body: unknown): boolean => isRecord(body) && (body.success === false || !isNoError(body.error))
 
 const isNoError = (error: unknown): boolean =>
@@ -107,37 +124,38 @@ function readData<Data>(endpoint: Answering<Data>, data: unknown, status: number
 
 function parse(text: string): unknown {
   try {
-    // Transports take the byte order mark off; a partner's own may not.
+    // A partner's transport may leave the byte order mark.
     return parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch {
-    // It is no JSON.
+    // Not JSON.
   }
 }
 
-interface ServiceComplaint {
+interface ErrorBody {
   readonly code: number | undefined
   /** In the words of the service. */
   readonly message: string | undefined
   /** The error in string form. */
   readonly reason: string | undefined
-  /** The service itself says that it did not succeed, and nothing that it says of the error leaves that in doubt. */
+  /** The service says that it did not succeed, and the error leaves no doubt about it. */
   readonly denied: boolean
 }
 
-function readComplaint(body: unknown, secrets: readonly string[]): ServiceComplaint {
+function readError(body: unknown, secrets: readonly string[]): ErrorBody {
   const { error, success } = isRecord(body) ? body : {}
   const words = (value: unknown): string | undefined =>
-    typeof value === 'string' && value !== '' ? excerpt(value, secrets, LONGEST_MESSAGE) : undefined
+    typeof value === 'string' && value !== '' ? excerpt(value, secrets, MAX_MESSAGE_LENGTH) : undefined
   const standard = isRecord(error) ? error : {}
   return {
     code: Number.isInteger(standard.code) ? (standard.code as number) : undefined,
-    message: words(standard.message) ?? words(Array.isArray(error) ? property(Object(error[0]), 'message') : undefined),
+    message:
+      words(standard.message) ?? words(Array.isArray(error) && isRecord(error[0]) ? error[0].message : undefined),
     reason: words(error),
     denied: success === false && !(Array.isArray(error) ? error : [error]).some(leavesDoubt),
   }
 }
 
-/** Whether an error has a code, though not as the interface shows it, of a service that failed on the way. */
+/** Whether an error has a code of 408 or 5xx in a form that the interface does not show. */
 function leavesDoubt(error: unknown): boolean {
   const code = isRecord(error) ? error.code : undefined
   const status = typeof code === 'string' || typeof code === 'number' ? Number(code) : Number.NaN
@@ -146,10 +164,10 @@ function leavesDoubt(error: unknown): boolean {
 
 function errorAnswer(answer: TransportResponse, body: unknown, addressHint: string, context: DecodeContext): Failure {
   const { status } = answer
-  const { code, message, reason, denied } = readComplaint(body, context.secrets)
+  const { code, message, reason, denied } = readError(body, context.secrets)
   const isHttpError = status >= 400
-  // On a 2xx answer a code from 400 on stands in for the status. Without any code, a plain "no" is a refusal, and so
-  // are the reasons that the interface knows; anything else does not say what happened.
+  // On a 2xx answer, a code from 400 on replaces the status. Without a code, `success: false` is a refusal, and so are
+  // the reasons that the interface knows. Anything else does not say what happened.
   const stated = code ?? 0
   const effective = isHttpError ? status : stated >= 400 ? stated : undefined
   const rejection = REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
@@ -186,7 +204,7 @@ const wrong = (path: Issue['path'], message: string): Issues => ({ issues: [{ pa
 function misshapen(status: number, found: Issues): Failure {
   return new Failure('not_understood', (context) => {
     const say = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`
-    const what = describeIssues(found, ISSUES_IN_MESSAGE, say)
+    const what = describeIssues(found, MAX_ISSUES_IN_MESSAGE, say)
     const text = `${context.operation}: the service answered HTTP ${status} with something unexpected (${what})`
     return new UnexpectedResponseError(text, { ...context, status, ...found })
   })
@@ -201,28 +219,28 @@ const TRACE_HEADERS = [
   'x-correlation-id',
   'traceparent',
   'cf-ray',
-  // Of the service in a box.
+  // Of the local service.
   'x-refusal-reason',
 ]
 
-/** Whether the part of an answer that broke off was what had been asked for. The status of an error says enough. */
+/** Whether a broken-off answer lacks the data that was asked for. For an error the status is enough. */
 export const lacksItsData = ({ status, complete }: TransportResponse): boolean =>
   !complete && status < 400 && !isRedirect(status)
 
-/** The headers that help to trace an answer, out of an allow-list. */
+/** Returns the headers of an allow-list that help to trace an answer. */
 export function traceHeaders(answer: TransportResponse, secrets: readonly string[]): Record<string, string> {
   const traced: Record<string, string> = {}
   for (const name of TRACE_HEADERS) {
     const value = headerOf(answer, name)
-    if (value !== null) traced[name] = excerpt(value, secrets, LONGEST_HEADER)
+    if (value !== null) traced[name] = excerpt(value, secrets, MAX_HEADER_LENGTH)
   }
   return traced
 }
 
-/** A partner's own transport may give anything, or throw. */
-function headerOf({ header }: TransportResponse, name: string): string | null {
+/** A partner's transport may throw for a header that is not there. */
+function headerOf(answer: TransportResponse, name: string): string | null {
   try {
-    const value: unknown = header(name)
+    const value: unknown = answer.header(name)
     return typeof value === 'string' ? value : null
   } catch {
     return null

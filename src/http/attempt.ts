@@ -1,26 +1,20 @@
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
-import type { RequestEvent } from '../options.ts'
-import type { ClientSettings } from '../settings.ts'
+import type { ClientHooks, RequestEvent } from '../options.ts'
+import type { ClientSettings } from '../settings/client-settings.ts'
+import { callHook } from '../shared/call-hook.ts'
 import { typeName } from '../shared/types.ts'
-import {
-  isTransportResponse,
-  type SupposedResponse,
-  type Transport,
-  type TransportRequest,
-  type TransportResponse,
-} from '../transport.ts'
-import type { AddressHint } from './address-hint.ts'
-import { decode, lacksItsData, traceHeaders } from './answer.ts'
+import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
+import { type AddressHint, decode, lacksItsData, traceHeaders } from './answer.ts'
 import {
   attemptTookTooLong,
   brokenAnswer,
   callTookTooLong,
   Failure,
+  noTimeToSend,
   noTokenInTime,
   notAnAnswer,
   transportFailure,
 } from './failure.ts'
-import { notify } from './notify.ts'
 import type { PreparedCall } from './request.ts'
 import { pauseDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import type { Admission, Throttle } from './throttle.ts'
@@ -36,22 +30,22 @@ export interface CallContext {
   readonly addressHint: AddressHint
 }
 
-/** One call, and how far it has got. */
+/** One call and its progress. */
 export interface CallState {
   readonly callId: string
   readonly operation: OperationName
   readonly endpoint: AnyEndpoint
   /** On the clock of `performance.now()`. */
   readonly startedAt: number
-  /** Which attempt it has come to: 1 for the first. */
+  /** The number of the current attempt: 1 for the first. */
   attempt: number
   /** How many attempts were sent. */
   sent: number
-  /** A request has left, or may have, whose answer is not known yet. */
+  /** A request has left, or may have, and its answer is not known yet. */
   isSending: boolean
-  /** An attempt may have been carried out although it failed. */
+  /** A failed attempt may have been carried out. */
   mayBeApplied: boolean
-  /** The service refused its token, and another was asked for: that is done once. */
+  /** Another token was asked for after a 401. That is done once. */
   renewed: boolean
 }
 
@@ -61,40 +55,38 @@ interface Credentials {
   readonly secrets: readonly string[]
 }
 
-/** A token that was fetched so long ago may have expired in line. */
+/** After a longer wait in the queue, the token may have expired. */
 const LONG_WAIT_MS = 1_000
 
 /**
  * Waits for its turn, sends, and decodes the answer.
  *
- * @throws Failure, or the reason of the caller's signal.
+ * @throws Failure, or the reason of the caller's signal
  */
 export async function attemptOnce(context: CallContext, call: CallState, prepared: PreparedCall): Promise<unknown> {
   const { throttle, settings, tokens } = context
-  const { secret } = prepared
-  // What is at hand is not waited for. The token comes before its turn: a source that takes its time must not take up a
-  // place.
+  // Skip the awaits when the token is cached and nothing is queued. The token comes first: a slow source must not hold a
+  // slot.
   let token = tokens.kept ?? (await tokenOf(context, call, prepared))
   const admission = throttle.admitAtOnce(settings.accessToken) ?? (await admit(context, call, prepared))
   try {
-    // Stryker disable next-line EqualityOperator: nobody can tell whether it was a millisecond more
     if (admission.waitedMs > LONG_WAIT_MS) token = tokens.kept ?? (await tokenOf(context, call, prepared))
-    const credentials = { token, secrets: secret === undefined ? tokens.recent : [...tokens.recent, secret] }
+    const credentials = { token, secrets: [...tokens.secrets, ...prepared.secrets] }
     const sentAt = performance.now()
-    const answer = whole(await send(context, call, prepared, credentials), credentials.secrets)
+    const answer = await send(context, call, prepared, credentials)
     notify(settings.hooks, 'onResponse', () => {
       const durationMs = performance.now() - sentAt
       const headers = traceHeaders(answer, credentials.secrets)
       return { ...requestEvent(call, prepared), status: answer.status, durationMs, headers }
     })
     const data = dataOf(context, call, credentials, answer)
-    throttle.accepted(admission)
+    throttle.answered(admission)
     return data
   } catch (reason) {
-    if (Failure.is(reason) && reason.kind === 'refused') {
+    if (reason instanceof Failure) {
       const isLimited = reason.status === TOO_MANY_REQUESTS
-      if (isLimited) throttle.limited(admission, reason.retryAfterMs, pauseAfter(settings, call, reason))
-      else throttle.accepted(admission)
+      if (isLimited) throttle.limited(admission, reason.retryAfterMs, backoffOf(settings, call, reason))
+      else if (reason.kind === 'refused' || reason.kind === 'not_understood') throttle.answered(admission)
     }
     throw reason
   } finally {
@@ -102,7 +94,17 @@ export async function attemptOnce(context: CallContext, call: CallState, prepare
   }
 }
 
-/** The attempt as hooks are told of it. */
+/** Calls a hook with an event of its own. Neither its changes nor its failure reach the call. */
+export function notify<Name extends keyof ClientHooks>(
+  hooks: ClientHooks | undefined,
+  name: Name,
+  event: () => Parameters<NonNullable<ClientHooks[Name]>>[0],
+): void {
+  const hook = hooks?.[name]
+  if (hook !== undefined) callHook(() => hook(event() as never))
+}
+
+/** The current attempt, for the hooks. */
 export const requestEvent = (
   { callId, operation, endpoint, attempt }: CallState,
   { path }: PreparedCall,
@@ -112,8 +114,12 @@ export const requestEvent = (
 export const timeLeft = ({ startedAt }: CallState, { settings }: PreparedCall): number =>
   startedAt + settings.totalTimeoutMs - performance.now()
 
-/** The pause of everyone after a 429 that names none: the partner's own backoff, if there is one. */
-function pauseAfter({ retryDelayMs }: ClientSettings, call: CallState, failure: Failure): (nth: number) => number {
+/** With less time left than this, an attempt would hardly be answered, and a write would end as `unknown`. */
+export const leastTime = ({ settings: { timeoutMs, totalTimeoutMs } }: PreparedCall): number =>
+  Math.min(timeoutMs, totalTimeoutMs) / 10
+
+/** The pause after a 429 that names none. */
+function backoffOf({ retryDelayMs }: ClientSettings, call: CallState, failure: Failure): (nth: number) => number {
   const toError = () => failure.toError({ operation: call.operation })
   return (nth) => pauseDelay(nth, retryDelayMs && (() => retryDelayMs(call.attempt, toError())))
 }
@@ -130,17 +136,16 @@ function admit({ settings, throttle }: CallContext, call: CallState, prepared: P
   return throttle
     .admit(settings.accessToken, call.attempt - 1, timeLeft(call, prepared), signal)
     .catch((reason: unknown) => {
-      // Stryker disable next-line StringLiteral: what counts is that it is none of the kinds that were sent
-      throw reason === TIME_IS_UP ? callTookTooLong(totalTimeoutMs, 'not_sent') : reason
+      throw reason === TIME_IS_UP ? noTimeToSend(totalTimeoutMs) : reason
     })
 }
 
 /**
  * Sends, and reads the answer.
  *
- * @throws Failure, also as the reason of what is returned, or the reason of the caller's signal.
+ * @throws Failure, or the reason of the caller's signal
  */
-function send(
+async function send(
   { settings, transport }: CallContext,
   call: CallState,
   prepared: PreparedCall,
@@ -148,9 +153,7 @@ function send(
 ): Promise<TransportResponse> {
   const { signal, timeoutMs, totalTimeoutMs } = prepared.settings
   const remainingMs = timeLeft(call, prepared)
-  // Timers can fire late: send nothing when no time is left.
-  // Stryker disable next-line StringLiteral: what counts is that it is none of the kinds that were sent
-  if (remainingMs <= 0) throw callTookTooLong(totalTimeoutMs, 'not_sent')
+  if (remainingMs < leastTime(prepared)) throw noTimeToSend(totalTimeoutMs)
   notify(settings.hooks, 'onRequest', () => requestEvent(call, prepared))
   if (signal?.aborted) throw reasonOf(signal)
   call.sent++
@@ -163,34 +166,23 @@ function send(
     idempotent: call.endpoint.retry !== 'unsafe',
     maxResponseBytes: settings.maxResponseBytes,
   }
-  return within(
-    Math.min(timeoutMs, remainingMs),
-    signal,
-    // A partner's transport may return its answer without a promise.
-    (attemptSignal) => Promise.resolve(transport.send(request, attemptSignal)),
-    () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs, 'no_answer')),
-    (thrown) => transportFailure(thrown, secrets),
-  )
-}
-
-/** Reads an answer once, whatever it is. @throws Failure when it is none, or not a whole one. */
-function whole(answer: TransportResponse, secrets: readonly string[]): TransportResponse {
-  const read = readOnce(answer, secrets)
-  if (!isTransportResponse(read)) throw notAnAnswer('the transport', typeName(answer))
-  if (lacksItsData(read)) throw brokenAnswer(read.cause, secrets)
-  return read
-}
-
-function readOnce(answer: Partial<TransportResponse> | null | undefined, secrets: readonly string[]): SupposedResponse {
   try {
-    const { status, header, text, complete, cause } = answer ?? {}
-    return { status, header, text, complete, cause }
+    const answer: unknown = await within(
+      Math.min(timeoutMs, remainingMs),
+      signal,
+      // A partner's transport may give its answer without a promise.
+      async (attemptSignal) => transport.send(request, attemptSignal),
+      () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs)),
+    )
+    if (!isTransportResponse(answer)) throw notAnAnswer('the transport', typeName(answer))
+    if (lacksItsData(answer)) throw brokenAnswer(answer.cause, secrets)
+    return answer
   } catch (thrown) {
-    throw transportFailure(thrown, secrets)
+    throw signal?.aborted ? reasonOf(signal) : transportFailure(thrown, secrets)
   }
 }
 
-/** @throws Failure for every answer that is not a success. */
+/** @throws Failure for every answer that is not a success */
 function dataOf(
   { settings, tokens, addressHint }: CallContext,
   { callId, operation, endpoint }: CallState,
@@ -215,7 +207,7 @@ function dataOf(
               })),
     })
   } catch (reason) {
-    if (Failure.is(reason) && reason.tokenRefused) tokens.refuse(token)
+    if (reason instanceof Failure && reason.tokenRefused) tokens.refuse(token)
     throw reason
   }
 }

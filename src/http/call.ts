@@ -1,27 +1,31 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
 import type { WriteOutcome } from '../errors.ts'
 import type { CallOptions, EndEvent } from '../options.ts'
-import { attemptOnce, type CallContext, type CallState, requestEvent, timeLeft } from './attempt.ts'
+import { attemptOnce, type CallContext, type CallState, leastTime, notify, requestEvent, timeLeft } from './attempt.ts'
 import { Failure, noTimeToRetry } from './failure.ts'
-import { notify } from './notify.ts'
 import { type PreparedCall, prepare } from './request.ts'
 import { mayHaveBeenApplied, mayRetry, retryDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import { reasonOf, wait } from './timeout.ts'
 
-/** Of this process: calls of several clients may meet in one log. */
 let calls = 0
+let idPrefix: string | undefined
 
-/** One call, and the one event of its end. */
+/** The prefix tells copies of the package and workers apart. Made late: Workers allow no random values at start-up. */
+function nextCallId(): string {
+  idPrefix ??= `call-${crypto.randomUUID().slice(0, 8)}`
+  calls++
+  return `${idPrefix}-${calls}`
+}
+
+/** Runs one call and reports its end once. */
 export function call<Name extends OperationName>(
   context: CallContext,
   operation: Name,
   argument: RequestOf<Name>,
   options: CallOptions | undefined,
 ): Promise<DataOf<Name>> {
-  // Stryker disable next-line UpdateOperator: counted downwards, no two are the same either
-  calls++
   const state: CallState = {
-    callId: `call-${calls}`,
+    callId: nextCallId(),
     operation,
     endpoint: endpoints[operation],
     startedAt: performance.now(),
@@ -33,9 +37,7 @@ export function call<Name extends OperationName>(
   }
   const running = run(context, state, argument, options) as Promise<DataOf<Name>>
   const { hooks } = context.settings
-  // Stryker disable next-line ConditionalExpression: without hooks it only spares a turn
   if (hooks === undefined) return running
-  // The one that is given away is the one whose rejection somebody has to hear.
   return running.then(
     (data) => {
       notify(hooks, 'onEnd', () => endEvent(state))
@@ -43,7 +45,7 @@ export function call<Name extends OperationName>(
     },
     (error: unknown) => {
       notify(hooks, 'onEnd', () => {
-        // Not read off the error: the reason of an abort may be the error of another call.
+        // Not taken from the error: the reason of an abort may be the error of another call.
         const outcome = writeOutcome(state.endpoint, state.isSending || state.mayBeApplied)
         return { ...endEvent(state), error, ...(outcome && { outcome }) }
       })
@@ -60,8 +62,8 @@ const endEvent = ({ callId, operation, sent, startedAt }: CallState): EndEvent =
 })
 
 /**
- * Checks the arguments, then attempts once, and again where the rules allow it. A caller's abort leaves with the signal's own
- * reason; every failure leaves by the one door, {@link afterFailure}.
+ * Checks the arguments, then sends attempts as the rules of retries allow. A caller's abort rejects with the signal's own
+ * reason; every failure goes through {@link afterFailure}.
  */
 async function run(
   context: CallContext,
@@ -76,7 +78,7 @@ async function run(
       if (signal?.aborted) throw reasonOf(signal)
       return await attemptOnce(context, call, prepared)
     } catch (reason) {
-      if (!Failure.is(reason)) throw reason
+      if (!(reason instanceof Failure)) throw reason
       const delayMs = afterFailure(context, call, prepared, reason)
       if (delayMs > 0) await wait(delayMs, signal)
       call.attempt++
@@ -87,8 +89,8 @@ async function run(
 /**
  * Decides what follows a failed attempt.
  *
- * @returns how long to wait before the next one, in milliseconds; 0 where it waits in line
- * @throws CampaignError where none follows
+ * @returns the wait before the next one in milliseconds; 0 if the throttle makes it wait
+ * @throws CampaignError if none follows
  */
 function afterFailure(context: CallContext, call: CallState, prepared: PreparedCall, failure: Failure): number {
   const { settings, throttle, tokens } = context
@@ -103,12 +105,13 @@ function afterFailure(context: CallContext, call: CallState, prepared: PreparedC
   const retries = attempt <= maxRetries && (renews || mayRetry(failure, endpoint.retry))
   const error = failure.toError({ operation, outcome })
   if (!retries) throw error
-  // Everyone with this token waits for the end of the same pause, each in line for its turn.
+  // All calls of the token wait for the end of the pause, in the queue of the throttle.
   const isPaused = failure.status === TOO_MANY_REQUESTS
   const { retryDelayMs } = settings
-  const ownDelayMs = (): number => retryDelay(attempt, failure, retryDelayMs && (() => retryDelayMs(attempt, error)))
+  const ownDelayMs = (): number =>
+    retryDelay(attempt, failure.retryAfterMs, retryDelayMs && (() => retryDelayMs(attempt, error)))
   const delayMs = renews ? 0 : isPaused ? throttle.pauseLeft(settings.accessToken) : ownDelayMs()
-  if (delayMs >= timeLeft(call, prepared)) {
+  if (timeLeft(call, prepared) - delayMs < leastTime(prepared)) {
     throw noTimeToRetry(totalTimeoutMs, delayMs, failure).toError({ operation, outcome, cause: error })
   }
   notify(settings.hooks, 'onRetry', () => ({ ...requestEvent(call, prepared), delayMs, error }))

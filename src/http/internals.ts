@@ -2,11 +2,11 @@ import { TimeoutError } from '../errors.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
 import type { CallContext } from './attempt.ts'
 import { Failure } from './failure.ts'
-import { guardIssues } from './guard.ts'
+import { guardIssues } from './request.ts'
 import { TIME_IS_UP } from './timeout.ts'
 import { identityOf } from './token.ts'
 
-/** What other rooms of the package need to know of a client: never its token. @param current - its context at the time */
+/** What other modules may ask a client. @param current - returns the context of the client */
 export const internalsOf = (current: () => CallContext): ClientInternals => ({
   async target(operation, signal) {
     const { settings, tokens } = current()
@@ -15,7 +15,7 @@ export const internalsOf = (current: () => CallContext): ClientInternals => ({
       const token = await tokens.get(settings.totalTimeoutMs, signal)
       return { address: settings.baseUrl, ...identityOf(token) }
     } catch (reason) {
-      if (Failure.is(reason)) throw reason.toError(context)
+      if (reason instanceof Failure) throw reason.toError(context)
       if (reason !== TIME_IS_UP) throw reason
       const timeoutMs = settings.totalTimeoutMs
       const message = `${operation}: the access token source took longer than ${timeoutMs} ms`

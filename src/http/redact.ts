@@ -1,86 +1,100 @@
-import { property } from './property.ts'
-import { unwrap } from './unwrap.ts'
+import { MIN_SECRET_LENGTH } from '../settings/secrets.ts'
+import { toVisible } from '../shared/text/visible-text.ts'
 
-const HIDDEN = '[redacted]'
+const REDACTED = '[redacted]'
+/** How much of a text from outside is searched for secrets. The rest is dropped. */
+const MAX_TEXT_LENGTH = 65_536
+/** Of each text of a foreign error. */
+const MAX_CAUSE_LENGTH = 16_384
+const MAX_CAUSE_DEPTH = 5
+
 /**
- * Three base64url parts, the first of which begins like a JSON object: what every JWT looks like. Matched from the
- * start of a word to its first `eyJ` and on: from every `eyJ`, a long text of them would take hours.
+ * Three base64url parts, the first of which begins like a JSON object: any JWT. Matched from the start of a word to its
+ * first `eyJ` and on: from every `eyJ`, a long text of them would take hours.
  */
 const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
-/** What follows the word in a header. Words about it ("missing bearer token") are shorter, and hold no digit. */
+/** A token behind the word in a header. Prose such as "missing bearer token" is shorter and has no digit. */
 const BEARER = /(?<![a-z])(bearer(?:\s|%20|\+)+)(?=[^\s"',;]{20}|[^\s"',;]*\d)[^\s"',;]{8,}/gi
-const DEEPEST_CAUSE = 5
-/** Replacing shorter ones would only garble the text, and show where they stood. */
-const SHORTEST_SECRET = 4
+/** The credentials of a proxy in a header. */
+const BASIC = /(?<=authorization\W{1,4})(basic\s+)[\w+/=-]+/gi
+/** User name and password in a URL, such as that of a proxy. */
+const URL_CREDENTIALS = /(?<=:\/\/)[^\s/?#"'@:]*:[^\s/?#"']*(?=@)/g
 
-/** The text without the given secrets, however JSON or a URL spells them, and without what looks like a token. */
-export function redact(text: string, secrets: readonly string[]): string {
-  let clean = text
-  for (const secret of secrets) {
-    if (secret.length >= SHORTEST_SECRET) clean = hideWrapped(clean.replaceAll(secret, HIDDEN), secret)
-  }
-  return clean.replace(JWT, `$1${HIDDEN}`).replace(BEARER, `$1${HIDDEN}`)
+/** The spellings of a secret that JSON, URLs and forms give it, the longest first. None for a short secret. */
+export function spellingsOf(secret: string): string[] {
+  if (secret.length < MIN_SECRET_LENGTH) return []
+  const once = withSlashesEscaped(insideJson(secret))
+  const twice = once.flatMap((json) => withSlashesEscaped(insideJson(json)))
+  const urls = [encodeURIComponent(secret), new URLSearchParams({ '': secret }).toString().slice(1)]
+  const lowerCaseUrls = urls.map((url) => url.replace(/%[\dA-F]{2}/g, (byte) => byte.toLowerCase()))
+  const spellings = new Set([secret, ...once, ...twice, ...urls, ...lowerCaseUrls])
+  return [...spellings].sort((one, other) => other.length - one.length)
 }
 
-/** What an encoded character takes at most, whoever encoded it: `%255Cu0041` is one. */
-const LONGEST_CHARACTER = 16
-const LONGEST_READ = 65_536
-/** Of each text of a foreign error. */
-const LONGEST_TOLD = 16_384
+const insideJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** The beginning of a text from a stranger, without secrets. However long the text is, it is read in a moment. */
-export function excerpt(text: string, secrets: readonly string[], length: number): string {
-  const spelledLongest = LONGEST_CHARACTER * Math.max(0, ...secrets.map((secret) => secret.length))
-  const read = text.slice(0, LONGEST_READ + spelledLongest)
-  const clean = redact(read, secrets)
-  // Where it was cut, the first half of a secret may stand at its end, and shows when all before it shrank.
-  const isCut = read.length < text.length
-  // Stryker disable next-line EqualityOperator: what begins where the excerpt ends is not shown either way
-  const showsEnd = clean.length < length + spelledLongest
-  return isCut && showsEnd ? HIDDEN : cut(clean, length)
-}
-
-/** The beginning of a text, without half a surrogate pair at its end. */
-export const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
-
-/** Hides a secret under any layers of JSON's and URLs' encodings: both are compared without them. */
-function hideWrapped(text: string, secret: string): string {
-  // Stryker disable next-line ConditionalExpression,Regex: it only saves time
-  if (!/[\\%+]/.test(text)) return text
-  const { bytes: wanted } = unwrap(secret)
-  if (wanted.length < SHORTEST_SECRET) return text
-  const { bytes, start, end } = unwrap(text)
-  let clean = ''
-  let shown = 0
-  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + wanted.length)) {
-    clean += text.slice(shown, start(at)) + HIDDEN
-    shown = end(at + wanted.length - 1)
-  }
-  return clean + text.slice(shown)
-}
+/** Some JSON writers escape slashes, others do not. */
+const withSlashesEscaped = (json: string): string[] => [json, json.replaceAll('/', '\\/')]
 
 /**
- * An error that tells what a foreign error told, and holds nothing else of it. Errors of HTTP stacks carry the
+ * Replaces secrets in a text, and whatever looks like a token or a password in a URL.
+ *
+ * @param secrets - as {@link spellingsOf} gives them
+ */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text
+  for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED)
+  return clean
+    .replace(JWT, `$1${REDACTED}`)
+    .replace(BEARER, `$1${REDACTED}`)
+    .replace(BASIC, `$1${REDACTED}`)
+    .replace(URL_CREDENTIALS, REDACTED)
+}
+
+/** Returns the beginning of a text from outside, without secrets and with control characters spelled out. */
+export const excerpt = (text: string, secrets: readonly string[], length: number): string =>
+  cut(toVisible(withoutSecrets(text, secrets)), length)
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const clean = redact(text.slice(0, MAX_TEXT_LENGTH), secrets)
+  if (text.length <= MAX_TEXT_LENGTH) return clean
+  // The end of what was read may be the first part of a secret.
+  const longest = Math.max(0, ...secrets.map((secret) => secret.length))
+  return clean.slice(0, Math.max(0, clean.length - longest))
+}
+
+/** Returns the beginning of a text, without half a surrogate pair at its end. */
+export const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
+
+/**
+ * Copies name, message, code, stack and causes of a foreign error, without secrets. Errors of HTTP stacks hold the
  * request, and with it the token, in fields that loggers print.
  */
 export function safeCause(error: unknown, secrets: readonly string[], depth = 0): Error | undefined {
-  if (error === undefined || error === null || depth > DEEPEST_CAUSE) return undefined
-  const told = (text: string): string => excerpt(text, secrets, LONGEST_TOLD)
-  // A function is looked at as an object is: its `toString` may throw, and shows its source.
-  if (typeof error !== 'object' && typeof error !== 'function') return new Error(told(String(error)))
-  const cause = safeCause(property(error, 'cause'), secrets, depth + 1)
-  const message = property(error, 'message')
-  const safe = new Error(typeof message === 'string' ? told(message) : '', cause && { cause })
-  const name = property(error, 'name')
+  if (error === undefined || error === null || depth > MAX_CAUSE_DEPTH) return undefined
+  const told = (text: string): string => excerpt(text, secrets, MAX_CAUSE_LENGTH)
+  if (typeof error !== 'object') return new Error(told(String(error)))
+  const { name, message, code, stack, cause } = error as Record<string, unknown>
+  const text = typeof message === 'string' ? message : ''
+  const safe = new Error(told(text))
+  const deeper = safeCause(cause, secrets, depth + 1)
+  if (deeper !== undefined) hide(safe, 'cause', deeper)
   if (typeof name === 'string') hide(safe, 'name', told(name))
-  const code = property(error, 'code')
   if (typeof code === 'string') Object.assign(safe, { code: told(code) })
-  // Our own stack would only show this file; where the failure began is worth more.
-  const stack = property(error, 'stack')
-  if (typeof stack === 'string') hide(safe, 'stack', told(stack))
+  // The stack of the copy would only show this file.
+  if (typeof stack === 'string') hide(safe, 'stack', safeStack(stack, text, secrets))
   return safe
 }
 
-function hide(error: Error, name: 'name' | 'stack', value: string): void {
+/** A stack has line breaks of its own; only those of the message in it are spelled out. */
+function safeStack(stack: string, message: string, secrets: readonly string[]): string {
+  const told = withoutSecrets(message, secrets)
+  const lines = withoutSecrets(stack, secrets)
+    .replace(told, () => toVisible(told))
+    .split('\n')
+  return cut(lines.map(toVisible).join('\n'), MAX_CAUSE_LENGTH)
+}
+
+function hide(error: Error, name: 'name' | 'stack' | 'cause', value: unknown): void {
   Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false })
 }

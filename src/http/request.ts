@@ -1,29 +1,31 @@
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, InvalidRequestError, type Issue } from '../errors.ts'
-import type { CallOptions } from '../options.ts'
+import type { CallOptions, WriteGuard } from '../options.ts'
 import { check } from '../schemas/check.ts'
-import { capped, describeIssues, MOST_ISSUES } from '../schemas/issue.ts'
-import { type CallSettings, type ClientSettings, callSettings } from '../settings.ts'
-import { guardIssues } from './guard.ts'
+import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
+import { type CallSettings, callSettings } from '../settings/call-settings.ts'
+import type { ClientSettings } from '../settings/client-settings.ts'
+import { warnOfShortSecret } from '../settings/secrets.ts'
+import { spellingsOf } from './redact.ts'
 
-/** A call whose arguments have been checked: all of the request but the token. */
+/** A checked call: its whole request but the token. */
 export interface PreparedCall {
   readonly settings: CallSettings
   readonly path: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
-  /** A text of the request that must not appear in an error. */
-  readonly secret: string | undefined
+  /** The spellings of a secret in the request, which no error may show. */
+  readonly secrets: readonly string[]
 }
 
 const JSON_TYPE = 'application/json'
 
 /**
- * Checks a call's arguments and builds its request. Only the declared fields are sent, and `undefined` ones left out.
+ * Checks the arguments of a call and builds its request. Only declared fields are sent, and `undefined` ones left out.
  *
- * @throws InvalidRequestError when an argument or a call option is wrong.
- * @throws ConfigurationError when the path of the operation is neither documented nor configured.
+ * @throws InvalidRequestError when an argument or a call option is wrong
+ * @throws ConfigurationError when the path of the operation is neither documented nor configured
  */
 export function prepare(
   operation: OperationName,
@@ -40,7 +42,8 @@ export function prepare(
   const isWrite = endpoint.method === 'POST'
   const query = new URLSearchParams()
   if (!isWrite) appendFields(query, fields, client.queryNames.get(operation))
-  if (settings.query !== undefined) appendOptions(query, settings.query, issues)
+  const ownNames = new Set((isWrite ? Object.keys(fields) : [...query.keys()]).map((name) => name.toLowerCase()))
+  if (settings.query !== undefined) appendOptions(query, settings.query, ownNames, issues)
   if (isWrite && checked.ok) issues.push(...guardIssues(client.guard, fields))
   if (issues.length > 0) throw invalidRequest(operation, issues, isWrite)
 
@@ -52,15 +55,15 @@ export function prepare(
     )
   }
   const search = `${query}`
-  const { secret } = fields
+  const secret = typeof fields.secret === 'string' ? fields.secret : undefined
+  if (secret !== undefined && client.warnsOfShortSecrets) warnOfShortSecret(secret)
   return {
     settings,
     path,
     url: `${client.baseUrl}${path}${search && `?${search}`}`,
     headers: headersOf(settings.headers, isWrite),
     body: isWrite ? JSON.stringify(fields) : undefined,
-    // Stryker disable next-line ConditionalExpression: the schemas let no other secret through; the compiler does not know
-    secret: typeof secret === 'string' ? secret : undefined,
+    secrets: secret === undefined ? [] : spellingsOf(secret),
   }
 }
 
@@ -70,7 +73,7 @@ function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Rea
   return headers
 }
 
-/** @param names - of those fields that are sent under others than their own */
+/** @param names - of the fields that are sent under another name */
 function appendFields(
   query: URLSearchParams,
   fields: Readonly<Record<string, unknown>>,
@@ -81,18 +84,40 @@ function appendFields(
   }
 }
 
-function appendOptions(query: URLSearchParams, options: Readonly<Record<string, string>>, issues: Issue[]): void {
-  const own = new Set(query.keys())
+/** @param ownNames - what the call itself sends, in lower case: a service may read either of two, whatever their case */
+function appendOptions(
+  query: URLSearchParams,
+  options: Readonly<Record<string, string>>,
+  ownNames: ReadonlySet<string>,
+  issues: Issue[],
+): void {
   for (const [name, value] of Object.entries(options)) {
-    if (own.has(name)) issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
-    else query.append(name, value)
+    if (ownNames.has(name.toLowerCase())) {
+      issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
+    } else query.append(name, value)
   }
+}
+
+/** Returns why a guard refuses the argument of a write. */
+export function guardIssues(guard: WriteGuard, argument: Readonly<Record<string, unknown>>): Issue[] {
+  const { campaigns, maxXpPerAward } = guard
+  const { pid, xp } = argument
+  const issues: Issue[] = []
+  if (campaigns !== undefined && pid === undefined) {
+    issues.push({ path: [], message: 'names no campaign, and the guard allows writes to some campaigns only' })
+  } else if (campaigns !== undefined && !campaigns.includes(pid as string)) {
+    issues.push({ path: ['pid'], message: 'is not a campaign that the guard allows' })
+  }
+  if (maxXpPerAward !== undefined && typeof xp === 'number' && !(xp >= 0 && xp <= maxXpPerAward)) {
+    issues.push({ path: ['xp'], message: `must be from 0 to ${maxXpPerAward} because of the guard` })
+  }
+  return issues
 }
 
 /** The error for arguments that are wrong. Nothing has been sent. */
 function invalidRequest(operation: string, issues: readonly Issue[], isWrite: boolean): InvalidRequestError {
   const say = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the argument'} ${message}`
-  const what = describeIssues(capped(issues), MOST_ISSUES, say)
+  const what = describeIssues(capped(issues), MAX_ISSUES, say)
   return new InvalidRequestError(`${operation}: ${what}. Nothing was sent.`, {
     operation,
     issues,

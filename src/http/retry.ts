@@ -2,60 +2,50 @@ import type { RetryRule } from '../endpoints/endpoint.ts'
 import { callHook } from '../shared/call-hook.ts'
 import { MAX_TIMER_MS } from '../shared/timers.ts'
 import type { Failure } from './failure.ts'
+import { MAX_PAUSE_MS } from './governor.ts'
 
-const FIRST_WAIT_MS = 300
-const LONGEST_WAIT_MS = 8_000
-/** A longer `Retry-After` is handed to the caller at once instead of being waited for. */
-export const LONGEST_RETRY_AFTER_MS = 30_000
+const FIRST_BACKOFF_MS = 300
+const MAX_BACKOFF_MS = 8_000
 
 export const TOO_MANY_REQUESTS = 429
-/** Answers of a service, or of something in front of it, that may well succeed a moment later. */
+/** Errors of a service, or of a proxy before it, that may pass. */
 const TRANSIENT = new Set([408, 500, 502, 503, 504])
 
-/** Whether the service may have carried out the write that failed so. */
+/** Whether the service may have carried out the write that failed with this. */
 export function mayHaveBeenApplied({ kind, status }: Failure): boolean {
   return kind === 'no_answer' || kind === 'not_understood' || status >= 500 || status === 408
 }
 
-/** Whether a call may be sent again after this failure. Renewing a refused token is not decided here. */
+/** Whether a call may be sent again after this failure. The replay after a 401 is decided elsewhere. */
 export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: RetryRule): boolean {
-  if (final) return false
-  if ((retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return false
+  if (final || (retryAfterMs ?? 0) > MAX_PAUSE_MS) return false
   if (kind === 'not_sent' || status === TOO_MANY_REQUESTS) return true
-  if (rule === 'unsafe') return false
-  return kind === 'no_answer' || TRANSIENT.has(status)
+  return rule !== 'unsafe' && (kind === 'no_answer' || TRANSIENT.has(status))
 }
 
 /**
- * The wait before another attempt, in milliseconds: what the service asks for, or the partner's own backoff, or a full-jitter
+ * Returns the wait before a retry in milliseconds: `Retry-After`, else the partner's backoff, else a full-jitter
  * exponential.
  *
- * @param nth - 1 after the first attempt
+ * @param nth - 1 for the first retry
  */
-export function retryDelay(
-  nth: number,
-  { retryAfterMs }: Pick<Failure, 'retryAfterMs'>,
-  ownBackoff = noBackoff,
-): number {
-  if (retryAfterMs !== undefined) return retryAfterMs
-  return ownDelay(ownBackoff) ?? Math.random() * longestWait(nth)
-}
+export const retryDelay = (nth: number, retryAfterMs: number | undefined, ownBackoff = noBackoff): number =>
+  retryAfterMs ?? ownDelay(ownBackoff) ?? Math.random() * maxBackoff(nth)
 
 /**
- * The pause of everyone after a 429 that names none, in milliseconds: at least half of the exponential, since whoever tries
- * too early uses up a retry.
+ * Returns the pause after a 429 without `Retry-After` in milliseconds: the partner's backoff, else an exponential of
+ * which at least half is waited, since a retry that comes too early is used up.
  *
- * @param nth - 1 after the first that was too short
+ * @param nth - 1 for the first pause in a row
  */
-export function pauseDelay(nth: number, ownBackoff = noBackoff): number {
-  return ownDelay(ownBackoff) ?? (0.5 + Math.random() / 2) * longestWait(nth)
-}
+export const pauseDelay = (nth: number, ownBackoff = noBackoff): number =>
+  ownDelay(ownBackoff) ?? (0.5 + Math.random() / 2) * maxBackoff(nth)
 
 const noBackoff = (): unknown => undefined
 
-const longestWait = (nth: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (nth - 1))
+const maxBackoff = (nth: number): number => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (nth - 1))
 
-/** Code of the partner's: whatever it throws or gives, the failure that is retried is the one to be told of. */
+/** The partner's backoff. If it throws or returns no usable number, the default applies. */
 function ownDelay(backoff: () => unknown): number | undefined {
   let ms: unknown
   callHook(() => {
@@ -63,4 +53,18 @@ function ownDelay(backoff: () => unknown): number | undefined {
     return ms
   })
   return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_TIMER_MS) : undefined
+}
+
+const SECONDS = /^\d+$/
+/** All date forms of HTTP begin with the day of the week. `Date.parse` alone reads almost anything. */
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{2}:\d{2}:\d{2}/
+/** The oldest form names no zone and means GMT, where `Date.parse` takes the zone of the machine. */
+const WITHOUT_ZONE = /:\d{2}(?: \d{4})?$/
+
+/** Reads `Retry-After`, seconds or date, in milliseconds from now. A malformed one is ignored. */
+export function parseRetryAfter(header: string | null): number | undefined {
+  const value = header?.trim() ?? ''
+  if (SECONDS.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
+  const date = HTTP_DATE.test(value) ? Date.parse(WITHOUT_ZONE.test(value) ? `${value} GMT` : value) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }

@@ -1,31 +1,75 @@
 import { type ErrorContext, RateLimitError } from '../errors.ts'
 import type { RequestLimits } from '../options.ts'
+import { MAX_TIMER_MS } from '../shared/timers.ts'
 import { Failure } from './failure.ts'
-import { Pace, type Waiting } from './pace.ts'
-import { LONGEST_RETRY_AFTER_MS } from './retry.ts'
+import { Governor } from './governor.ts'
 import { within } from './timeout.ts'
 
-/** A place among the requests under way. */
+/** The admission of one attempt. */
 export interface Admission {
-  readonly token: unknown
-  /** On the clock of `performance.now()`. */
-  readonly startedAt: number
+  readonly queue: Queue
+  /** How many pauses of its token there were before it. */
+  readonly pauses: number
   readonly waitedMs: number
-  readonly pace: Pace | undefined
 }
 
-/** More paces than this are looked through for those that can be forgotten. */
-const MANY_PACES = 100
+interface Waiting {
+  /** How many attempts of its call were sent before. */
+  readonly tried: number
+  readonly admit: () => void
+  readonly refuse: (reason: Failure) => void
+}
+
+/** The calls that wait for one token, in order. */
+class Queue {
+  readonly governor: Governor
+  /** By how often the calls were tried. */
+  readonly #waiting: Set<Waiting>[] = []
+
+  constructor(governor: Governor) {
+    this.governor = governor
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.every(({ size }) => size === 0)
+  }
+
+  add(waiting: Waiting): void {
+    while (this.#waiting.length <= waiting.tried) this.#waiting.push(new Set())
+    this.#waiting[waiting.tried]?.add(waiting)
+  }
+
+  /** @returns whether it was still waiting */
+  delete(waiting: Waiting): boolean {
+    return this.#waiting[waiting.tried]?.delete(waiting) ?? false
+  }
+
+  /** Retries go first. But those that find out whether a pause was long enough are those with the most retries left. */
+  take(): Waiting | undefined {
+    const [untried = [], ...tried] = this.#waiting
+    const retries = this.governor.isProbing ? tried : tried.reverse()
+    for (const line of [...retries, untried]) {
+      for (const first of line) {
+        this.delete(first)
+        return first
+      }
+    }
+    return undefined
+  }
+}
+
+/** With more queues than this, idle ones are dropped. */
+const MAX_IDLE_QUEUES = 100
 
 /**
- * Decides when an attempt may be sent. Clients that were derived from one another share one; pauses and rates belong to a
- * token, so that one tenant's 429 holds up nobody else.
+ * Decides when an attempt may be sent. Derived clients share one. The limit of attempts in flight is for all of them; a
+ * pause or a rate belongs to a token, so that the 429 of one tenant holds up nobody else.
  */
 export class Throttle {
   readonly #maxConcurrency: number
   readonly #intervalMs: number
-  readonly #paces = new Map<unknown, Pace>()
-  #underWay = 0
+  readonly #queues = new Map<unknown, Queue>()
+  #inFlight = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor({ maxConcurrency = Number.POSITIVE_INFINITY, requestsPerSecond }: RequestLimits = {}) {
@@ -33,145 +77,141 @@ export class Throttle {
     this.#intervalMs = requestsPerSecond === undefined ? 0 : 1_000 / requestsPerSecond
   }
 
-  /** Lets an attempt of a call with this token go at once, where nothing holds it up. {@link release} has to follow. */
+  /** Admits an attempt if nothing holds it up. Call {@link release} when it has ended. */
   admitAtOnce(token: unknown): Admission | undefined {
-    const isFree = this.#intervalMs === 0 && this.#underWay < this.#maxConcurrency && !this.#paces.has(token)
-    return isFree ? this.#start(token, undefined, performance.now(), 0) : undefined
+    const queue = this.#queueOf(token)
+    const now = performance.now()
+    const isFree = queue.isEmpty && this.#inFlight < this.#maxConcurrency && queue.governor.nextStart <= now
+    return isFree ? this.#start(queue, now, now) : undefined
   }
 
   /**
-   * Waits until an attempt of a call with this token may be sent. {@link release} has to follow.
+   * Waits until an attempt may be sent. Call {@link release} when it has ended.
    *
-   * @param tried - how many attempts of its call there were before
-   * @throws Failure when the service asks for a longer pause than anybody should wait for; what `within` rejects with.
+   * @param tried - how many attempts of its call were sent before
+   * @throws Failure when the service asks for a pause that is too long to wait for; otherwise as `within` rejects
    */
   async admit(token: unknown, tried: number, ms: number, signal: AbortSignal | undefined): Promise<Admission> {
-    const atOnce = this.admitAtOnce(token)
-    if (atOnce !== undefined) return atOnce
-    const now = performance.now()
-    const pace = this.#paceOf(token) ?? this.#newPace(token, now)
-    const pauseMs = pace.pauseLeft(now)
-    if (pauseMs > LONGEST_RETRY_AFTER_MS) throw pausedFailure(pauseMs)
+    const since = performance.now()
+    const queue = this.#queueOf(token)
+    const refused = queue.governor.refusal(since)
+    if (refused !== undefined) throw refusal(refused)
     let admission: Admission | undefined
-    let waiting: Waiting | undefined
+    let entry: Waiting | undefined
     try {
       return await within(
         ms,
         signal,
         () =>
           new Promise<Admission>((resolve, reject) => {
-            waiting = {
+            entry = {
               tried,
               admit: () => {
-                const startedAt = performance.now()
-                admission = this.#start(token, pace, startedAt, startedAt - now)
+                admission = this.#start(queue, since, performance.now())
                 resolve(admission)
               },
               refuse: reject,
             }
-            pace.join(waiting)
-            this.#letGo()
+            queue.add(entry)
+            this.#admitNext()
           }),
       )
     } catch (reason) {
-      // Given up in the very moment in which it was its turn.
+      // Aborted just as it was admitted: release the slot.
       if (admission !== undefined) this.release(admission)
-      else if (waiting !== undefined && pace.leave(waiting)) this.#letGo()
+      else if (entry !== undefined && queue.delete(entry)) this.#admitNext()
       throw reason
     }
   }
 
-  /** An attempt has ended, whatever came of it. */
-  release({ pace, token }: Admission): void {
-    this.#underWay--
-    pace?.ended()
-    if (pace?.isIdle(performance.now())) this.#paces.delete(token)
-    // Whoever waits, waits in a pace.
-    if (pace !== undefined || this.#paces.size > 0) this.#letGo()
+  /** Ends an attempt, however it went. */
+  release({ queue, pauses }: Admission): void {
+    this.#inFlight--
+    queue.governor.ended(pauses, queue.isEmpty)
+    this.#admitNext()
   }
 
-  /** The service has answered an attempt with something else than 429. */
-  accepted({ pace }: Admission): void {
-    pace?.accepted()
+  /** Records that the service answered an attempt with something other than 429. */
+  answered({ queue, pauses }: Admission): void {
+    queue.governor.answered(pauses)
   }
 
   /**
-   * The service has answered an attempt with 429. To be told before the attempt is released.
+   * Records that the service answered an attempt with 429. Call it before {@link release}.
    *
-   * @param backoffMs - the pause where the service asks for none, by how many before it were too short
+   * @param backoffMs - the pause where the service names none, by how many were too short
    */
-  limited(
-    { token, startedAt, pace }: Admission,
-    retryAfterMs: number | undefined,
-    backoffMs: (nth: number) => number,
-  ): void {
+  limited({ queue, pauses }: Admission, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     const now = performance.now()
-    const paused = pace ?? this.#paceOf(token) ?? this.#newPace(token, now)
-    paused.limited(startedAt, now, this.#underWay, retryAfterMs, backoffMs)
-    const pauseMs = paused.pauseLeft(now)
-    if (pauseMs > LONGEST_RETRY_AFTER_MS) {
-      for (const { refuse } of paused.dismiss()) refuse(pausedFailure(pauseMs))
-    }
+    queue.governor.limited(pauses, now, retryAfterMs, backoffMs)
+    const refused = queue.governor.refusal(now)
+    if (refused === undefined) return
+    for (let next = queue.take(); next !== undefined; next = queue.take()) next.refuse(refusal(refused))
   }
 
-  /** How long the calls of a token wait, in milliseconds. */
+  /** How long the calls of a token still pause, in milliseconds. */
   pauseLeft(token: unknown): number {
-    return this.#paces.get(token)?.pauseLeft(performance.now()) ?? 0
+    return this.#queueOf(token).governor.pauseLeft(performance.now())
   }
 
-  #start(token: unknown, pace: Pace | undefined, startedAt: number, waitedMs: number): Admission {
-    this.#underWay++
-    pace?.started(startedAt)
-    return { token, startedAt, waitedMs, pace }
+  #start(queue: Queue, since: number, now: number): Admission {
+    this.#inFlight++
+    return { queue, pauses: queue.governor.start(now), waitedMs: now - since }
   }
 
-  /** One for every token when there is a rate; otherwise for those that have been paused. */
-  #paceOf(token: unknown): Pace | undefined {
-    return this.#paces.get(token) ?? (this.#intervalMs > 0 ? this.#newPace(token, performance.now()) : undefined)
+  #queueOf(token: unknown): Queue {
+    const known = this.#queues.get(token)
+    if (known !== undefined) return known
+    if (this.#queues.size >= MAX_IDLE_QUEUES) this.#dropIdle(performance.now())
+    const queue = new Queue(new Governor(this.#intervalMs))
+    this.#queues.set(token, queue)
+    return queue
   }
 
-  #newPace(token: unknown, now: number): Pace {
-    if (this.#paces.size > MANY_PACES) {
-      for (const [each, pace] of this.#paces) if (pace.isIdle(now)) this.#paces.delete(each)
+  #dropIdle(now: number): void {
+    for (const [token, queue] of this.#queues) {
+      if (queue.isEmpty && queue.governor.isIdle(now)) this.#queues.delete(token)
     }
-    const pace = new Pace(this.#intervalMs)
-    this.#paces.set(token, pace)
-    return pace
   }
 
-  /** Lets everybody go whose turn it is, the tokens taking turns, and comes back when time allows the next one. */
-  #letGo(): void {
+  /** Admits every attempt whose turn it is, the tokens in rotation, and sets a timer for the next one. */
+  #admitNext(): void {
     clearTimeout(this.#timer)
-    let next = this.#nextTurn()
-    while (next !== undefined && next.at <= performance.now() && this.#underWay < this.#maxConcurrency) {
-      const { token, pace } = next
-      // To the end of the line of tokens.
-      this.#paces.delete(token)
-      this.#paces.set(token, pace)
-      pace.next()?.admit()
-      next = this.#nextTurn()
+    while (this.#inFlight < this.#maxConcurrency) {
+      const token = this.#nextToken()
+      if (token === undefined) return
+      const queue = this.#queueOf(token)
+      const waitMs = queue.governor.nextStart - performance.now()
+      if (waitMs > 0) {
+        this.#timer = setTimeout(() => this.#admitNext(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+        return
+      }
+      this.#queues.delete(token)
+      this.#queues.set(token, queue)
+      queue.take()?.admit()
     }
-    if (next === undefined || this.#underWay >= this.#maxConcurrency) return
-    this.#timer = setTimeout(() => this.#letGo(), Math.ceil(next.at - performance.now()))
   }
 
-  /** The token whose turn comes first, where time alone decides. */
-  #nextTurn(): { readonly token: unknown; readonly pace: Pace; readonly at: number } | undefined {
-    let first: { token: unknown; pace: Pace; at: number } | undefined
+  /** The token with the earliest start among those that calls wait for; of equal ones the one that waited longest. */
+  #nextToken(): unknown {
+    let next: unknown
+    let earliest = Number.POSITIVE_INFINITY
     const now = performance.now()
-    for (const [token, pace] of this.#paces) {
-      if (!pace.isAwaited) continue
-      const at = Math.max(now, pace.nextStart())
-      if (at < (first?.at ?? Number.POSITIVE_INFINITY)) first = { token, pace, at }
+    for (const [token, queue] of this.#queues) {
+      const at = Math.max(now, queue.governor.nextStart)
+      if (queue.isEmpty || at >= earliest) continue
+      earliest = at
+      next = token
     }
-    return first
+    return next
   }
 }
 
-/** Nothing was sent, and waiting would take longer than anybody should be made to wait. */
-function pausedFailure(retryAfterMs: number): Failure {
+/** Nothing was sent: the service asks for a pause that is too long to wait for. */
+function refusal(retryAfterMs: number): Failure {
   const toError = ({ operation, outcome }: ErrorContext): RateLimitError => {
-    const message = `${operation}: the service has asked to wait ${Math.ceil(retryAfterMs / 1_000)} s more (HTTP 429); nothing was sent`
+    const seconds = Math.ceil(retryAfterMs / 1_000)
+    const message = `${operation}: the service asked to wait ${seconds} s (HTTP 429); nothing was sent`
     return new RateLimitError(message, { operation, outcome, status: 429, headers: {}, retryAfterMs })
   }
   return new Failure('not_sent', toError, { retryAfterMs, final: true })

@@ -1,17 +1,17 @@
 import { type $ZodIssue, type $ZodType, type $ZodTypes, type ParsePayload, safeParse } from 'zod/v4/core'
 import { isRecord, typeName } from '../shared/types.ts'
 import { DECIMAL } from './fields.ts'
-import { type Issue, type Issues, MOST_ISSUES } from './issue.ts'
+import { type Issue, type Issues, MAX_ISSUES } from './issue.ts'
 
 /** The value as the schema reads it, or what is wrong with it. */
 export type Checked<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
-/** Whether a value is one that a schema reads as it is. */
+/** Whether a schema accepts a value as it is. */
 export type CompiledCheck = (value: unknown) => boolean
 
 /**
- * Holds a value against a schema. `at` is the path of the value in what it came from; `fits` says the same as the schema,
- * faster. What does not fit is left to zod, which says what is wrong.
+ * Checks a value against a schema. `at` is the path of the value in its root; `fits` is a faster check that accepts
+ * the same values. What it refuses goes to zod, which says what is wrong.
  */
 export function check<Value>(
   schema: $ZodType<Value>,
@@ -23,24 +23,21 @@ export function check<Value>(
   const parsed = run(schema, value)
   if (parsed?.issues.length === 0) return { ok: true, value: parsed.value as Value }
   const found = new FoundIssues()
-  try {
-    collect(schema, value, at, found)
-  } catch {
-    // A getter or a Proxy among the arguments may throw.
-  }
+  collect(schema, value, at, found)
+  // A getter may give another value the second time.
   if (found.count === 0) found.add({ path: [...at], message: 'cannot be read' })
   return { ok: false, issues: found.issues, moreIssues: found.count - found.issues.length }
 }
 
 /**
- * What a schema makes of a value, before zod puts its issues into words. `undefined` where there are too many of them:
- * zod runs out of stack above some 120 000.
+ * Runs a schema without putting its issues into words. `undefined` for more issues than the stack holds: some 120 000.
  */
 function run(schema: $ZodType, value: unknown): ParsePayload | undefined {
   try {
     return schema._zod.run({ value, issues: [] }, { async: false }) as ParsePayload
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }
 
@@ -49,7 +46,7 @@ class FoundIssues {
   count = 0
 
   get isFull(): boolean {
-    return this.issues.length === MOST_ISSUES
+    return this.issues.length === MAX_ISSUES
   }
 
   add(issue: Issue): void {
@@ -58,7 +55,7 @@ class FoundIssues {
   }
 }
 
-/** Asks for the issues of one field at a time, so that many wrong ones cost neither stack nor memory. */
+/** Collects the issues field by field, so that many of them need neither stack nor memory. */
 function collect(schema: $ZodType, value: unknown, at: readonly (string | number)[], found: FoundIssues): void {
   const { def } = (schema as $ZodTypes)._zod
   if (def.type === 'object' && isRecord(value) && def.checks === undefined) {
@@ -72,22 +69,21 @@ function collect(schema: $ZodType, value: unknown, at: readonly (string | number
   }
 }
 
-/** What zod found in a value, in our words. `at` is the path of the value in what it came from. */
+/** Converts an issue of zod. `at` is the path of the value in its root. */
 export function toIssue(issue: $ZodIssue, root: unknown, at: readonly (string | number)[] = []): Issue {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
   return { path: [...at, ...path], message: describe(issue, path.reduce(own, root)) }
 }
 
-/** Says what was expected. zod's own messages come with a locale that every bundle would carry. */
+/** Says what was expected. The messages of zod need a locale, which every bundle would carry. */
 function describe(issue: $ZodIssue, value: unknown): string {
   if (issue.code === 'invalid_type') return `expected ${expected(issue.expected)}, received ${typeName(value)}`
   if (issue.code === 'invalid_union') {
-    if (typeof value === 'string' && DECIMAL.test(value))
-      return 'expected a finite number, received one beyond all numbers'
+    if (typeof value === 'string' && DECIMAL.test(value)) return 'expected a finite number, received one out of range'
     const types = issue.errors.flatMap((branch) =>
       branch.flatMap((inner) => (inner.code === 'invalid_type' ? [expected(inner.expected)] : [])),
     )
-    // Only formats have words of their own.
+    // Only formats have messages of their own.
     const described = issue.errors.flat().find((inner) => inner.code === 'invalid_format')?.message
     return described ?? `expected ${[...new Set(types)].join(' or ')}, received ${typeName(value)}`
   }

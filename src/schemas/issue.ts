@@ -8,13 +8,13 @@ export interface Issue {
 
 /** What is wrong with a value. A list of which every entry is wrong would fill a log by itself. */
 export interface Issues {
-  /** The first ones, at most {@link MOST_ISSUES}. */
+  /** The first ones, at most {@link MAX_ISSUES}. */
   readonly issues: readonly Issue[]
   /** How many more there are. */
   readonly moreIssues: number
 }
 
-export const MOST_ISSUES = 20
+export const MAX_ISSUES = 20
 
 /** The first issues in one line, and how many more there are. */
 export function describeIssues({ issues, moreIssues }: Issues, most: number, say: (issue: Issue) => string): string {
@@ -24,6 +24,6 @@ export function describeIssues({ issues, moreIssues }: Issues, most: number, say
 
 /** Keeps the first issues of however many. */
 export const capped = (issues: readonly Issue[] = [], moreIssues = 0): Issues => ({
-  issues: issues.slice(0, MOST_ISSUES),
-  moreIssues: Math.max(0, issues.length - MOST_ISSUES) + moreIssues,
+  issues: issues.slice(0, MAX_ISSUES),
+  moreIssues: Math.max(0, issues.length - MAX_ISSUES) + moreIssues,
 })

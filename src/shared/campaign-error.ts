@@ -73,13 +73,8 @@ export class CampaignError extends Error {
     // A partner's own subclass has no brand of its own: for it the prototype decides, as everywhere else.
     if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value)
     if (typeof value !== 'object' || value === null) return false
-    try {
-      const kinds: unknown = Reflect.get(value, KINDS)
-      return Array.isArray(kinds) && kinds.includes(this.brand)
-    } catch {
-      // Anything may have been thrown, a Proxy that throws in its turn as well.
-      return false
-    }
+    const kinds: unknown = Reflect.get(value, KINDS)
+    return Array.isArray(kinds) && kinds.includes(this.brand)
   }
 
   /** A stable, machine-readable name of what went wrong. Safe to branch on and to log. */

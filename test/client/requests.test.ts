@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import getCampaignInfo from '../../src/endpoints/get-campaign-info.ts'
 import { prepare } from '../../src/http/request.ts'
-import { clientSettings } from '../../src/settings.ts'
+import { clientSettings } from '../../src/settings/client-settings.ts'
 import { contract, type FieldKind, invoke, operation, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { got } from './got.ts'
@@ -118,40 +118,68 @@ describe('encoding', () => {
   })
 })
 
-it.each<[string, () => unknown]>([
-  [
-    'throw when they are looked at',
-    () => ({
-      get account(): never {
-        throw new Error('no')
-      },
-    }),
-  ],
-  [
-    'are a Proxy that throws',
-    () =>
-      new Proxy(
-        { ...USER },
-        {
-          get() {
-            throw new Error('no')
-          },
-        },
-      ),
-  ],
-  [
-    'are a revoked Proxy',
-    () => {
-      const { proxy, revoke } = Proxy.revocable({ ...USER }, {})
-      revoke()
-      return proxy
+it('rejects with what a getter of an argument throws, and sends nothing', async () => {
+  const thrown = new Error('no')
+  const argument = {
+    ...USER,
+    get name(): never {
+      throw thrown
     },
-  ],
-])('arguments that %s are refused as any other wrong ones', async (_, argument) => {
-  const error = await rejection(invoke(clientWith(), 'updateUser', argument()))
-  expect(error).toBeInstanceOf(InvalidRequestError)
-  expect(error).toHaveProperty('outcome', 'not_applied')
+  }
+  await expect(clientWith().updateUser(argument)).rejects.toBe(thrown)
   expect(service.received).toHaveLength(0)
+})
+
+it('reads each field of an argument once', async () => {
+  const reads: string[] = []
+  const argument = new Proxy<Record<string, unknown>>(
+    { ...USER, name: 'Ada' },
+    {
+      get(target, name) {
+        if (typeof name === 'string') reads.push(name)
+        return Reflect.get(target, name)
+      },
+    },
+  )
+  await clientWith().updateUser(argument as never)
+  expect(reads.filter((name, index) => reads.indexOf(name) !== index)).toEqual([])
+})
+
+describe('the query of a write', () => {
+  const guarded = () => clientWith({ guard: { campaigns: ['demo'], maxXpPerAward: 10 } })
+
+  it.each(['pid', 'PID', 'xp', 'address', 'id'])('must not repeat a field of the body: %s', async (name) => {
+    const { request } = operation('rewardWallet')
+    for (const client of [clientWith(), guarded()]) {
+      const error = await rejection(
+        client.rewardWallet({ ...request, pid: 'demo', xp: 1 } as never, { query: { [name]: 'x' } }),
+      )
+      expect(error).toBeInstanceOf(InvalidRequestError)
+      expect(error).toMatchObject({
+        outcome: 'not_applied',
+        issues: [{ path: ['options', 'query', name], message: 'is a parameter of the call itself' }],
+      })
+    }
+    expect(service.received).toHaveLength(0)
+  })
+})
+
+describe('headers that would replace the method or the URL', () => {
+  it.each([
+    'authorization',
+    'X-HTTP-Method-Override',
+    'x-http-method',
+    'x-method-override',
+    'x-original-url',
+    'X-Rewrite-URL',
+  ])('%s is refused, on the client and on a call', async (name) => {
+    const headers = { [name]: 'DELETE' }
+    expect(() => clientWith({ headers })).toThrow(ConfigurationError)
+    expect(() => clientWith().with({ headers })).toThrow(ConfigurationError)
+    const error = await rejection(clientWith().getCampaignInfo({ pid: 'demo' }, { headers }))
+    expect(error).toBeInstanceOf(InvalidRequestError)
+    expect(service.received).toHaveLength(0)
+  })
 })
 
 it('leaves it to the service whether a user may refer themselves', async () => {

@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib'
 import {
   CampaignClient,
   type CampaignClientOptions,
-  CampaignError,
   ConfigurationError,
   NetworkError,
   type Transport,
@@ -279,22 +278,21 @@ describe('redirects', () => {
 })
 
 describe('a service that cannot be reached', () => {
-  test('a closed port: every call is retried, and not applied', async () => {
-    const baseUrl = await closedAddress()
-    for (const of of [award, record]) {
+  test.each([
+    ['127.0.0.1', (address: string) => address],
+    ['localhost, which may be two addresses', (address: string) => address.replace('127.0.0.1', 'localhost')],
+  ])('a closed port of %s: a guarded write is retried, an unsafe one is not, and both are unknown', async (_, host) => {
+    const baseUrl = host(await closedAddress())
+    for (const [of, attempts] of [
+      [award, 3],
+      [record, 1],
+    ] as const) {
       const onRequest = vi.fn()
       const error = await errorOf(of.run(clientOf(baseUrl, { hooks: { onRequest } })))
       expect(error).toBeInstanceOf(NetworkError)
-      expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
-      expect(error.message).toContain('could not be reached')
-      expect(onRequest).toHaveBeenCalledTimes(3)
+      expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'unknown' })
+      expect(onRequest).toHaveBeenCalledTimes(attempts)
     }
-  })
-
-  test('localhost, which may be two addresses, both closed', async () => {
-    const baseUrl = (await closedAddress()).replace('127.0.0.1', 'localhost')
-    const error = await errorOf(record.run(clientOf(baseUrl, { maxRetries: 0 })))
-    expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
   })
 
   const at = (syscall: string, fields: Record<string, unknown> = {}) => ({ errno: -1, syscall, ...fields })
@@ -306,7 +304,7 @@ describe('a service that cannot be reached', () => {
   const several = (code: string, ...errors: Error[]): AggregateError =>
     Object.assign(new AggregateError(errors), { code })
 
-  const neverSent: readonly [string, unknown, string][] = [
+  const refusedConnections: readonly [string, unknown, string][] = [
     ['ENOTFOUND', systemError('ENOTFOUND', 'getaddrinfo ENOTFOUND', at('getaddrinfo', host)), 'ENOTFOUND'],
     ['EAI_AGAIN', systemError('EAI_AGAIN', 'getaddrinfo EAI_AGAIN', at('getaddrinfo', host)), 'EAI_AGAIN'],
     ['ENOTFOUND of a resolver', systemError('ENOTFOUND', 'queryA ENOTFOUND', at('queryA', host)), 'ENOTFOUND'],
@@ -325,24 +323,28 @@ describe('a service that cannot be reached', () => {
     ],
   ]
 
-  test.each(neverSent)('%s of the platform: an unsafe write is sent again, and not applied', async (_, cause, code) => {
-    await withFailingConnections(cause, async (attempts) => {
-      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
-      expect(error).toBeInstanceOf(NetworkError)
-      expect(error).toMatchObject({ systemCode: code, outcome: 'not_applied' })
-      expect(attempts()).toBe(3)
-    })
-  })
+  // No error code proves that nothing was sent: a tracer, a framework or a dispatcher around fetch may fail on a connection of
+  // its own, or retry, after the service has answered. Nor can the client tell who wrapped the global one, or when.
+  test.each(refusedConnections)(
+    '%s of the platform: an unsafe write is sent once, and unknown',
+    async (_, cause, code) => {
+      await withFailingConnections(cause, async (attempts) => {
+        const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+        expect(error).toBeInstanceOf(NetworkError)
+        expect(error).toMatchObject({ systemCode: code, outcome: 'unknown' })
+        expect(attempts()).toBe(1)
+      })
+    },
+  )
 
-  // Whoever wraps fetch may fail on something else, after the service has answered: a metrics server that is down.
-  test.each(neverSent)("%s of a partner's fetch: it is not sent again, and unknown", async (_, cause, code) => {
+  test.each(refusedConnections)("%s of a partner's fetch: the same", async (_, cause, code) => {
     const { fetch, sent } = scriptedFetch(failing(cause))
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toMatchObject({ code: 'network', systemCode: code, outcome: 'unknown' })
     expect(sent).toHaveLength(1)
   })
 
-  test.each(neverSent)('%s of a fetch put in the place of the global one: the same', async (_, cause) => {
+  test.each(refusedConnections)('%s of a fetch in the place of the global one: the same', async (_, cause) => {
     const { fetch, sent } = scriptedFetch(failing(cause))
     vi.stubGlobal('fetch', fetch)
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
@@ -351,12 +353,20 @@ describe('a service that cannot be reached', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test.each(neverSent)('%s deeper in the chain than a connection stands: the same', async (_, cause) => {
-    await withFailingConnections(new Error('a cache', { cause }), async (attempts) => {
-      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
-      expect(error).toHaveProperty('outcome', 'unknown')
-      expect(attempts()).toBe(1)
+  test('a fetch wrapped before the package was loaded fails after the service has answered: sent once', async () => {
+    const server = await started(httpServer(success))
+    const platformFetch = globalThis.fetch
+    vi.stubGlobal('fetch', async (...args: Parameters<typeof platformFetch>) => {
+      await platformFetch(...args)
+      throw Object.assign(new TypeError('fetch failed'), { cause: refusedConnections[3]?.[1] })
     })
+    vi.resetModules()
+    const loaded = await import('campaign-client')
+    const client = new loaded.CampaignClient({ baseUrl: server.baseUrl, accessToken: TOKEN })
+    const error = await errorOf(record.run(client as never))
+    vi.unstubAllGlobals()
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+    expect(server.requests).toHaveLength(1)
   })
 
   const mayHaveArrived: readonly [string, unknown][] = [
@@ -450,22 +460,17 @@ describe('a fetch that gives no Response', () => {
     expect(error.message).toContain('the global fetch')
   })
 
-  test('but one of a browser that hides a redirect, with status 0: it is one', async () => {
+  test('but one with status 0, or Response.error(): the answer is unexpected, and a write unknown', async () => {
     const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' }
-    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch: giving(hidden) })))
-    expect(error).toBeInstanceOf(UnexpectedResponseError)
-    expect(error).toMatchObject({ status: 0, message: expect.stringContaining('redirects are never followed') })
-  })
-
-  test('but Response.error(): that is not taken for a redirect', async () => {
     for (const of of [read, record]) {
-      const fetch = vi.fn(async () => Response.error())
-      const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
-      expect(error).toBeInstanceOf(UnexpectedResponseError)
-      expect(error).toMatchObject({ status: 0, message: expect.stringMatching(/^(?!.*redirect).*Response\.error\(\)/) })
-      expect(error).toMatchObject({ issues: [{ path: [], message: expect.stringContaining('Response.error()') }] })
-      expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
-      expect(fetch).toHaveBeenCalledOnce()
+      for (const given of [hidden, Response.error()]) {
+        const fetch = giving(given)
+        const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
+        expect(error).toBeInstanceOf(UnexpectedResponseError)
+        expect(error).toMatchObject({ status: 0, message: expect.stringContaining('Response.error()') })
+        expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+        expect(fetch).toHaveBeenCalledOnce()
+      }
     }
   })
 
@@ -482,12 +487,11 @@ describe('a fetch that gives no Response', () => {
   })
 
   test.each([42, { success: true }, Symbol('text'), undefined])(
-    'but one whose text is none (%#): the error names the fetch, and a write is unknown',
+    'but one whose text is no string (%#): a write is unknown, and not sent again',
     async (text) => {
       const fetch = giving({ status: 200, headers: new Headers(), text: async () => text })
       const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
       expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
-      expect(error.message).toContain('the fetch option, or the global fetch, returned no Response but one whose text')
       expect(fetch).toHaveBeenCalledTimes(1)
     },
   )
@@ -656,42 +660,26 @@ function circle(): Error {
   return error
 }
 
-describe('a platform that lacks something', () => {
+describe('a platform without fetch', () => {
   afterEach(() => {
     vi.unstubAllGlobals()
   })
 
-  test.each([
-    ['fetch', undefined],
-    ['fetch', null],
-    ['Request', undefined],
-    ['Response', undefined],
-    ['Headers', undefined],
-  ])('%s (%s): the error names it, and nothing was sent', async (name, value) => {
-    const onRetry = vi.fn()
-    const client = clientOf('https://service.example/api/v1', { hooks: { onRetry } })
-    vi.stubGlobal(name, value)
-    const error = await errorOf(record.run(client))
-    expect(error).toBeInstanceOf(ConfigurationError)
-    expect(error).toMatchObject({ operation: 'recordActionValue', outcome: 'not_applied' })
-    expect(error.message).toContain(`no global ${name};`)
-    expect(onRetry).not.toHaveBeenCalled()
-  })
-
-  test('several things: the error names each', async () => {
+  test.each([undefined, null])('(%s): the error says so, and nothing was sent', async (value) => {
     const client = clientOf('https://service.example/api/v1')
-    vi.stubGlobal('fetch', undefined)
-    vi.stubGlobal('Headers', undefined)
-    expect((await errorOf(read.run(client))).message).toMatch(/no global fetch, (\w+, )*Headers;/)
+    vi.stubGlobal('fetch', value)
+    const error = await errorOf(record.run(client))
+    expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
+    expect(error.message).toContain('this runtime has no global fetch; pass fetch or a transport')
   })
 
-  test('fetch, to one who brings their own: it works', async () => {
+  test('a fetch option works', async () => {
     vi.stubGlobal('fetch', undefined)
     const { fetch } = scriptedFetch(() => Response.json(envelope))
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 
-  test('fetch, when the client is made, and has it when it calls: it works', async () => {
+  test('a global fetch that comes after the client is made works', async () => {
     const { fetch } = scriptedFetch(() => Response.json(envelope))
     vi.stubGlobal('fetch', undefined)
     const client = clientOf('https://service.example/api/v1')
@@ -722,7 +710,7 @@ describe('ports that fetch refuses', () => {
     for (const port of [80, 443, 8080]) expect(() => clientOf(`http://127.0.0.1:${port}/api/v1`)).not.toThrow()
   })
 
-  test("are a matter of the platform's fetch only", async () => {
+  test('are allowed with a fetch option', async () => {
     const { fetch } = scriptedFetch(() => Response.json(envelope))
     expect(await read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch }))).toEqual(read.data)
   })
@@ -757,7 +745,7 @@ describe('the words of a network that failed', () => {
 })
 
 describe('where ky stands', () => {
-  test("the platform's fetch gets the request that ky made; any other gets an address and its init", async () => {
+  test('every fetch is called with a URL in a string', async () => {
     const seen: unknown[] = []
     const spy: typeof globalThis.fetch = async (input) => {
       seen.push(typeof input)
@@ -768,12 +756,6 @@ describe('where ky stands', () => {
     await read.run(clientOf('https://service.example/api/v1'))
     vi.unstubAllGlobals()
     expect(seen).toEqual(['string', 'string'])
-  })
-
-  test("handed over by name, the platform's fetch is still the platform's", async () => {
-    const baseUrl = await closedAddress()
-    const error = await errorOf(record.run(clientOf(baseUrl, { fetch: globalThis.fetch })))
-    expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
   })
 })
 
@@ -855,7 +837,6 @@ describe('a transport of the partner', () => {
       'rejects with what only looks as if it had not been sent',
       () => Promise.reject(Object.assign(new Error('broken'), { kind: 'network', sent: false })),
     ],
-    ['rejects with a proxy that throws', () => Promise.reject(revokedProxy())],
     ['rejects with a function', () => Promise.reject(() => 'broken')],
     [
       'rejects with a refused connection, and no word of its own',
@@ -898,14 +879,6 @@ describe('a transport of the partner', () => {
       expect(error).toMatchObject({ status: 0, issues: [{ path: [], message: 'more than I take' }] })
       expect(wordsOf(error)).toBe('recordActionValue: more than I take; maxResponseBytes allows more')
     })
-
-    test('that the answer was too large, though its words cannot be read', async () => {
-      const error = new TransportError('', { kind: 'too_large', sent: true })
-      Object.defineProperty(error, 'message', { value: 5 })
-      expect(wordsOf(await errorOf(record.run(sending(() => Promise.reject(error)))))).toBe(
-        'recordActionValue: the answer is too large; maxResponseBytes allows more',
-      )
-    })
   })
 
   test('that says that it was not sent is called again', async () => {
@@ -926,26 +899,6 @@ describe('a transport of the partner', () => {
     })
     expect(await errorOf(record.run(sending(send)))).toHaveProperty('outcome', 'not_applied')
   })
-
-  test.each(['kind', 'sent', 'systemCode', 'status', 'message', 'cause'])(
-    'whose error throws when it is asked for its %s leaves a write unknown',
-    async (name) => {
-      for (const kind of ['network', 'too_large'] as const) {
-        const send = vi.fn(async () => {
-          const error = new TransportError('hostile', { kind, sent: true, systemCode: 'ECONNRESET', status: 200 })
-          throw Object.defineProperty(error, name, {
-            get() {
-              throw new Error('no')
-            },
-          })
-        })
-        const error = await errorOf(record.run(sending(send)))
-        expect(error).toBeInstanceOf(CampaignError)
-        expect(error.outcome).toBe('unknown')
-        expect(send).toHaveBeenCalledOnce()
-      }
-    },
-  )
 
   test.each([
     [200, 'network', 'unknown'],
@@ -994,9 +947,3 @@ describe('an answer that is too large', () => {
     expect(error).toBeInstanceOf(UnexpectedResponseError)
   })
 })
-
-function revokedProxy(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {})
-  revoke()
-  return proxy
-}

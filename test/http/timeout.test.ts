@@ -272,7 +272,7 @@ describe('with time in hand', () => {
       expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 10_000, outcome: 'not_applied' })
       expect(error).toHaveProperty('cause.code', 'rate_limited')
       expect(wordsOf(error)).toBe(
-        'recordActionValue: given up: the service asks to wait 20000 ms, and the call has less than that left of its 10000 ms',
+        "recordActionValue: no retry: the service asks to wait 20000 ms, and too little of the call's 10000 ms would be left after that",
       )
       expect(sent).toHaveLength(1)
     })
@@ -303,7 +303,7 @@ describe('with time in hand', () => {
       vi.mocked(Math.random).mockReturnValue(0.999)
       const message = await messageOf({ fetch: scriptedFetch(refused).fetch, totalTimeoutMs: 200 })
       expect(message).toBe(
-        'recordActionValue: given up: a retry would wait 300 ms, and the call has less than that left of its 200 ms',
+        "recordActionValue: no retry: a retry would wait 300 ms, and too little of the call's 200 ms would be left after that",
       )
     })
 
@@ -312,6 +312,8 @@ describe('with time in hand', () => {
       expect(await messageOf({ accessToken, totalTimeoutMs: 5_000 })).toBe(
         'recordActionValue: the access token source gave no token within the 5000 ms of the call',
       )
+      // The source is still asked; the timer that abandons it after 30 s holds no process.
+      vi.clearAllTimers()
     })
 
     test('where the token source took it all after a 401', async () => {
@@ -330,6 +332,50 @@ describe('with time in hand', () => {
       expect(await messageOf({ fetch, totalTimeoutMs: 50 })).toBe(
         'recordActionValue: the call, with its retries and waits, took longer than 50 ms',
       )
+    })
+  })
+
+  describe('an attempt that would have less than a tenth of the smaller limit is not sent', () => {
+    test.each([
+      { timeoutMs: 1_000, totalTimeoutMs: 5_000, sourceMs: 4_900, attempts: 1 },
+      { timeoutMs: 1_000, totalTimeoutMs: 5_000, sourceMs: 4_901, attempts: 0 },
+      { timeoutMs: 60_000, totalTimeoutMs: 5_000, sourceMs: 4_500, attempts: 1 },
+      { timeoutMs: 60_000, totalTimeoutMs: 5_000, sourceMs: 4_501, attempts: 0 },
+    ])('after a token source of $sourceMs ms, with $timeoutMs and $totalTimeoutMs ms: $attempts', async (given) => {
+      const { timeoutMs, totalTimeoutMs, sourceMs, attempts } = given
+      const accessToken = () => new Promise<string>((resolve) => setTimeout(() => resolve('token'), sourceMs))
+      const { fetch, sent } = scriptedFetch(hanging)
+      const client = clientOf({ fetch, accessToken, timeoutMs, totalTimeoutMs })
+      const error = await rejection(award.run(client))
+      expect(error).toMatchObject({
+        code: 'timeout',
+        scope: 'total',
+        outcome: attempts === 0 ? 'not_applied' : 'unknown',
+      })
+      expect(sent).toHaveLength(attempts)
+    })
+
+    test('in a queue: calls that got their turn too late are not applied', async () => {
+      const { fetch, sent } = scriptedFetch(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 480))
+        return Response.json({ success: true })
+      })
+      const client = clientOf({ fetch, limits: { maxConcurrency: 1 }, totalTimeoutMs: 1_000, maxRetries: 0 })
+      const calls = Promise.allSettled(Array.from({ length: 50 }, () => award.run(client)))
+      await vi.advanceTimersByTimeAsync(60_000)
+      const results = await calls
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+      for (const result of results.slice(2)) expect(result).toHaveProperty('reason.outcome', 'not_applied')
+      expect(sent).toHaveLength(2)
+    })
+
+    test('a retry neither: the call ends at once, and remembers that the first may have been applied', async () => {
+      const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }))
+      const startedAt = performance.now()
+      const error = await rejection(award.run(clientOf({ fetch, totalTimeoutMs: 5_400 })))
+      expect(error).toMatchObject({ code: 'timeout', scope: 'total', outcome: 'unknown' })
+      expect(performance.now()).toBe(startedAt)
+      expect(sent).toHaveLength(1)
     })
   })
 
@@ -430,27 +476,12 @@ describe('the clockwork of it', () => {
       expect(given?.reason).toMatchObject({ name: 'TimeoutError' })
     })
 
-    test('hands on why the work failed as it is told to, also of work that throws at once', async () => {
+    test('rejects as the work does, also with work that throws at once', async () => {
       const broken = (): never => {
         throw new Error('broken')
       }
-      for (const work of [broken, async () => broken()]) {
-        const failing = within(10, undefined, work, undefined, (reason) => ['failed', reason])
-        expect(await failing.catch((reason: unknown) => reason)).toEqual(['failed', new Error('broken')])
-      }
-    })
-
-    test('ends though what is to say why the work failed fails itself', async () => {
-      const fails = within(
-        10,
-        undefined,
-        () => Promise.reject(new Error('broken')),
-        undefined,
-        () => {
-          throw new Error('speechless')
-        },
-      )
-      await expect(fails).rejects.toThrow('speechless')
+      for (const work of [broken, async () => broken()])
+        await expect(within(10, undefined, work)).rejects.toThrow('broken')
     })
 
     test('does not begin the work of an aborted signal', async () => {

@@ -1,0 +1,172 @@
+import { readQueryNames } from '../endpoints/query-names.ts'
+import { readRegistrationPath } from '../endpoints/registration-path.ts'
+import { ConfigurationError } from '../errors.ts'
+import type {
+  AccessTokenSource,
+  CampaignClientOptions,
+  ClientHooks,
+  DerivedClientOptions,
+  RequestLimits,
+  RetryDelay,
+  WriteGuard,
+} from '../options.ts'
+import { isForbiddenPort } from '../shared/forbidden-ports.ts'
+import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/options.ts'
+import { isRecord } from '../shared/types.ts'
+import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './rules.ts'
+import { bearerToken } from './secrets.ts'
+
+/** The checked options of a client, with defaults. */
+export interface ClientSettings {
+  /** Ends with a slash. */
+  readonly baseUrl: string
+  /** A token that a header can carry, or a source of one. */
+  readonly accessToken: string | AccessTokenSource
+  readonly timeoutMs: number
+  readonly totalTimeoutMs: number
+  readonly maxRetries: number
+  readonly fetch: CampaignClientOptions['fetch']
+  readonly transport: CampaignClientOptions['transport']
+  readonly maxResponseBytes: number
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly queryNames: ReturnType<typeof readQueryNames>
+  readonly webhookRegistrationPath: string | undefined
+  readonly responseValidation: 'throw' | 'report'
+  readonly hooks: ClientHooks | undefined
+  readonly retryDelayMs: RetryDelay | undefined
+  readonly limits: RequestLimits | undefined
+  readonly guard: WriteGuard
+  /** Whether to warn of secrets that are too short to be redacted. Not in tests, where they are usual. */
+  readonly warnsOfShortSecrets: boolean
+}
+
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+const isLoopback = (baseUrl: string): boolean => LOOPBACK.test(new URL(baseUrl).hostname)
+
+/** Copies the options of a client. Each field is read once; hooks are bound to their object. */
+export function copyOfClientOptions(options: CampaignClientOptions): CampaignClientOptions {
+  const copy = copyOfOptions(options, CLIENT)
+  return isRecord(copy) ? copyOfFields(copy) : copy
+}
+
+function copyOfFields<Options extends CampaignClientOptions | DerivedClientOptions>(copy: Options): Options {
+  const { baseUrl, headers, queryNames, hooks, guard, limits } = copy as CampaignClientOptions
+  const guardCopy = copyOfOptions(guard, GUARD)
+  return {
+    ...copy,
+    ...(baseUrl instanceof URL && { baseUrl: baseUrl.href }),
+    ...(hasEntries(headers) && { headers: { ...headers } }),
+    ...(isRecord(queryNames) && { queryNames: copyOfQueryNames(queryNames) }),
+    ...(isRecord(hooks) && { hooks: boundHooks(hooks) }),
+    ...(isRecord(guardCopy) && { guard: { ...guardCopy, campaigns: copyOfList(guardCopy.campaigns) } }),
+    ...(limits !== undefined && { limits: copyOfOptions(limits, LIMITS) }),
+  }
+}
+
+const copyOfList = <List>(list: List): List => (Array.isArray(list) ? (Array.from(list) as List) : list)
+
+const copyOfQueryNames = (queryNames: object): object =>
+  Object.fromEntries(
+    Object.entries(queryNames).map(([operation, names]) => [operation, isRecord(names) ? { ...names } : names]),
+  )
+
+/** A class instance may have fields besides its hooks. In a plain object, any other name is misspelt and kept for its rule. */
+function boundHooks(hooks: Record<string, unknown>): object {
+  const prototype: unknown = Object.getPrototypeOf(hooks)
+  const isInstance = prototype !== null && Object.getPrototypeOf(prototype) !== null
+  const names = new Set([...(isInstance ? [] : Object.keys(hooks)), ...Object.keys(HOOKS)])
+  const bind = (hook: unknown): unknown => (typeof hook === 'function' ? hook.bind(hooks) : hook)
+  return Object.fromEntries([...names].map((name) => [name, bind(hooks[name])]))
+}
+
+/**
+ * Checks the options of a client and fills in the defaults.
+ *
+ * @param options - as `copyOfClientOptions` gives them
+ * @throws ConfigurationError when an option is wrong
+ */
+export function clientSettings(options: CampaignClientOptions): ClientSettings {
+  if (!isRecord(options)) throw new ConfigurationError('CampaignClient takes an object with baseUrl and accessToken')
+  refuse('CampaignClient', optionProblems(options, CLIENT))
+  refuse('CampaignClient', addressProblems(options))
+
+  const { href } = new URL(options.baseUrl)
+  const { accessToken, webhookRegistrationPath } = options
+  return {
+    baseUrl: href.endsWith('/') ? href : `${href}/`,
+    accessToken: typeof accessToken === 'function' ? accessToken : (bearerToken(accessToken) as string),
+    timeoutMs: options.timeoutMs ?? 10_000,
+    totalTimeoutMs: options.totalTimeoutMs ?? 60_000,
+    maxRetries: options.maxRetries ?? 2,
+    fetch: options.fetch,
+    transport: options.transport,
+    maxResponseBytes: options.maxResponseBytes ?? 32 * 1024 * 1024,
+    headers: lowerCaseNames(options.headers),
+    queryNames: readQueryNames(options.queryNames),
+    webhookRegistrationPath: webhookRegistrationPath && readRegistrationPath(webhookRegistrationPath),
+    responseValidation: options.responseValidation ?? 'throw',
+    hooks: options.hooks,
+    retryDelayMs: options.retryDelayMs,
+    limits: options.limits,
+    guard: options.guard ?? {},
+    warnsOfShortSecrets: options.fetch === undefined && !isLoopback(href),
+  }
+}
+
+function refuse(where: string, problems: readonly OptionProblem[]): void {
+  if (problems.length > 0) throw new ConfigurationError(`${where}: ${describeProblems(problems)}`)
+}
+
+/** Problems of options that are right by themselves but not together. */
+function addressProblems({ baseUrl, allowInsecureHttp, fetch, transport }: CampaignClientOptions): OptionProblem[] {
+  const { href, protocol, port } = new URL(baseUrl)
+  const problems: OptionProblem[] = []
+  const complain = (name: string, message: string): number => problems.push({ path: [name], message })
+  if (protocol === 'http:' && allowInsecureHttp !== true && !isLoopback(href)) {
+    complain('baseUrl', 'must be https, since the token would travel in the clear; allowInsecureHttp: true accepts it')
+  }
+  if (fetch !== undefined && transport !== undefined) complain('transport', 'replaces fetch; pass one of them')
+  if (fetch === undefined && transport === undefined && port !== '' && isForbiddenPort(Number(port))) {
+    complain('baseUrl', `must not use port ${port}, to which fetch refuses to connect; use another port or a transport`)
+  }
+  const ofTransport = transport?.baseUrlProblem?.(href.endsWith('/') ? href : `${href}/`)
+  return ofTransport === undefined ? problems : [...problems, { path: [], message: ofTransport }]
+}
+
+/**
+ * The options of a derived client.
+ *
+ * @throws ConfigurationError when a difference is wrong, or not allowed
+ */
+export function derivedOptions(
+  parent: CampaignClientOptions,
+  options: DerivedClientOptions,
+): { readonly options: CampaignClientOptions; readonly hasOwnToken: boolean } {
+  const copy = copyOfOptions(options, DERIVED)
+  const differences = isRecord(copy) ? copyOfFields(copy) : copy
+  const problems = optionProblems(differences, DERIVED)
+  if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
+    const message = 'takes accessToken with it: no token goes to two addresses by mistake'
+    problems.push({ path: ['baseUrl'], message })
+  }
+  refuse('CampaignClient.with', problems)
+  const given = Object.fromEntries(Object.entries(differences).filter(([, value]) => value !== undefined))
+  return {
+    options: { ...parent, ...given, guard: narrowed(parent.guard, differences.guard) },
+    hasOwnToken: differences.accessToken !== undefined,
+  }
+}
+
+export const lowerCaseNames = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** The guard that allows what both allow. */
+function narrowed(guard: WriteGuard = {}, further: WriteGuard = {}): WriteGuard {
+  const campaigns = further.campaigns ?? guard.campaigns
+  const maximum = Math.min(...[guard.maxXpPerAward, further.maxXpPerAward].filter((each) => each !== undefined))
+  return {
+    ...(campaigns && { campaigns: campaigns.filter((each) => guard.campaigns?.includes(each) ?? true) }),
+    ...(maximum < Number.POSITIVE_INFINITY && { maxXpPerAward: maximum }),
+  }
+}

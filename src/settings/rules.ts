@@ -1,0 +1,149 @@
+import { queryNamesRule } from '../endpoints/query-names.ts'
+import { registrationPathRule } from '../endpoints/registration-path.ts'
+import type {
+  CallOptions,
+  CampaignClientOptions,
+  ClientHooks,
+  DerivedClientOptions,
+  RequestLimits,
+  WriteGuard,
+} from '../options.ts'
+import {
+  dictionary,
+  hasMethods,
+  isBoolean,
+  isFunction,
+  milliseconds,
+  nested,
+  type OptionProblem,
+  type OptionRule,
+  type OptionRules,
+  oneOf,
+  optional,
+  positive,
+  signalRule,
+  wholeNumber,
+  within,
+} from '../shared/options.ts'
+import { isWellFormed } from '../shared/text/well-formed.ts'
+import { isRecord } from '../shared/types.ts'
+import { bearerToken, TOKEN_RULE } from './secrets.ts'
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+/** Set by the client or the connection. A `fetch` that refuses one of them looks like a network that failed. */
+const RESERVED_HEADER =
+  /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|host|keep-alive|upgrade|expect)$/i
+/** Headers by which a server may carry out another request than the one that was checked. */
+const OVERRIDING_HEADER = /^x-(?:http-method(?:-override)?|method-override|original-url|rewrite-url)$/i
+
+const eachHeader = dictionary((content, name) => {
+  if (!HEADER_NAME.test(name)) return 'is not a header name'
+  if (RESERVED_HEADER.test(name)) return 'is set by the client or the connection'
+  if (OVERRIDING_HEADER.test(name)) return 'would replace the method or the URL of the request'
+  return typeof content === 'string' && HEADER_VALUE.test(content) ? undefined : 'must be one line of Latin-1 text'
+})
+
+/** Whether a value is an object with entries of its own. Lists, maps and `Headers` have none. */
+export const hasEntries = <Value>(value: Value): value is Value & object =>
+  isRecord(value) && !(Symbol.iterator in value)
+
+const headers: OptionRule = (value) =>
+  hasEntries(value) ? eachHeader(value) : 'must be a plain object of header names and values'
+
+const eachParameter = dictionary((content, name) => {
+  if (content === undefined) return undefined
+  const isSendable = typeof content === 'string' || typeof content === 'boolean' || Number.isFinite(content)
+  if (!isSendable) return 'must be a string, a finite number or a boolean'
+  return isWellFormed(`${name} ${content}`) ? undefined : 'must not hold half a surrogate pair'
+})
+
+const query: OptionRule = (value) =>
+  hasEntries(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'
+
+const baseUrl: OptionRule = (value) => {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
+  if (url === undefined) return 'must be an absolute URL such as https://host/api/v1'
+  const problems: OptionProblem[] = []
+  const complain = (message: string): number => problems.push({ path: [], message })
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') complain('must be an https URL')
+  if (url.username !== '' || url.password !== '') complain('must not hold credentials; pass accessToken')
+  // `search` and `hash` hide an empty query or fragment; the serialised address shows it.
+  if (url.href.includes('?')) complain('must not hold a query; pass query with a call')
+  if (url.href.includes('#')) complain('must not hold a fragment')
+  return problems
+}
+
+const accessToken: OptionRule = (value) =>
+  typeof value === 'function' || bearerToken(value) !== undefined ? undefined : `${TOKEN_RULE}, or a function`
+
+const hook = optional(isFunction)
+export const HOOKS: OptionRules<ClientHooks> = {
+  onRequest: hook,
+  onResponse: hook,
+  onRetry: hook,
+  onInvalidResponse: hook,
+  onEnd: hook,
+}
+
+export const LIMITS: OptionRules<RequestLimits> = {
+  maxConcurrency: optional(wholeNumber(1)),
+  requestsPerSecond: optional(positive('requests', 1_000_000)),
+}
+
+const campaigns: OptionRule = (value) =>
+  // `every` alone skips holes.
+  Array.isArray(value) && Array.from(value).every((each) => typeof each === 'string' && each !== '')
+    ? undefined
+    : 'must be a list of campaign IDs'
+
+export const GUARD: OptionRules<WriteGuard> = {
+  campaigns: optional(campaigns),
+  maxXpPerAward: optional(within('XP', 0, Number.MAX_VALUE)),
+}
+
+const isTransport: OptionRule = (value) => {
+  const problem = hasMethods('send')(value)
+  if (problem !== undefined) return problem
+  const baseUrlProblem: unknown = Reflect.get(value as object, 'baseUrlProblem')
+  return optional(isFunction)(baseUrlProblem) === undefined ? undefined : 'has a baseUrlProblem that is no function'
+}
+
+const DIFFERENCES = {
+  timeoutMs: optional(milliseconds),
+  totalTimeoutMs: optional(milliseconds),
+  maxRetries: optional(wholeNumber(0)),
+  headers: optional(headers),
+  hooks: optional(nested(HOOKS)),
+  retryDelayMs: optional(isFunction),
+  guard: optional(nested(GUARD)),
+}
+
+export const CLIENT: OptionRules<CampaignClientOptions> = {
+  baseUrl,
+  accessToken,
+  ...DIFFERENCES,
+  fetch: optional(isFunction),
+  transport: optional(isTransport),
+  maxResponseBytes: optional(wholeNumber(1)),
+  allowInsecureHttp: optional(isBoolean),
+  queryNames: optional(queryNamesRule),
+  webhookRegistrationPath: optional(registrationPathRule),
+  responseValidation: optional(oneOf('throw', 'report')),
+  limits: optional(nested(LIMITS)),
+}
+
+export const DERIVED: OptionRules<DerivedClientOptions> = {
+  baseUrl: optional(baseUrl),
+  accessToken: optional(accessToken),
+  ...DIFFERENCES,
+}
+
+export const CALL: OptionRules<CallOptions> = {
+  signal: optional(signalRule),
+  timeoutMs: optional(milliseconds),
+  totalTimeoutMs: optional(milliseconds),
+  maxRetries: optional(wholeNumber(0)),
+  headers: optional(headers),
+  query: optional(query),
+}
