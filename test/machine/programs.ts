@@ -5,16 +5,16 @@ import { afterAll, beforeAll } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 
 /**
- * Compiles programs of this repository, with what they import of it, before the tests of a file: to compile them anew in each
- * of their processes takes longer than what is tested. Installed packages stay outside.
+ * Bundles programs of this repository before the tests of a file, since compiling them in each process is slow. Installed
+ * packages stay external.
  *
- * @param files - from the root of the repository: `'examples/webhook-node.ts'`
- * @returns gives the path of what a file became, for `node`; it is gone after the tests
+ * @param files - paths in the repository, such as `'examples/webhook-node.ts'`
+ * @returns a function from a file to its compiled path, which exists until the tests end
  */
 export function compiled(...files: readonly string[]): (file: string) => string {
   let folder: string
   beforeAll(async () => {
-    // From there the packages are found.
+    // Inside the repository, where Node finds packages.
     folder = mkdtempSync(pathTo('node_modules/.programs-'))
     await build({
       absWorkingDir: pathTo('.'),

@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 
-/** Where Debian keeps the server programs that are not on everybody's PATH. */
+/** Debian's folders with server programs that are not on the PATH. */
 function programFolders(): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter)
   folders.push('/usr/bin', '/usr/sbin')
@@ -11,7 +11,7 @@ function programFolders(): string[] {
     const versions = readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a))
     folders.push(...versions.map((version) => join('/usr/lib/postgresql', version, 'bin')))
   } catch {
-    // Not a Debian machine, or no PostgreSQL on it: PATH alone decides.
+    // No PostgreSQL from Debian: only the PATH counts.
   }
   return folders
 }
@@ -31,7 +31,7 @@ export function findProgram(name: string): string | undefined {
     })
 }
 
-/** A TCP port of the loopback address that nobody listens on at the moment. Rejects when it is to be `port`, and is not. */
+/** Returns a free TCP port on loopback, or rejects when `port` is given and taken. */
 export async function freePort(port = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
@@ -44,7 +44,7 @@ export async function freePort(port = 0): Promise<number> {
   })
 }
 
-/** The uid and gid of a system user, or `undefined` where there is none of that name. */
+/** The uid and gid of a system user, or `undefined` if it does not exist. */
 export function systemUser(name: string): { uid: number; gid: number } | undefined {
   try {
     const id = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }))
@@ -57,20 +57,20 @@ export function systemUser(name: string): { uid: number; gid: number } | undefin
 /** A server started by a test. */
 export interface ServerProcess {
   readonly pid: number
-  /** Ends the process with `signal`, and resolves once it is gone. A second call waits for the same end. */
+  /** Sends the signal and resolves when the process has ended. */
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Every server of this process still running: what an abrupt end of the test run must not leave behind. */
+/** The servers that still run, to be killed when this process exits. */
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
 /**
- * Starts a server and waits until its output says that it is ready.
+ * Starts a server and waits until its output matches `ready`.
  *
- * @throws Error when the program ends or stays silent before that; the message ends with what it wrote
+ * @throws Error with the output when the program ends, or is not ready within 30 s
  */
 export async function startServer(
   program: string,
@@ -119,7 +119,7 @@ export async function startServer(
   }
 }
 
-/** An `exit` listener does not run when the test process itself is killed; the kernel's parent-death signal does. */
+/** Uses the kernel's parent-death signal: `exit` listeners don't run when the test process is killed. */
 function diesWithUs(program: string, args: readonly string[], { uid, gid }: Pick<SpawnOptions, 'uid' | 'gid'>) {
   const setpriv = findProgram('setpriv')
   if (setpriv === undefined) {
@@ -129,7 +129,7 @@ function diesWithUs(program: string, args: readonly string[], { uid, gid }: Pick
       user: { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) },
     }
   }
-  // A change of user clears the signal, so setpriv itself has to do both.
+  // Changing the user clears the signal, so setpriv must do both.
   const identity = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid ?? uid}`, '--clear-groups']
   return { command: setpriv, commandArgs: [...identity, '--pdeathsig=KILL', '--', program, ...args], user: {} }
 }

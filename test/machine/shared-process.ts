@@ -1,10 +1,10 @@
 /**
- * Set up before each file of tests. Many files run in one process, one after the other, and share its modules: a file that
- * leaves a clock that stands still, or a global of its own, would fail another one. So it fails itself.
+ * Runs before each test file. Files share processes and modules, so a file that leaves fake timers, globals, environment
+ * variables or listeners behind would break another file. It fails instead.
  */
 import { afterAll, expect, vi } from 'vitest'
 
-/** Loaded before any test can put another `fetch` in its place. Whether it is still the same tells whether a file loaded it anew. */
+/** Loaded before any test replaces `fetch`. A different instance later means that a file loaded it again. */
 const SOURCE = '../../src/index.ts'
 const source: unknown = await import(SOURCE)
 
@@ -13,7 +13,7 @@ const env = { ...process.env }
 const listeners = countListeners()
 
 afterAll(async () => {
-  // As Vitest does after each file: what a spy puts back may be a clock that has been taken away since.
+  // Vitest does the same after each file; a spy may restore a clock that is already gone.
   vi.restoreAllMocks()
   const found = {
     fakeTimers: vi.isFakeTimers(),
@@ -24,14 +24,13 @@ afterAll(async () => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()
-  // What was loaded under other globals (a `fetch` that is intercepted) may have kept them.
+  // Modules that were loaded while `fetch` was replaced may keep the replacement.
   if ((await import(SOURCE)) !== source) vi.resetModules()
   expect(found, 'what the file leaves behind').toEqual({ fakeTimers: false, globals: [], env, listeners })
 })
 
 /**
- * Node gives some of them a getter, which puts the value in its place when it is asked. What compilers need has two
- * underscores, and each copy of its library puts it there anew.
+ * Skips globals with a getter, which Node replaces on first use, and names with two underscores, which compilers set.
  */
 function replacedGlobals(): string[] {
   return Object.entries(globals)

@@ -1,8 +1,8 @@
 /**
- * Decides between running and skipping, once per test file, and never silently.
+ * Decides whether the tests of a file are skipped, and prints why.
  *
- * @returns `true` when the tests must be skipped, after printing why
- * @throws Error when a service is missing and CAMPAIGN_TEST_REQUIRE_SERVICES=1 asks for all of them
+ * @returns `true` when the tests must be skipped
+ * @throws Error instead of skipping when CAMPAIGN_TEST_REQUIRE_SERVICES=1
  */
 export function skipsWithout(name: string, missing: string | undefined): boolean {
   if (missing === undefined) return false

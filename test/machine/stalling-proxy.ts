@@ -1,20 +1,20 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, connect as dial, type Socket } from 'node:net'
 
-/** A connection to a server that can be made to stall, as it does when the server is stopped or a network swallows it. */
+/** A TCP proxy that can stall, as a stopped server or a broken network does. */
 export interface StallingProxy {
   /** The address of the server, through the proxy. */
   readonly url: string
-  /** From now on requests do not get to the server, or its answers not back. */
+  /** Holds back requests or answers. */
   stall(what: 'requests' | 'answers'): void
-  /** From now on nothing gets through the connections there are, in neither direction and never again. Later ones work. */
+  /** Blocks the current connections for ever, in both directions. Later connections work. */
   silence(): void
-  /** Hands on what was held back. */
+  /** Forwards what was held back. */
   resume(): void
   close(): Promise<void>
 }
 
-/** Stands in front of the server at the address. */
+/** Starts a proxy in front of a server. */
 export async function startStallingProxy(serverUrl: string): Promise<StallingProxy> {
   const target = new URL(serverUrl)
   const pairs = new Set<{ client: Socket; server: Socket; isSilent: boolean }>()
