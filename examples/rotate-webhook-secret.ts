@@ -4,7 +4,7 @@
  *   npx tsx examples/rotate-webhook-secret.ts
  *
  * The admin panel knows one secret at a time, so the receivers have to know
- * both before it changes. Here the service in a box plays the panel, and each
+ * both before it changes. Here the local service plays the panel, and each
  * step is a change of settings alone.
  */
 import {

@@ -23,7 +23,7 @@ async function listening(server: net.Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** The service in a box behind TLS, for those alone who show a certificate of the authority. */
+/** The local service behind TLS. It accepts only clients with a certificate of the authority. */
 async function service(): Promise<{ port: number; peers: string[] }> {
   const box = createCampaignService()
   const peers: string[] = []

@@ -35,7 +35,7 @@ const platform = 'discord'
 const secret = 'a-webhook-secret'
 const coins: Record<string, number> = { welcome: 50, 'spread-the-word': 50, regular: 100, 'all-rounder': 100 }
 
-/** A partner's side, on a database of its own, and the service in a box. */
+/** A partner's side, on a database of its own, and the local service. */
 interface World {
   readonly service: CampaignService
   readonly client: CampaignClient

@@ -222,28 +222,14 @@ export class DeliveryQueue {
   }
 }
 
-const describe = ({
-  deliveryId,
-  id,
-  webhook,
-  url,
-  body,
-  signature,
-  redeliveryOf,
-  state,
-  at,
-  attempts,
-  nextAttemptAt,
-}: Delivery): DeliveryRecord => ({
-  deliveryId,
-  id,
-  hook_id: webhook.hook_id,
-  url,
-  body,
-  ...(signature !== undefined && { signature }),
-  ...(redeliveryOf !== undefined && { redeliveryOf }),
-  state,
-  at,
-  attempts: attempts.map((attempt) => ({ ...attempt })),
-  ...(nextAttemptAt !== undefined && { nextAttemptAt }),
-})
+function describe({ webhook, timer: _, controller: __, signature, redeliveryOf, nextAttemptAt, ...own }: Delivery) {
+  const record: DeliveryRecord = {
+    ...own,
+    hook_id: webhook.hook_id,
+    attempts: own.attempts.map((attempt) => ({ ...attempt })),
+    ...(signature !== undefined && { signature }),
+    ...(redeliveryOf !== undefined && { redeliveryOf }),
+    ...(nextAttemptAt !== undefined && { nextAttemptAt }),
+  }
+  return record
+}

@@ -39,34 +39,33 @@ const DEFAULT_DELAY_MS = 100
 /** Returns the plan of a fault whose options have been checked. */
 export function planFault(options: FaultOptions): FaultPlan {
   const { kind } = options
+  /** The fault's own outcome, whether or not the service handles the request before. */
+  const instead = (outcome: FaultOutcome, handle = 'applied' in options && options.applied === true): FaultPlan => ({
+    kind,
+    handle,
+    present: () => outcome,
+  })
   switch (kind) {
-    case 'status': {
-      const answer = statusAnswer(options)
-      return { kind, handle: options.applied ?? false, present: () => answered(answer) }
-    }
+    case 'status':
+      return instead(answered(statusAnswer(options)))
     case 'garbage': {
       const { body = HTML } = options
-      const answer = { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }
-      return { kind, handle: options.applied ?? false, present: () => answered(answer) }
+      return instead(answered({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }))
     }
     case 'reset':
-      return { kind, handle: options.applied ?? false, present: () => ({ kind: 'lost' }) }
+      return instead({ kind: 'lost' })
     case 'applied_then_reset':
-      return { kind, handle: true, present: () => ({ kind: 'lost' }) }
+      return instead({ kind: 'lost' }, true)
     case 'hang':
-      return { kind, handle: options.applied ?? false, present: () => ({ kind: 'silent' }) }
+      return instead({ kind: 'silent' })
     case 'truncate':
       return spoil(kind, (answer) => answered(answer, 'truncated'))
     case 'stall':
       return spoil(kind, (answer) => answered(answer, 'stalled'))
-    case 'drip': {
-      const { delayMs = DEFAULT_DELAY_MS } = options
-      return spoil(kind, (answer) => answered(answer, 'dripped', delayMs))
-    }
-    case 'delay': {
-      const { delayMs = DEFAULT_DELAY_MS } = options
-      return spoil(kind, (answer) => answered(answer, 'whole', delayMs))
-    }
+    case 'drip':
+      return spoil(kind, (answer) => answered(answer, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
+    case 'delay':
+      return spoil(kind, (answer) => answered(answer, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'misshapen':
       return spoil(kind, (answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
   }

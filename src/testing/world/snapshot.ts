@@ -65,26 +65,18 @@ export function takeSnapshot({ entries, awards, values }: StateParts): StateSnap
 }
 
 export function describeEntry(campaign: Campaign, entry: Entry): EntrySnapshot {
-  const { user, referrer } = entry
+  const { user, referrer, referred: _, ...fields } = entry
   return {
+    ...fields,
     pid: campaign.definition.id,
-    id: entry.id,
     account: user.account,
     platform: user.platform,
     profiles: user.profiles.map((profile) => ({ ...profile })),
     wallet: user.wallet,
     email: user.email,
-    name: entry.name,
-    alias: entry.alias,
-    team: entry.team,
     total: totalXp(entry),
-    xp: entry.xp,
-    ref_xp: entry.ref_xp,
-    ugc_xp: entry.ugc_xp,
-    xp_mul: entry.xp_mul,
     completed: [...entry.completed],
     rewards: entry.rewards.map((reward) => ({ ...reward })),
     ...(referrer && { referrer: referrer.user.account }),
-    ref_id: entry.ref_id,
   }
 }

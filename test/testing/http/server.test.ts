@@ -107,6 +107,17 @@ describe('listen', () => {
     await server.close()
   })
 
+  test('keeps no more of a body in memory than it accepts', async () => {
+    const service = createCampaignService()
+    const { url, close } = await service.listen()
+    const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }
+    const response = await fetch(`${url}/user`, { method: 'POST', headers, body: 'x'.repeat(5_000_000) })
+    expect(response.status).toBe(400)
+    expect(service.requests[0]?.bodySize).toBeGreaterThan(1_048_576)
+    expect(service.requests[0]?.bodySize).toBeLessThan(1_200_000)
+    await close()
+  })
+
   test.each([9, 6000, 10_080])('refuses port %i, to which neither fetch nor a browser connects', async (port) => {
     await expect(createCampaignService().listen({ port })).rejects.toThrow(
       new RangeError(`listen: port must be a port that fetch connects to, got ${port}`),
