@@ -100,6 +100,15 @@ test('starts with a seed, and saves one', async () => {
   expect(await (await fetch(`${url}console/seed.json`)).json()).toMatchObject({ campaigns: JSON.parse(seed).campaigns })
 })
 
+test('a signed endpoint of a seed needs CAMPAIGN_WEBHOOK_SECRET to be signed', async () => {
+  const file = join(scratchFolder(), 'seed.json')
+  writeFileSync(file, '{"webhooks":[{"url":"http://127.0.0.1:1/","signed":true}]}')
+  const without = await dev(['--seed', file])
+  expect(without.said.stderr).toContain('http://127.0.0.1:1/  not signed: CAMPAIGN_WEBHOOK_SECRET is not set')
+  const { said } = await dev(['--seed', file], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
+  expect(said.stderr).toContain('http://127.0.0.1:1/  signed')
+})
+
 test.each([
   ['{', 'is not JSON'],
   ['[]', 'must hold a JSON object'],
