@@ -86,7 +86,7 @@ export interface Member {
 /** The section of docs/the-service.md that a method rests on, as its comment says. */
 export function sectionOf(name: string, { description }: Member): { title: string; anchor: string } {
   const [, title, anchor] =
-    /\bInterface: \[([^\]]+)\]\((?:\.\.\/)+docs\/the-service\.md#([^)]+)\)/.exec(description) ?? []
+    /\bInterface: \[([^\]]+)\]\((?:(?:\.\.\/)+docs\/the-service\.md|\/the-service)#([^)]+)\)/.exec(description) ?? []
   if (title === undefined || anchor === undefined) {
     throw new Error(`the comment of ${name} links to no section of docs/the-service.md`)
   }
@@ -100,14 +100,14 @@ export function summaryOf({ description }: Member): string {
   return plain(summary).replace(/\.$/, '')
 }
 
-/** A link from a comment to a page of the project, with a group for its words and one for the page below `docs`. */
-const PAGE_LINK = /\[([^\]]+)\]\((?:\.\.\/)+docs\/([^)]+)\)/g
+/** A link from a comment to a guide, as a relative path or as an address of the site: its text, the page and the anchor. */
+const PAGE_LINK = /\[([^\]]+)\]\((?:(?:\.\.\/)+docs)?\/([^)#]+?)(?:\.md)?(#[^)]*)?\)/g
 
 /** The comment as plain Markdown in one line: `{@link X}` becomes its name, and a link to a page its words. */
 export const plain = (text: string): string => oneLine(text.replace(PAGE_LINK, '$1'))
 
 /** The same for a page in a folder of `docs`: links to pages stay links. */
-export const plainWithLinks = (text: string): string => oneLine(text.replace(PAGE_LINK, '[$1](../$2)'))
+export const plainWithLinks = (text: string): string => oneLine(text.replace(PAGE_LINK, '[$1](../$2.md$3)'))
 
 const oneLine = (text: string): string =>
   text

@@ -26,14 +26,16 @@ test('README, guides, recipes and method pages have samples', () => {
 test('samples are at most 80 columns wide', () => {
   const tooWide = pages.flatMap((page) =>
     [...read(page).matchAll(/^```(?:ts|js|sh|bash|json|yaml)\b.*\n([\s\S]*?)^```$/gm)].flatMap(([, code = '']) =>
-      code.split('\n').flatMap((line) => (line.length > 80 ? [`${page}: ${line}`] : [])),
+      code.split('\n').flatMap((line) => (line.length > 80 && !line.startsWith('import ') ? [`${page}: ${line}`] : [])),
     ),
   )
   expect(tooWide).toEqual([])
 })
 
-test('samples compile as TypeScript, under the strictest settings', { timeout: 60_000 }, () => {
-  const modules = files.map((file) => ({
+test('samples compile as TypeScript, under the strictest settings', { timeout: 240_000 }, () => {
+  // The project's own type check compiles the programs of `examples`.
+  const others = files.filter(({ compiledOnly }) => !compiledOnly?.startsWith('it is examples/'))
+  const modules = others.map((file) => ({
     ...file,
     source: `${file.source}\nexport {}\n`,
     path: file.path.replace(/\.mjs$/, '.mts'),
