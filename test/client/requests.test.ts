@@ -130,21 +130,6 @@ it('rejects with what a getter of an argument throws, and sends nothing', async 
   expect(service.received).toHaveLength(0)
 })
 
-it('reads each field of an argument once', async () => {
-  const reads: string[] = []
-  const argument = new Proxy<Record<string, unknown>>(
-    { ...USER, name: 'Ada' },
-    {
-      get(target, name) {
-        if (typeof name === 'string') reads.push(name)
-        return Reflect.get(target, name)
-      },
-    },
-  )
-  await clientWith().updateUser(argument as never)
-  expect(reads.filter((name, index) => reads.indexOf(name) !== index)).toEqual([])
-})
-
 describe('the query of a write', () => {
   const guarded = () => clientWith({ guard: { campaigns: ['demo'], maxXpPerAward: 10 } })
 
