@@ -14,6 +14,7 @@ export const commands: readonly LazyCommand[] = [
   { name: 'award', summary: 'award the wallets of a CSV file, each once', load: () => import('./award/index.ts') },
   { name: 'call', summary: 'call a method of the service', load: () => import('./call.ts') },
   { name: 'webhook', summary: 'send, receive and check webhook messages', load: () => import('./webhook/index.ts') },
+  { name: 'check', summary: 'ask the service what its interface leaves open', load: () => import('./check/index.ts') },
   { name: 'types', summary: 'write the ids of a campaign as TypeScript types', load: () => import('./types/index.ts') },
 ]
 

@@ -32,7 +32,7 @@ export async function confirmPlan(plan: Plan, { yes, again }: { yes?: boolean; a
 }
 
 /** Asks a question. Gives `undefined` when the input ends without an answer. */
-function ask(question: string): Promise<string | undefined> {
+export function ask(question: string): Promise<string | undefined> {
   // Without `terminal: false`, readline would handle Ctrl-C, which must end the command here.
   const asking = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   return new Promise((resolve) => {

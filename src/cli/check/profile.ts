@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import * as z from 'zod/mini'
+import { toJsonText } from '../../shared/text/visible-text.ts'
+import { usageFailure } from '../failure.ts'
+import { fileFailure, readJsonObject } from '../files.ts'
+
+/** How a question ended. */
+export type Result = 'as assumed' | 'differs' | "can't tell" | 'not asked'
+
+const text = z.string().check(z.maxLength(1_000))
+const names = z.record(text, text)
+
+const profileSchema = z.object({
+  version: z.literal(1),
+  checkedAt: text.check(z.refine((date) => !Number.isNaN(Date.parse(date)), 'must be a date')),
+  target: z.object({ address: text, issuer: z.nullable(text), subjectSha256: z.nullable(text) }),
+  pid: text,
+  client: z.object({
+    queryNames: z.optional(
+      z.partialRecord(z.enum(['getCampaignInfo', 'getCampaignPoints', 'getUserProfiles', 'getInviteCode']), names),
+    ),
+  }),
+  award: z.object({
+    walletPlatform: z.optional(text),
+    listsRewards: z.optional(z.enum(['ids', 'ids_and_amounts'])),
+  }),
+  answers: z.array(
+    z.object({
+      question: text,
+      result: z.enum(['as assumed', 'differs', "can't tell", 'not asked']),
+      detail: z.optional(
+        z.object({
+          status: z.optional(z.number()),
+          code: z.optional(z.union([z.number(), text])),
+          form: z.optional(text),
+          paths: z.optional(z.array(text)),
+          count: z.optional(z.number()),
+        }),
+      ),
+    }),
+  ),
+})
+
+/** What `check` learned about a service. It holds no token, no account and no value of a user. */
+export type Profile = z.infer<typeof profileSchema>
+
+/** Where a profile applies: the address of the service, and the organization of the token. */
+export type Target = Profile['target']
+
+const MAX_AGE_MS = 30 * 86_400_000
+
+/** Returns the target of a token: its issuer, and a hash of its subject. */
+export function targetOf(address: string, token: string): Target {
+  const { iss, sub } = claimsOf(token)
+  return {
+    address,
+    issuer: typeof iss === 'string' ? iss : null,
+    subjectSha256: typeof sub === 'string' ? createHash('sha256').update(sub).digest('hex') : null,
+  }
+}
+
+/** Returns the unverified claims of a JWT; none if the token is not a JWT. */
+export function claimsOf(token: string): { readonly [name: string]: unknown } {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    return typeof claims === 'object' && claims !== null ? { ...claims } : {}
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * Reads a profile and checks that it belongs to the target.
+ *
+ * @param warn - called with a message when the profile is older than 30 days
+ * @throws CommandFailure when the file is not a profile of this version, or belongs to another target or campaign
+ */
+export async function readProfile(
+  file: string,
+  target: Target,
+  pid: string | undefined,
+  warn: (message: string) => void,
+): Promise<Profile> {
+  const content = await readJsonObject(file)
+  const advice = 'write a new one with `check --save`'
+  if (content.version !== 1) {
+    throw usageFailure(`"${file}" is not a profile of version 1`, advice)
+  }
+  const parsed = profileSchema.safeParse(content)
+  if (!parsed.success) {
+    const path = parsed.error.issues[0]?.path.join('.') || 'the file'
+    throw usageFailure(`"${file}" is a damaged profile: ${path} is wrong`, advice)
+  }
+  const profile = parsed.data
+  const { address, issuer, subjectSha256 } = profile.target
+  if (address !== target.address) throw usageFailure(`"${file}" is a profile of another address`, advice)
+  if (issuer !== target.issuer || subjectSha256 !== target.subjectSha256) {
+    throw usageFailure(`"${file}" is a profile of another token: its issuer or subject differs`, advice)
+  }
+  if (pid !== undefined && pid !== profile.pid) throw usageFailure(`"${file}" is a profile of another campaign`, advice)
+  const ageMs = Date.now() - Date.parse(profile.checkedAt)
+  if (ageMs > MAX_AGE_MS) warn(`"${file}" is ${Math.floor(ageMs / 86_400_000)} days old: run check again`)
+  return profile
+}
+
+/** Replaces the file in one step, so that an interrupted command leaves the old file or the new one. */
+export async function writeProfile(file: string, profile: Profile): Promise<void> {
+  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}`)
+  try {
+    await writeFile(temporary, `${toJsonText(profile)}\n`, { flag: 'wx' })
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw fileFailure(`"${file}" cannot be written`, error)
+  }
+}

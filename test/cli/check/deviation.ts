@@ -1,0 +1,116 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
+import { onTestFinished } from 'vitest'
+import { type Conclusion, conclude } from '../../../src/cli/check/conclude.ts'
+import { Probe } from '../../../src/cli/check/probe.ts'
+import { type Profile, type Result, targetOf } from '../../../src/cli/check/profile.ts'
+import { Check, type CheckArguments } from '../../../src/cli/check/question.ts'
+import { type Answered, runCheck } from '../../../src/cli/check/run-check.ts'
+import type { TransportRequest, TransportResponse } from '../../../src/transport.ts'
+
+/** Answers a request in place of the service, or changes what the service answers. */
+export type Deviation = (
+  request: Request,
+  pass: (request?: Request) => Promise<Response>,
+) => Promise<Response> | Response
+
+export const ADDRESS = 'http://127.0.0.1:4600/api/v1'
+export const WALLET = `0x${'ab'.repeat(20)}`
+/** A token with an issuer, a subject and an expiry. */
+export const TOKEN = [
+  Buffer.from('{"alg":"HS256"}').toString('base64url'),
+  Buffer.from('{"iss":"issuer.example","sub":"organization-7","exp":4102444800}').toString('base64url'),
+  'signature-of-nobody',
+].join('.')
+
+/** A local service that takes one token. Its campaign has a user, and an invite code that the user has used. */
+export const localService = (options: CampaignServiceOptions = {}): CampaignService =>
+  createCampaignService({ tokens: [TOKEN], ...options })
+
+export const ALL: CheckArguments = { pid: 'demo', account: 'ada', platform: 'discord', code: 'WELCOME-2026' }
+
+export interface Checked extends Conclusion {
+  readonly answered: readonly Answered[]
+  readonly requests: readonly TransportRequest[]
+  /** The result of a question. */
+  result(id: string): Result | undefined
+  /** Everything that a user or a file gets to see. */
+  readonly output: string
+}
+
+interface CheckedOptions {
+  readonly service?: CampaignService
+  readonly deviation?: Deviation
+  readonly args?: Partial<CheckArguments>
+  readonly earlier?: Profile
+  readonly token?: string
+  readonly address?: string
+}
+
+/** Runs all questions without waiting, over a service that deviates. */
+export async function checked(options: CheckedOptions = {}): Promise<Checked> {
+  const { service = localService(), deviation = (_, pass) => pass(), token = TOKEN, address = ADDRESS } = options
+  const requests: TransportRequest[] = []
+  const probe = new Probe({
+    transport: {
+      async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+        requests.push(request)
+        const { method, url, headers, body = null } = request
+        const own = new Request(url, { method, headers, body, signal })
+        const response = await deviation(own, (other = own) => service.fetch(other))
+        return {
+          status: response.status,
+          header: (name) => response.headers.get(name),
+          text: await response.text(),
+          complete: true,
+        }
+      },
+    },
+    address,
+    token,
+    signal: new AbortController().signal,
+    wait: async () => undefined,
+  })
+  const check = new Check({ ...ALL, ...options.args }, probe, token, address)
+  const answered = await runCheck(check, () => undefined)
+  const conclusion = conclude(check, answered, targetOf(address, token), options.earlier)
+  const shown = answered.map(({ question, finding }) => [question.text, question.assumed, finding])
+  return {
+    ...conclusion,
+    answered,
+    requests,
+    result: (id) => answered.find(({ question }) => question.id === id)?.finding.result,
+    output: JSON.stringify([conclusion, shown]),
+  }
+}
+
+/** A server in front of the local service, for real processes. */
+export async function deviatingServer(deviation: Deviation = (_, pass) => pass(), service?: CampaignService) {
+  const target = service ?? localService()
+  const server = http.createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
+    const { method = 'GET', url = '/', headers } = incoming
+    const request = new Request(`http://127.0.0.1${url}`, {
+      method,
+      headers: { authorization: headers.authorization ?? '', 'content-type': headers['content-type'] ?? '' },
+      body: chunks.length > 0 ? Buffer.concat(chunks) : null,
+    })
+    try {
+      const response = await deviation(request, (other = request) => target.fetch(other))
+      outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+      outgoing.end(Buffer.from(await response.arrayBuffer()))
+    } catch {
+      outgoing.destroy()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const env = { CAMPAIGN_BASE_URL: `http://127.0.0.1:${port}/api/v1`, CAMPAIGN_ACCESS_TOKEN: TOKEN }
+  return { env, service: target }
+}

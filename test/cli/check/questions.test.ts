@@ -1,0 +1,471 @@
+import { CampaignClient } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import type { CheckArguments } from '../../../src/cli/check/question.ts'
+import { checked, type Deviation, localService, TOKEN, WALLET } from './deviation.ts'
+
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
+
+const pathOf = ({ url }: Request): string => new URL(url).pathname.replace('/api/v1/', '')
+
+/** Changes the data of one path. */
+const changed =
+  (path: string, change: (data: Record<string, unknown>) => unknown): Deviation =>
+  async (request, pass) => {
+    const response = await pass()
+    if (pathOf(request) !== path || response.status !== 200) return response
+    const body = (await response.json()) as { data: Record<string, unknown> }
+    return json({ ...body, data: change(body.data) })
+  }
+
+/** Takes other query names on a path than the assumed ones, and refuses the assumed ones. */
+const renamed =
+  (path: string, names: Readonly<Record<string, string>>): Deviation =>
+  (request, pass) => {
+    if (pathOf(request) !== path) return pass()
+    const url = new URL(request.url)
+    for (const [assumed, name] of Object.entries(names)) {
+      const value = url.searchParams.get(name)
+      url.searchParams.delete(assumed)
+      url.searchParams.delete(name)
+      if (value !== null) url.searchParams.set(assumed, value)
+    }
+    return pass(new Request(url, request))
+  }
+
+const WRITES: Partial<CheckArguments> = { allowWrites: true, address: WALLET }
+
+test('finds nothing that differs at the local service', async () => {
+  const { exitCode, answered, profile, requests } = await checked({ args: WRITES })
+  const others = answered.filter(({ finding }) => finding.result !== 'as assumed')
+  expect(others.map(({ question }) => question.id)).toEqual(['timing.clock'])
+  expect(exitCode).toBe(0)
+  expect(answered[0]?.question.id).toBe('access.token-checked')
+  expect(requests.at(-1)?.headers.authorization).not.toBe(`Bearer ${TOKEN}`)
+  expect(requests.slice(0, -1).every(({ headers }) => headers.authorization === `Bearer ${TOKEN}`)).toBe(true)
+  expect(profile).toMatchObject({
+    version: 1,
+    target: {
+      address: 'http://127.0.0.1:4600/api/v1',
+      issuer: 'issuer.example',
+      subjectSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    },
+    pid: 'demo',
+    client: {},
+    award: { walletPlatform: 'ethereum', listsRewards: 'ids_and_amounts' },
+  })
+})
+
+test('does not ask what it has no arguments for, and names the flags', async () => {
+  const { answered, requests, exitCode } = await checked({
+    args: { account: undefined, platform: undefined, code: undefined } as never,
+  })
+  const skipped = answered.filter(({ finding }) => finding.result === 'not asked')
+  expect(skipped.map(({ question }) => question.id)).toContain('shapes.getUserProgress')
+  expect(skipped.find(({ question }) => question.id === 'names.getInviteCode')?.finding.note).toBe(
+    'needs --code, --account',
+  )
+  expect(requests.every(({ method }) => method === 'GET')).toBe(true)
+  expect(exitCode).toBe(0)
+})
+
+describe('query names', () => {
+  const cases: [string, string, Record<string, string>, object][] = [
+    ['getCampaignInfo', 'campaign/info', { pid: 'id' }, { pid: 'id' }],
+    ['getCampaignInfo', 'campaign/info', { pid: 'cid' }, { pid: 'cid' }],
+    ['getCampaignPoints', 'campaign/points', { pid: 'campaign' }, { pid: 'campaign' }],
+    ['getUserProfiles', 'user/profiles', { account: 'user' }, { account: 'user' }],
+    ['getUserProfiles', 'user/profiles', { pid: 'campaign_id' }, { pid: 'campaign_id' }],
+    ['getInviteCode', 'code', { code: 'invite' }, { code: 'invite' }],
+  ]
+  test.each(cases)('%s of %s takes %o: learned, and read with them', async (operation, path, names, learned) => {
+    const service = localService()
+    const { exitCode, profile, result } = await checked({ service, deviation: renamed(path, names) })
+    expect(result(`names.${operation}`)).toBe('differs')
+    expect(result(`shapes.${operation}`)).toBe('as assumed')
+    expect(profile.client.queryNames).toEqual({ [operation]: learned })
+    expect(exitCode).toBe(1)
+  })
+
+  test('a profile configures a client and a local service', async () => {
+    const { profile } = await checked({ deviation: renamed('campaign/info', { pid: 'id' }) })
+    const service = createCampaignService({ ...profile.client })
+    const client = new CampaignClient({
+      ...profile.client,
+      baseUrl: 'https://service.example/api/v1',
+      accessToken: 'a-token',
+      fetch: service.fetch,
+    })
+    expect((await client.getCampaignInfo({ pid: 'demo' })).id).toBe('demo')
+    expect(service.requests[0]?.query).toEqual({ id: ['demo'] })
+  })
+
+  test('unknown parameters are ignored and the only campaign is returned: nothing is learned', async () => {
+    const anything: Deviation = (request, pass) => {
+      if (!/^campaign\//.test(pathOf(request))) return pass()
+      const url = new URL(request.url)
+      url.search = '?pid=demo'
+      return pass(new Request(url, request))
+    }
+    const { profile, result } = await checked({ deviation: anything })
+    expect(result('names.getCampaignInfo')).toBe("can't tell")
+    expect(result('names.getCampaignPoints')).toBe("can't tell")
+    expect(profile.client).toEqual({})
+  })
+
+  test.each([
+    ['code', { used_by: [] }],
+    ['user/profiles', { user_id: 'x', xp: 0, ref_xp: 0, ugc_xp: 0, refs: 0, ref_count: 0, profiles: [] }],
+  ])('an empty answer of %s, which fits anything, teaches nothing', async (path, data) => {
+    const { profile, result } = await checked({
+      deviation: (request, pass) => (pathOf(request) === path ? json({ success: true, data }) : pass()),
+    })
+    expect(result(path === 'code' ? 'names.getInviteCode' : 'names.getUserProfiles')).toBe("can't tell")
+    expect(profile.client).toEqual({})
+  })
+
+  test('a service that fails on values that do not exist teaches nothing', async () => {
+    const { result } = await checked({
+      deviation: (request, pass) => (/none-/.test(request.url) ? json({}, 500) : pass()),
+    })
+    expect(result('names.getCampaignInfo')).toBe("can't tell")
+    expect(result('errors.unknown-campaign')).toBe("can't tell")
+  })
+})
+
+describe('shapes', () => {
+  test('unlisted fields are named with their types, never with values', async () => {
+    const { answered, result, exitCode } = await checked({
+      deviation: changed('user/progress', (data) => ({
+        ...data,
+        streak: 3,
+        actions: [{ ...(data.actions as object[])[0], hint: 'secret hint' }],
+      })),
+    })
+    expect(result('shapes.getUserProgress')).toBe('as assumed')
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.getUserProgress.unlisted') ?? {}
+    expect(finding).toMatchObject({
+      result: 'differs',
+      detail: { paths: ['streak: number', 'actions[].hint: string'], count: 2 },
+    })
+    expect(exitCode).toBe(1)
+  })
+
+  test('keys that may be values are not shown', async () => {
+    const map = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`user_${index}`, 1]))
+    const { answered, output } = await checked({
+      deviation: changed('campaign/points', (data) => ({
+        ...data,
+        ada: 1,
+        'bob@mail.example': 2,
+        season: { ...(data.season as object), ...map },
+      })),
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints.unlisted') ?? {}
+    expect(finding?.detail?.paths).toEqual(['*: number', 'season.*: number'])
+    expect(output).not.toContain('bob@mail')
+    expect(output).not.toContain('user_3')
+  })
+
+  test('a field of another type is named by its path', async () => {
+    const { answered } = await checked({
+      deviation: changed('user/progress', (data) => ({ ...data, rank: 'first', rewards: [{ id: 1 }] })),
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.getUserProgress') ?? {}
+    expect(finding?.result).toBe('differs')
+    expect(finding?.detail?.paths).toEqual(expect.arrayContaining(['rank', 'rewards[].id', 'rewards[].reward']))
+  })
+
+  test('unknown statuses are counted', async () => {
+    const { answered } = await checked({
+      deviation: changed('user/progress', (data) => ({
+        ...data,
+        quests: (data.quests as object[]).map((quest) => ({ ...quest, status: 'claimed by ada' })),
+      })),
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.statuses') ?? {}
+    expect(finding).toMatchObject({
+      result: 'differs',
+      detail: { paths: ['quests[].status'], count: expect.any(Number) },
+    })
+    expect(JSON.stringify(finding)).not.toContain('claimed')
+  })
+
+  test.each<[string, Response, string]>([
+    ['another envelope', json({ ok: true, result: {} }), 'no envelope'],
+    ['a page', new Response('<html>'), 'not JSON'],
+    ['nothing', new Response(''), 'empty'],
+  ])('%s in place of data differs', async (_, response, form) => {
+    const { answered } = await checked({
+      deviation: (request, pass) => (pathOf(request) === 'campaign/points' ? response.clone() : pass()),
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints') ?? {}
+    expect(finding).toMatchObject({ result: 'differs', detail: { form } })
+  })
+})
+
+describe('errors', () => {
+  test.each<[string, () => Response, object]>([
+    ['a page', () => new Response('<html>', { status: 400 }), { status: 400, form: 'not JSON' }],
+    [
+      'another status',
+      () => json({ success: false, error: { code: 422, message: 'no' } }, 422),
+      { status: 422, form: 'standard', code: 422 },
+    ],
+    [
+      'a string',
+      () => json({ success: false, error: 'account of ada is missing' }, 400),
+      { status: 400, form: 'string' },
+    ],
+  ])('%s in place of the standard error differs', async (_, answer, detail) => {
+    const { answered, output } = await checked({
+      deviation: async (_request, pass) => {
+        const response = await pass()
+        return response.status === 400 ? answer() : response
+      },
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'errors.missing-argument') ?? {}
+    expect(finding).toMatchObject({ result: 'differs', detail })
+    expect(finding?.detail).toEqual(detail)
+    expect(output).not.toContain('account of ada')
+  })
+
+  test('headers that name a request or a limit are listed by name', async () => {
+    const { answered, output } = await checked({
+      async deviation(_, pass) {
+        const response = await pass()
+        return new Response(response.body, {
+          status: response.status,
+          headers: { 'x-request-id': 'r-42', 'ratelimit-limit': '100' },
+        })
+      },
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'errors.headers') ?? {}
+    expect(finding?.detail?.paths).toEqual(['x-request-id', 'ratelimit-limit'])
+    expect(output).not.toContain('r-42')
+  })
+})
+
+test('clock skew is told, and never makes a difference', async () => {
+  const { answered, exitCode } = await checked({
+    async deviation(_, pass) {
+      const response = await pass()
+      return new Response(response.body, {
+        status: response.status,
+        headers: { date: new Date(Date.now() - 90_000).toUTCString() },
+      })
+    },
+  })
+  expect(answered.find(({ question }) => question.id === 'timing.clock')?.finding.note).toMatch(
+    /^the service is (?:89|90|91) s behind$/,
+  )
+  expect(exitCode).toBe(0)
+})
+
+describe('the token', () => {
+  test('a service that does not look at tokens differs', async () => {
+    const { result, exitCode } = await checked({ service: createCampaignService() })
+    expect(result('access.token-checked')).toBe('differs')
+    expect(exitCode).toBe(1)
+  })
+
+  test('a wrong token that gets another error tells nothing', async () => {
+    const { result } = await checked({
+      deviation: (request, pass) =>
+        request.headers.get('authorization') === `Bearer ${TOKEN}` ? pass() : json({}, 403),
+    })
+    expect(result('access.token-checked')).toBe("can't tell")
+  })
+
+  test('a token that is refused ends the run after one request with 3', async () => {
+    const { exitCode, requests, result } = await checked({ service: createCampaignService({ tokens: ['another'] }) })
+    expect(exitCode).toBe(3)
+    expect(requests).toHaveLength(1)
+    expect(result('shapes.getCampaignInfo')).toBe("can't tell")
+  })
+
+  test('of an opaque token a random one takes the place', async () => {
+    const { requests, result } = await checked({
+      service: createCampaignService({ tokens: ['opaque'] }),
+      token: 'opaque',
+    })
+    expect(requests.at(-1)?.headers.authorization).toMatch(/^Bearer [0-9a-f]{48}$/)
+    expect(result('access.token-checked')).toBe('as assumed')
+    expect(result('access.token-expiry')).toBe("can't tell")
+  })
+})
+
+describe('a service that does not answer', () => {
+  test.each<[string, () => Response]>([
+    ['500', () => json({ success: false, error: { code: 500, message: 'internal error' } }, 500)],
+    ['a page of a proxy', () => new Response('<html>Bad gateway', { status: 502 })],
+    [
+      'resets',
+      () => {
+        throw Object.assign(new Error('reset'), { systemCode: 'ECONNRESET' })
+      },
+    ],
+    ['redirects', () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
+  ])('%s: no question is answered, and it ends with 4', async (_, answer) => {
+    const { exitCode, answered, profile } = await checked({ deviation: answer, args: {} })
+    const results = answered
+      .filter(({ question }) => !/^(?:access.path|access.token-expiry)$/.test(question.id))
+      .map(({ finding }) => finding.result)
+    expect(new Set(results)).toEqual(new Set(["can't tell", 'not asked']))
+    expect(exitCode).toBe(4)
+    expect(profile.client).toEqual({})
+  })
+
+  test('the first 429 ends the run', async () => {
+    let count = 0
+    const { requests, answered } = await checked({ deviation: (_, pass) => (++count > 4 ? json({}, 429) : pass()) })
+    expect(requests).toHaveLength(5)
+    expect(answered.find(({ question }) => question.id === 'timing.reads')?.finding.result).toBe("can't tell")
+    expect(answered[0]?.finding.note).toBe('the service limited the rate (HTTP 429)')
+  })
+
+  test('500 in the middle is never an answer', async () => {
+    let count = 0
+    const { answered } = await checked({ deviation: (_, pass) => (++count % 2 === 0 ? json({}, 500) : pass()) })
+    expect(answered.filter(({ finding }) => finding.result === 'differs')).toEqual([])
+  })
+})
+
+describe('awards', () => {
+  test('are never sent without --allow-writes', async () => {
+    const { requests } = await checked({ args: { address: WALLET } })
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+
+  test('a later run only sees the refusal', async () => {
+    const service = localService()
+    await checked({ service, args: WRITES })
+    const { result, exitCode, requests } = await checked({ service, args: WRITES })
+    const awards = requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body ?? ''))
+    expect(new Set(awards.map(({ id }) => id)).size).toBe(1)
+    expect(service.exportSeed().awards).toHaveLength(1)
+    expect([result('writes.used-id'), result('writes.lists-rewards'), exitCode]).toEqual([
+      'as assumed',
+      'as assumed',
+      0,
+    ])
+  })
+
+  /** Shows the award in progress as told. */
+  const shown = (
+    platform: string,
+    showing: (reward: Record<string, unknown>) => object | undefined,
+    afterReads = 0,
+  ): Deviation => {
+    let reads = 0
+    return async (request, pass) => {
+      const url = new URL(request.url)
+      if (pathOf(request) !== 'user/progress' || url.searchParams.get('account') !== WALLET) return pass()
+      if (url.searchParams.get('platform') !== platform)
+        return json({ success: true, error: { code: 400, message: 'bad request' } }, 400)
+      url.searchParams.set('platform', 'ethereum')
+      const response = await pass(new Request(url, request))
+      if (response.status !== 200) return response
+      const body = (await response.json()) as { data: { rewards: Record<string, unknown>[] } }
+      const isLate = reads++ < afterReads
+      const rewards = isLate ? [] : body.data.rewards.flatMap((reward) => showing(reward) ?? [])
+      return json({ ...body, data: { ...body.data, rewards, ...(isLate && { xp: 0 }) } })
+    }
+  }
+
+  test.each<[string, Deviation, object, string]>([
+    [
+      'under another platform',
+      shown('evm', (reward) => reward),
+      { walletPlatform: 'evm', listsRewards: 'ids_and_amounts' },
+      'differs',
+    ],
+    [
+      'late',
+      shown('ethereum', (reward) => reward, 2),
+      { walletPlatform: 'ethereum', listsRewards: 'ids_and_amounts' },
+      'as assumed',
+    ],
+    [
+      'without its amount',
+      shown('ethereum', ({ id }) => ({ id, reward: 'badge', type: 'nft' })),
+      { walletPlatform: 'ethereum', listsRewards: 'ids' },
+      'as assumed',
+    ],
+    ['only by its XP', shown('wallet', () => undefined), { walletPlatform: 'wallet' }, 'differs'],
+    ['never', shown('nowhere', () => undefined), {}, "can't tell"],
+  ])('an award that shows %s', async (_, deviation, award, platform) => {
+    const { profile, result } = await checked({ deviation, args: WRITES })
+    expect(profile.award).toEqual(award)
+    expect(result('writes.wallet-platform')).toBe(platform)
+  })
+
+  test('a service that accepts the same id twice differs', async () => {
+    const { result, exitCode } = await checked({
+      deviation: (request, pass) => (request.method === 'POST' ? json({ success: true }) : pass()),
+      args: WRITES,
+    })
+    expect([result('writes.used-id'), exitCode]).toEqual(['differs', 1])
+  })
+
+  test.each<[string, () => Response]>([
+    ['is answered with 500', () => json({}, 500)],
+    ['is answered by a page', () => new Response('<html>')],
+    [
+      'is reset',
+      () => {
+        throw new Error('reset')
+      },
+    ],
+  ])('an award that %s ends with 5, and is not sent again', async (_, answer) => {
+    const { exitCode, requests } = await checked({
+      deviation: (request, pass) => (request.method === 'POST' ? answer() : pass()),
+      args: WRITES,
+    })
+    expect(exitCode).toBe(5)
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+  })
+})
+
+describe('against an earlier profile', () => {
+  test('the same service changes nothing', async () => {
+    const service = localService()
+    const { profile } = await checked({ service, args: WRITES })
+    const { changes, exitCode } = await checked({ service, earlier: profile, args: WRITES })
+    expect({ changes, exitCode }).toEqual({ changes: [], exitCode: 0 })
+  })
+
+  test('a service that has changed is told, also where an answer became unknown', async () => {
+    const { profile } = await checked()
+    const renamedNow = await checked({ earlier: profile, deviation: renamed('campaign/info', { pid: 'id' }) })
+    expect(renamedNow.changes).toEqual(['names.getCampaignInfo', 'client.queryNames'])
+    const silent = await checked({
+      earlier: profile,
+      deviation: (request, pass) => (pathOf(request) === 'code' ? json({}, 500) : pass()),
+    })
+    expect(silent.changes).toEqual(['shapes.getInviteCode', 'shapes.getInviteCode.unlisted', 'names.getInviteCode'])
+    expect(silent.exitCode).toBe(1)
+  })
+
+  test('another learned name is a change, though both differ from what is assumed', async () => {
+    const { profile } = await checked({ deviation: renamed('campaign/info', { pid: 'id' }) })
+    const { changes } = await checked({ earlier: profile, deviation: renamed('campaign/info', { pid: 'cid' }) })
+    expect(changes).toEqual(['client.queryNames'])
+  })
+
+  test('what only the first award shows is carried over', async () => {
+    const service = localService()
+    const { profile } = await checked({ service, args: WRITES })
+    const hidden: Deviation = changed('user/progress', (data) => ({ ...data, rewards: [] }))
+    const later = await checked({ service, earlier: profile, args: WRITES, deviation: hidden })
+    expect(later.profile.award).toEqual(profile.award)
+    expect(later.changes).toEqual([])
+  })
+
+  test('fewer flags change nothing', async () => {
+    const { profile } = await checked({ args: WRITES })
+    const { changes } = await checked({ earlier: profile, args: { code: undefined } as never })
+    expect(changes).toEqual([])
+  })
+})
