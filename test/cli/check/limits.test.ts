@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { Probe } from '../../../src/cli/check/probe.ts'
 import { checked, type Deviation, TOKEN, WALLET } from './deviation.ts'
 
 /** Values that must never reach a profile or the output: what the user gave, and what the service says of users. */
@@ -68,7 +69,7 @@ test('whatever the service does: no request beyond the limit, no write unless al
       expect([0, 1, 3, 4, 5]).toContain(exitCode)
       expect(JSON.parse(JSON.stringify(profile))).toEqual(profile)
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 
@@ -89,15 +90,41 @@ test('a service that never gives what identifies an argument is asked at most 60
 })
 
 test('answers of megabytes are read, and neither shown nor saved', async () => {
-  const large = 'value-of-a-user'.repeat(500_000)
+  const large = 'value-of-a-user'.repeat(100_000)
   const { output, exitCode } = await checked({
     deviation: (request, pass) =>
       /points/.test(request.url)
         ? new Response(
-            JSON.stringify({ success: true, data: { id: large, [large]: 1, list: Array(100_000).fill({ a: 1 }) } }),
+            JSON.stringify({ success: true, data: { id: large, [large]: 1, list: Array(20_000).fill({ a: 1 }) } }),
           )
         : pass(),
   })
   expect(output.length).toBeLessThan(20_000)
   expect(exitCode).toBe(1)
+})
+
+afterEach(() => void vi.useRealTimers())
+
+test('at most five requests a second, one after the other', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const sentAt: number[] = []
+  let inFlight = 0
+  const probe = new Probe({
+    transport: {
+      async send() {
+        expect(++inFlight).toBe(1)
+        sentAt.push(performance.now())
+        vi.advanceTimersByTime(sentAt.length * 20)
+        inFlight--
+        return { status: 200, header: () => null, text: '{"success":true,"data":{}}', complete: true }
+      },
+    },
+    address: 'http://127.0.0.1/api/v1',
+    token: TOKEN,
+    signal: new AbortController().signal,
+    wait: async (ms) => vi.advanceTimersByTime(ms),
+  })
+  for (let request = 0; request < 15; request++) await probe.get('campaign/points', {})
+  const pauses = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0))
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(200)
 })

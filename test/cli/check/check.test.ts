@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCampaignService } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { readProfile, targetOf } from '../../../src/cli/check/profile.ts'
+import { jsonOf, run, scratchFolder, start } from '../command.ts'
+import { ADDRESS, deviatingServer, TOKEN, WALLET } from './deviation.ts'
+
+const ERROR = '{"success":false,"error":{"code":500,"message":"internal error"}}'
+const WRITE = ['--allow-writes', '--address', WALLET, '--yes']
+
+test('0: nothing differs; the table, the saved profile and a comparison with it', async () => {
+  const folder = scratchFolder()
+  const file = join(folder, 'profile.json')
+  const { env } = await deviatingServer()
+  const args = ['check', '--pid', 'demo', '--code', 'WELCOME-2026']
+  const first = await run([...args, '--save', file], { env })
+  expect([first.code, first.stderr]).toEqual([0, `asking, with at most 60 requests\nwrote ${file}\n`])
+  expect(first.stdout).toMatch(/^access\n {2}as assumed {2}Does the service refuse a wrong token\?\n/)
+  expect(first.stdout).toMatch(/\n {2}not asked {3}Does getUserProgress .* {2}needs --account, --platform\n/)
+  expect(first.stdout).toMatch(/\n\d+ as assumed, 0 differ, 0 can't tell, \d+ not asked\n$/)
+  expect(readdirSync(folder)).toEqual(['profile.json'])
+  const saved = readFileSync(file, 'utf8')
+
+  const second = await run([...args, '--json', '--against', file, '--save', file], { env })
+  const { exitCode, changes, ...profile } = jsonOf(second)
+  expect([second.code, exitCode, changes]).toEqual([0, 0, []])
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(profile)
+  expect({ ...JSON.parse(saved), checkedAt: '' }).toEqual({ ...profile, checkedAt: '' })
+  for (const text of [first.stdout, second.stdout, saved]) {
+    for (const secret of [TOKEN, 'WELCOME-2026', 'organization-7']) expect(text).not.toContain(secret)
+  }
+})
+
+test('1: something differs; the table says what to do, and shows no terminal controls', async () => {
+  const service = createCampaignService({ tokens: [TOKEN], queryNames: { getCampaignInfo: { pid: 'campaign' } } })
+  const { env } = await deviatingServer(async (request, pass) => {
+    const response = await pass()
+    if (!request.url.includes('points')) return response
+    const { data } = (await response.json()) as { data?: object }
+    const hostile = JSON.stringify({ success: true, data: { ...data, 'x\u001b[2J': 1, 'y\u009b': '\u001b[2J' } })
+    return new Response(hostile.replace(/}}$/, ',"__proto__":{"z":1}}}'))
+  }, service)
+  const { code, stdout, stderr } = await run(['check', '--pid', 'demo'], { env })
+  expect(code).toBe(1)
+  expect(stdout).toContain("↳ give queryNames: { getCampaignInfo: { pid: 'campaign' } }")
+  for (const control of ['\u001b', '\u009b', '__proto__']) expect(stdout + stderr).not.toContain(control)
+})
+
+test('3: the token is refused', async () => {
+  const { env } = await deviatingServer(undefined, createCampaignService({ tokens: ['another'] }))
+  const ended = await run(['check', '--pid', 'demo', '--json'], { env })
+  expect([ended.code, jsonOf(ended).exitCode]).toEqual([3, 3])
+})
+
+test.each<[string, () => Response]>([
+  ['every answer is a 500', () => new Response(ERROR, { status: 500 })],
+  [
+    'every connection is reset',
+    () => {
+      throw new Error('reset')
+    },
+  ],
+])('4: %s', async (_, answer) => {
+  const { env } = await deviatingServer(answer)
+  expect((await run(['check', '--pid', 'demo'], { env })).code).toBe(4)
+})
+
+test('5: the outcome of the award is unknown', async () => {
+  const { env } = await deviatingServer((request, pass) => {
+    if (request.method === 'POST') throw new Error('reset')
+    return pass()
+  })
+  const { code, stderr } = await run(['check', '--pid', 'demo', ...WRITE], { env })
+  expect(code).toBe(5)
+  expect(stderr).toContain(`--allow-writes awards 1 XP to ${WALLET} in the campaign demo, under the id `)
+  expect(stderr).toContain('the outcome of the award is unknown')
+})
+
+describe('2: nothing is sent', () => {
+  test.each<[string, string[], Record<string, string>, string]>([
+    ['no campaign', [], {}, "required option '--pid <pid>' not specified"],
+    ['no platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform belong together'],
+    ['no wallet for the award', ['--pid', 'demo', '--allow-writes'], {}, '--allow-writes needs --address'],
+    ['a malformed wallet', ['--pid', 'demo', '--address', '0x1'], {}, 'It must be 0x and 40 hex digits'],
+    ['nobody to ask', ['--pid', 'demo', '--allow-writes', '--address', WALLET], {}, 'there is no terminal to ask at'],
+    ['CAMPAIGN_READ_ONLY', ['--pid', 'demo', ...WRITE], { CAMPAIGN_READ_ONLY: '1' }, 'check --allow-writes writes'],
+    ['--read-only', ['--pid', 'demo', '--read-only', ...WRITE], {}, 'check --allow-writes writes'],
+    ['CAMPAIGN_ALLOWED_CAMPAIGNS', ['--pid', 'demo', ...WRITE], { CAMPAIGN_ALLOWED_CAMPAIGNS: 'test' }, '"demo"'],
+    ['no folder', ['--pid', 'demo', '--save', '/no/such/folder/profile.json'], {}, 'there is no such file'],
+    ['no earlier profile', ['--pid', 'demo', '--against', '/no/such/profile.json'], {}, 'there is no such file'],
+    ['plain HTTP', ['--pid', 'demo'], { CAMPAIGN_BASE_URL: 'http://service.example/api/v1' }, 'CAMPAIGN_BASE_URL'],
+  ])('%s', async (_, args, extra, message) => {
+    let requests = 0
+    const { env } = await deviatingServer((_request, pass) => {
+      requests++
+      return pass()
+    })
+    const { code, stderr, stdout } = await run(['check', ...args], { env: { ...env, ...extra } })
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: 0 })
+    expect(stderr).toContain(message)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+})
+
+test('an interrupted run leaves the earlier profile as it was', async () => {
+  const folder = scratchFolder()
+  const file = join(folder, 'profile.json')
+  writeFileSync(file, 'earlier')
+  let asked = () => {}
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  const { env } = await deviatingServer(() => {
+    asked()
+    return new Promise<Response>(() => undefined)
+  })
+  const { child, ended } = await start(['check', '--pid', 'demo', '--save', file], { env })
+  await isAsked
+  child.kill('SIGINT')
+  expect((await ended).signal).toBe('SIGINT')
+  expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['earlier', ['profile.json']])
+})
+
+describe('a profile', () => {
+  const TARGET = targetOf(ADDRESS, TOKEN)
+  const PROFILE = {
+    version: 1,
+    checkedAt: new Date().toISOString(),
+    target: {
+      address: ADDRESS,
+      issuer: 'issuer.example',
+      subjectSha256: createHash('sha256').update('organization-7').digest('hex'),
+    },
+    pid: 'demo',
+    client: { queryNames: { getCampaignInfo: { pid: 'id' } } },
+    award: { walletPlatform: 'evm', listsRewards: 'ids' },
+    answers: [{ question: 'access.path', result: 'as assumed' }],
+  }
+
+  async function read(content: unknown): Promise<{ profile: unknown; warnings: string[] }> {
+    const file = join(scratchFolder(), 'profile.json')
+    writeFileSync(file, JSON.stringify(content))
+    const warnings: string[] = []
+    const profile = await readProfile(file, TARGET, 'demo', (message) => warnings.push(message))
+    return { profile, warnings }
+  }
+
+  test('is read as it was written', async () => {
+    expect(await read(PROFILE)).toEqual({ profile: PROFILE, warnings: [] })
+  })
+
+  test.each<[string, unknown, string]>([
+    ['of another version', { ...PROFILE, version: 2 }, 'is not a profile of version 1'],
+    [
+      'that is damaged',
+      { ...PROFILE, answers: [{ question: 1 }] },
+      'is a damaged profile: answers.0.question is wrong',
+    ],
+    ['that is no object', [], 'must hold a JSON object'],
+    ['without a date', { ...PROFILE, checkedAt: 'yesterday' }, 'is a damaged profile: checkedAt is wrong'],
+    [
+      'of another address',
+      { ...PROFILE, target: { ...PROFILE.target, address: 'https://x.example' } },
+      'another address',
+    ],
+    ['of another issuer', { ...PROFILE, target: { ...PROFILE.target, issuer: null } }, 'another token'],
+    ['of another subject', { ...PROFILE, target: { ...PROFILE.target, subjectSha256: null } }, 'another token'],
+    ['of another campaign', { ...PROFILE, pid: 'other' }, 'another campaign'],
+    ['of a write', { ...PROFILE, client: { queryNames: { rewardWallet: {} } } }, 'is a damaged profile'],
+  ])('%s is refused', async (_, content, message) => {
+    await expect(read(content)).rejects.toThrow(message)
+    await expect(read(content)).rejects.toMatchObject({ exitCode: 2 })
+  })
+
+  test('older than 30 days is warned about', async () => {
+    const checkedAt = new Date(Date.now() - 40 * 86_400_000).toISOString()
+    const { warnings } = await read({ ...PROFILE, checkedAt })
+    expect(warnings).toEqual([expect.stringContaining('profile.json" is 40 days old: run check again')])
+  })
+})
