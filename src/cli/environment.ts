@@ -14,6 +14,9 @@ export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: Environment): string {
   )
 }
 
+/** Returns the address of the service as profiles record it: without a slash at the end. Call it once a client has checked it. */
+export const addressOf = (env: Environment): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
+
 /** Reads the token, or gives a function that reads its file: the file may be renewed while the command runs. */
 export function accessTokenOf(env: Environment): string | (() => string) {
   const { CAMPAIGN_ACCESS_TOKEN: token, CAMPAIGN_ACCESS_TOKEN_FILE: file } = env

@@ -1,25 +1,39 @@
 import type { CampaignClient } from 'campaign-client'
-import type { AwardRow } from 'campaign-client/bulk'
+import type { AwardRow, Confirmation } from 'campaign-client/bulk'
+import type { Profile } from '../check/profile.ts'
 
-/** The platform under which a wallet's progress is read. Assumed: the interface does not show it. */
-export const WALLET_PLATFORM = 'ethereum'
+/** How progress shows an award: from a profile of `check`, or assumed, since the interface does not show it. */
+export interface AwardEvidence {
+  /** The platform under which the progress of a wallet is read. */
+  readonly platform: string
+  /** Whether a reward of the type `xp` gives its amount. */
+  readonly hasAmounts: boolean
+  readonly isAssumed: boolean
+}
+
+/** Returns what a profile says of awards. Without a profile, or where it says nothing, the assumptions apply. */
+export const evidenceOf = ({ walletPlatform, listsRewards }: Profile['award'] = {}): AwardEvidence => ({
+  platform: walletPlatform ?? 'ethereum',
+  hasAmounts: listsRewards !== 'ids',
+  isAssumed: walletPlatform === undefined || listsRewards === undefined,
+})
 
 /**
- * Looks for an award in the progress of its wallet.
- *
- * Assumed: the rewards are listed by the ids of the awards, and a reward of the type `xp` has its amount as `reward`.
- * So an award that is listed was made, an id that is listed with another amount belongs to another award, and an award
- * that is not listed may have been made all the same.
+ * Looks for an award in the progress of its wallet: a reward with the id of the award was made.
+ * An award that is not listed may have been made all the same.
  */
 export async function confirmAward(
   client: Pick<CampaignClient, 'getUserProgress'>,
-  { address, pid, id, xp }: AwardRow,
-): Promise<boolean | undefined> {
+  { address, pid, id }: AwardRow,
+  { platform, hasAmounts }: AwardEvidence,
+): Promise<Confirmation> {
   try {
-    const { rewards } = await client.getUserProgress({ account: address, platform: WALLET_PLATFORM, pid })
-    const listed = rewards.find((reward) => reward.id === id)
-    if (listed === undefined) return undefined
-    return listed.type !== 'xp' || !/^\d+(?:\.\d+)?$/.test(listed.reward) || Number(listed.reward) === xp
+    const { rewards } = await client.getUserProgress({ account: address, platform, pid })
+    const found = rewards.find((reward) => reward.id === id)
+    if (found === undefined) return undefined
+    const xp = Number(found.reward)
+    const givesAmount = hasAmounts && found.type === 'xp' && found.reward.trim() !== '' && Number.isFinite(xp)
+    return givesAmount ? { xp } : true
   } catch {
     return undefined
   }

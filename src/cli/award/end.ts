@@ -10,7 +10,7 @@ import {
 } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { bold, dim, green, type Part, red, yellow } from '../output.ts'
-import { WALLET_PLATFORM } from './confirm-award.ts'
+import type { AwardEvidence } from './confirm-award.ts'
 import { addXp } from './list.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 import { commandLine, counted, some, spanText } from './words.ts'
@@ -57,7 +57,7 @@ const byRow = (problems: readonly RowProblem[]): RowProblem[] =>
 const MAX_PROBLEMS_SHOWN = 20
 
 /** Tells what became of the rows: awarded, awarded before, not awarded. */
-export function endLines(report: AwardReport, plan: Plan, stop?: CommandFailure): Part[][] {
+export function endLines(report: AwardReport, plan: Plan, evidence: AwardEvidence, stop?: CommandFailure): Part[][] {
   const { counts, xp, halted, startedAt, finishedAt } = report
   const { rows } = plan.list
   const before = recordedTotals(plan, rows.slice(0, report.rows))
@@ -81,7 +81,7 @@ export function endLines(report: AwardReport, plan: Plan, stop?: CommandFailure)
   const recordedXp = addXp(addXp(xp.awarded, xp.alreadyAwarded), -addXp(awarded.amount, found.amount))
   if (recorded > 0) tell(recorded, green, 'awarded before, as the ledger says', recordedXp)
   if (found.count > 0) {
-    const how = `as the progress of the wallet says (platform ${WALLET_PLATFORM}, assumed)`
+    const how = `as the progress of the wallet says (platform ${evidence.platform}${evidence.isAssumed ? ', assumed' : ''})`
     tell(found.count, green, `awarded before, ${how}`, found.amount)
   }
   if (counts.duplicate > 0) tell(counts.duplicate, dim, 'the same as an earlier row: each award is made once')

@@ -46,6 +46,7 @@ export function define(command: Command, context: Context): void {
     .option('--concurrency <n>', 'how many awards are under way at once', wholeNumber(1, 1_000), 8)
     .option('--retry-rejected', 'send awards again that the service rejected before')
     .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
+    .option('--profile <file>', 'profile of `check --save`: where progress shows an award that is in doubt', text)
     .option('--read-only', 'refuse to send; --dry-run is allowed')
     .addHelpText(
       'after',

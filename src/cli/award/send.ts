@@ -1,10 +1,12 @@
 import type { CampaignClient } from 'campaign-client'
 import type { AwardReport } from 'campaign-client/bulk'
+import { readProfile, targetOf } from '../check/profile.ts'
 import { connect } from '../connection.ts'
 import type { Context } from '../context.ts'
+import { accessTokenOf, addressOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
 import { dim, plainLine } from '../output.ts'
-import { confirmAward } from './confirm-award.ts'
+import { type AwardEvidence, confirmAward, evidenceOf } from './confirm-award.ts'
 import { describeStop, endLines, exitCodeOfRun, nextStep, reportFields } from './end.ts'
 import { type Plan, planFields, planLines } from './plan.ts'
 import { progressDisplay } from './progress.ts'
@@ -18,6 +20,7 @@ export interface SendFlags {
   readonly concurrency: number
   readonly retryRejected?: boolean
   readonly report?: readonly string[]
+  readonly profile?: string
 }
 
 /** Shows the plan, asks, sends the awards, and tells what became of them. */
@@ -25,12 +28,13 @@ export async function sendAwards(plan: Plan, flags: SendFlags, context: Context)
   const { output, argv, interrupts, env } = context
   // Creating the client checks the environment, so that a mistake is told before the question.
   const client = await connect(env)
+  const evidence = await readEvidence(flags.profile, context)
   for (const parts of planLines(plan)) output.err.line(...parts)
   await confirmPlan(plan, flags)
 
-  const { report, stop } = await run(client, plan, flags, context)
+  const { report, stop } = await run(client, plan, flags, evidence, context)
   const next = nextStep(report, stop, argv)
-  const lines = endLines(report, plan, stop)
+  const lines = endLines(report, plan, evidence, stop)
   const ended = exitCodeOfRun(report, stop)
   const error = stop && { code: stop.code, message: stop.message, exitCode: ended }
   const fields = { ...reportFields(report, plan), ...planFields(plan), ...(error && { error }), ...(next && { next }) }
@@ -52,11 +56,21 @@ export async function sendAwards(plan: Plan, flags: SendFlags, context: Context)
 
 const INTERRUPTED = 'interrupted'
 
+/** Reads what the profile of `check` says of awards. @throws CommandFailure when it belongs to another account */
+async function readEvidence(profile: string | undefined, { env, output }: Context): Promise<AwardEvidence> {
+  if (profile === undefined) return evidenceOf()
+  const source = accessTokenOf(env)
+  const target = targetOf(addressOf(env), typeof source === 'string' ? source : source())
+  const { award } = await readProfile(profile, target, undefined, (message) => output.err.line('warning  ', message))
+  return evidenceOf(award)
+}
+
 /** Sends the awards. A signal stops the run in order: awards that are under way are settled. */
 async function run(
   client: CampaignClient,
   plan: Plan,
   { concurrency, retryRejected = false }: SendFlags,
+  evidence: AwardEvidence,
   { output, interrupts, env }: Context,
 ): Promise<{ report: AwardReport; stop?: CommandFailure }> {
   const { AwardRunStoppedError, fileLedger, rewardWallets } = await import('campaign-client/bulk')
@@ -73,7 +87,7 @@ async function run(
       }),
       concurrency,
       retryRejected,
-      confirm: (row) => confirmAward(client, row),
+      confirm: (row) => confirmAward(client, row, evidence),
       onProgress: (progress) => display.show(progress),
       signal,
     })

@@ -7,7 +7,7 @@ import { asAssumed, type Check, cannotTell, differs, type Group, type Question }
 /** Sent last, shown first: if the service ignores tokens, the other answers prove nothing. */
 export const tokenQuestion: Question = {
   id: 'access.token-checked',
-  text: 'Does the service refuse a wrong token?',
+  text: 'wrong token',
   assumed: 'HTTP 401',
   async ask(check) {
     const operation = check.workingRead()
@@ -41,8 +41,8 @@ export const access: Group = {
   questions: [
     {
       id: 'access.address',
-      text: 'Does the service answer at this address?',
-      assumed: 'yes, over TLS unless it runs on this machine',
+      text: 'address',
+      assumed: 'the service answers',
       async ask(check) {
         await check.read('getCampaignPoints')
       },
@@ -53,22 +53,22 @@ export const access: Group = {
     },
     {
       id: 'access.path',
-      text: 'Does the address end in /api/v1?',
-      assumed: 'yes',
+      text: 'path of the address',
+      assumed: 'ends in /api/v1',
       judge({ address }) {
         return address.endsWith('/api/v1')
           ? asAssumed()
-          : differs('it does not', 'check CAMPAIGN_BASE_URL: the interface puts the version there')
+          : differs('ends otherwise', 'check CAMPAIGN_BASE_URL: the interface puts the version there')
       },
     },
     {
       id: 'access.token-expiry',
-      text: 'Does the token say when it expires?',
-      assumed: 'it is a JWT with exp',
+      text: 'token',
+      assumed: 'a JWT with exp',
       judge({ token }) {
         const { exp } = claimsOf(token)
         if (typeof exp !== 'number' || Number.isNaN(new Date(exp * 1_000).getTime())) {
-          return cannotTell('the token is not a JWT with exp')
+          return cannotTell('it is not a JWT with exp')
         }
         return asAssumed(`it expires at ${new Date(exp * 1_000).toISOString()}`)
       },

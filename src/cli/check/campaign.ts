@@ -60,8 +60,8 @@ export const campaign: Group = {
   questions: [
     {
       id: 'campaign.missing-ids',
-      text: 'Do all dependencies exist?',
-      assumed: 'yes',
+      text: 'dependencies',
+      assumed: 'all exist',
       judge: (check) =>
         judgeAll(
           check,
@@ -69,33 +69,31 @@ export const campaign: Group = {
             const ids = new Set([...tasks, ...quests].map(({ id }) => id))
             return [...tasks, ...quests].filter(({ deps }) => deps.some((dep) => !ids.has(dep))).length
           },
-          'tasks or quests depend on an ID that is not there',
+          'tasks or quests need an ID that does not exist',
         ),
     },
     {
       id: 'campaign.circles',
-      text: 'Are dependencies free of cycles?',
-      assumed: 'yes',
+      text: 'cycles of dependencies',
+      assumed: 'none',
       judge: (check) =>
         judgeAll(
           check,
           (tasks, quests) => countInCycles([...tasks, ...quests]),
-          'tasks or quests depend on themselves',
+          'tasks or quests in cycles, or after one',
         ),
     },
     {
       id: 'campaign.empty-quests',
-      text: 'Does every quest have tasks?',
-      assumed: 'yes',
+      text: 'quests without tasks',
+      assumed: 'none',
       judge(check) {
         const data = dataOf(check.outcome('getCampaignInfo'))
         if (!isRecord(data) || !Array.isArray(data.quests)) return noData(check.outcome('getCampaignInfo'))
         const count = data.quests.filter(
           (quest) => isRecord(quest) && Array.isArray(quest.actions) && quest.actions.length === 0,
         ).length
-        return count === 0
-          ? asAssumed()
-          : differs(`${count} quests have no tasks`, 'correct the campaign in the admin panel', { count })
+        return count === 0 ? asAssumed() : differs(`${count}`, 'correct the campaign in the admin panel', { count })
       },
     },
   ],

@@ -29,7 +29,7 @@ function judgeError(outcome: Outcome | undefined, statuses: readonly number[]): 
   const { status, body } = outcome
   const detail = errorDetail(outcome)
   if (statuses.includes(status) && body.kind === 'error' && body.form === 'standard') {
-    return { ...asAssumed(`HTTP ${status}`), detail }
+    return { ...asAssumed(statuses.length > 1 ? `HTTP ${status}` : undefined), detail }
   }
   const form = body.kind === 'data' ? 'data' : body.form
   return differs(`HTTP ${status}, ${form}`, 'handle the error by its class, which follows from the HTTP status', detail)
@@ -40,8 +40,8 @@ export const errors: Group = {
   questions: [
     {
       id: 'errors.missing-argument',
-      text: 'How is a read without a required argument refused?',
-      assumed: 'HTTP 400 with the standard envelope',
+      text: 'error for a missing argument',
+      assumed: 'HTTP 400, standard',
       async ask(check) {
         withoutArgument.set(check, await check.probe.get('user/progress', { pid: check.args.pid }))
       },
@@ -49,8 +49,8 @@ export const errors: Group = {
     },
     {
       id: 'errors.unknown-campaign',
-      text: 'How is a campaign that does not exist refused?',
-      assumed: 'HTTP 400 or 403 with the standard envelope',
+      text: 'error for an unknown campaign',
+      assumed: 'HTTP 400 or 403, standard',
       needs: ['account', 'platform'],
       async ask(check) {
         unknownCampaign.set(check, await check.send('getUserProgress', {}, { pid: `none-${randomUUID()}` }))
@@ -59,8 +59,8 @@ export const errors: Group = {
     },
     {
       id: 'errors.headers',
-      text: 'Do answers have headers that name a request or a limit?',
-      assumed: 'no: the interface shows none',
+      text: 'headers that name a request or a limit',
+      assumed: 'none',
       judge({ firstReply }) {
         if (firstReply === undefined) return noData(undefined)
         const paths = HEADERS.filter((name) => firstReply.header(name) !== null)

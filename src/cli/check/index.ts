@@ -7,7 +7,7 @@ import { ask } from '../award/question.ts'
 import { examples } from '../commands.ts'
 import { connect } from '../connection.ts'
 import type { Context } from '../context.ts'
-import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, readOnlyFailure } from '../environment.ts'
+import { accessTokenOf, addressOf, allowedCampaignsOf, baseUrlOf, isReadOnly, readOnlyFailure } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, usageFailure } from '../failure.ts'
 import { fileFailure } from '../files.ts'
 import { text } from '../flags.ts'
@@ -134,9 +134,6 @@ async function transportTo(env: NodeJS.ProcessEnv) {
   const agent = await proxyAgentFor(baseUrlOf(env))
   return nodeTransport(agent && { agent })
 }
-
-/** Returns the address of the service, for profiles: without a slash at the end. */
-export const addressOf = (env: NodeJS.ProcessEnv): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
 
 async function checkFolder(file: string): Promise<void> {
   await access(dirname(resolve(file)), constants.W_OK).catch((error: unknown) => {

@@ -62,7 +62,7 @@ function namesOf(operation: ReadOperation, needs: readonly (keyof CheckArguments
   const findings = new WeakMap<Check, Finding>()
   return {
     id: `names.${operation}`,
-    text: `Which query names does ${operation} take?`,
+    text: `query names of ${operation}`,
     assumed: argumentsOf(operation).join(', '),
     needs,
     async ask(check) {

@@ -27,7 +27,9 @@ export interface Finding {
 export interface Question {
   /** A stable name, for profiles. */
   readonly id: string
+  /** What it is about, for the table. */
   readonly text: string
+  /** What the package assumes; empty where it assumes nothing. */
   readonly assumed: string
   /** The flags without which it is not asked. */
   readonly needs?: readonly (keyof CheckArguments)[]

@@ -30,8 +30,8 @@ const needsOf = (operation: ReadOperation) => argumentsOf(operation).filter((nam
 
 const shapeOf = (operation: ReadOperation): Question => ({
   id: `shapes.${operation}`,
-  text: `Does ${operation} give the data of the interface?`,
-  assumed: 'every field, with its type',
+  text: `data of ${operation}`,
+  assumed: 'fits the interface',
   needs: needsOf(operation),
   async ask(check) {
     await check.read(operation)
@@ -48,14 +48,14 @@ const shapeOf = (operation: ReadOperation): Question => ({
       pathOf(path.map((part) => (typeof part === 'number' ? '[]' : String(part)))),
     )
     const paths = [...new Set(found)].slice(0, MAX_PATHS)
-    return differs(paths.join(', '), advice, { paths })
+    return differs(`wrong: ${paths.join(', ')}`, advice, { paths })
   },
 })
 
 const fieldsOf = (operation: ReadOperation): Question => ({
   id: `shapes.${operation}.unlisted`,
-  text: `Does ${operation} give fields that the interface does not list?`,
-  assumed: 'no',
+  text: `other fields of ${operation}`,
+  assumed: 'none',
   needs: needsOf(operation),
   judge(check) {
     const data = dataOf(check.outcome(operation))
@@ -97,8 +97,8 @@ const LISTS = ['actions', 'quests', 'challenges'] as const
 
 const statuses: Question = {
   id: 'shapes.statuses',
-  text: 'Does progress only use the statuses none and completed?',
-  assumed: 'yes',
+  text: 'statuses in progress',
+  assumed: 'none and completed',
   needs: needsOf('getUserProgress'),
   judge(check) {
     const data = dataOf(check.outcome('getUserProgress'))

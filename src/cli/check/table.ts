@@ -19,16 +19,17 @@ export function printTable(
   for (const { group: title, question, finding } of answered) {
     if (title !== group) line(bold(title))
     group = title
+    const { result, note = '', advice } = finding
+    const isAssumed = result === 'as assumed'
+    const parts = isAssumed ? [question.assumed, note].filter((part) => part !== '').join(', ') : note
+    const assumed = result === 'differs' ? ` (assumed: ${question.assumed})` : ''
     const isChanged = changes.includes(question.id)
-    const note = finding.note === undefined ? '' : `  ${finding.note}`
-    line('  ', coloured(finding.result), '  ', question.text, dim(note), isChanged ? yellow('  changed') : '')
-    if (finding.result !== 'differs') continue
-    line(' '.repeat(WIDTH + 4), dim('assumed: '), question.assumed)
-    if (finding.advice) line(' '.repeat(WIDTH + 4), dim('↳ '), finding.advice)
+    line('  ', coloured(result), '  ', question.text, ': ', parts, dim(assumed), isChanged ? yellow('  changed') : '')
+    if (advice) line(' '.repeat(WIDTH + 4), dim('↳ '), advice)
   }
   const count = (result: Result): number => answered.filter(({ finding }) => finding.result === result).length
   line(
-    `${count('as assumed')} as assumed, ${count('differs')} differ, ${count("can't tell")} can't tell, `,
+    `${count('as assumed')} as assumed, ${count('differs')} differs, ${count("can't tell")} can't tell, `,
     `${count('not asked')} not asked`,
   )
   if (changes.length > 0) line(yellow('changed since the profile: '), changes.join(', '))

@@ -11,8 +11,8 @@ export const timing: Group = {
   questions: [
     {
       id: 'timing.reads',
-      text: 'How long does a read take?',
-      assumed: 'nothing',
+      text: 'time of a read',
+      assumed: '',
       async ask(check) {
         const operation = check.workingRead()
         if (operation === undefined) return
@@ -32,8 +32,8 @@ export const timing: Group = {
     },
     {
       id: 'timing.clock',
-      text: 'How far apart are the clocks?',
-      assumed: 'nothing',
+      text: 'difference of the clocks',
+      assumed: '',
       judge({ firstReply, firstReplyAt }) {
         const date = Date.parse(firstReply?.header('date') ?? '')
         if (Number.isNaN(date)) return cannotTell('the answers have no usable Date header')

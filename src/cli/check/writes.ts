@@ -109,8 +109,8 @@ const NEEDS = ['allowWrites', 'address'] as const
 
 const usedId: Question = {
   id: 'writes.used-id',
-  text: 'How is a reward id refused that was used before?',
-  assumed: 'HTTP 400 with the standard envelope',
+  text: 'error for a used reward id',
+  assumed: 'HTTP 400, standard',
   needs: NEEDS,
   async ask(check) {
     const award = awardOf(check.args)
@@ -144,7 +144,7 @@ const usedId: Question = {
     const form = body.kind === 'data' ? 'data' : body.form
     if (!isAccepted(first) && !seen?.listed)
       return cannotTell(`HTTP ${status}, but nothing shows that the id was used`, detail)
-    if (status === 400 && form === 'standard') return { ...asAssumed('HTTP 400'), detail }
+    if (status === 400 && form === 'standard') return { ...asAssumed(), detail }
     return differs(
       `HTTP ${status}, ${form}`,
       'pass isUsedId to rewardWallets, so that it recognises this error',
@@ -155,7 +155,7 @@ const usedId: Question = {
 
 const platformOfWallets: Question = {
   id: 'writes.wallet-platform',
-  text: 'Under which platform does the progress of a wallet show an award?',
+  text: "platform of a wallet's progress",
   assumed: 'ethereum',
   needs: NEEDS,
   judge(check) {
@@ -170,8 +170,8 @@ const platformOfWallets: Question = {
 
 const listOfRewards: Question = {
   id: 'writes.lists-rewards',
-  text: 'Do the rewards in progress list an award by its id, with its amount?',
-  assumed: 'yes',
+  text: 'rewards in progress',
+  assumed: 'list an award by its id, with its amount',
   needs: NEEDS,
   judge(check) {
     const { first, seen } = written.get(check) ?? {}

@@ -17,9 +17,9 @@ test('0: nothing differs; the table, the saved profile and a comparison with it'
   const args = ['check', '--pid', 'demo', '--code', 'WELCOME-2026']
   const first = await run([...args, '--save', file], { env })
   expect([first.code, first.stderr]).toEqual([0, `asking, with at most 60 requests\nwrote ${file}\n`])
-  expect(first.stdout).toMatch(/^access\n {2}as assumed {2}Does the service refuse a wrong token\?\n/)
-  expect(first.stdout).toMatch(/\n {2}not asked {3}Does getUserProgress .* {2}needs --account, --platform\n/)
-  expect(first.stdout).toMatch(/\n\d+ as assumed, 0 differ, 0 can't tell, \d+ not asked\n$/)
+  expect(first.stdout).toMatch(/^access\n {2}as assumed {2}wrong token: HTTP 401\n/)
+  expect(first.stdout).toMatch(/\n {2}not asked {3}data of getUserProgress: needs --account, --platform\n/)
+  expect(first.stdout).toMatch(/\n\d+ as assumed, 0 differs, 0 can't tell, \d+ not asked\n$/)
   expect(readdirSync(folder)).toEqual(['profile.json'])
   const saved = readFileSync(file, 'utf8')
 
@@ -44,6 +44,7 @@ test('1: something differs; the table says what to do, and shows no terminal con
   }, service)
   const { code, stdout, stderr } = await run(['check', '--pid', 'demo'], { env })
   expect(code).toBe(1)
+  expect(stdout).toContain('  differs     query names of getCampaignInfo: campaign (assumed: pid)\n')
   expect(stdout).toContain("↳ give queryNames: { getCampaignInfo: { pid: 'campaign' } }")
   for (const control of ['\u001b', '\u009b', '__proto__']) expect(stdout + stderr).not.toContain(control)
 })

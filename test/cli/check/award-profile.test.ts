@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CampaignClient } from 'campaign-client'
+import { expect, test } from 'vitest'
+import { confirmAward, evidenceOf } from '../../../src/cli/award/confirm-award.ts'
+import { run, scratchFolder } from '../command.ts'
+import { listeningService } from '../service.ts'
+import { localService, TOKEN, WALLET } from './deviation.ts'
+
+const award = { address: WALLET, pid: 'demo', id: 'launch-1', xp: 5 }
+
+/** A client of a service that shows progress of wallets under one platform, with rewards of one type. */
+async function awarded(platform: string, type: string): Promise<CampaignClient> {
+  const service = localService()
+  const client = new CampaignClient({
+    baseUrl: 'https://service.example/api/v1',
+    accessToken: TOKEN,
+    async fetch(input, init) {
+      const url = new URL(String(input))
+      const isRead = url.searchParams.has('platform')
+      if (isRead && url.searchParams.get('platform') !== platform) url.searchParams.set('platform', 'nowhere')
+      else if (isRead) url.searchParams.set('platform', 'ethereum')
+      const response = await service.fetch(url, init)
+      if (!isRead || response.status !== 200) return response
+      const text = (await response.text()).replace('"type":"xp"', `"type":"${type}"`)
+      return new Response(text, { status: 200 })
+    },
+  })
+  await client.rewardWallet(award)
+  return client
+}
+
+test('without a profile an award is looked for under the platform ethereum', async () => {
+  expect(await confirmAward(await awarded('ethereum', 'xp'), award, evidenceOf())).toEqual({ xp: 5 })
+  expect(await confirmAward(await awarded('evm', 'xp'), award, evidenceOf())).toBeUndefined()
+  expect(await confirmAward(await awarded('ethereum', 'badge'), award, evidenceOf())).toBe(true)
+})
+
+test('a profile names the platform, and whether rewards have amounts', async () => {
+  const client = await awarded('evm', 'xp')
+  expect(
+    await confirmAward(client, award, evidenceOf({ walletPlatform: 'evm', listsRewards: 'ids_and_amounts' })),
+  ).toEqual({
+    xp: 5,
+  })
+  expect(await confirmAward(client, award, evidenceOf({ walletPlatform: 'evm', listsRewards: 'ids' }))).toBe(true)
+  expect(await confirmAward(client, { ...award, id: 'other' }, evidenceOf({ walletPlatform: 'evm' }))).toBeUndefined()
+})
+
+test('award refuses a profile of another service with 2, and sends nothing', async () => {
+  const { env, service } = await listeningService()
+  const folder = scratchFolder()
+  const file = join(folder, 'profile.json')
+  const target = { address: 'https://other.example/api/v1', issuer: null, subjectSha256: null }
+  const checkedAt = new Date().toISOString()
+  writeFileSync(
+    file,
+    JSON.stringify({ version: 1, checkedAt, target, pid: 'demo', client: {}, award: {}, answers: [] }),
+  )
+  writeFileSync(join(folder, 'party.csv'), `address,xp,id\n${WALLET},5,launch-1\n`)
+  const { code, stderr } = await run(['award', 'party.csv', '--pid', 'demo', '--yes', '--profile', file], {
+    env,
+    cwd: folder,
+  })
+  expect(code).toBe(2)
+  expect(stderr).toContain('is a profile of another address')
+  expect(service.requests).toEqual([])
+})
