@@ -262,7 +262,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('button', { name: 'Switch on' }).click()
     await page.locator('.field').getByText('Enter an HTTP status from 200 to 599.').waitFor()
     await page.getByLabel('HTTP status').fill('503')
-    await page.getByLabel('Number of requests').fill('2')
+    await page.getByLabel('Times').fill('2')
     await page.getByRole('button', { name: 'Switch on' }).click()
     await page.getByText('2 left').waitFor()
     await page.getByRole('link', { name: 'Faults 1 switched on' }).waitFor()

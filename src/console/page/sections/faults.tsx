@@ -108,14 +108,7 @@ function FaultForm() {
       {isDelayed && (
         <TextField name="delayMs" label="Milliseconds" type="number" value={delayMs} onInput={setDelayMs} />
       )}
-      <TextField
-        name="times"
-        label="Number of requests"
-        type="number"
-        value={times}
-        onInput={setTimes}
-        placeholder="always"
-      />
+      <TextField name="times" label="Times" type="number" value={times} onInput={setTimes} placeholder="always" />
       <button type="submit">Switch on</button>
       <p class="hint">{FAULT_KINDS[kind][1]}</p>
     </Form>
