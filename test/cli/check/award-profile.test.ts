@@ -18,8 +18,8 @@ async function awarded(platform: string, type: string): Promise<CampaignClient> 
     async fetch(input, init) {
       const url = new URL(String(input))
       const isRead = url.searchParams.has('platform')
-      if (isRead && url.searchParams.get('platform') !== platform) url.searchParams.set('platform', 'nowhere')
-      else if (isRead) url.searchParams.set('platform', 'ethereum')
+      if (isRead && url.searchParams.get('platform') !== platform) return new Response('{}', { status: 400 })
+      if (isRead) url.searchParams.set('platform', 'ethereum')
       const response = await service.fetch(url, init)
       if (!isRead || response.status !== 200) return response
       const text = (await response.text()).replace('"type":"xp"', `"type":"${type}"`)
