@@ -45,12 +45,15 @@ export const clockTime = (ms: number): string => CLOCK.format(ms)
 export const dayOf = (ms: number): string => DAY.format(ms)
 
 /** A time of day with milliseconds, which very narrow tables leave out; the day is in the tooltip. */
-export const Time = ({ ms }: { ms: number }) => (
-  <time dateTime={new Date(ms).toISOString()} title={`${DAY.format(ms)}, ${PRECISE.format(ms)}`}>
-    {CLOCK.format(ms)}
-    <span class="fraction">{PRECISE.format(ms).slice(-4)}</span>
-  </time>
-)
+export function Time({ ms }: { ms: number }) {
+  const precise = PRECISE.format(ms)
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={`${DAY.format(ms)}, ${precise}`}>
+      {precise.slice(0, -4)}
+      <span class="fraction">{precise.slice(-4)}</span>
+    </time>
+  )
+}
 
 /** A span of time in its two largest units: `5 s`, `1 min`, `1 h 5 min`. */
 export function duration(ms: number): string {

@@ -9,7 +9,7 @@ interface WindowedRowsProps<Row> {
 
 const ROW_HEIGHT = 30
 /** Rows that are rendered above and below the visible ones; the window moves in steps of half of them. */
-const MARGIN = 24
+const MARGIN = 12
 
 /** The body of a long table: only the rows near the visible part of the page are rendered. */
 export function WindowedRows<Row>({ rows, children }: WindowedRowsProps<Row>) {
