@@ -100,6 +100,7 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
       )
     }
     if (interrupts.received) interrupts.dieOf(interrupts.received)
+    return EXIT.notAll
   }
 
   const { profile, changes, exitCode } = conclude(check, answered, target, earlier)

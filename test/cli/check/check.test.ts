@@ -124,6 +124,27 @@ test('an interrupted run leaves the earlier profile as it was', async () => {
   expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['earlier', ['profile.json']])
 })
 
+test('5: interrupted during the award; nothing is saved', async () => {
+  const folder = scratchFolder()
+  let sent = () => {}
+  const isSent = new Promise<void>((resolve) => {
+    sent = resolve
+  })
+  const { env } = await deviatingServer((request) => {
+    if (request.method !== 'POST') return new Response(ERROR, { status: 500 })
+    sent()
+    return new Promise<Response>(() => undefined)
+  })
+  const args = ['check', '--pid', 'demo', '--save', join(folder, 'profile.json'), ...WRITE]
+  const { child, ended } = await start(args, { env })
+  await isSent
+  child.kill('SIGINT')
+  const { code, stderr } = await ended
+  expect(code).toBe(5)
+  expect(stderr).toContain('interrupted during the award')
+  expect(readdirSync(folder)).toEqual([])
+})
+
 describe('a profile', () => {
   const TARGET = targetOf(ADDRESS, TOKEN)
   const PROFILE = {

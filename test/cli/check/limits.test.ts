@@ -103,7 +103,24 @@ test('answers of megabytes are read, and neither shown nor saved', async () => {
   expect(exitCode).toBe(1)
 })
 
-afterEach(() => void vi.useRealTimers())
+test('a service that takes longer than 10 s answers nothing', async () => {
+  const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort())
+  const { exitCode, answered } = await checked({
+    deviation: (request) => {
+      request.signal.throwIfAborted()
+      return new Response('{"success":true,"data":{}}')
+    },
+  })
+  expect(new Set(timeouts.mock.calls.flat())).toEqual(new Set([10_000]))
+  const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignInfo') ?? {}
+  expect(finding).toEqual({ result: "can't tell", note: 'no answer within 10 s' })
+  expect(exitCode).toBe(4)
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 test('at most five requests a second, one after the other', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
