@@ -1,21 +1,21 @@
 /**
- * Whether node:http, or node:https, takes an agent: one that names a protocol must name theirs.
+ * Whether node:http or node:https accepts an agent. They refuse an agent whose `protocol` is not theirs.
  *
- * Asked only where the name is a plain field, as Node's own agents have it. Those of many proxies have a getter, which guesses by
- * the stack whether node:https is the one that asks: here it would be wrong.
+ * Reads `protocol` only where it is a plain field, as in Node's own agents. In many proxy agents it is a getter that looks for
+ * node:https in the call stack, and would give a wrong answer here.
  */
 export function canServe(agent: object, encrypted: boolean): boolean {
   const protocol = fieldOf(agent, 'protocol')
   return !protocol || protocol === (encrypted ? 'https:' : 'http:')
 }
 
-/** What is said of an agent that node:http, or node:https, refuses. */
+/** The error message for an agent of the wrong protocol. */
 export function wrongAgent(encrypted: boolean): string {
   const [has, wants] = encrypted ? ['http', 'https'] : ['https', 'http']
   return `the agent of nodeTransport is an ${has}.Agent, and baseUrl wants an ${wants}.Agent`
 }
 
-/** The value of a field, an inherited one included; undefined where a getter would have to be called for it. */
+/** Returns the value of a field, own or inherited, without calling a getter. */
 function fieldOf(object: object, name: string): unknown {
   for (let owner: object | null = object; owner !== null; owner = Object.getPrototypeOf(owner)) {
     const field = Object.getOwnPropertyDescriptor(owner, name)

@@ -14,17 +14,24 @@ export interface NodeAgent {
 /** Options of `nodeTransport`. All have defaults. */
 export interface NodeTransportOptions {
   /**
-   * An agent of your own: an `https.Agent` with a client certificate or a private CA, or the agent of a proxy. It
-   * decides how connections are made and kept, so `maxSockets` and `keepAliveMs` don't go with it, and closing the
-   * transport leaves it open. A client whose base URL is of the other protocol than the agent is refused with a
-   * `ConfigurationError`. Default: one with keep-alive for each protocol.
+   * Your own agent: an `https.Agent` with a client certificate or a private CA, or a proxy agent. It makes and keeps
+   * the connections, so it cannot be combined with `maxSockets` or `keepAliveMs`, and `close()` leaves it open. If its
+   * protocol is not that of `baseUrl`, creating the client throws `ConfigurationError`.
+   *
+   * @defaultValue one agent with keep-alive for each protocol
    */
   readonly agent?: NodeAgent | undefined
-  /** How many connections may be open to one host at once; further requests wait in line. Default: no limit. */
+  /**
+   * Maximum number of open connections to one host, 1 or more. Further requests wait in a queue.
+   *
+   * @defaultValue no limit
+   */
   readonly maxSockets?: number | undefined
   /**
-   * How long an idle connection is kept, in milliseconds; a server's `Keep-Alive: timeout` shortens it. Default 4 000:
-   * many servers close after 5 s, and a request written at that moment is lost.
+   * How long an idle connection is kept, in milliseconds. A server's `Keep-Alive: timeout` shortens it. Many servers close
+   * idle connections after 5 s, and a request written at that moment is lost.
+   *
+   * @defaultValue 4000
    */
   readonly keepAliveMs?: number | undefined
 }
@@ -32,8 +39,8 @@ export interface NodeTransportOptions {
 /** A transport over node:http and node:https, made by `nodeTransport`. */
 export interface NodeTransport extends Transport {
   /**
-   * Ends the connections and all requests, under way or in line for one, and refuses further ones. A second call does
-   * nothing. Idle connections never keep the process alive, so calling it is a matter of order, not of need.
+   * Closes all connections. Requests that are in flight or in the queue fail with `TransportError`, and so do later ones.
+   * A second call does nothing. Calling it is optional: idle connections do not keep the process alive.
    */
   close(): void
 }

@@ -1,4 +1,4 @@
-/** What `campaign-client/node` comes to in a runtime without node:http. */
+/** Replaces the transport in runtimes without node:http. */
 export const createNodeTransport: never = (() => {
   throw new Error(
     'campaign-client/node needs node:http, which this runtime, or the conditions of its bundler, do not offer. ' +
