@@ -17,7 +17,7 @@ export interface Samples {
   readonly messages: Readonly<Record<'action_completed' | 'quest_completed', unknown>>
 }
 
-/** Has the service in a box answer the request of every operation's example, always alike. */
+/** Has the local service answer the request of every operation's example, always alike. */
 export async function recordSamples(): Promise<Samples> {
   const service = createCampaignService({ seed: 'openapi', deliver: () => new Response(null) })
   const answers = new Map<OperationName, unknown>()

@@ -8,7 +8,7 @@ import { type Member, Project, plain, sectionOf, summaryOf } from '../comments.t
 import { recordSamples, type Samples } from '../samples.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
 
-/** Where the box registers webhooks. The interface shows no path. */
+/** Where the local service registers webhooks. The interface shows no path. */
 const ASSUMED_REGISTRATION_PATH = 'webhook'
 
 const TAGS = {

@@ -2,7 +2,7 @@ import { type ErrorContext, RateLimitError } from '../errors.ts'
 import type { RequestLimits } from '../options.ts'
 import { MAX_TIMER_MS } from '../shared/timers.ts'
 import { Failure } from './failure.ts'
-import { Governor } from './governor.ts'
+import { RateLimiter } from './rate-limiter.ts'
 import { within } from './timeout.ts'
 
 /** The admission of one attempt. */
@@ -22,12 +22,12 @@ interface Waiting {
 
 /** The calls that wait for one token, in order. */
 class Queue {
-  readonly governor: Governor
+  readonly limiter: RateLimiter
   /** By how often the calls were tried. */
   readonly #waiting: Set<Waiting>[] = []
 
-  constructor(governor: Governor) {
-    this.governor = governor
+  constructor(limiter: RateLimiter) {
+    this.limiter = limiter
   }
 
   get isEmpty(): boolean {
@@ -47,7 +47,7 @@ class Queue {
   /** Retries go first. But those that find out whether a pause was long enough are those with the most retries left. */
   take(): Waiting | undefined {
     const [untried = [], ...tried] = this.#waiting
-    const retries = this.governor.isProbing ? tried : tried.reverse()
+    const retries = this.limiter.isProbing ? tried : tried.reverse()
     for (const line of [...retries, untried]) {
       for (const first of line) {
         this.delete(first)
@@ -81,7 +81,7 @@ export class Throttle {
   admitAtOnce(token: unknown): Admission | undefined {
     const queue = this.#queueOf(token)
     const now = performance.now()
-    const isFree = queue.isEmpty && this.#inFlight < this.#maxConcurrency && queue.governor.nextStart <= now
+    const isFree = queue.isEmpty && this.#inFlight < this.#maxConcurrency && queue.limiter.nextStart <= now
     return isFree ? this.#start(queue, now, now) : undefined
   }
 
@@ -94,7 +94,7 @@ export class Throttle {
   async admit(token: unknown, tried: number, ms: number, signal: AbortSignal | undefined): Promise<Admission> {
     const since = performance.now()
     const queue = this.#queueOf(token)
-    const refused = queue.governor.refusal(since)
+    const refused = queue.limiter.refusal(since)
     if (refused !== undefined) throw refusal(refused)
     let admission: Admission | undefined
     let entry: Waiting | undefined
@@ -127,13 +127,13 @@ export class Throttle {
   /** Ends an attempt, however it went. */
   release({ queue, pauses }: Admission): void {
     this.#inFlight--
-    queue.governor.ended(pauses, queue.isEmpty)
+    queue.limiter.ended(pauses, queue.isEmpty)
     this.#admitNext()
   }
 
   /** Records that the service answered an attempt with something other than 429. */
   answered({ queue, pauses }: Admission): void {
-    queue.governor.answered(pauses)
+    queue.limiter.answered(pauses)
   }
 
   /**
@@ -143,34 +143,34 @@ export class Throttle {
    */
   limited({ queue, pauses }: Admission, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     const now = performance.now()
-    queue.governor.limited(pauses, now, retryAfterMs, backoffMs)
-    const refused = queue.governor.refusal(now)
+    queue.limiter.limited(pauses, now, retryAfterMs, backoffMs)
+    const refused = queue.limiter.refusal(now)
     if (refused === undefined) return
     for (let next = queue.take(); next !== undefined; next = queue.take()) next.refuse(refusal(refused))
   }
 
   /** How long the calls of a token still pause, in milliseconds. */
   pauseLeft(token: unknown): number {
-    return this.#queueOf(token).governor.pauseLeft(performance.now())
+    return this.#queueOf(token).limiter.pauseLeft(performance.now())
   }
 
   #start(queue: Queue, since: number, now: number): Admission {
     this.#inFlight++
-    return { queue, pauses: queue.governor.start(now), waitedMs: now - since }
+    return { queue, pauses: queue.limiter.start(now), waitedMs: now - since }
   }
 
   #queueOf(token: unknown): Queue {
     const known = this.#queues.get(token)
     if (known !== undefined) return known
     if (this.#queues.size >= MAX_IDLE_QUEUES) this.#dropIdle(performance.now())
-    const queue = new Queue(new Governor(this.#intervalMs))
+    const queue = new Queue(new RateLimiter(this.#intervalMs))
     this.#queues.set(token, queue)
     return queue
   }
 
   #dropIdle(now: number): void {
     for (const [token, queue] of this.#queues) {
-      if (queue.isEmpty && queue.governor.isIdle(now)) this.#queues.delete(token)
+      if (queue.isEmpty && queue.limiter.isIdle(now)) this.#queues.delete(token)
     }
   }
 
@@ -181,7 +181,7 @@ export class Throttle {
       const token = this.#nextToken()
       if (token === undefined) return
       const queue = this.#queueOf(token)
-      const waitMs = queue.governor.nextStart - performance.now()
+      const waitMs = queue.limiter.nextStart - performance.now()
       if (waitMs > 0) {
         this.#timer = setTimeout(() => this.#admitNext(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
         return
@@ -198,7 +198,7 @@ export class Throttle {
     let earliest = Number.POSITIVE_INFINITY
     const now = performance.now()
     for (const [token, queue] of this.#queues) {
-      const at = Math.max(now, queue.governor.nextStart)
+      const at = Math.max(now, queue.limiter.nextStart)
       if (queue.isEmpty || at >= earliest) continue
       earliest = at
       next = token

@@ -44,7 +44,7 @@ if (task.redis === undefined) {
   await boss.start()
   // Several at once: each asks for one job at a time.
   const options = { pollingIntervalSeconds: 0.5, batchSize: 1 }
-  for (let lane = 0; lane < 6; lane++)
+  for (let count = 0; count < 6; count++)
     await boss.work<AwardRow>(task.queue, options, async ([job]) => job && work(job.data))
 } else {
   const { Worker } = await import('bullmq')

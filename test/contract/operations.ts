@@ -27,7 +27,7 @@ export interface OperationContract {
   readonly retry: 'safe' | 'guarded' | 'unsafe'
   /** The statuses of the standard error envelope, and the errors in string form, that the description shows. */
   readonly errors: { readonly statuses: readonly number[]; readonly strings?: readonly string[] } | 'not shown'
-  /** A request that the campaign `demo` of the service in a box accepts. */
+  /** A request that the campaign `demo` of the local service accepts. */
   readonly request: Readonly<Record<string, unknown>>
   /** That request on the wire, to the letter: the query with its question mark, or the body. */
   readonly sent: string

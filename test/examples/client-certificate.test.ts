@@ -25,7 +25,7 @@ async function listening(server: net.Server): Promise<number> {
 
 /** The local service behind TLS. It accepts only clients with a certificate of the authority. */
 async function service(): Promise<{ port: number; peers: string[] }> {
-  const box = createCampaignService()
+  const local = createCampaignService()
   const peers: string[] = []
   const identity = await authority.issue('localhost')
   const server = https.createServer(
@@ -33,7 +33,10 @@ async function service(): Promise<{ port: number; peers: string[] }> {
     async (request, response) => {
       peers.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN))
       const { method = 'GET', url = '/', headers } = request
-      const answer = await box.fetch(`https://localhost${url}`, { method, headers: headers as Record<string, string> })
+      const answer = await local.fetch(`https://localhost${url}`, {
+        method,
+        headers: headers as Record<string, string>,
+      })
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
     },
   )

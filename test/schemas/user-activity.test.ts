@@ -22,7 +22,7 @@ const kindOf = (payload: object): string => {
 }
 
 describe('the schema of UserActivity', () => {
-  it('reads what the service in a box sends, and keeps unknown fields', async () => {
+  it('reads what the local service sends, and keeps unknown fields', async () => {
     const bodies: string[] = []
     const service = createCampaignService({
       deliver: async (request) => {

@@ -13,7 +13,7 @@ type Maker = (options: object) => unknown
 
 const client: Maker = (options) =>
   new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...options })
-const box: Maker = createCampaignService
+const localService: Maker = createCampaignService
 
 /** Whoever takes an option object, given what it cannot do without. */
 const makers: readonly (readonly [string, Maker])[] = [
@@ -27,7 +27,7 @@ const makers: readonly (readonly [string, Maker])[] = [
   ['the store in Redis', (options) => redisStore(createClient(), options)],
   ['the store in PostgreSQL', (options) => postgresStore(new Pool(), options)],
   ['the transport over node:http', nodeTransport],
-  ['the service in a box', box],
+  ['the local service', localService],
   ['its clock', createManualClock],
   ['a webhook of it', (options) => createCampaignService().registerWebhook({ url: 'https://a.example', ...options })],
   ['a fault of it', (options) => createCampaignService().fail({ kind: 'reset', ...options })],
@@ -82,16 +82,16 @@ describe('queryNames', () => {
       /^queryNames\.getUserProfiles gives two arguments the same name$/,
     ],
     [{ getInviteCode: { code: 'pid' } }, /^queryNames\.getInviteCode gives two arguments the same name$/],
-  ])('%j is refused by the client and by the service in a box alike', (queryNames, message) => {
+  ])('%j is refused by the client and by the local service alike', (queryNames, message) => {
     expect(complaint(client, { queryNames })).toMatch(message)
-    expect(complaint(box, { queryNames })).toBe(complaint(client, { queryNames }))
+    expect(complaint(localService, { queryNames })).toBe(complaint(client, { queryNames }))
   })
 
   it.each([undefined, {}, { getCampaignInfo: undefined }, { getInviteCode: { code: 'pid', pid: 'code' } }])(
     '%j is accepted by both',
     (queryNames) => {
       expect(() => client({ queryNames })).not.toThrow()
-      expect(() => box({ queryNames })).not.toThrow()
+      expect(() => localService({ queryNames })).not.toThrow()
     },
   )
 })
@@ -104,9 +104,9 @@ describe('webhookRegistrationPath', () => {
     ['a\ud800', /^webhookRegistrationPath must be a path below baseUrl /],
     ['wallet/reward', /^webhookRegistrationPath must not be the path of another operation$/],
     ['/user', /^webhookRegistrationPath must not be the path of another operation$/],
-  ])('%j is refused by the client and by the service in a box alike', (webhookRegistrationPath, message) => {
+  ])('%j is refused by the client and by the local service alike', (webhookRegistrationPath, message) => {
     expect(complaint(client, { webhookRegistrationPath })).toMatch(message)
-    expect(complaint(box, { webhookRegistrationPath })).toBe(complaint(client, { webhookRegistrationPath }))
+    expect(complaint(localService, { webhookRegistrationPath })).toBe(complaint(client, { webhookRegistrationPath }))
   })
 
   it.each(['webhooks', '/webhooks', 'org/webhooks/', 'campaign/info'])(

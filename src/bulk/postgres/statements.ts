@@ -9,7 +9,7 @@ export const VERSION = 1
 /** The table of the runs stands beside that of the awards. */
 const runsOf = (table: string): string => `${table}_runs`
 
-/** A name that leaves room for that of the runs' table: PostgreSQL would cut a longer one off, to the same name. */
+/** A table name short enough for the `_runs` suffix. PostgreSQL would truncate both names to the same one. */
 export const isAwardTable: OptionRule = (value) =>
   isTable(value) ?? (isTable(runsOf(String(value))) === undefined ? undefined : TOO_LONG)
 

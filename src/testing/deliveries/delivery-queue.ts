@@ -113,7 +113,7 @@ export class DeliveryQueue {
     return delivery && describe(delivery)
   }
 
-  /** How many deliveries have been discarded for lack of room since the last `clear`. */
+  /** How many deliveries have been discarded because the limit was reached, since the last `clear`. */
   get discarded(): number {
     return this.#discarded
   }

@@ -55,7 +55,7 @@ export class RequestLog {
   #count = 0
   #discarded = 0
 
-  /** How many requests have been discarded for lack of room since the last `clear`. */
+  /** How many requests have been discarded because the limit was reached, since the last `clear`. */
   get discarded(): number {
     return this.#discarded
   }

@@ -1,7 +1,7 @@
+import { type ClaimedDelivery, completeDelivery, releaseDelivery } from './claim.ts'
 import { DiscardEvent, type LeaseError } from './handler-errors.ts'
 import { Lease, type RunLimit } from './lease.ts'
 import type { Message } from './read-message.ts'
-import { type ClaimedDelivery, completeDelivery, releaseDelivery } from './store-calls.ts'
 import { monotonicNow } from './timers.ts'
 import type { WebhookHandledOutcome, WebhookHandler } from './webhook-receiver-options.ts'
 

@@ -1,5 +1,5 @@
+import { type ClaimedDelivery, extendLease, noAnswer } from './claim.ts'
 import { LeaseError } from './handler-errors.ts'
-import { type ClaimedDelivery, extendLease, noAnswer } from './store-calls.ts'
 import { monotonicNow, startTimer } from './timers.ts'
 
 /** How long a handler may run. */

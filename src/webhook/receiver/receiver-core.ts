@@ -1,10 +1,10 @@
+import { type ClaimedDelivery, claimDelivery, deliveryKey, releaseDelivery } from './claim.ts'
 import { Deadline, LATE } from './deadline.ts'
 import { Delivery, type DeliveryOutcome } from './delivery.ts'
 import { LeaseError } from './handler-errors.ts'
 import { type InboundRequest, type Message, readMessage } from './read-message.ts'
 import { type EventName, ReceiverReports } from './receiver-reports.ts'
 import type { ReceiverSettings } from './receiver-settings.ts'
-import { type ClaimedDelivery, claimDelivery, deliveryKey, releaseDelivery } from './store-calls.ts'
 import { monotonicNow, settles } from './timers.ts'
 import { ACCEPTED_ANSWERS, type WebhookAnswer, type WebhookRejectionReason } from './webhook-answer.ts'
 

@@ -33,15 +33,15 @@ test('meets the faults that were ordered', async () => {
 
 test('delivers a message that verifies, and a forged one does not', async () => {
   const delivered = []
-  const box = createCampaignService({
+  const signingService = createCampaignService({
     deliver: async (request) => {
       delivered.push({ body: await request.text(), signature: request.headers.get('x-service-signature') })
       return new Response(null, { status: 200 })
     },
   })
-  box.registerWebhook({ url: 'https://partner.example/hook', secret: 'secret' })
-  box.emit({ kind: 'action_completed', account: 'ada', platform: 'discord', pid: 'demo', aid: 'follow' })
-  await box.settle()
+  signingService.registerWebhook({ url: 'https://partner.example/hook', secret: 'secret' })
+  signingService.emit({ kind: 'action_completed', account: 'ada', platform: 'discord', pid: 'demo', aid: 'follow' })
+  await signingService.settle()
   const [{ body, signature }] = delivered
   expect(webhook.verifyWebhook('secret', body, signature)).toBe(true)
   expect(webhook.verifyWebhook('secret', `${body} `, signature)).toBe(false)

@@ -15,7 +15,7 @@ import {
 import { operations } from '../../contract/operations.ts'
 import { equal, instance, matches, rejection, same, thrown } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
-import { ADA, boxed, WALLET } from './boxed-client.ts'
+import { ADA, createLocalClient, WALLET } from './local-client.ts'
 import { TOKEN } from './secrets.ts'
 
 const AWARD = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
@@ -44,9 +44,9 @@ export const calls: readonly Behaviour[] = [
   ),
   ...operations.map(
     ({ name, run }): Behaviour => ({
-      name: `${name}: the service in a box accepts the request of the contract`,
+      name: `${name}: the local service accepts the request of the contract`,
       async run() {
-        const { client, service } = boxed({ webhookRegistrationPath: 'webhook' })
+        const { client, service } = createLocalClient({ webhookRegistrationPath: 'webhook' })
         await run(client)
         matches(service.requests, [{ operation: name, status: 200 }])
       },
@@ -55,7 +55,7 @@ export const calls: readonly Behaviour[] = [
   {
     name: 'reads every resource',
     async run() {
-      const { client } = boxed()
+      const { client } = createLocalClient()
       matches(await client.getUserProgress(ADA), {
         name: 'Ada',
         total: 1215,
@@ -74,7 +74,7 @@ export const calls: readonly Behaviour[] = [
   {
     name: 'writes, and reads what it wrote',
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       equal(await client.rewardWallet(AWARD), undefined)
       await client.updateUser({ account: 'linus', platform: 'discord', pid: 'demo', name: 'Линус 🐧', team: 'kernel' })
       await client.setReferrer({ referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' })
@@ -98,7 +98,7 @@ export const calls: readonly Behaviour[] = [
     ([status, type, code]): Behaviour => ({
       name: `throws ${type.brand} for ${status}`,
       async run() {
-        const { client, service } = boxed({ maxRetries: 0 })
+        const { client, service } = createLocalClient({ maxRetries: 0 })
         service.fail({ kind: 'status', status, times: 2 })
         const read = instance<ApiError>(await rejection(client.getUserProgress(ADA)), type)
         matches(read, { name: type.brand, code, status, serviceCode: status, operation: 'getUserProgress' })
@@ -118,7 +118,7 @@ export const calls: readonly Behaviour[] = [
     async run() {
       const part = (value: object) => btoa(JSON.stringify(value)).replace(/=+$/, '')
       const expired = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ exp: 1_700_000_000 })}.c2lnbmF0dXJl`
-      const { client } = boxed({ accessToken: expired })
+      const { client } = createLocalClient({ accessToken: expired })
       const error = instance(await rejection(client.getUserProgress(ADA)), UnauthorizedError)
       equal(error.message.includes('expired at 2023-11-14T22:13:20'), true, error.message)
     },
@@ -127,7 +127,7 @@ export const calls: readonly Behaviour[] = [
     name: 'retries after 503, obeys Retry-After and tells the hooks',
     async run() {
       const seen: string[] = []
-      const { client, service } = boxed({
+      const { client, service } = createLocalClient({
         hooks: {
           onRequest: ({ attempt }) => seen.push(`request ${attempt}`),
           onResponse: ({ status }) => seen.push(`response ${status}`),
@@ -151,7 +151,7 @@ export const calls: readonly Behaviour[] = [
   {
     name: 'retries no write that would count twice',
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       service.fail({ on: 'recordActionValue', kind: 'status', status: 503, headers: { 'retry-after': '0' }, times: 3 })
       const call = client.recordActionValue({ ...ADA, cid: 'welcome', aid: 'feedback', value: 5 })
       matches(instance(await rejection(call), ServiceError), { status: 503, outcome: 'unknown' })
@@ -161,7 +161,7 @@ export const calls: readonly Behaviour[] = [
   {
     name: 'knows that a lost answer leaves the outcome of a write open',
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
       const error = await rejection(client.rewardWallet(AWARD))
       matches(instance(error, BadRequestError), { outcome: 'unknown' })
@@ -171,7 +171,7 @@ export const calls: readonly Behaviour[] = [
   {
     name: 'throws ReferralRejectedError with its reason',
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       const itself = { referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }
       const own = instance(await rejection(client.setReferrer(itself)), ReferralRejectedError)
       matches(own, { reason: 'self_referral_not_allowed', code: 'referral_rejected', outcome: 'not_applied' })
@@ -183,7 +183,7 @@ export const calls: readonly Behaviour[] = [
   {
     name: 'throws UnexpectedResponseError for what the interface does not describe',
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       service.fail({ kind: 'garbage' })
       matches(instance(await rejection(client.getUserProgress(ADA)), UnexpectedResponseError), { status: 200 })
       service.fail({ kind: 'misshapen' })
@@ -199,7 +199,7 @@ export const calls: readonly Behaviour[] = [
     name: 'hands over data of another shape when asked to report it',
     async run() {
       const reported: unknown[] = []
-      const { client, service } = boxed({
+      const { client, service } = createLocalClient({
         responseValidation: 'report',
         hooks: { onInvalidResponse: ({ issues }) => reported.push(issues) },
       })
@@ -211,7 +211,7 @@ export const calls: readonly Behaviour[] = [
   {
     name: 'refuses wrong arguments and options before anything is sent',
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       const wrong = { address: '0x12', pid: '', id: 'a', xp: Number.NaN }
       const error = instance(await rejection(client.rewardWallet(wrong)), InvalidRequestError)
       matches(error.issues, [{ path: ['address'] }, { path: ['pid'] }, { path: ['xp'] }])

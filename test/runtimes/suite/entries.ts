@@ -3,7 +3,7 @@ import * as schemas from 'campaign-client/schemas'
 import * as webhook from 'campaign-client/webhook'
 import { equal, instance, matches, rejection, thrown } from './assertions.ts'
 import { type Behaviour, need } from './behaviour.ts'
-import { ADA, boxed } from './boxed-client.ts'
+import { ADA, createLocalClient } from './local-client.ts'
 import { SECRET } from './secrets.ts'
 
 /** The entry points of the package, and that they are one. */
@@ -26,7 +26,7 @@ export const entries: readonly Behaviour[] = [
     async run(environment) {
       const copy = need(environment, 'commonJs')
       equal(copy.root.CampaignError === root.CampaignError, false, 'one class')
-      const { service } = boxed()
+      const { service } = createLocalClient()
       service.fail({ kind: 'status', status: 403 })
       const client = new copy.root.CampaignClient({
         baseUrl: 'https://campaign.example/api/v1',
@@ -50,7 +50,7 @@ export const entries: readonly Behaviour[] = [
   {
     name: 'the schemas read, convert, keep what they do not know, and say where it does not fit',
     async run() {
-      const { client } = boxed()
+      const { client } = createLocalClient()
       const progress = await client.getUserProgress(ADA)
       matches(schemas.userProgress.parse({ ...progress, field_of_2031: 'kept' }), {
         total: 1215,

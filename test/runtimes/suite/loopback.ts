@@ -8,7 +8,7 @@ import {
 } from 'campaign-client'
 import { equal, instance, matches, rejection } from './assertions.ts'
 import type { Behaviour, Environment } from './behaviour.ts'
-import { ADA, WALLET } from './boxed-client.ts'
+import { ADA, WALLET } from './local-client.ts'
 import { TOKEN } from './secrets.ts'
 
 /** What the runtime's own `fetch` does on a real connection. Each operation has its fault in loopback-service.ts. */

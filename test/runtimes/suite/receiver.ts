@@ -8,7 +8,7 @@ import {
 } from 'campaign-client/webhook'
 import { equal, matches } from './assertions.ts'
 import { type Behaviour, need, type Served } from './behaviour.ts'
-import { ADA, boxed } from './boxed-client.ts'
+import { ADA, createLocalClient } from './local-client.ts'
 import { activity, signatureOf } from './messages.ts'
 import { SECRET } from './secrets.ts'
 
@@ -126,7 +126,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'receives what the service in a box delivers, at the fourth retry too',
+    name: 'receives what the local service delivers, at the fourth retry too',
     async run() {
       const clock = createManualClock()
       let down = 4
@@ -135,7 +135,7 @@ export const receivers: readonly Behaviour[] = [
           if (down-- > 0) throw new Error('down')
         },
       })
-      const { client, service } = boxed({}, { clock, deliver: (request) => receiver.fetch(request) })
+      const { client, service } = createLocalClient({}, { clock, deliver: (request) => receiver.fetch(request) })
       service.registerWebhook({ url: 'https://partner.example/hook', secret: SECRET })
       await client.recordActionValue({ ...ADA, cid: 'welcome', aid: 'feedback', value: 5 })
       await clock.advance(395_000)

@@ -1,7 +1,7 @@
 import { AccessTokenError, CampaignError, UnauthorizedError } from 'campaign-client'
 import { equal, instance, matches, rejection } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
-import { ADA, boxed } from './boxed-client.ts'
+import { ADA, createLocalClient } from './local-client.ts'
 import { SECRET, TOKEN } from './secrets.ts'
 
 /** Where the token comes from, and where it must not show. */
@@ -14,7 +14,7 @@ export const tokens: readonly Behaviour[] = [
         asked++
         return ` ${TOKEN}\n`
       }
-      const { client } = boxed({ accessToken: source })
+      const { client } = createLocalClient({ accessToken: source })
       await Promise.all([client.getUserProgress(ADA), client.getUserProfiles(ADA), client.getCampaignInfo(ADA)])
       equal(asked, 1, 'times asked')
     },
@@ -23,13 +23,13 @@ export const tokens: readonly Behaviour[] = [
     name: 'renews a refused token once',
     async run() {
       const answers = ['stale', TOKEN]
-      const { client, service } = boxed({ accessToken: () => answers.shift() ?? 'too often' })
+      const { client, service } = createLocalClient({ accessToken: () => answers.shift() ?? 'too often' })
       matches(await client.getUserProgress(ADA), { total: 1215 })
       matches(
         service.requests.map(({ status }) => status),
         [401, 200],
       )
-      const hopeless = boxed({ accessToken: () => 'stale' })
+      const hopeless = createLocalClient({ accessToken: () => 'stale' })
       instance(await rejection(hopeless.client.getUserProgress(ADA)), UnauthorizedError)
       equal(hopeless.service.requests.length, 2, 'requests')
     },
@@ -37,10 +37,10 @@ export const tokens: readonly Behaviour[] = [
   {
     name: 'throws AccessTokenError when the source fails or gives nothing usable',
     async run() {
-      const failing = boxed({ accessToken: () => Promise.reject(new Error('the vault is sealed')) })
+      const failing = createLocalClient({ accessToken: () => Promise.reject(new Error('the vault is sealed')) })
       const error = instance(await rejection(failing.client.getUserProgress(ADA)), AccessTokenError)
       matches(error, { code: 'access_token', cause: { message: 'the vault is sealed' } })
-      const empty = boxed({ accessToken: () => '' })
+      const empty = createLocalClient({ accessToken: () => '' })
       instance(await rejection(empty.client.getUserProgress(ADA)), AccessTokenError)
       equal(failing.service.requests.length + empty.service.requests.length, 0, 'requests')
     },
@@ -50,7 +50,7 @@ export const tokens: readonly Behaviour[] = [
     async run() {
       const told: unknown[] = []
       const tell = (event: unknown) => told.push(event)
-      const { client, service } = boxed({
+      const { client, service } = createLocalClient({
         maxRetries: 1,
         hooks: { onRequest: tell, onResponse: tell, onRetry: tell },
       })
@@ -60,7 +60,7 @@ export const tokens: readonly Behaviour[] = [
       for (let call = 0; call < 2; call++) {
         told.push(instance(await rejection(client.getUserProgress(ADA)), CampaignError))
       }
-      const leaky = boxed({
+      const leaky = createLocalClient({
         fetch: (_url, init) => Promise.reject(Object.assign(new Error(`cannot send ${TOKEN}`), { init })),
         maxRetries: 0,
       })

@@ -1,14 +1,14 @@
 import { TimeoutError } from 'campaign-client'
 import { equal, instance, matches, rejection } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
-import { ADA, boxed } from './boxed-client.ts'
+import { ADA, createLocalClient } from './local-client.ts'
 
 /** How calls end before there is an answer. */
 export const waiting: readonly Behaviour[] = [
   {
     name: 'ends an attempt that takes too long',
     async run() {
-      const { client, service } = boxed({ timeoutMs: 30, maxRetries: 0 })
+      const { client, service } = createLocalClient({ timeoutMs: 30, maxRetries: 0 })
       service.fail({ kind: 'hang' })
       matches(instance(await rejection(client.getUserProgress(ADA)), TimeoutError), { scope: 'attempt', timeoutMs: 30 })
     },
@@ -16,7 +16,7 @@ export const waiting: readonly Behaviour[] = [
   {
     name: 'counts the body as part of the attempt',
     async run() {
-      const { client, service } = boxed({ timeoutMs: 30, maxRetries: 0 })
+      const { client, service } = createLocalClient({ timeoutMs: 30, maxRetries: 0 })
       service.fail({ kind: 'stall' })
       matches(instance(await rejection(client.getUserProgress(ADA)), TimeoutError), { scope: 'attempt' })
     },
@@ -24,7 +24,7 @@ export const waiting: readonly Behaviour[] = [
   {
     name: 'retries after an attempt that took too long',
     async run() {
-      const { client, service } = boxed({ timeoutMs: 200 })
+      const { client, service } = createLocalClient({ timeoutMs: 200 })
       service.fail({ kind: 'hang' })
       matches(await client.getUserProgress(ADA), { total: 1215 })
       equal(service.requests.length, 2, 'requests')
@@ -33,7 +33,7 @@ export const waiting: readonly Behaviour[] = [
   {
     name: 'ends a call as a whole that takes too long',
     async run() {
-      const { client, service } = boxed({ totalTimeoutMs: 30 })
+      const { client, service } = createLocalClient({ totalTimeoutMs: 30 })
       service.fail({ kind: 'hang' })
       matches(instance(await rejection(client.getUserProgress(ADA)), TimeoutError), { scope: 'total', timeoutMs: 30 })
     },
@@ -41,7 +41,7 @@ export const waiting: readonly Behaviour[] = [
   {
     name: "rejects with the caller's own reason: aborted before",
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       const reason = { why: 'the user left' }
       equal(await rejection(client.getUserProgress(ADA, { signal: AbortSignal.abort(reason) })), reason, 'reason')
       equal(service.requests.length, 0, 'requests')
@@ -52,7 +52,9 @@ export const waiting: readonly Behaviour[] = [
     async run() {
       const controller = new AbortController()
       const reason = { why: 'the user left' }
-      const { client, service } = boxed({ hooks: { onRequest: () => setTimeout(() => controller.abort(reason), 5) } })
+      const { client, service } = createLocalClient({
+        hooks: { onRequest: () => setTimeout(() => controller.abort(reason), 5) },
+      })
       service.fail({ kind: 'hang' })
       equal(await rejection(client.getUserProgress(ADA, { signal: controller.signal })), reason, 'reason')
     },
@@ -62,7 +64,9 @@ export const waiting: readonly Behaviour[] = [
     async run() {
       const controller = new AbortController()
       const reason = 'not even an object'
-      const { client, service } = boxed({ hooks: { onRetry: () => setTimeout(() => controller.abort(reason), 5) } })
+      const { client, service } = createLocalClient({
+        hooks: { onRetry: () => setTimeout(() => controller.abort(reason), 5) },
+      })
       service.fail({ kind: 'status', status: 503, headers: { 'retry-after': '20' } })
       equal(await rejection(client.getUserProgress(ADA, { signal: controller.signal })), reason, 'reason')
       equal(service.requests.length, 1, 'requests')
@@ -71,7 +75,7 @@ export const waiting: readonly Behaviour[] = [
   {
     name: "rejects with the reason of the platform's own AbortSignal.timeout",
     async run() {
-      const { client, service } = boxed()
+      const { client, service } = createLocalClient()
       service.fail({ kind: 'hang' })
       const signal = AbortSignal.timeout(20)
       equal(await rejection(client.getUserProgress(ADA, { signal })), signal.reason, 'reason')

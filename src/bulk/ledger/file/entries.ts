@@ -1,7 +1,7 @@
 import { type AwardRow, isSameAward } from '../../award/row.ts'
 import { type AwardFailure, type FinalVerdict, isVerdict } from '../../award/verdict.ts'
-import { DamagedLedger, type LedgerEnd, readGroups } from './groups.ts'
 import type { EntryLine, IntentLine } from './lines.ts'
+import { DamagedLedger, type LedgerEnd, readGroups } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
 /** What a ledger has for an id: some 300 bytes with it. */

@@ -1,5 +1,5 @@
-import type { LedgerEnd } from './groups.ts'
 import { groupOf } from './lines.ts'
+import type { LedgerEnd } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
 /**

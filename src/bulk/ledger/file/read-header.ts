@@ -1,7 +1,7 @@
 import { isRecord } from '../../../shared/types.ts'
 import type { LedgerHeader } from '../header.ts'
-import { DamagedLedger, readRange } from './groups.ts'
 import { LEDGER, LEDGER_START, VERSION } from './lines.ts'
+import { DamagedLedger, readRange } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
 /** The file at the path is not a ledger that this version can use. */

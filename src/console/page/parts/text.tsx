@@ -10,7 +10,7 @@ export const Text = ({ children: text }: { children: string }) => <bdi>{toVisibl
 export const cut = (text: string, max: number): string =>
   text.length > max ? `${text.slice(0, max)}… (${size(text.length)})` : text
 
-/** Text in one line that ends with an ellipsis where there is no room, and has its whole in a tooltip. */
+/** Text in one line that ends with an ellipsis when it does not fit; a tooltip shows all of it. */
 export const OneLine = ({ children: text, class: more = '' }: { children: string; class?: string }) => (
   <span class={`one-line ${more}`} title={cut(toVisible(text), MAX_SHOWN)}>
     <Text>{text}</Text>

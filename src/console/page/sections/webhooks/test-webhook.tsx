@@ -12,15 +12,15 @@ import { parameter, setParameter } from '../../route.ts'
 export function TestWebhook() {
   const [account, setAccount] = useState('')
   const [result, setResult] = useState<TestResult>()
-  const box = useRef<HTMLDivElement>(null)
+  const panel = useRef<HTMLDivElement>(null)
   const title = useId()
   // The Test button of an endpoint names it in the address.
   const asked = parameter('test')
   const known = webhooks.value.some(({ hook_id }) => hook_id === asked)
   useEffect(() => {
     if (asked === '') return
-    box.current?.scrollIntoView({ block: 'nearest' })
-    box.current?.querySelector('input')?.focus()
+    panel.current?.scrollIntoView({ block: 'nearest' })
+    panel.current?.querySelector('input')?.focus()
   }, [asked])
   const test = async () => {
     setResult(undefined)
@@ -28,7 +28,7 @@ export function TestWebhook() {
     await refresh()
   }
   return (
-    <div ref={box}>
+    <div ref={panel}>
       <Form class="panel form" labelledBy={title} onSubmit={test}>
         <header class="panel-head">
           <h3 id={title}>Test webhook</h3>

@@ -3,7 +3,7 @@ import { type CampaignService, type CampaignServiceOptions, createCampaignServic
 import { TOKEN } from './secrets.ts'
 
 /** A client whose service is in this process, so that no network is needed. */
-export function boxed(
+export function createLocalClient(
   options: Partial<CampaignClientOptions> = {},
   serviceOptions: CampaignServiceOptions = {},
 ): { client: CampaignClient; service: CampaignService } {

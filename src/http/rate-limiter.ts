@@ -11,7 +11,7 @@ export const MAX_PAUSE_MS = 30_000
  * Says when the next attempt of one access token may be sent. After a 429 there is a pause; then at most 1, 2, 4, …
  * attempts are in flight, as answers come in (the slow start of TCP). All times are those of `performance.now()`.
  */
-export class Governor {
+export class RateLimiter {
   readonly #intervalMs: number
   #nextStart = Number.NEGATIVE_INFINITY
   #pausedUntil = Number.NEGATIVE_INFINITY
@@ -37,7 +37,7 @@ export class Governor {
     this.#intervalMs = intervalMs
   }
 
-  /** Whether nothing would be lost if this governor were replaced by a new one. */
+  /** Whether nothing would be lost if this limiter were replaced by a new one. */
   isIdle(now: number): boolean {
     return this.#inFlight + this.#older === 0 && now >= this.#nextStart && now >= this.#pausedUntil
   }
