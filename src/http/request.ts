@@ -1,3 +1,4 @@
+import type { $ZodObject } from 'zod/v4/core'
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, InvalidRequestError, type Issue } from '../errors.ts'
 import type { CallOptions, WriteGuard } from '../options.ts'
@@ -6,6 +7,7 @@ import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
 import { type CallSettings, callSettings } from '../settings/call-settings.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { warnOfShortSecret } from '../settings/secrets.ts'
+import { isRecord } from '../shared/types.ts'
 import { spellingsOf } from './redact.ts'
 
 /** A checked call: its whole request but the token. */
@@ -35,7 +37,7 @@ export function prepare(
   client: ClientSettings,
 ): PreparedCall {
   const issues: Issue[] = []
-  const checked = check<object>(endpoint.request, argument)
+  const checked = check<object>(endpoint.request, copyOfArgument(endpoint, argument))
   if (!checked.ok) issues.push(...checked.issues)
   const settings = callSettings(client, options, issues)
   const fields = checked.ok ? (checked.value as Readonly<Record<string, unknown>>) : {}
@@ -67,6 +69,14 @@ export function prepare(
   }
 }
 
+/** Copies the declared fields that are not `undefined`. Each is read once, so that what was checked is what is sent. */
+function copyOfArgument(endpoint: AnyEndpoint, argument: unknown): unknown {
+  if (!isRecord(argument)) return argument
+  const { shape } = (endpoint.request as unknown as $ZodObject)._zod.def
+  const fields = Object.keys(shape).map((name) => [name, argument[name]] as const)
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined))
+}
+
 function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Readonly<Record<string, string>> {
   const headers: Record<string, string> = { ...own, accept: own.accept ?? JSON_TYPE }
   if (isWrite) headers['content-type'] = JSON_TYPE
@@ -79,9 +89,7 @@ function appendFields(
   fields: Readonly<Record<string, unknown>>,
   names: Readonly<Record<string, string>> | undefined,
 ): void {
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) query.append(names?.[name] ?? name, String(value))
-  }
+  for (const [name, value] of Object.entries(fields)) query.append(names?.[name] ?? name, String(value))
 }
 
 /** @param ownNames - what the call itself sends, in lower case: a service may read either of two, whatever their case */

@@ -30,8 +30,7 @@ export function within<T>(
       signal &&
       onAbort(signal, () => {
         const reason = reasonOf(signal)
-        // A partner's `fetch` logs its abort reason or looks into it, and expects an error.
-        stop(reason, reason instanceof Error ? reason : abortError())
+        stop(reason, asError(reason))
       })
     const timer = setTimeout(
       () => stop(timeIsUp(), new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
@@ -61,5 +60,15 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
 
 /** Why a signal aborted. Some polyfills give no reason; then it is the platform's own `AbortError`. */
 export const reasonOf = ({ reason }: AbortSignal): unknown => (reason === undefined ? abortError() : reason)
+
+/** A partner's `fetch` logs its abort reason or reads its fields, and expects an error. */
+function asError(reason: unknown): Error {
+  try {
+    if (reason instanceof Error) return reason
+  } catch {
+    // A revoked Proxy. Thrown here, the error would leave every call of the signal pending.
+  }
+  return abortError()
+}
 
 const abortError = (): Error => new DOMException('This operation was aborted', 'AbortError')

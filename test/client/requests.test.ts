@@ -130,6 +130,46 @@ it('rejects with what a getter of an argument throws, and sends nothing', async 
   expect(service.received).toHaveLength(0)
 })
 
+it('reads each declared field of an argument once, and no other field', async () => {
+  const reads: string[] = []
+  const fields = { ...USER, name: 'Ada', alias: undefined, team: 'red' }
+  const argument = { ...fields, secret: 'undeclared' }
+  for (const [name, value] of Object.entries(argument)) {
+    const get = (): unknown => {
+      reads.push(name)
+      return value
+    }
+    Object.defineProperty(argument, name, { enumerable: true, get })
+  }
+  const request = await sentBy('updateUser', argument)
+  expect(await request.json()).toEqual({ ...USER, name: 'Ada', team: 'red' })
+  expect(reads.sort()).toEqual(Object.keys(fields).sort())
+})
+
+it('reads each field of a refused argument once, too', async () => {
+  let reads = 0
+  const argument = {
+    ...USER,
+    get name() {
+      return reads++ === 0 ? 5 : 'Ada'
+    },
+  }
+  const error = await rejection(invoke(clientWith(), 'updateUser', argument))
+  expect(error).toMatchObject({ issues: [{ path: ['name'], message: 'expected string, received number' }] })
+  expect(reads).toBe(1)
+})
+
+it('reads inherited fields of an argument', async () => {
+  class Account {
+    get account() {
+      return 'alice'
+    }
+    platform = 'web'
+    pid = 'demo'
+  }
+  expect(await (await sentBy('updateUser', new Account())).json()).toEqual(USER)
+})
+
 describe('the query of a write', () => {
   const guarded = () => clientWith({ guard: { campaigns: ['demo'], maxXpPerAward: 10 } })
 

@@ -247,6 +247,25 @@ describe("what a partner's fetch is aborted with", () => {
     expect(logged).toEqual(['aborted: AbortError: This operation was aborted'])
   })
 
+  test('is an error, where the reason of the caller is a revoked Proxy; no call of the signal stays pending', async () => {
+    vi.useFakeTimers()
+    const { fetch, reasons } = loggingFetch()
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const controller = new AbortController()
+    const calls = [award, read].map((of) => of.run(clientOf({ fetch }), { signal: controller.signal }))
+    const rejected = calls.map((call) =>
+      call.then(
+        () => false,
+        () => true,
+      ),
+    )
+    await vi.advanceTimersByTimeAsync(5)
+    controller.abort(proxy)
+    expect(await Promise.all(rejected)).toEqual([true, true])
+    expect(reasons).toEqual([expect.any(Error), expect.any(Error)])
+  })
+
   test("is the caller's own error, where it is one", async () => {
     vi.useFakeTimers()
     const { fetch, reasons } = loggingFetch()
