@@ -32,23 +32,26 @@ import { CLIENT_INTERNALS } from './shared/client-internals.ts'
  * The campaign engagement service, one method per endpoint.
  *
  * Arguments are checked before anything is sent. A call resolves to the `data` of the answer, or rejects: with a
- * {@link CampaignError}, or with the reason of your own `signal` when you abort. Errors of writes say in `outcome`
- * whether the service may have done it. Failures that may pass are retried, as far as the method's retry rule allows.
+ * {@link CampaignError}, or with the reason of your own `signal` when you abort. `outcome` of a failed write tells whether
+ * the service may have applied it. Temporary failures are retried, as far as the retry rule of the method allows.
  *
- * Call the methods on the client itself: a method taken off it, or a `Proxy` around it, has no access to what is private
- * to it. Wrap calls in functions instead.
+ * Call the methods on the client itself. A detached method, or a `Proxy` around the client, cannot read its private
+ * fields: wrap calls in functions instead.
  *
- * A client holds no connection and needs no closing. Make one and share it: concurrent calls share one token.
+ * A client holds no connection and needs no closing. Create one and share it: concurrent calls share one token.
  *
  * @example
- * ```ts setup
+ * ```ts
  * import { CampaignClient } from 'campaign-client'
+ * import { createCampaignService } from 'campaign-client/testing'
  *
  * const client = new CampaignClient({
  *   baseUrl: 'https://service.example/api/v1',
- *   accessToken: 'a-token', // or a function that gives one
+ *   accessToken: 'any', // or a function that returns a token
+ *   fetch: createCampaignService().fetch, // remove this line to call the service
  * })
- * const ada = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+ * const user = { account: 'ada', platform: 'discord', pid: 'demo' }
+ * const ada = await client.getUserProgress(user)
  * console.log(ada.total, ada.rank) // → 1215 1
  * ```
  */
@@ -111,7 +114,7 @@ export class CampaignClient {
    * earned, XP totals, rank and team.
    *
    * A retry is safe: the client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
-   * Interface: [GET /user/progress](../docs/the-service.md#get-userprogress).
+   * Interface: [GET /user/progress](/the-service#get-userprogress).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
@@ -131,16 +134,16 @@ export class CampaignClient {
   }
 
   /**
-   * Awards XP to a wallet address. A new address is registered, and the campaign entry created. The service then
-   * pushes a webhook message; which kind, the interface does not show.
+   * Awards XP to a wallet address. A new address is registered, and its campaign entry is created. The service then
+   * sends a webhook message; its kind is not shown.
    *
    * `xp` may be any finite number: 0, negative numbers and fractions are sent. What the service does with them is not
    * shown.
    *
-   * A retry is guarded: the service accepts each `id` once, so the client retries, and so may you after an error
-   * with `outcome: 'unknown'`, with the same `id`. An award that was applied although its answer got lost ends in
-   * the service's refusal of the second use, with `outcome: 'unknown'`: the XP are there.
-   * Interface: [POST /wallet/reward](../docs/the-service.md#post-walletreward).
+   * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'` you may call again
+   * with the same `id`. If an attempt was applied and its answer was lost, the service refuses the retry, and the error
+   * has `outcome: 'unknown'`.
+   * Interface: [POST /wallet/reward](/the-service#post-walletreward).
    *
    * @throws InvalidRequestError when an argument is wrong, such as an `xp` that is not finite; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
@@ -165,11 +168,11 @@ export class CampaignClient {
   }
 
   /**
-   * Makes one user the referrer of another. Both are registered where they are new. The referred user must have no
-   * referrer and no completed task; that the two differ is the service's rule, too, and left to it.
+   * Makes one user the referrer of another. Both are registered if they are new. The referred user must have no referrer
+   * and no completed task. Whether the two users differ is checked by the service, not by the client.
    *
-   * A retry is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the retry has
-   * `outcome: 'unknown'`. Interface: [POST /user/referrer](../docs/the-service.md#post-userreferrer).
+   * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
+   * `outcome: 'unknown'`. Interface: [POST /user/referrer](/the-service#post-userreferrer).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws ReferralRejectedError when the service says `missing_user` or `self_referral_not_allowed`.
@@ -191,9 +194,9 @@ export class CampaignClient {
   }
 
   /**
-   * Updates a user's name, alias and team. The campaign entry is created when needed. Fields left out are not sent.
+   * Updates a user's name, alias and team. The campaign entry is created if there is none. Fields left out are not sent.
    *
-   * A retry is safe: it leads to the same final state. Interface: [POST /user](../docs/the-service.md#post-user).
+   * A retry is safe: it leads to the same final state. Interface: [POST /user](/the-service#post-user).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -214,11 +217,11 @@ export class CampaignClient {
   }
 
   /**
-   * Makes the owner of a referral link the referrer of a user. The campaign entry is created when needed. The user
-   * must have no referrer and no completed task; the link must exist and be somebody else's.
+   * Makes the owner of a referral link the referrer of a user. The campaign entry is created if there is none. The user
+   * must have no referrer and no completed task. The link must exist and belong to another user.
    *
-   * A retry is guarded: a user has one referrer. After an ambiguous first attempt, a refusal of the retry has
-   * `outcome: 'unknown'`. Interface: [POST /user/ref_id](../docs/the-service.md#post-userref_id).
+   * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
+   * `outcome: 'unknown'`. Interface: [POST /user/ref_id](/the-service#post-userref_id).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -242,7 +245,7 @@ export class CampaignClient {
    * A retry is unsafe: it would count twice. The client retries only after a 429, or when its transport knows that the
    * request never left (`nodeTransport` does, `fetch` does not). After an error with `outcome: 'unknown'`, read the
    * progress before you call again.
-   * Interface: [POST /action/value](../docs/the-service.md#post-actionvalue).
+   * Interface: [POST /action/value](/the-service#post-actionvalue).
    *
    * @throws InvalidRequestError when an argument is wrong, such as a `value` that is not finite; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
@@ -272,8 +275,8 @@ export class CampaignClient {
    * are numbers here, though the service shows them as numeric strings.
    *
    * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. How the development environment
-   * is chosen is not shown; `options.query` can send a selector. A retry is safe.
-   * Interface: [GET /campaign/info](../docs/the-service.md#get-campaigninfo).
+   * is selected is not shown; `options.query` can send a selector. A retry is safe.
+   * Interface: [GET /campaign/info](/the-service#get-campaigninfo).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
@@ -295,7 +298,7 @@ export class CampaignClient {
    * Reads a campaign's point totals and its current season.
    *
    * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. A retry is safe.
-   * Interface: [GET /campaign/points](../docs/the-service.md#get-campaignpoints).
+   * Interface: [GET /campaign/points](/the-service#get-campaignpoints).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
@@ -316,7 +319,7 @@ export class CampaignClient {
    * Reads the accounts linked to a user, with the user's totals.
    *
    * The names of the query parameters are assumed to be `account`, `platform` and `pid`; `queryNames` changes them.
-   * A retry is safe. Interface: [GET /user/profiles](../docs/the-service.md#get-userprofiles).
+   * A retry is safe. Interface: [GET /user/profiles](/the-service#get-userprofiles).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
@@ -338,7 +341,7 @@ export class CampaignClient {
    * Reads who has used an invite code.
    *
    * The names of the query parameters are assumed to be `code` and `pid`; `queryNames` changes them. A retry is
-   * safe. Interface: [GET /code](../docs/the-service.md#get-code).
+   * safe. Interface: [GET /code](/the-service#get-code).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
@@ -357,12 +360,12 @@ export class CampaignClient {
   }
 
   /**
-   * Registers a webhook. The interface shows the record but not the path, so the client sends it to
-   * `webhookRegistrationPath`; without that option the call is refused before anything is sent.
+   * Registers a webhook. The path is not shown, so the client sends the request to `webhookRegistrationPath`. Without
+   * that option the call fails before anything is sent.
    *
    * A retry is unsafe: it might register twice. The client retries only after a 429, or when its transport knows that the
    * request never left.
-   * Interface: [Webhook registration](../docs/the-service.md#webhook-registration).
+   * Interface: [Webhook registration](/the-service#webhook-registration).
    *
    * @returns The `data` of the answer, whose shape is not shown.
    * @throws ConfigurationError when `webhookRegistrationPath` is not set.

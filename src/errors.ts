@@ -33,7 +33,7 @@ export interface ApiErrorInit extends ErrorContext {
   retryAfterMs?: number | undefined
 }
 
-/** The service answered, and the answer is an error. Interface: [Errors](../docs/the-service.md#errors). */
+/** The service answered, and the answer is an error. Interface: [Errors](/the-service#errors). */
 export class ApiError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ApiError'
@@ -111,13 +111,13 @@ export class ServiceError extends ApiError {
 
 /**
  * The string-form errors that the interface shows.
- * Interface: [String errors](../docs/the-service.md#string-errors).
+ * Interface: [String errors](/the-service#string-errors).
  */
 export type ReferralRejection = 'missing_user' | 'self_referral_not_allowed'
 
 /**
  * The service refused a referral and said why in string form.
- * Interface: [String errors](../docs/the-service.md#string-errors).
+ * Interface: [String errors](/the-service#string-errors).
  */
 export class ReferralRejectedError extends ApiError {
   /** @internal */

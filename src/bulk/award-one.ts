@@ -19,8 +19,8 @@ import { attemptAward, recordAttempt } from './run/attempt.ts'
  *
  * It resolves when the award has a final verdict, from now or an earlier run of the job. Everything else is an error, after
  * which the queue should run the job again: give it enough retries, with a growing delay.
- * Interface: [POST /wallet/reward](../../docs/the-service.md#post-walletreward),
- * [Limits](../../docs/the-service.md#limits).
+ * Interface: [POST /wallet/reward](/the-service#post-walletreward),
+ * [Limits](/the-service#limits).
  *
  * @param client - its `rewardWallet` makes the award, with its own time limits, retries and guard
  * @param row - the award

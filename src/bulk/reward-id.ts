@@ -41,7 +41,7 @@ const LENGTH = 40
  *
  * The id is `v1-` and the first 40 hex digits of the SHA-256 of these texts, each as UTF-8 with its length in bytes and a
  * colon in front and a comma behind: `v1`, the `pid`, the address in lower case, the reason in NFC without the white space
- * around it. The guide, “Bulk awards”, has vectors. Interface: [Limits](../../docs/the-service.md#limits).
+ * around it. The guide, “Bulk awards”, has vectors. Interface: [Limits](/the-service#limits).
  *
  * ```ts
  * const id = rewardId({ pid: 'demo', address: '0x52908400098527886E0F7030069857D2E4169EE7', reason: 'launch party' })

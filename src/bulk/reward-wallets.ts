@@ -29,8 +29,8 @@ import type { StopReason } from './run/stop-rules.ts'
  * A row that is wrong, or against the client's `guard`, is counted as `rejected`, listed in `problems` and never sent. A
  * corrected row is sent in the next run. The same row twice is sent once. After a 403 or 404 no more rows of that campaign
  * are sent, the others go on, and `complete` is false. Rows that got a 429, or certainly never left, are queued again.
- * Interface: [POST /wallet/reward](../../docs/the-service.md#post-walletreward),
- * [Limits](../../docs/the-service.md#limits).
+ * Interface: [POST /wallet/reward](/the-service#post-walletreward),
+ * [Limits](/the-service#limits).
  *
  * @param client - its `rewardWallet` makes the awards, with its own time limits, retries and guard. The ledger also records
  *   the address of a `CampaignClient` and its token's issuer and subject, and is refused for another one

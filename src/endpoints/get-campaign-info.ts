@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { identifier, type Metadata, metadata, numericString } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** What `getCampaignInfo` asks for. Interface: [GET /campaign/info](../../docs/the-service.md#get-campaigninfo). */
+/** What `getCampaignInfo` asks for. Interface: [GET /campaign/info](/the-service#get-campaigninfo). */
 export interface GetCampaignInfoRequest {
   /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
   pid: string
@@ -11,7 +11,7 @@ export interface GetCampaignInfoRequest {
 /** Schema of {@link GetCampaignInfoRequest}. */
 export const getCampaignInfoRequest = z.object({ pid: identifier })
 
-/** A task as the campaign defines it. Interface: [Campaign info](../../docs/the-service.md#campaign-info). */
+/** A task as the campaign defines it. Interface: [Campaign info](/the-service#campaign-info). */
 export type TaskDefinition = {
   /** Task ID: the `aid` of `recordActionValue`. */
   id: string
@@ -35,7 +35,7 @@ export type TaskDefinition = {
   is_optional: boolean
 }
 
-/** A quest as the campaign defines it. Interface: [Campaign info](../../docs/the-service.md#campaign-info). */
+/** A quest as the campaign defines it. Interface: [Campaign info](/the-service#campaign-info). */
 export type QuestDefinition = {
   /** Quest ID: the `cid` of `recordActionValue`. */
   id: string
@@ -53,7 +53,7 @@ export type QuestDefinition = {
   deps: string[]
 }
 
-/** A campaign's structure. Interface: [Campaign info](../../docs/the-service.md#campaign-info). */
+/** A campaign's structure. Interface: [Campaign info](/the-service#campaign-info). */
 export type CampaignInfo = {
   /** Campaign ID, the `pid` of every other call. */
   id: string

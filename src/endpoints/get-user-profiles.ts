@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { user } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** What `getUserProfiles` asks for. Interface: [GET /user/profiles](../../docs/the-service.md#get-userprofiles). */
+/** What `getUserProfiles` asks for. Interface: [GET /user/profiles](/the-service#get-userprofiles). */
 export interface GetUserProfilesRequest {
   /** Account identifier of the user. The name of the query parameter is assumed; see `queryNames`. */
   account: string
@@ -15,7 +15,7 @@ export interface GetUserProfilesRequest {
 /** Schema of {@link GetUserProfilesRequest}. */
 export const getUserProfilesRequest = z.object(user)
 
-/** One linked profile of a user. Interface: [User profiles](../../docs/the-service.md#user-profiles). */
+/** One linked profile of a user. Interface: [User profiles](/the-service#user-profiles). */
 export type LinkedProfile = {
   /** Account identifier on the platform. */
   account: string
@@ -25,7 +25,7 @@ export type LinkedProfile = {
 
 /**
  * The linked profiles of a user and the user's totals.
- * Interface: [User profiles](../../docs/the-service.md#user-profiles).
+ * Interface: [User profiles](/the-service#user-profiles).
  */
 export type UserProfiles = {
   /** The user's account identifier. */

@@ -3,7 +3,7 @@ import { isUserProgress } from '../schemas/compiled.ts'
 import { type Metadata, metadata, type OpenString, openString, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `getUserProgress` asks for. Interface: [GET /user/progress](../../docs/the-service.md#get-userprogress). */
+/** What `getUserProgress` asks for. Interface: [GET /user/progress](/the-service#get-userprogress). */
 export interface GetUserProgressRequest {
   /** Account identifier of the user. */
   account: string
@@ -21,7 +21,7 @@ export type CompletionStatus = OpenString<'none' | 'completed'>
 
 /**
  * A task of the campaign with the user's status.
- * Interface: [User progress](../../docs/the-service.md#user-progress).
+ * Interface: [User progress](/the-service#user-progress).
  */
 export type TaskEntry = {
   /** Task ID: the `aid` of `recordActionValue`. */
@@ -40,7 +40,7 @@ export type TaskEntry = {
 
 /**
  * A quest (a group of tasks) with the user's status.
- * Interface: [User progress](../../docs/the-service.md#user-progress).
+ * Interface: [User progress](/the-service#user-progress).
  */
 export type QuestEntry = {
   /** Quest ID: the `cid` of `recordActionValue`. */
@@ -59,7 +59,7 @@ export type QuestEntry = {
   actions: string[]
 }
 
-/** A challenge with the user's status. Interface: [User progress](../../docs/the-service.md#user-progress). */
+/** A challenge with the user's status. Interface: [User progress](/the-service#user-progress). */
 export type ChallengeEntry = {
   /** Challenge ID. */
   id: string
@@ -75,7 +75,7 @@ export type ChallengeEntry = {
   status: CompletionStatus
 }
 
-/** A reward the user has earned. Interface: [User progress](../../docs/the-service.md#user-progress). */
+/** A reward the user has earned. Interface: [User progress](/the-service#user-progress). */
 export type RewardEntry = {
   /** Reward ID. */
   id: string
@@ -85,7 +85,7 @@ export type RewardEntry = {
   type: string
 }
 
-/** A user's progress in one campaign. Interface: [User progress](../../docs/the-service.md#user-progress). */
+/** A user's progress in one campaign. Interface: [User progress](/the-service#user-progress). */
 export type UserProgress = {
   /** ID of the user's entry in the campaign. */
   id: string

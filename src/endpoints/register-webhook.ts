@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts'
 /** The kind of events a webhook receives. Only `user_activity` is shown by the interface. */
 export type WebhookScope = OpenString<'user_activity'>
 
-/** The registration of a webhook. Interface: [Webhook registration](../../docs/the-service.md#webhook-registration). */
+/** The registration of a webhook. Interface: [Webhook registration](/the-service#webhook-registration). */
 export interface WebhookRegistration {
   /** Kind of events to receive. */
   scope: WebhookScope

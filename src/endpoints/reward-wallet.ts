@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { finiteNumber, identifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `rewardWallet` sends. Interface: [POST /wallet/reward](../../docs/the-service.md#post-walletreward). */
+/** What `rewardWallet` sends. Interface: [POST /wallet/reward](/the-service#post-walletreward). */
 export interface RewardWalletRequest {
   /** Ethereum wallet address: `0x` and 40 hex digits. */
   address: string

@@ -3,7 +3,7 @@ import { type AcceptedData, acceptedData } from '../schemas/accepted.ts'
 import { identifier, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `setReferrerByRefId` sends. Interface: [POST /user/ref_id](../../docs/the-service.md#post-userref_id). */
+/** What `setReferrerByRefId` sends. Interface: [POST /user/ref_id](/the-service#post-userref_id). */
 export interface SetReferrerByRefIdRequest {
   /** Account of the referred user: one without a referrer and without completed tasks. */
   account: string

@@ -3,7 +3,7 @@ import { type AcceptedData, acceptedData } from '../schemas/accepted.ts'
 import { identifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `setReferrer` sends. Interface: [POST /user/referrer](../../docs/the-service.md#post-userreferrer). */
+/** What `setReferrer` sends. Interface: [POST /user/referrer](/the-service#post-userreferrer). */
 export interface SetReferrerRequest {
   /** Account of the referring user. */
   referrer: string

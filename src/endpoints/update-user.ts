@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts'
 
 /**
  * What `updateUser` sends. A field left out or `undefined` is not sent.
- * Interface: [POST /user](../../docs/the-service.md#post-user).
+ * Interface: [POST /user](/the-service#post-user).
  */
 export interface UpdateUserRequest {
   /** Account identifier of the user. */

@@ -34,7 +34,7 @@ export interface DecodeContext {
 
 /**
  * Suspects a forgotten `/api/v1` as long as every answer is a 404 that the service did not write.
- * Interface: [Address and version](../../docs/the-service.md#address-and-version).
+ * Interface: [Address and version](/the-service#address-and-version).
  */
 export class AddressHint {
   #suspected: boolean
@@ -75,7 +75,7 @@ type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'
 
 /**
  * Turns an answer into its data. The HTTP status and `error.code` decide, never `success` alone: the published
- * error examples say `success: true`. Interface: [Errors](../../docs/the-service.md#errors).
+ * error examples say `success: true`. Interface: [Errors](/the-service#errors).
  *
  * @throws Failure for every answer that is not a success.
  */

@@ -31,7 +31,7 @@ import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from '
  * webhook, count it under a key made of your user, the campaign, `kind` and `id`. A task that recurs has the same `id` each
  * time, and a reading does not say how often it was done: those can't be told from two readings.
  *
- * Interface: [User progress](../../docs/the-service.md#user-progress).
+ * Interface: [User progress](/the-service#user-progress).
  *
  * @param before - the earlier reading, as `getUserProgress` gave it, or parsed from where it was stored. `undefined` or
  *   `null` for a user who has none yet: the first reading is a baseline and gives no changes

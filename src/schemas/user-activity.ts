@@ -26,7 +26,7 @@ const questCompleted = z.looseObject({
 /**
  * Schema of the webhook message `UserActivity`, for messages that were stored. Unknown fields are kept. It says
  * nothing of where a message comes from: that takes `verifyWebhook`.
- * Interface: [Message](../../docs/the-service.md#message).
+ * Interface: [Message](/the-service#message).
  */
 export const userActivity = z.looseObject({
   id: z.string(),

@@ -1,6 +1,6 @@
 /**
  * The waits of the service before each retry of a webhook delivery, in milliseconds.
- * Interface: [Delivery and retries](../../docs/the-service.md#delivery-and-retries).
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  */
 export const DELIVERY_DELAYS_MS: readonly number[] = [5_000, 30_000, 60_000, 300_000]
 

@@ -62,7 +62,7 @@ export interface CampaignService {
   /**
    * Registers a webhook, as the admin panel does. A webhook with the same `hook_id` is replaced (assumed): pending
    * deliveries to endpoints that it no longer has are dropped, the others go on.
-   * Interface: [Webhook registration](../../docs/the-service.md#webhook-registration).
+   * Interface: [Webhook registration](/the-service#webhook-registration).
    *
    * @throws TypeError when an option is unknown or wrong
    */
@@ -73,7 +73,7 @@ export interface CampaignService {
   readonly webhooks: readonly WebhookRecord[]
   /**
    * Sends an event to every webhook that it applies to, signed if the webhook has a secret. Nothing else changes: the
-   * user's XP stays the same. Interface: [Webhooks](../../docs/the-service.md#webhooks).
+   * user's XP stays the same. Interface: [Webhooks](/the-service#webhooks).
    *
    * @throws TypeError when an option is wrong, or names a campaign, user, task or quest that does not exist
    * @throws RangeError when `xp` is not finite
@@ -81,7 +81,7 @@ export interface CampaignService {
   emit(event: EmitOptions): EmittedMessage
   /**
    * Sends the simulated `user_activity` of the admin panel's Test button once, without retries and without a record in
-   * `deliveries` (both assumed). Interface: [Test tool](../../docs/the-service.md#test-tool).
+   * `deliveries` (both assumed). Interface: [Test tool](/the-service#test-tool).
    *
    * Rejects with `TypeError` when an option is wrong, or names a webhook, URL, campaign or user that does not exist.
    */

@@ -43,7 +43,7 @@ export class Refusal extends Error {
 
 /**
  * Returns the standard error envelope, with `success: true` as in the published examples.
- * Interface: [Errors](../../docs/the-service.md#errors).
+ * Interface: [Errors](/the-service#errors).
  */
 export const standardError = (status: number): unknown => ({
   success: true,

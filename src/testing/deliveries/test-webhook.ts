@@ -24,7 +24,7 @@ export interface TestWebhookOptions {
 
 /**
  * The result of the panel's Test button, under the names the panel shows.
- * Interface: [Test tool](../../../docs/the-service.md#test-tool).
+ * Interface: [Test tool](/the-service#test-tool).
  */
 export interface TestWebhookResult {
   /** Whether the message was sent: the endpoint answered with any status. */

@@ -14,7 +14,7 @@ export interface Draft {
 export const USER_ACTIVITY = 'user_activity'
 
 /**
- * The message of an event. Interface: [Message](../../../docs/the-service.md#message).
+ * The message of an event. Interface: [Message](/the-service#message).
  *
  * Assumed, because the interface does not show it: a quest stands in the place of the task, with the type `quest`; a
  * reward is a `user_activity` of type `reward_claimed`, because the interface lists claiming a reward as an activity.

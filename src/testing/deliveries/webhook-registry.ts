@@ -165,7 +165,7 @@ export const describeWebhook = ({
 
 /**
  * Returns the signature of a payload, or `undefined` for a webhook without a secret.
- * Interface: [Signature](../../../docs/the-service.md#signature).
+ * Interface: [Signature](/the-service#signature).
  */
 export const signatureOf = ({ secret }: Webhook, body: string): string | undefined =>
   secret === undefined ? undefined : signWebhook(secret, body)

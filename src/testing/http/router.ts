@@ -13,7 +13,7 @@ export interface RouterOptions {
 
 /**
  * The path of all operations.
- * Interface: [Address and version](../../../docs/the-service.md#address-and-version).
+ * Interface: [Address and version](/the-service#address-and-version).
  */
 export const BASE_PATH = '/api/v1'
 

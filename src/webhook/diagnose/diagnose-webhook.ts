@@ -11,7 +11,7 @@ import { jsonTexts } from './json-texts.ts'
  * For development only: it hashes the body many times, so keep strangers away from it. It never accepts a message; use
  * `verifyWebhook` for that. Findings hold no secret, no signature and nothing of the body: they are safe to print.
  *
- * Interface: [Signature](../../../docs/the-service.md#signature).
+ * Interface: [Signature](/the-service#signature).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`; a parsed body is examined too

@@ -28,7 +28,7 @@ const MAX_JSON_DEPTH = 1000
  * `id`. Any other surprise arrives as `kind: 'unknown'`. Unknown fields are kept, except `__proto__`, which would replace
  * a prototype when copied. A leading byte order mark is signed like the rest, and then ignored.
  *
- * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
+ * Interface: [Signature](/the-service#signature), [Message](/the-service#message).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`
@@ -51,7 +51,7 @@ export function parseWebhook(secret: WebhookSecret, rawBody: RawBody, header: Si
 /**
  * Verifies a message like `parseWebhook`, and returns a refusal instead of throwing it.
  *
- * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
+ * Interface: [Signature](/the-service#signature), [Message](/the-service#message).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`

@@ -6,7 +6,7 @@ export type EventCampaign = {
   name: string
 }
 
-/** The task of a message. Interface: [Message](../../../docs/the-service.md#message). */
+/** The task of a message. Interface: [Message](/the-service#message). */
 export type EventAction = {
   /** Task ID. */
   id: string
@@ -54,7 +54,7 @@ export type QuestCompletedActivity = {
 
 /**
  * The payload of a `user_activity` message.
- * Interface: [Message](../../../docs/the-service.md#message). Fields the interface does not list are
+ * Interface: [Message](/the-service#message). Fields the interface does not list are
  * kept in the object, untyped.
  */
 export type UserActivity<
@@ -126,6 +126,6 @@ export interface UnknownEvent {
 
 /**
  * A verified message. `kind` is a field of this package: `switch (event.kind)` narrows `payload`, and a message of a
- * future type arrives as `unknown`. Interface: [Message](../../../docs/the-service.md#message).
+ * future type arrives as `unknown`. Interface: [Message](/the-service#message).
  */
 export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent

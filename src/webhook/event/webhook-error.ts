@@ -55,7 +55,7 @@ const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, 
 /**
  * Thrown by `parseWebhook` for a message that must not be handled. Its message holds no secret, no signature and nothing
  * of the body, so it is safe to log.
- * Interface: [Signature](../../../docs/the-service.md#signature), [Message](../../../docs/the-service.md#message).
+ * Interface: [Signature](/the-service#signature), [Message](/the-service#message).
  */
 export class WebhookError extends CampaignError {
   /** @internal */

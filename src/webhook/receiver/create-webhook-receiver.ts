@@ -104,8 +104,8 @@ export interface WebhookReceiver {
  * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
  * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000
  *
- * Interface: [Signature](../../../docs/the-service.md#signature),
- * [Delivery and retries](../../../docs/the-service.md#delivery-and-retries). Assumed: any answer but a 2xx, or none in
+ * Interface: [Signature](/the-service#signature),
+ * [Delivery and retries](/the-service#delivery-and-retries). Assumed: any answer but a 2xx, or none in
  * time, counts as "unavailable" and is retried; the waits are counted from one attempt to the next.
  */
 export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {

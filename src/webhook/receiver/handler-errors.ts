@@ -4,7 +4,7 @@ import { CampaignError } from '../../shared/campaign-error.ts'
  * Thrown by a handler whose message can never be handled, so that a retry is useless: the receiver answers 200 and
  * remembers the message as done. Any other error of a handler is answered with 500, and the service retries.
  *
- * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @example
  * ```ts

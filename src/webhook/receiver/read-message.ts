@@ -36,7 +36,7 @@ export type MessageRead =
   | { ok: true; message: Message }
   | { ok: false; reason: WebhookRejectionReason; diagnose?: () => Finding[] }
 
-/** The header of the signature. Interface: [Signature](../../../docs/the-service.md#signature). */
+/** The header of the signature. Interface: [Signature](/the-service#signature). */
 export const SIGNATURE_HEADER = 'x-service-signature'
 
 /** Reads and verifies the message of a request, with the cheapest checks first. */

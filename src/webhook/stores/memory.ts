@@ -44,7 +44,7 @@ interface Entry {
  * @throws TypeError when an option is misspelt or of the wrong type
  * @throws RangeError when `maxEntries` is a number, but not a whole one from 1
  *
- * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   const { maxEntries = 100_000, now = () => performance.now() } = readOptions('memoryStore', options, rules())

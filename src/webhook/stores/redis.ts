@@ -105,10 +105,10 @@ return 1`
  *
  * Errors of the client are passed on as they are. Configure the client not to queue commands while it is disconnected, and
  * to get around a connection that went silent: see
- * [what your store must promise](../../../docs/webhooks.md#what-your-store-must-promise). Do not set `socketTimeout` of
+ * [what your store must promise](/webhooks#what-your-store-must-promise). Do not set `socketTimeout` of
  * redis.
  *
- * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @param client - of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)

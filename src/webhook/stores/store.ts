@@ -33,7 +33,7 @@ export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' 
  *
  * Keys are text of at most 512 characters (1 536 bytes as UTF-8), without NUL, line breaks or lone surrogates.
  *
- * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries) (a message is delivered up to
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries) (a message is delivered up to
  * five times; several endpoints get the same payload, so a key holds the endpoint and the id).
  */
 export interface DeliveryStore {

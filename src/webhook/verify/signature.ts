@@ -16,7 +16,7 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
  * constant time, and every secret of a list is tried, whichever matches. Input from a stranger never throws.
  * The signature covers no time, so a captured message stays valid: remember the ids you have handled.
  *
- * Interface: [Signature](../../../docs/the-service.md#signature).
+ * Interface: [Signature](/the-service#signature).
  *
  * @param secret - the secret the webhook is registered with, or a list of one to five while you replace it
  * @param rawBody - the body exactly as it arrived. A parsed body gives `false`, and the first one in a process also a
@@ -47,7 +47,7 @@ const PARSED_BODY =
 /**
  * Returns the signature that the service would send with a body. For tests, and to send messages yourself.
  *
- * Interface: [Signature](../../../docs/the-service.md#signature).
+ * Interface: [Signature](/the-service#signature).
  *
  * @param secret - one secret; a list of several is refused, because it does not say which one signs
  * @param rawBody - the bytes to sign; a string stands for its UTF-8 bytes
