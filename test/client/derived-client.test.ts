@@ -101,6 +101,26 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(sent).toMatchObject([{ authorization: 'Bearer inherited', 'x-team': 'child' }])
   })
 
+  test.each<[string, unknown, unknown]>([
+    ['accessToken', 'child', undefined],
+    ['accessToken', 'child', 'another'],
+    ['baseUrl', 'https://tenant.example/api/v1', 'https://elsewhere.example/api/v1'],
+    ['headers', { 'x-team': 'child' }, { authorization: 'x' }],
+    ['guard', { campaigns: ['demo'] }, {}],
+    ['hooks', {}, 5],
+    ['maxRetries', 0, -1],
+  ])('reads %s once: a getter that gives another value later changes nothing', async (name, first, later) => {
+    let reads = 0
+    const options = { baseUrl: 'https://tenant.example/api/v1', accessToken: 'child', guard: { campaigns: ['demo'] } }
+    const get = (): unknown => (reads++ === 0 ? first : later)
+    const { parent, sent } = parentWith()
+    const child = parent.with(Object.defineProperty(options, name, { get, enumerable: true }))
+    await child.rewardWallet(award)
+    expect(sent).toMatchObject([{ url: 'https://tenant.example/api/v1/wallet/reward', authorization: 'Bearer child' }])
+    await expect(child.rewardWallet({ ...award, pid: 'other' })).rejects.toThrow(InvalidRequestError)
+    expect(reads).toBe(1)
+  })
+
   test('has the headers that its parent was made with, whatever became of them', async () => {
     const headers: Record<string, string> = { 'x-team': 'first' }
     const seen: unknown[] = []

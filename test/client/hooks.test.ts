@@ -427,6 +427,20 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 })
 
+it('callId is unique across copies of the package', async () => {
+  const ids = new Set<string>()
+  for (let copy = 0; copy < 3; copy++) {
+    vi.resetModules()
+    const { CampaignClient } = await import('campaign-client')
+    const { fetch } = scriptedFetch(fitting)
+    const hooks: ClientHooks = { onEnd: ({ callId }) => ids.add(callId) }
+    const client = new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', fetch, hooks })
+    await client.getInviteCode(ask)
+    await client.getInviteCode(ask)
+  }
+  expect(ids.size).toBe(6)
+})
+
 it('onResponse tells how long an answer took, without the waits before it', async () => {
   vi.useFakeTimers()
   try {

@@ -181,6 +181,27 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 })
 
+test('a rate of one request in thousands of years sets no timer that Node warns of', async () => {
+  const warnings: Error[] = []
+  const listen = (warning: Error) => warnings.push(warning)
+  process.on('warning', listen)
+  try {
+    const { fetch, sent } = scriptedFetch(done)
+    const client = clientOf({ fetch }, { limits: { requestsPerSecond: 1e-9 } })
+    await client.rewardWallet(award)
+    const aborter = new AbortController()
+    const second = client.rewardWallet(award, { signal: aborter.signal })
+    // Node warns in the tick after the timer was set.
+    await new Promise((resolve) => setImmediate(resolve))
+    aborter.abort('enough')
+    await expect(second).rejects.toBe('enough')
+    expect(sent).toHaveLength(1)
+    expect(warnings).toEqual([])
+  } finally {
+    process.off('warning', listen)
+  }
+})
+
 describe('after the pause of a rush', () => {
   const RUSH = 20
   const limited = Array.from({ length: RUSH }, () => refusal(429, { 'retry-after': '1' })) as [Step, ...Step[]]

@@ -2,6 +2,7 @@ import { type ApiError, type CampaignClient, InvalidRequestError, UnexpectedResp
 import { describe, expect, it, vi } from 'vitest'
 import { campaignInfo } from '../../src/endpoints/get-campaign-info.ts'
 import { clientWith, rejection, stubService } from '../client/stub-service.ts'
+import { invoke, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { answersOver } from './answers.ts'
 
@@ -142,6 +143,34 @@ describe('a number out of range', () => {
       clientWith({ fetch: async () => new Response(text) }).getCampaignInfo({ pid: 'demo' }),
     )
     expect((error as UnexpectedResponseError).issues).toEqual([{ path: ['data', 'actions', 0, 'ref_xp'], message }])
+  })
+})
+
+describe('1e400 in place of a number', () => {
+  /** The JSON of the data with 1e400 in place of one number, and where that stands. */
+  function* tooLarge(data: unknown, path: readonly (string | number)[] = []): Generator<(string | number)[]> {
+    if (typeof data === 'number') yield [...path]
+    if (typeof data !== 'object' || data === null) return
+    for (const [name, value] of Object.entries(data)) {
+      if (name !== 'meta') yield* tooLarge(value, [...path, Array.isArray(data) ? Number(name) : name])
+    }
+  }
+  const cases = operations
+    .filter(({ writes }) => !writes)
+    .flatMap(({ name, request, data }) => [...tooLarge(data)].map((path) => ({ name, request, data, path })))
+
+  it('is tried in several operations', () => {
+    expect(new Set(cases.map(({ name }) => name)).size).toBeGreaterThan(1)
+  })
+
+  it.each(cases)('is refused: $name, $path', async ({ name, request, data, path }) => {
+    const copy = structuredClone(data)
+    const parent = path.slice(0, -1).reduce((at, step) => Reflect.get(at as object, step), copy as unknown)
+    Reflect.set(parent as object, path.at(-1) as string, 'HERE')
+    const text = JSON.stringify({ success: true, data: copy }).replace('"HERE"', '1e400')
+    const error = await rejection(invoke(clientWith({ fetch: async () => new Response(text) }), name, request))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect((error as UnexpectedResponseError).issues).toMatchObject([{ path: ['data', ...path] }])
   })
 })
 
