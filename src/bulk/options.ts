@@ -1,17 +1,16 @@
+import type { Issue } from '../errors.ts'
 import {
-  copyOfOptions,
   isBoolean,
   isFunction,
   type OptionRule,
   type OptionRules,
   optional,
-  optionProblems,
   signalRule,
   wholeNumber,
 } from '../shared/options.ts'
 import { typeName } from '../shared/types.ts'
 import type { Evidence } from './award/evidence.ts'
-import { invalidRequest } from './invalid-request.ts'
+import { readOptions } from './invalid-request.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
 import type { AwardProgress } from './report/progress.ts'
 
@@ -91,25 +90,15 @@ const AWARD_ONE: OptionRules<AwardOneOptions> = {
   retryRejected: optional(isBoolean),
 }
 
-/** The options as they are now. @throws InvalidRequestError when there is no client, or an option is wrong */
+/** Reads the arguments. @throws InvalidRequestError when there is no client, or an option is wrong */
 export const readRewardWalletsOptions = (client: unknown, options: RewardWalletsOptions): RewardWalletsOptions =>
-  readOptions('rewardWallets', client, options, REWARD_WALLETS)
+  readOptions('rewardWallets', options, REWARD_WALLETS, clientProblems(client))
 
-/** The options as they are now. @throws InvalidRequestError when there is no client, or an option is wrong */
+/** Reads the arguments. @throws InvalidRequestError when there is no client, or an option is wrong */
 export const readAwardOneOptions = (client: unknown, options: AwardOneOptions): AwardOneOptions =>
-  readOptions('awardOne', client, options, AWARD_ONE)
+  readOptions('awardOne', options, AWARD_ONE, clientProblems(client))
 
-function readOptions<Options extends object>(
-  operation: string,
-  client: unknown,
-  options: Options,
-  rules: OptionRules<Options>,
-): Options {
-  const own = copyOfOptions(options, rules as OptionRules<NonNullable<Options>>)
-  const issues = optionProblems(own, rules).map(({ path, message }) => ({ path: ['options', ...path], message }))
-  if (typeof (client as { rewardWallet?: unknown } | null | undefined)?.rewardWallet !== 'function') {
-    issues.unshift({ path: ['client'], message: `must have the method rewardWallet, got ${typeName(client)}` })
-  }
-  if (issues.length > 0) throw invalidRequest(operation, issues)
-  return own
-}
+const clientProblems = (client: unknown): Issue[] =>
+  typeof (client as { rewardWallet?: unknown } | null | undefined)?.rewardWallet === 'function'
+    ? []
+    : [{ path: ['client'], message: `must have the method rewardWallet, got ${typeName(client)}` }]

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { typeName } from '../../shared/types.ts'
+import { invalidRequest } from '../invalid-request.ts'
 
 /** What `postgresLedger` needs of a pool: the `Pool` of the `pg` package has it. */
 export interface PgPool {
@@ -29,13 +30,13 @@ const PREPARED =
   'must be made with prepare: false. With prepared statements, a connection pooler such as PgBouncer can lose a COMMIT ' +
   'that the package reports as done'
 
-/** @returns what is wrong with the value, in words, where it is no database */
-export function queryOf(database: unknown): Query | string {
+/** Returns the statement sender of a database. @throws InvalidRequestError when the value is no database */
+export function queryOf(database: unknown): Query {
   const isObject = (typeof database === 'object' && database !== null) || typeof database === 'function'
   const has = (name: string): boolean => isObject && typeof Reflect.get(database, name) === 'function'
   if (typeof database === 'function' && has('unsafe') && has('begin')) {
     const sql = database as unknown as PostgresSql
-    if (sql.options?.prepare !== false) return PREPARED
+    if (sql.options?.prepare !== false) throw wrongDatabase(PREPARED)
     return retrying(async (text, ...values) => (await sql.unsafe(text, values)) as readonly Row[])
   }
   if (has('query') && has('connect') && !has('escapeIdentifier')) {
@@ -43,8 +44,12 @@ export function queryOf(database: unknown): Query | string {
     return retrying(async (text, ...values) => (await pool.query(text, values)).rows as Row[])
   }
   // A client, or the sql of a transaction, may be inside one: what it writes is not committed yet.
-  return `must be a Pool of "pg" or the sql of "postgres", no single client and no transaction; got ${typeName(database)}`
+  throw wrongDatabase(
+    `must be a Pool of "pg" or the sql of "postgres", no single client and no transaction; got ${typeName(database)}`,
+  )
 }
+
+const wrongDatabase = (message: string): Error => invalidRequest('postgresLedger', [{ path: ['database'], message }])
 
 const retrying =
   (query: Query): Query =>

@@ -1,8 +1,8 @@
 import { ConfigurationError } from '../../errors.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
-import { copyOfOptions, milliseconds, type OptionRules, optional, optionProblems } from '../../shared/options.ts'
+import { milliseconds, type OptionRules, optional } from '../../shared/options.ts'
 import { isRecord } from '../../shared/types.ts'
-import { invalidRequest } from '../invalid-request.ts'
+import { readOptions } from '../invalid-request.ts'
 import { headerConflict, isRunName } from '../ledger/header.ts'
 import { LEDGER, type SharedLedger } from '../ledger/ledger.ts'
 import { type PgPool, type PostgresSql, type Query, queryOf } from './database.ts'
@@ -65,12 +65,8 @@ const DEFAULT_LEASE_MS = 60_000
  * @throws InvalidRequestError when it is neither, the `sql` prepares statements, or an option is wrong
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
-  const own = copyOfOptions(options, OPTIONS)
-  const issues = optionProblems(own, OPTIONS).map((found) => ({ ...found, path: ['options', ...found.path] }))
   const query = queryOf(database)
-  if (typeof query === 'string') issues.unshift({ path: ['database'], message: query })
-  if (typeof query === 'string' || issues.length > 0) throw invalidRequest('postgresLedger', issues)
-
+  const own = readOptions('postgresLedger', options, OPTIONS)
   const { run, table = DEFAULT_TABLE, leaseMs = DEFAULT_LEASE_MS } = own
   const ask: Query = async (...statement) => {
     try {

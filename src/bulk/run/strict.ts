@@ -1,6 +1,6 @@
-import { InvalidRequestError, type Issue } from '../../errors.ts'
-import { capped, describeIssues } from '../../schemas/issue.ts'
+import type { InvalidRequestError, Issue } from '../../errors.ts'
 import { type AwardRow, contradictions, isSameAward } from '../award/row.ts'
+import { invalidRequest } from '../invalid-request.ts'
 import type { LedgerSession } from '../ledger/ledger.ts'
 import type { RowSource } from './rows.ts'
 
@@ -44,19 +44,10 @@ export async function readStrictly(
   return { rows, wrong }
 }
 
-/** The error for rows that are wrong. @param consequence - what was done with them, as a sentence without its full stop */
+/** The error for rows that are wrong. @param consequence - what was not done, as a sentence without its full stop */
 export function wrongRows(wrong: readonly WrongRow[], consequence: string): InvalidRequestError {
   const issues = wrong.flatMap(({ index, issues }) =>
     issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message })),
   )
-  const found = capped(issues)
-  const words = describeIssues(found, MAX_NAMED, ({ path, message }) => `${path.join('.')} ${message}`)
-  return new InvalidRequestError(`rewardWallets: ${words}. ${consequence}.`, {
-    operation: 'rewardWallets',
-    ...found,
-    outcome: 'not_applied',
-  })
+  return invalidRequest('rewardWallets', issues, consequence)
 }
-
-/** Wrong rows that the message names. The report lists more. */
-const MAX_NAMED = 10

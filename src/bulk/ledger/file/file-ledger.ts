@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
 import { CampaignError, ConfigurationError } from '../../../errors.ts'
 import { callHook } from '../../../shared/call-hook.ts'
-import { copyOfOptions, isFunction, type OptionRules, optional, optionProblems } from '../../../shared/options.ts'
-import { invalidRequest } from '../../invalid-request.ts'
+import { isFunction, type OptionRules, optional } from '../../../shared/options.ts'
+import { invalidRequest, readOptions } from '../../invalid-request.ts'
 import { headerConflict, isRunName, type LedgerHeader } from '../header.ts'
 import { type AwardLedger, LEDGER, type LedgerSession } from '../ledger.ts'
 import { readEntries } from './entries.ts'
 import { fileSession } from './file-session.ts'
 import { GroupWriter } from './group-writer.ts'
 import { headerGroup } from './lines.ts'
-import { type LedgerWait, type LockTimes, takeLock } from './lock.ts'
+import { type LedgerWait, type Lock, type LockTimes, takeLock } from './lock.ts'
 import { type LedgerEnd, readRange } from './read-groups.ts'
 import { readHeader, UnreadableLedger } from './read-header.ts'
 import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
@@ -70,10 +70,7 @@ export function fileLedgerOn(
   times?: LockTimes,
 ): FileLedger {
   const absolute = absolutePath('fileLedger', path)
-  const own = copyOfOptions(options, OPTIONS)
-  const issues = optionProblems(own, OPTIONS).map((found) => ({ ...found, path: ['options', ...found.path] }))
-  if (issues.length > 0) throw invalidRequest('fileLedger', issues)
-  const { run = DEFAULT_RUN, onWait } = own
+  const { run = DEFAULT_RUN, onWait } = readOptions('fileLedger', options, OPTIONS)
   const tellWait = (wait: LedgerWait): void => callHook(() => onWait?.(wait))
   return {
     kind: 'file',
@@ -91,29 +88,35 @@ interface Opening {
 }
 
 async function openSession({ storage, path, times, onWait }: Opening, header: LedgerHeader): Promise<LedgerSession> {
-  const cleanUp: (() => Promise<void>)[] = []
+  let lock: Lock | undefined
+  let file: LedgerFile | undefined
+  const release = async (): Promise<void> => {
+    try {
+      await file?.close()
+    } finally {
+      await lock?.release()
+    }
+  }
   try {
-    const lock = await takeLock(`${path}.lock`, times, onWait)
-    cleanUp.push(() => lock.release())
+    lock = await takeLock(`${path}.lock`, times, onWait)
     if (lock.isTakenOver) await storage.replaceByCopy(path, lock.check)
-    const file = (await storage.open(path, 'write')) ?? (await begin(storage, path, header))
-    cleanUp.unshift(() => file.close())
+    file = (await storage.open(path, 'write')) ?? (await begin(storage, path, header))
     const conflict = headerConflict(await readHeader(file), header)
     if (conflict !== undefined) throw new UnreadableLedger(`${conflict}. Use another file, or continue as it was begun`)
 
     const { entries, end } = await readEntries(file)
     const isTorn = await keepTornEnd(storage, path, file, end)
-    // What a killed process wrote may not be on the disk yet. From here on it is relied on.
+    // A killed process may not have flushed its last lines. From here on they are relied on.
     if (!isTorn) await file.flush()
 
     const writer = new GroupWriter(file, end, lock.check)
     const close = async (): Promise<void> => {
       await writer.idle()
-      await runAll(cleanUp)
+      await release()
     }
     return fileSession({ entries, writer, checkLock: lock.check, close })
   } catch (error) {
-    await runAll(cleanUp).catch(() => undefined)
+    await release().catch(() => undefined)
     throw unusable(path, error)
   }
 }
@@ -125,7 +128,7 @@ async function begin(storage: LedgerStorage, path: string, header: LedgerHeader)
   return file
 }
 
-/** Moves what a crash left behind the last group into a file of its own. @returns whether there was anything */
+/** Moves the bytes after the last intact group into a file of their own. @returns whether there were any */
 async function keepTornEnd(
   storage: LedgerStorage,
   path: string,
@@ -146,20 +149,13 @@ async function keepTornEnd(
   return true
 }
 
-/** Each of them runs, also when one before it failed. @throws what the first one that failed threw */
-async function runAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
-  const failures: unknown[] = []
-  for (const step of steps) await step().catch((error: unknown) => failures.push(error))
-  if (failures.length > 0) throw failures[0]
-}
-
-/** What the machine lacks for a while: not the ledger's fault. */
-const OUT_OF_ORDER: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
+/** Errors of the machine, which say nothing about the ledger: a full disk, too many open files. */
+const MACHINE_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
 
 /** The error for a ledger that can't be opened: names the file and says why. */
 export function unusable(path: string, reason: unknown): unknown {
   if (reason instanceof CampaignError) return reason
-  if (!(reason instanceof Error) || OUT_OF_ORDER.has((reason as NodeJS.ErrnoException).code)) return reason
+  if (!(reason instanceof Error) || MACHINE_ERRORS.has((reason as NodeJS.ErrnoException).code)) return reason
   return new ConfigurationError(`The ledger ${path} can't be used: ${reason.message}`, { cause: reason })
 }
 
