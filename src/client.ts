@@ -56,12 +56,12 @@ import { CLIENT_INTERNALS } from './shared/client-internals.ts'
  * ```
  */
 export class CampaignClient {
-  // Private to the language, not only to the compiler: nothing that prints the client reaches the token.
+  // A `#` field, not TypeScript's `private`: printing the client cannot reach the token.
   #context: CallContext
   readonly #options: CampaignClientOptions
 
   static {
-    // For the ledgers of bulk awards. Neither in the type nor in anything that prints or copies a client.
+    // For the ledgers of bulk awards. Not part of the type, and not enumerable.
     Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
         return #context in this ? internalsOf(() => this.#context) : undefined
@@ -88,8 +88,8 @@ export class CampaignClient {
 
   /**
    * Returns a client with other options: one for each tenant, token or team. It shares the transport and the limit of
-   * requests in flight with this client; pauses and rates belong to a token. Options that are given replace those of this
-   * client, but a guard only narrows, and `baseUrl` needs an `accessToken` beside it. This client does not change.
+   * requests in flight with this client; pauses and rates belong to a token. Given options replace those of this
+   * client, except that a guard can only narrow, and `baseUrl` needs an `accessToken` with it. This client does not change.
    *
    * On a subclass it returns a plain `CampaignClient`; override it to return an instance of the subclass.
    *
@@ -120,7 +120,7 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
    * service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
    *
    * @example
    * ```ts
@@ -243,7 +243,7 @@ export class CampaignClient {
    * Records a task with a numeric value for a user inside a quest.
    *
    * A retry is unsafe: it would count twice. The client retries only after a 429, or when its transport knows that the
-   * request never left (`nodeTransport` does, `fetch` does not). After an error with `outcome: 'unknown'`, read the
+   * request was never sent (`nodeTransport` does, `fetch` does not). After an error with `outcome: 'unknown'`, read the
    * progress before you call again.
    * Interface: [POST /action/value](/the-service#post-actionvalue).
    *
@@ -281,7 +281,7 @@ export class CampaignClient {
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
    * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
    *
    * @example
    * ```ts
@@ -303,7 +303,7 @@ export class CampaignClient {
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
    * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
    *
    * @example
    * ```ts
@@ -325,7 +325,7 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
    * service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
    *
    * @example
    * ```ts
@@ -347,7 +347,7 @@ export class CampaignClient {
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
    * service answers.
    * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or nothing to ask with.
+   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
    *
    * @example
    * ```ts
@@ -364,7 +364,7 @@ export class CampaignClient {
    * that option the call fails before anything is sent.
    *
    * A retry is unsafe: it might register twice. The client retries only after a 429, or when its transport knows that the
-   * request never left.
+   * request was never sent.
    * Interface: [Webhook registration](/the-service#webhook-registration).
    *
    * @returns The `data` of the answer, whose shape is not shown.
@@ -395,5 +395,5 @@ export class CampaignClient {
   }
 }
 
-// A class that names itself is renamed by bundlers, and then stacks show the other name.
+// Bundlers rename a class that refers to itself by name, and stack traces would show the new name.
 const newClient = (options: CampaignClientOptions): CampaignClient => new CampaignClient(options)

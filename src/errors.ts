@@ -18,13 +18,13 @@ export interface ErrorContext {
   cause?: unknown
 }
 
-/** What is wrong: the issues, of which an error keeps the first 20, and how many there are besides. */
+/** The issues of an error. It keeps the first 20 and counts the others. */
 export interface IssuesInit {
   issues: readonly Issue[]
   moreIssues?: number | undefined
 }
 
-/** What an {@link ApiError} knows of the answer. */
+/** Details of the answer for an {@link ApiError}. */
 export interface ApiErrorInit extends ErrorContext {
   status: number
   serviceCode?: number | undefined
@@ -40,9 +40,9 @@ export class ApiError extends CampaignError {
   declare readonly code: ApiErrorCode
   /** The HTTP status of the answer. It may be 2xx: the service reports some errors that way. */
   readonly status: number
-  /** The `error.code` of the standard envelope, where there was one. */
+  /** The `error.code` of the standard envelope. Absent if the answer had none. */
   declare readonly serviceCode?: number
-  /** The error in string form, where the service sent it so. */
+  /** The string-form error. Absent if the service sent another form. */
   declare readonly reason?: OpenString<ReferralRejection>
   /** The headers of the answer that help to trace it: an allow-list, never cookies or credentials. */
   readonly headers: Readonly<Record<string, string>>
@@ -89,7 +89,7 @@ export class AccessDeniedError extends ApiError {
   }
 }
 
-/** 429: too many requests. Thrown when the retries are used up, or the asked wait is longer than 30 s. */
+/** 429: too many requests. Thrown when no retries are left, or `Retry-After` is longer than 30 s. */
 export class RateLimitError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'RateLimitError'
@@ -135,7 +135,7 @@ export class NetworkError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'NetworkError'
   declare readonly code: 'network'
-  /** The system's own code, where it gave one: `ECONNRESET`, `ECONNREFUSED`, `ENOTFOUND`, … */
+  /** The error code of the operating system, such as `ECONNRESET` or `ENOTFOUND`, if there was one. */
   declare readonly systemCode?: string
   constructor(message: string, init: ErrorContext & { systemCode?: string | undefined }) {
     super(message, { ...init, code: 'network' })
@@ -159,12 +159,12 @@ export class TimeoutError extends CampaignError {
   }
 }
 
-/** The answer is not one the interface describes: not JSON, no envelope, data of another shape, a redirect. */
+/** The interface does not describe such an answer: not JSON, no envelope, data of another shape, or a redirect. */
 export class UnexpectedResponseError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'UnexpectedResponseError'
   declare readonly code: 'unexpected_response'
-  /** The HTTP status of the answer; 0 where a browser hides that of a redirect. */
+  /** The HTTP status of the answer. 0 for a redirect in a browser, which hides its status. */
   readonly status: number
   /** What did not fit, with paths from the root of the body. Never values. The first 20. */
   readonly issues: readonly Issue[]
@@ -196,7 +196,7 @@ export class InvalidRequestError extends CampaignError {
   }
 }
 
-/** The token source threw, or what it gave cannot be sent as a bearer token. */
+/** The token source threw, or returned a value that cannot be sent as a bearer token. */
 export class AccessTokenError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AccessTokenError'

@@ -43,11 +43,11 @@ export interface ResponseEvent extends RequestEvent {
 export interface RetryEvent extends RequestEvent {
   /** How long the client waits before the next attempt, in milliseconds. */
   readonly delayMs: number
-  /** What the failed attempt would have thrown. */
+  /** The error that the call would reject with if it were not retried. */
   readonly error: CampaignError
 }
 
-/** The data of an answer does not fit its schema and is handed over as it came. */
+/** The data of an answer does not fit its schema and is returned unchanged. */
 export interface InvalidResponseEvent extends CallEvent {
   readonly status: number
   /** What did not fit, with paths from the root of the body. Never values. The first 20. */
@@ -56,19 +56,19 @@ export interface InvalidResponseEvent extends CallEvent {
   readonly moreIssues?: number
 }
 
-/** A call has ended, whatever ended it. */
+/** A call has ended, successfully or not. */
 export interface EndEvent extends CallEvent {
   /** How many attempts were sent. 0 when an argument was refused, or the call never left the queue. */
   readonly attempts: number
   /** From the call of the method to its end, in milliseconds. */
   readonly durationMs: number
-  /** What the call rejects with; the reason of your own signal when you aborted it. Absent on success. */
+  /** The rejection of the call: an error, or the reason of your own signal. Absent on success. */
   readonly error?: unknown
-  /** On writes that failed or were aborted: whether the service may have done it. */
+  /** For writes that failed or were aborted: whether the service may have applied them. */
   readonly outcome?: WriteOutcome
 }
 
-/** Hooks for a logger, a tracer or a meter. No hook gets a secret, and one that throws or rejects breaks no call. */
+/** Hooks for a logger, a tracer or a meter. Hooks get no secrets, and an error of a hook does not affect the call. */
 export interface ClientHooks {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
@@ -78,7 +78,7 @@ export interface ClientHooks {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with `responseValidation: 'report'` when data does not fit its schema. */
   readonly onInvalidResponse?: ((event: InvalidResponseEvent) => void) | undefined
-  /** Called exactly once for each call, when it has ended, also when it was refused or aborted. */
+  /** Called exactly once per call, when it has ended, refused and aborted calls included. */
   readonly onEnd?: ((event: EndEvent) => void) | undefined
 }
 
@@ -98,11 +98,11 @@ export interface RequestLimits {
   readonly requestsPerSecond?: number | undefined
 }
 
-/** Limits what a script with a production token may write. A write outside of it is refused before anything is sent. */
+/** Limits what a script with a production token may write. Other writes are refused before anything is sent. */
 export interface WriteGuard {
-  /** The campaigns that may be written to. A write that names no campaign is then refused too. */
+  /** The campaigns that may be written to. Writes without a campaign are then refused, too. */
   readonly campaigns?: readonly string[] | undefined
-  /** The most XP that one award may give. Negative XP is then refused too. */
+  /** The maximum XP of one award. Negative XP are then refused, too. */
   readonly maxXpPerAward?: number | undefined
 }
 
@@ -119,16 +119,16 @@ export interface FetchLikeInit {
   /** By their names in lower case, `authorization` included: never log them. */
   readonly headers: Record<string, string>
   /**
-   * JSON. Absent on a GET. On Deno it is a `Blob` in spite of its type, because Deno's `fetch` sends a lost text body a
-   * second time. Whatever takes a body takes both.
+   * JSON. Absent on a GET. On Deno it is a `Blob` in spite of its type, because Deno's `fetch` may send a text
+   * body twice. Any `fetch` accepts both.
    */
   readonly body?: string
-  /** Aborts, with an `Error` as its reason, once nobody waits for the answer. */
+  /** Aborts when the attempt is abandoned, with an `Error` as its reason. */
   readonly signal: AbortSignal
   readonly redirect: 'manual'
 }
 
-/** The members that are used of the answer of a {@link FetchLike}. Any `Response` has them. */
+/** The members of a `Response` that the client uses. */
 export interface FetchLikeResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
@@ -137,9 +137,9 @@ export interface FetchLikeResponse {
 }
 
 /**
- * Any `fetch`: the global one, a wrapper around it, or that of a package such as undici. Called with a URL in a string. To
- * say that a request was certainly not sent, reject with a `TransportError` with `sent: false`; after any other rejection
- * the request may have arrived.
+ * Any `fetch`: the global one, a wrapper around it, or that of a package such as undici. Called with the URL as a string. If a
+ * request was certainly not sent, reject with a `TransportError` with `sent: false`; after any other rejection the client
+ * assumes that the request may have arrived.
  */
 export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
 
@@ -160,14 +160,14 @@ export interface CampaignClientOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Limit of a whole call in milliseconds, with attempts, waits and the token source: above 0. An attempt that would have
-   * less than a tenth of the smaller of `timeoutMs` and `totalTimeoutMs` is not sent.
+   * Limit of a whole call in milliseconds, with attempts, waits and the token source: above 0. No attempt is sent when the
+   * time left is less than a tenth of `timeoutMs` or of `totalTimeoutMs`, whichever is smaller.
    *
    * @defaultValue 60 000
    */
   readonly totalTimeoutMs?: number | undefined
   /**
-   * How many retries a call may make, the replay after a 401 included. 0 means none.
+   * How many retries a call may make, the retry after a 401 included. 0 means none.
    *
    * @defaultValue 2
    */
@@ -179,12 +179,12 @@ export interface CampaignClientOptions {
    */
   readonly fetch?: FetchLike | undefined
   /**
-   * Sends the requests instead of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own. Whoever made a
-   * transport closes it.
+   * Sends the requests instead of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own. The client does not
+   * close a transport: close it yourself.
    */
   readonly transport?: Transport | undefined
   /**
-   * The longest answer that is read, in bytes after decompression: 1 or more. A longer one is an
+   * Limit of an answer's body, in bytes after decompression: 1 or more. A longer body fails the call with an
    * `UnexpectedResponseError`, and the outcome of a write is then unknown.
    *
    * @defaultValue 32 MiB
@@ -211,7 +211,7 @@ export interface CampaignClientOptions {
   readonly webhookRegistrationPath?: string | undefined
   /**
    * What happens to data of another shape. `'throw'` fails the call with an `UnexpectedResponseError`. `'report'` calls
-   * `hooks.onInvalidResponse` and returns the data as it came.
+   * `hooks.onInvalidResponse` and returns the data unchanged.
    *
    * @defaultValue 'throw'
    */
@@ -239,8 +239,7 @@ export interface CampaignClientOptions {
 }
 
 /**
- * How a derived client differs from the client it is derived from. Options replace those of that client; a guard only
- * narrows. `baseUrl` changes only together with `accessToken`, so that no token goes to two addresses by mistake.
+ * The options that a derived client may change. They replace those of the parent; a guard can only narrow. `baseUrl` changes only together with `accessToken`, so that no token goes to two addresses by mistake.
  */
 export type DerivedClientOptions = Pick<
   CampaignClientOptions,
@@ -264,8 +263,8 @@ export interface CallOptions {
   /** Further headers. They override those of the client. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Undocumented query parameters, for instance the environment of a campaign. A name that the call itself sends, in its
-   * query or its body, is refused.
+   * Undocumented query parameters, for instance the environment of a campaign. Names that the call itself sends, in its
+   * query or its body, are refused.
    */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
 }

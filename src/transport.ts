@@ -7,65 +7,65 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>
   /** JSON. Absent on a GET. */
   readonly body?: string | undefined
-  /** False for a write that would count twice if it arrived twice. */
+  /** False for a write that must not arrive twice. */
   readonly idempotent: boolean
-  /** The most bytes of body to read, counted after decompression. */
+  /** The limit for the body in bytes, after decompression. */
   readonly maxResponseBytes: number
 }
 
 /** One HTTP answer, read to its end. */
 export interface TransportResponse {
-  /** The HTTP status; 0 where the platform hides it, as browsers do with redirects. */
+  /** The HTTP status; 0 if the platform hides it, as browsers do for redirects. */
   readonly status: number
-  /** The value of a header, whatever the case of its name; `null` where there is none. */
+  /** Returns the value of a header, case-insensitively; `null` if it is absent. */
   readonly header: (name: string) => string | null
   /** The body, decoded as UTF-8. Not read for a redirect. */
   readonly text: string
-  /** False where the body broke off, so that `text` is not all of it. */
+  /** False if the connection failed inside the body, so that `text` is incomplete. */
   readonly complete: boolean
-  /** Where the body broke off: why. */
+  /** The error that interrupted the body, if it is incomplete. */
   readonly cause?: unknown
 }
 
 /**
- * What sends the requests of a client, one attempt at a time. Retries, time limits, tokens and the meaning of statuses
- * are the client's; a transport follows no redirect and sends nothing twice by itself.
+ * Sends the requests of a client, one attempt at a time. The client handles retries, time limits, tokens and statuses. A
+ * transport must not follow redirects or send a request twice.
  */
 export interface Transport {
   /**
-   * Sends one request and reads its answer, whatever the status. Once `signal` aborts, it lets go of the connection.
+   * Sends one request and reads its answer, whatever the status. Releases the connection when `signal` aborts.
    *
-   * Rejects with a {@link TransportError}, or with the signal's reason. Whatever else it rejects with counts as a
-   * connection that was lost: the request may have arrived.
+   * Rejects with a {@link TransportError}, or with the signal's reason. Any other rejection counts as a
+   * lost connection: the request may have arrived.
    */
   readonly send: (request: TransportRequest, signal: AbortSignal) => Promise<TransportResponse>
   /**
-   * What keeps it from sending anything to a base URL, or `undefined`. A client asks when it is made, and is then refused with a
-   * `ConfigurationError` of these words, instead of failing at its first call. Optional: without it, every base URL will do.
+   * Returns why the transport cannot use a base URL, or `undefined`. The constructor of a client calls it and throws a
+   * `ConfigurationError` with this message. Without this method, every base URL is accepted.
    */
   readonly baseUrlProblem?: ((baseUrl: string) => string | undefined) | undefined
 }
 
-/** What a {@link TransportError} knows. */
+/** The fields of a {@link TransportError}. */
 export interface TransportErrorInit {
   /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
   kind: 'network' | 'too_large'
-  /** False only where the request certainly never left, so that sending it again cannot count twice. */
+  /** False only if the request was certainly never sent, so that a retry cannot count twice. */
   sent: boolean
-  /** The system's own code: `ECONNRESET`, `ENOTFOUND`, … */
+  /** The error code of the operating system, such as `ECONNRESET` or `ENOTFOUND`. */
   systemCode?: string | undefined
   /** The status of an answer that was too large. */
   status?: number | undefined
-  /** What went wrong underneath. The client hides tokens and secrets in what it shows of it. */
+  /** The underlying error. The client redacts tokens and secrets when it copies it. */
   cause?: unknown
 }
 
-/** Shared by every copy of the package in a process, whichever format it was loaded in. */
+/** Shared by all copies of the package in a process, ESM and CommonJS alike. */
 const BRAND = '@@campaign-client/transport-error'
 
 /**
- * Why a transport has no answer. A `fetch` of your own may throw it, too: it is the only way to tell the client that
- * a write certainly never left (`sent: false`) and may be sent again.
+ * Thrown when a transport gets no answer. Your own `fetch` may throw it, too: with `sent: false`, the client knows that a
+ * write was certainly never sent and can retry it.
  *
  * `instanceof` also holds between two loaded copies of the package.
  */
@@ -77,11 +77,11 @@ export class TransportError extends Error {
 
   /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
   readonly kind: 'network' | 'too_large'
-  /** False only where the request certainly never left. */
+  /** False only if the request was certainly never sent. */
   readonly sent: boolean
-  /** The system's own code, where it gave one: `ECONNRESET`, `ENOTFOUND`, … */
+  /** The error code of the operating system, such as `ECONNRESET` or `ENOTFOUND`, if there was one. */
   declare readonly systemCode?: string
-  /** The status of an answer that was too large, where it is known. */
+  /** The status of an answer that was too large, if known. */
   declare readonly status?: number
 
   constructor(message: string, init: TransportErrorInit) {
@@ -99,10 +99,10 @@ export class TransportError extends Error {
   }
 }
 
-/** Whether an answer sends the client elsewhere. It is never followed, and no transport reads its body. */
+/** Whether a status is a redirect or provisional. Such answers are never followed, and their bodies are not read. */
 export const isRedirect = (status: number): boolean => status < 200 || (status >= 300 && status < 400)
 
-/** Whether a value is an answer as {@link Transport} describes it. A partner's transport may give anything. */
+/** Whether a value is an answer as {@link Transport} describes it. A partner's transport may return anything. */
 export function isTransportResponse(value: unknown): value is TransportResponse {
   if (typeof value !== 'object' || value === null) return false
   const { status, header, text, complete } = value as Partial<TransportResponse>

@@ -14,15 +14,15 @@ export function quotable(error: unknown): string | undefined {
 }
 
 /**
- * A run of awards ended before its last row. Awards that were under way have been settled and recorded. Run the same list
+ * A run of awards ended before its last row. Awards in flight were completed and recorded. Run the same list
  * again with the same ledger to go on.
  */
 export class AwardRunStoppedError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardRunStoppedError'
-  /** What became of the rows until then. */
+  /** The report of the run up to that point. */
   readonly report: AwardReport
-  /** What ended the run: the error of a call, of the ledger or of the list, or the reason of the caller's signal. */
+  /** The reason for the end: the error of a call, of the ledger or of the list, or the reason of the caller's signal. */
   declare readonly cause: unknown
 
   constructor(message: string, init: { cause: unknown; report: AwardReport }) {
@@ -42,14 +42,14 @@ export type UnsettledReason = 'busy' | 'indeterminate' | 'rate_limited' | 'not_s
  * - `indeterminate`: the attempts are used up, and the outcome is unknown.
  * - `rate_limited`: the service asks to wait.
  * - `not_sent`: the service could not be reached.
- * - `refused_for_now`: 401, 403 or 404, or there was no token. The reason does not lie in the award.
+ * - `refused_for_now`: 401, 403 or 404, or there was no token. The award itself is not the reason.
  */
 export class AwardUnsettledError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardUnsettledError'
   /** Why there is no verdict. */
   readonly reason: UnsettledReason
-  /** When to retry at the earliest, in milliseconds from now, where that is known. */
+  /** When to retry at the earliest, in milliseconds from now, if known. */
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {

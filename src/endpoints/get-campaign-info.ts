@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { identifier, type Metadata, metadata, numericString } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** What `getCampaignInfo` asks for. Interface: [GET /campaign/info](/the-service#get-campaigninfo). */
+/** The arguments of `getCampaignInfo`. Interface: [GET /campaign/info](/the-service#get-campaigninfo). */
 export interface GetCampaignInfoRequest {
   /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
   pid: string

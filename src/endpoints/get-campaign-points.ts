@@ -3,7 +3,7 @@ import { identifier } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
 /**
- * What `getCampaignPoints` asks for.
+ * The arguments of `getCampaignPoints`.
  * Interface: [GET /campaign/points](/the-service#get-campaignpoints).
  */
 export interface GetCampaignPointsRequest {

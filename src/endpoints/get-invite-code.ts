@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { identifier } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** What `getInviteCode` asks for. Interface: [GET /code](/the-service#get-code). */
+/** The arguments of `getInviteCode`. Interface: [GET /code](/the-service#get-code). */
 export interface GetInviteCodeRequest {
   /** The invite code to check. The name of the query parameter is assumed; see `queryNames`. */
   code: string

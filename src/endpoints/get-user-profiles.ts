@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { user } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** What `getUserProfiles` asks for. Interface: [GET /user/profiles](/the-service#get-userprofiles). */
+/** The arguments of `getUserProfiles`. Interface: [GET /user/profiles](/the-service#get-userprofiles). */
 export interface GetUserProfilesRequest {
   /** Account identifier of the user. The name of the query parameter is assumed; see `queryNames`. */
   account: string

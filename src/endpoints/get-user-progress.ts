@@ -3,7 +3,7 @@ import { isUserProgress } from '../schemas/compiled.ts'
 import { type Metadata, metadata, type OpenString, openString, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `getUserProgress` asks for. Interface: [GET /user/progress](/the-service#get-userprogress). */
+/** The arguments of `getUserProgress`. Interface: [GET /user/progress](/the-service#get-userprogress). */
 export interface GetUserProgressRequest {
   /** Account identifier of the user. */
   account: string

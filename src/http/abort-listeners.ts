@@ -8,8 +8,8 @@ const listenersOf = new WeakMap<AbortSignal, Listeners>()
 /**
  * Calls `callback` when `signal` aborts, until the returned function is called. Calling that twice does nothing.
  *
- * A signal gets one listener for all calls: at the eleventh, Node warns of a memory leak. The listener is removed with the
- * last callback: `AbortSignal.any` would leave some 80 bytes a call on a signal that lives as long as the process.
+ * All calls share one listener per signal, because Node warns of a memory leak from the eleventh listener on. The listener
+ * is removed with the last callback. `AbortSignal.any` would leak about 80 bytes per call on a long-lived signal.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const { callbacks, listener } = listenersOf.get(signal) ?? newListeners(signal)

@@ -21,14 +21,14 @@ import { Failure } from './failure.ts'
 import { excerpt } from './redact.ts'
 import { parseRetryAfter } from './retry.ts'
 
-/** What decoding needs to know of the call. */
+/** The parts of a call that decoding needs. */
 export interface DecodeContext {
-  /** Texts that must not appear in an error, though the service may send them back. */
+  /** Texts that must not appear in an error, even if the service sends them back. */
   readonly secrets: readonly string[]
   /** Added to the message when the token is refused. */
   readonly tokenHint: () => string
   readonly addressHint: AddressHint
-  /** Receives the issues of data that does not fit; `undefined` if such data is refused. */
+  /** Receives the issues of data that does not fit its schema; `undefined` if such data fails the call. */
   readonly report: ((wrong: Issues) => void) | undefined
 }
 
@@ -44,7 +44,7 @@ export class AddressHint {
     this.#suspected = !new URL(baseUrl).pathname.endsWith('/api/v1/')
   }
 
-  /** Returns what the message about this answer adds. */
+  /** Returns the hint to append to the error message of this answer. */
   after(status: number, body: unknown): string {
     const isOfService = isRecord(body) && ('success' in body || 'error' in body)
     if (status !== 404 || isOfService) this.#suspected = false
@@ -70,7 +70,7 @@ const CLASSES: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErrorClas
   [429, RateLimitError],
 ])
 
-/** What decoding needs to know of the endpoint. */
+/** The parts of an endpoint that decoding needs. */
 type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'>
 
 /**
@@ -95,7 +95,7 @@ export function decode<Data>(endpoint: Answering<Data>, answer: TransportRespons
   return readData(endpoint, body.data, status, context)
 }
 
-/** Why an answer without data is not expected. */
+/** Explains why a status of 0, 1xx or 3xx is unexpected. */
 function whyNone(status: number): string {
   if (status === 304) return '304 (not modified) answers a conditional request, and none was made'
   if (status >= 300) return 'redirects are never followed, since the token goes to baseUrl and nowhere else'
@@ -133,11 +133,11 @@ function parse(text: string): unknown {
 
 interface ErrorBody {
   readonly code: number | undefined
-  /** In the words of the service. */
+  /** The message of the service. */
   readonly message: string | undefined
   /** The error in string form. */
   readonly reason: string | undefined
-  /** The service says that it did not succeed, and the error leaves no doubt about it. */
+  /** `success` is false, and the error does not suggest otherwise. */
   readonly denied: boolean
 }
 
@@ -166,8 +166,8 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   const { status } = answer
   const { code, message, reason, denied } = readError(body, context.secrets)
   const isHttpError = status >= 400
-  // On a 2xx answer, a code from 400 on replaces the status. Without a code, `success: false` is a refusal, and so are
-  // the reasons that the interface knows. Anything else does not say what happened.
+  // On a 2xx answer, a code of 400 or more replaces the status. Without a code, `success: false` and the documented
+  // reasons are refusals. After any other answer the outcome is unknown.
   const stated = code ?? 0
   const effective = isHttpError ? status : stated >= 400 ? stated : undefined
   const rejection = REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
@@ -223,7 +223,7 @@ const TRACE_HEADERS = [
   'x-refusal-reason',
 ]
 
-/** Whether a broken-off answer lacks the data that was asked for. For an error the status is enough. */
+/** Whether an incomplete answer lacks the requested data. For an error answer the status is enough. */
 export const lacksItsData = ({ status, complete }: TransportResponse): boolean =>
   !complete && status < 400 && !isRedirect(status)
 
@@ -237,7 +237,7 @@ export function traceHeaders(answer: TransportResponse, secrets: readonly string
   return traced
 }
 
-/** A partner's transport may throw for a header that is not there. */
+/** A partner's transport may throw for a missing header. */
 function headerOf(answer: TransportResponse, name: string): string | null {
   try {
     const value: unknown = answer.header(name)

@@ -21,7 +21,7 @@ import type { Admission, Throttle } from './throttle.ts'
 import { reasonOf, TIME_IS_UP, within } from './timeout.ts'
 import { type AccessTokens, expiryHint } from './token.ts'
 
-/** What every call of a client shares. */
+/** Shared by every call of a client. */
 export interface CallContext {
   readonly settings: ClientSettings
   readonly tokens: AccessTokens
@@ -41,15 +41,15 @@ export interface CallState {
   attempt: number
   /** How many attempts were sent. */
   sent: number
-  /** A request has left, or may have, and its answer is not known yet. */
+  /** A request may have been sent, and its answer is not known yet. */
   isSending: boolean
-  /** A failed attempt may have been carried out. */
+  /** The service may have applied a failed attempt. */
   mayBeApplied: boolean
-  /** Another token was asked for after a 401. That is done once. */
+  /** The token was renewed after a 401, which happens at most once. */
   renewed: boolean
 }
 
-/** What an attempt is sent with, and what must not appear in its errors. */
+/** The token of an attempt, and the texts that must not appear in its errors. */
 interface Credentials {
   readonly token: string
   readonly secrets: readonly string[]
@@ -114,11 +114,11 @@ export const requestEvent = (
 export const timeLeft = ({ startedAt }: CallState, { settings }: PreparedCall): number =>
   startedAt + settings.totalTimeoutMs - performance.now()
 
-/** With less time left than this, an attempt would hardly be answered, and a write would end as `unknown`. */
+/** With less time left, an attempt is not sent: it would probably time out, and a write would end as `unknown`. */
 export const leastTime = ({ settings: { timeoutMs, totalTimeoutMs } }: PreparedCall): number =>
   Math.min(timeoutMs, totalTimeoutMs) / 10
 
-/** The pause after a 429 that names none. */
+/** Returns the pause after a 429 without `Retry-After`. */
 function backoffOf({ retryDelayMs }: ClientSettings, call: CallState, failure: Failure): (nth: number) => number {
   const toError = () => failure.toError({ operation: call.operation })
   return (nth) => pauseDelay(nth, retryDelayMs && (() => retryDelayMs(call.attempt, toError())))
@@ -170,7 +170,7 @@ async function send(
     const answer: unknown = await within(
       Math.min(timeoutMs, remainingMs),
       signal,
-      // A partner's transport may give its answer without a promise.
+      // A partner's transport may return its answer without a promise.
       async (attemptSignal) => transport.send(request, attemptSignal),
       () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs)),
     )

@@ -10,14 +10,14 @@ import { reasonOf, wait } from './timeout.ts'
 let calls = 0
 let idPrefix: string | undefined
 
-/** The prefix tells copies of the package and workers apart. Made late: Workers allow no random values at start-up. */
+/** The prefix distinguishes copies of the package and workers. Created late: Workers forbid random values at start-up. */
 function nextCallId(): string {
   idPrefix ??= `call-${crypto.randomUUID().slice(0, 8)}`
   calls++
   return `${idPrefix}-${calls}`
 }
 
-/** Runs one call and reports its end once. */
+/** Runs one call and calls `onEnd` once. */
 export function call<Name extends OperationName>(
   context: CallContext,
   operation: Name,
@@ -45,7 +45,7 @@ export function call<Name extends OperationName>(
     },
     (error: unknown) => {
       notify(hooks, 'onEnd', () => {
-        // Not taken from the error: the reason of an abort may be the error of another call.
+        // Not read from the error: the reason of an abort may be another call's error.
         const outcome = writeOutcome(state.endpoint, state.isSending || state.mayBeApplied)
         return { ...endEvent(state), error, ...(outcome && { outcome }) }
       })
@@ -87,10 +87,10 @@ async function run(
 }
 
 /**
- * Decides what follows a failed attempt.
+ * Decides whether a failed attempt is retried.
  *
- * @returns the wait before the next one in milliseconds; 0 if the throttle makes it wait
- * @throws CampaignError if none follows
+ * @returns the wait before the next attempt in milliseconds; 0 if the throttle makes it wait
+ * @throws CampaignError if there is no next attempt
  */
 function afterFailure(context: CallContext, call: CallState, prepared: PreparedCall, failure: Failure): number {
   const { settings, throttle, tokens } = context

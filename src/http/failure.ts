@@ -9,11 +9,11 @@ import { TransportError } from '../transport.ts'
 import { cut, excerpt, safeCause } from './redact.ts'
 
 /**
- * How one attempt failed, as far as a retry is concerned.
+ * How one attempt failed. It decides whether a retry is allowed.
  * - `not_sent`: the request certainly never left.
  * - `no_answer`: it may have arrived; no whole answer came back.
  * - `refused`: an error answer.
- * - `not_understood`: an answer that does not say what happened.
+ * - `not_understood`: an answer from which the outcome is unknown.
  * - `no_token`: there was no token to send it with.
  */
 export type FailureKind = 'not_sent' | 'no_answer' | 'refused' | 'not_understood' | 'no_token'
@@ -27,9 +27,9 @@ export class Failure extends Error {
   /** Of a refusal: the HTTP status, or on a 2xx answer the `error.code` in its place. 0 otherwise. */
   readonly status: number
   readonly retryAfterMs: number | undefined
-  /** The service refused the token, so that another may do. */
+  /** The service refused the token: a renewed token may work. */
   readonly tokenRefused: boolean
-  /** No retry, whatever the rules say. */
+  /** Never retried, even if the retry rules allow it. */
   readonly final: boolean
   readonly toError: (context: ErrorContext) => CampaignError
 
@@ -53,7 +53,7 @@ export class Failure extends Error {
   }
 }
 
-/** Turns what a transport rejected with into a failure, without secrets. */
+/** Turns the rejection of a transport into a failure, without secrets. */
 export function transportFailure(thrown: unknown, secrets: readonly string[]): Failure {
   if (thrown instanceof Failure) return thrown
   if (!(thrown instanceof TransportError)) return networkFailure(thrown, true, secrets)
@@ -62,7 +62,7 @@ export function transportFailure(thrown: unknown, secrets: readonly string[]): F
     : networkFailure(thrown, thrown.sent !== false, secrets)
 }
 
-/** The connection broke off within the body of an answer that was to carry data. */
+/** The connection failed inside the body of an answer with data. */
 export const brokenAnswer = (cause: unknown, secrets: readonly string[]): Failure =>
   networkFailure(cause, true, secrets)
 
@@ -70,7 +70,7 @@ function networkFailure(thrown: unknown, sent: boolean, secrets: readonly string
   const known = thrown instanceof TransportError ? thrown : undefined
   const code = known?.systemCode
   const systemCode = code !== undefined && SYSTEM_CODE.test(code) ? excerpt(code, secrets, code.length) : undefined
-  // A transport that adds no words of its own only passes on what it caught.
+  // A TransportError without a message only wraps its cause.
   const cause = safeCause(known?.message === '' ? known.cause : thrown, secrets)
   const what = sent ? 'the connection failed before a whole answer arrived' : 'the service could not be reached'
   const detail = cut([systemCode, ...messagesOf(cause)].filter(Boolean).join(', '), MAX_DETAIL_LENGTH)
@@ -80,7 +80,7 @@ function networkFailure(thrown: unknown, sent: boolean, secrets: readonly string
   })
 }
 
-/** The messages down a chain of causes, each once: the deepest tells most. */
+/** The distinct messages of an error and its causes. The deepest cause is usually the most specific. */
 function messagesOf(cause: Error | undefined): string[] {
   const messages: string[] = []
   for (let error = cause; error !== undefined; error = error.cause as Error | undefined) {
@@ -123,7 +123,7 @@ export const noTimeToSend = (totalTimeoutMs: number): Failure =>
     { final: true },
   )
 
-/** The token source took all the time there was. */
+/** The token source used up `totalTimeoutMs`. */
 export const noTokenInTime = (totalTimeoutMs: number): Failure =>
   new Failure(
     'no_token',

@@ -26,8 +26,8 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
   const fetchOnce = async (): Promise<Response> => {
     if (typeof fetch !== 'function') throw new TypeError('this runtime has no global fetch; pass fetch or a transport')
     const body = request.body === undefined ? {} : { body: sentOnce(request.body) }
-    // Mocks, proxies and the fetch of other packages expect the URL as a string. The headers are a copy: what a partner's
-    // fetch adds to them is not sent again.
+    // Mocks, proxies and the fetch of other packages expect the URL as a string. The headers are a copy, so that changes by
+    // a partner's fetch do not reach the next attempt.
     const init = { method, headers: { ...headers }, signal, redirect: 'manual', ...body } as const
     called = true
     let response: unknown
@@ -38,7 +38,7 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
       throw lost(error)
     }
     if (!isResponse(response)) throw notAnAnswer('the fetch option, or the global fetch,', typeName(response))
-    // A `fetch` that ignores its signal may answer when nobody waits any more.
+    // A `fetch` that ignores its signal may answer after the attempt was abandoned.
     if (signal.aborted) discard(response.body)
     return response
   }
@@ -52,12 +52,12 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
 }
 
 /**
- * Deno's `fetch` sends a body of text a second time when the connection is lost before an answer (2.9.5): a write would
- * count twice. It sends a Blob once.
+ * Deno's `fetch` (2.9.5) resends a text body when the connection is lost before an answer, so that a write would count
+ * twice. It sends a Blob only once.
  */
 const sentOnce = (body: string): string => ('Deno' in globalThis ? (new Blob([body]) as unknown as string) : body)
 
-/** By its members: the responses of polyfills and of other packages are no instances of the platform's class. */
+/** Checks the members: responses of polyfills and of other packages are not instances of the global `Response`. */
 function isResponse(value: unknown): value is Response {
   const { status, text, headers } = (value ?? {}) as Partial<Response>
   return Number.isInteger(status) && typeof text === 'function' && typeof headers?.get === 'function'
@@ -73,13 +73,13 @@ async function read(response: Response, maxBytes: number, signal: AbortSignal): 
   try {
     return { status, header, text: await readText(response, maxBytes, signal), complete: true }
   } catch (cause) {
-    // The status of an error answer is enough, however much of its body there is.
+    // For an error answer the status is enough, even if its body is incomplete.
     if (signal.aborted || (status < 400 && cause instanceof TransportError)) throw cause
     return { status, header, text: '', complete: false, cause: lost(cause) }
   }
 }
 
-/** Releases a body that nobody will read. That of another package may be a stream of Node. */
+/** Cancels an unread body. Other packages may use a Node stream as the body. */
 function discard(body: unknown): void {
   const { cancel, destroy } = (body ?? {}) as { cancel?: unknown; destroy?: unknown }
   const end = typeof cancel === 'function' ? cancel : destroy
@@ -97,14 +97,14 @@ async function readText(response: Response, maxBytes: number, signal: AbortSigna
   }
   const reader = body.getReader()
   const cancel = (): void => callHook(() => reader.cancel())
-  // The body may belong to a `fetch` that ignores its signal.
+  // A `fetch` may ignore its signal while the body is read.
   signal.addEventListener('abort', cancel)
   const chunks = new ByteChunks(concatBytes)
   let length = 0
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      // All at once: chunk by chunk, the decoder of Node is slower by half.
+      // Decode once: Node's decoder takes 1.5 times as long chunk by chunk.
       if (done) return new TextDecoder().decode(chunks.concat())
       length += value.byteLength
       if (length > maxBytes) {
@@ -128,7 +128,7 @@ const notSent = (cause: unknown): TransportError =>
 
 const MAX_CAUSE_DEPTH = 5
 
-/** The code stands somewhere down the chain of causes; where depends on the runtime. */
+/** Returns the deepest error code in the chain of causes. Its depth depends on the runtime. */
 function systemCodeOf(thrown: unknown): string | undefined {
   let code: string | undefined
   let error = thrown as { code?: unknown; cause?: unknown } | undefined

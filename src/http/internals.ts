@@ -6,7 +6,7 @@ import { guardIssues } from './request.ts'
 import { TIME_IS_UP } from './timeout.ts'
 import { identityOf } from './token.ts'
 
-/** What other modules may ask a client. @param current - returns the context of the client */
+/** Returns the methods of a client that other modules use. @param current - returns the context of the client */
 export const internalsOf = (current: () => CallContext): ClientInternals => ({
   async target(operation, signal) {
     const { settings, tokens } = current()

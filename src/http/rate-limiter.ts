@@ -1,14 +1,14 @@
-/** Timers fire late; up to this much is caught up, so that drift does not lower the rate. In milliseconds. */
+/** Timers fire late. A delay up to this is made up for, so that drift does not lower the rate. */
 const MAX_DRIFT_MS = 20
 /** Above the threshold, this many full windows of answers add one attempt. */
 const SLOW_GROWTH = 50
-/** So many answers show that the service takes requests again. */
+/** After this many answers, the service is assumed to accept requests again. */
 const PROBES = 3
-/** The longest pause that calls wait for. A longer one fails them, and is tried again after this time. */
+/** The longest pause that calls wait for. A longer `Retry-After` fails them; after this time, calls are sent again. */
 export const MAX_PAUSE_MS = 30_000
 
 /**
- * Says when the next attempt of one access token may be sent. After a 429 there is a pause; then at most 1, 2, 4, …
+ * Decides when the next attempt of one access token may be sent. After a 429 there is a pause; then at most 1, 2, 4, …
  * attempts are in flight, as answers come in (the slow start of TCP). All times are those of `performance.now()`.
  */
 export class RateLimiter {
@@ -19,17 +19,17 @@ export class RateLimiter {
   #refusal = { until: Number.NEGATIVE_INFINITY, retryAfterMs: 0 }
   /** How many attempts may be in flight at once. */
   #window = Number.POSITIVE_INFINITY
-  /** From here on the window grows slowly: half of what was too much. */
+  /** From this size on the window grows slowly: half of the size that led to a 429. */
   #threshold = Number.POSITIVE_INFINITY
   /** Attempts in flight that were sent after the last pause. */
   #inFlight = 0
-  /** Attempts in flight that were sent before it. */
+  /** Attempts in flight that were sent before the last pause. */
   #older = 0
   /** Counts the pauses. An attempt sent before the last pause says nothing about the time after it. */
   #pauses = 0
   /** How many answers other than 429 there were since the last pause. */
   #answers = 0
-  /** How often a pause of this rush was too short. It decides the next backoff. */
+  /** How many pauses were too short since the queue was last empty. It decides the next backoff. */
   #shortPauses = 0
 
   /** @param intervalMs - the least time between two starts */
@@ -37,12 +37,12 @@ export class RateLimiter {
     this.#intervalMs = intervalMs
   }
 
-  /** Whether nothing would be lost if this limiter were replaced by a new one. */
+  /** Whether a new limiter would behave the same. */
   isIdle(now: number): boolean {
     return this.#inFlight + this.#older === 0 && now >= this.#nextStart && now >= this.#pausedUntil
   }
 
-  /** Whether it is not clear yet that the last pause was long enough. */
+  /** Whether too few answers have arrived to know that the last pause was long enough. */
   get isProbing(): boolean {
     return this.#pauses > 0 && this.#answers < PROBES
   }
@@ -74,7 +74,7 @@ export class RateLimiter {
   /**
    * Records that an attempt has ended, with an answer or without.
    *
-   * @param isLast - whether no other call waits, so that the rush is over when nothing is in flight
+   * @param isLast - whether no other call waits: with nothing in flight, the window is then reset
    */
   ended(pauses: number, isLast: boolean): void {
     if (pauses === this.#pauses) this.#inFlight--
@@ -95,7 +95,7 @@ export class RateLimiter {
   /**
    * Records a 429.
    *
-   * @param backoffMs - the pause where the service names none, by how many were too short
+   * @param backoffMs - returns the pause without `Retry-After`, from the number of pauses that were too short
    */
   limited(pauses: number, now: number, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     if (pauses === this.#pauses) {

@@ -2,25 +2,25 @@ import { MIN_SECRET_LENGTH } from '../settings/secrets.ts'
 import { toVisible } from '../shared/text/visible-text.ts'
 
 const REDACTED = '[redacted]'
-/** How much of a text from outside is searched for secrets. The rest is dropped. */
+/** Longer texts from outside are cut before they are searched for secrets. */
 const MAX_TEXT_LENGTH = 65_536
-/** Of each text of a foreign error. */
+/** The limit for each text of a foreign error. */
 const MAX_CAUSE_LENGTH = 16_384
 const MAX_CAUSE_DEPTH = 5
 
 /**
- * Three base64url parts, the first of which begins like a JSON object: any JWT. Matched from the start of a word to its
- * first `eyJ` and on: from every `eyJ`, a long text of them would take hours.
+ * Any JWT: three base64url parts, of which the first begins with `eyJ`, an encoded `{"`. A match starts at the beginning
+ * of a word, so that a long text of `eyJ` takes linear time.
  */
 const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
-/** A token behind the word in a header. Prose such as "missing bearer token" is shorter and has no digit. */
+/** A token after "Bearer". It has 20 characters or a digit, unlike prose such as "missing bearer token". */
 const BEARER = /(?<![a-z])(bearer(?:\s|%20|\+)+)(?=[^\s"',;]{20}|[^\s"',;]*\d)[^\s"',;]{8,}/gi
 /** The credentials of a proxy in a header. */
 const BASIC = /(?<=authorization\W{1,4})(basic\s+)[\w+/=-]+/gi
 /** User name and password in a URL, such as that of a proxy. */
 const URL_CREDENTIALS = /(?<=:\/\/)[^\s/?#"'@:]*:[^\s/?#"']*(?=@)/g
 
-/** The spellings of a secret that JSON, URLs and forms give it, the longest first. None for a short secret. */
+/** Returns the spellings of a secret in JSON, URLs and forms, the longest first. None for a short secret. */
 export function spellingsOf(secret: string): string[] {
   if (secret.length < MIN_SECRET_LENGTH) return []
   const once = withSlashesEscaped(insideJson(secret))
@@ -37,7 +37,7 @@ const insideJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 const withSlashesEscaped = (json: string): string[] => [json, json.replaceAll('/', '\\/')]
 
 /**
- * Replaces secrets in a text, and whatever looks like a token or a password in a URL.
+ * Replaces secrets in a text, and everything that looks like a token or like a password in a URL.
  *
  * @param secrets - as {@link spellingsOf} gives them
  */
@@ -58,7 +58,7 @@ export const excerpt = (text: string, secrets: readonly string[], length: number
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const clean = redact(text.slice(0, MAX_TEXT_LENGTH), secrets)
   if (text.length <= MAX_TEXT_LENGTH) return clean
-  // The end of what was read may be the first part of a secret.
+  // The end of the part that was searched may be the beginning of a secret.
   const longest = Math.max(0, ...secrets.map((secret) => secret.length))
   return clean.slice(0, Math.max(0, clean.length - longest))
 }
@@ -86,7 +86,7 @@ export function safeCause(error: unknown, secrets: readonly string[], depth = 0)
   return safe
 }
 
-/** A stack has line breaks of its own; only those of the message in it are spelled out. */
+/** Escapes the line breaks of the message inside a stack, and keeps those between its frames. */
 function safeStack(stack: string, message: string, secrets: readonly string[]): string {
   const told = withoutSecrets(message, secrets)
   const lines = withoutSecrets(stack, secrets)

@@ -10,7 +10,7 @@ import { warnOfShortSecret } from '../settings/secrets.ts'
 import { isRecord } from '../shared/types.ts'
 import { spellingsOf } from './redact.ts'
 
-/** A checked call: its whole request but the token. */
+/** A checked call: its whole request except for the token. */
 export interface PreparedCall {
   readonly settings: CallSettings
   readonly path: string
@@ -83,7 +83,7 @@ function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Rea
   return headers
 }
 
-/** @param names - of the fields that are sent under another name */
+/** @param names - the parameter names of fields that are sent under another name */
 function appendFields(
   query: URLSearchParams,
   fields: Readonly<Record<string, unknown>>,
@@ -92,7 +92,7 @@ function appendFields(
   for (const [name, value] of Object.entries(fields)) query.append(names?.[name] ?? name, String(value))
 }
 
-/** @param ownNames - what the call itself sends, in lower case: a service may read either of two, whatever their case */
+/** @param ownNames - the names of the call's own fields, in lower case: `Pid` beside `pid` would be ambiguous */
 function appendOptions(
   query: URLSearchParams,
   options: Readonly<Record<string, string>>,

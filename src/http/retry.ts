@@ -8,15 +8,15 @@ const FIRST_BACKOFF_MS = 300
 const MAX_BACKOFF_MS = 8_000
 
 export const TOO_MANY_REQUESTS = 429
-/** Errors of a service, or of a proxy before it, that may pass. */
+/** Temporary errors of the service, or of a proxy in front of it. */
 const TRANSIENT = new Set([408, 500, 502, 503, 504])
 
-/** Whether the service may have carried out the write that failed with this. */
+/** Whether the service may have applied the write of the failed attempt. */
 export function mayHaveBeenApplied({ kind, status }: Failure): boolean {
   return kind === 'no_answer' || kind === 'not_understood' || status >= 500 || status === 408
 }
 
-/** Whether a call may be sent again after this failure. The replay after a 401 is decided elsewhere. */
+/** Whether a call may be sent again after this failure. `call.ts` decides about the retry after a 401. */
 export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: RetryRule): boolean {
   if (final || (retryAfterMs ?? 0) > MAX_PAUSE_MS) return false
   if (kind === 'not_sent' || status === TOO_MANY_REQUESTS) return true
@@ -24,8 +24,8 @@ export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: R
 }
 
 /**
- * Returns the wait before a retry in milliseconds: `Retry-After`, else the partner's backoff, else a full-jitter
- * exponential.
+ * Returns the wait before a retry in milliseconds: `Retry-After`, else the partner's backoff, else an
+ * exponential backoff with full jitter.
  *
  * @param nth - 1 for the first retry
  */
@@ -33,8 +33,8 @@ export const retryDelay = (nth: number, retryAfterMs: number | undefined, ownBac
   retryAfterMs ?? ownDelay(ownBackoff) ?? Math.random() * maxBackoff(nth)
 
 /**
- * Returns the pause after a 429 without `Retry-After` in milliseconds: the partner's backoff, else an exponential of
- * which at least half is waited, since a retry that comes too early is used up.
+ * Returns the pause after a 429 without `Retry-After` in milliseconds: the partner's backoff, else an exponential
+ * backoff with jitter in its upper half, since each early retry uses up one of `maxRetries`.
  *
  * @param nth - 1 for the first pause in a row
  */
@@ -56,9 +56,9 @@ function ownDelay(backoff: () => unknown): number | undefined {
 }
 
 const SECONDS = /^\d+$/
-/** All date forms of HTTP begin with the day of the week. `Date.parse` alone reads almost anything. */
+/** All date formats of HTTP begin with the day of the week. `Date.parse` alone accepts almost any text. */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{2}:\d{2}:\d{2}/
-/** The oldest form names no zone and means GMT, where `Date.parse` takes the zone of the machine. */
+/** The asctime format names no zone. It means GMT, but `Date.parse` would assume the local zone. */
 const WITHOUT_ZONE = /:\d{2}(?: \d{4})?$/
 
 /** Reads `Retry-After`, seconds or date, in milliseconds from now. A malformed one is ignored. */

@@ -8,7 +8,7 @@ import { within } from './timeout.ts'
 /** The admission of one attempt. */
 export interface Admission {
   readonly queue: Queue
-  /** How many pauses of its token there were before it. */
+  /** The number of pauses of its token before the attempt. */
   readonly pauses: number
   readonly waitedMs: number
 }
@@ -23,7 +23,7 @@ interface Waiting {
 /** The calls that wait for one token, in order. */
 class Queue {
   readonly limiter: RateLimiter
-  /** By how often the calls were tried. */
+  /** Indexed by the number of earlier attempts of the call. */
   readonly #waiting: Set<Waiting>[] = []
 
   constructor(limiter: RateLimiter) {
@@ -44,7 +44,7 @@ class Queue {
     return this.#waiting[waiting.tried]?.delete(waiting) ?? false
   }
 
-  /** Retries go first. But those that find out whether a pause was long enough are those with the most retries left. */
+  /** Retries go first. While probing after a pause, calls with more retries left go before those with fewer. */
   take(): Waiting | undefined {
     const [untried = [], ...tried] = this.#waiting
     const retries = this.limiter.isProbing ? tried : tried.reverse()
@@ -58,12 +58,12 @@ class Queue {
   }
 }
 
-/** With more queues than this, idle ones are dropped. */
+/** From this number of queues on, idle ones are removed. */
 const MAX_IDLE_QUEUES = 100
 
 /**
- * Decides when an attempt may be sent. Derived clients share one. The limit of attempts in flight is for all of them; a
- * pause or a rate belongs to a token, so that the 429 of one tenant holds up nobody else.
+ * Decides when an attempt may be sent. Derived clients share one throttle and its limit of attempts in flight. Pauses and
+ * rates belong to a token, so that the 429 of one tenant does not delay the others.
  */
 export class Throttle {
   readonly #maxConcurrency: number
@@ -77,7 +77,7 @@ export class Throttle {
     this.#intervalMs = requestsPerSecond === undefined ? 0 : 1_000 / requestsPerSecond
   }
 
-  /** Admits an attempt if nothing holds it up. Call {@link release} when it has ended. */
+  /** Admits an attempt if it need not wait. Call {@link release} when it has ended. */
   admitAtOnce(token: unknown): Admission | undefined {
     const queue = this.#queueOf(token)
     const now = performance.now()
@@ -124,7 +124,7 @@ export class Throttle {
     }
   }
 
-  /** Ends an attempt, however it went. */
+  /** Records the end of an attempt and frees its slot. */
   release({ queue, pauses }: Admission): void {
     this.#inFlight--
     queue.limiter.ended(pauses, queue.isEmpty)
@@ -139,7 +139,7 @@ export class Throttle {
   /**
    * Records that the service answered an attempt with 429. Call it before {@link release}.
    *
-   * @param backoffMs - the pause where the service names none, by how many were too short
+   * @param backoffMs - returns the pause without `Retry-After`, from the number of pauses that were too short
    */
   limited({ queue, pauses }: Admission, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     const now = performance.now()
@@ -149,7 +149,7 @@ export class Throttle {
     for (let next = queue.take(); next !== undefined; next = queue.take()) next.refuse(refusal(refused))
   }
 
-  /** How long the calls of a token still pause, in milliseconds. */
+  /** Returns how long the pause of a token still lasts, in milliseconds. */
   pauseLeft(token: unknown): number {
     return this.#queueOf(token).limiter.pauseLeft(performance.now())
   }
@@ -174,7 +174,7 @@ export class Throttle {
     }
   }
 
-  /** Admits every attempt whose turn it is, the tokens in rotation, and sets a timer for the next one. */
+  /** Admits the attempts that are due, round-robin over the tokens, and sets a timer for the next one. */
   #admitNext(): void {
     clearTimeout(this.#timer)
     while (this.#inFlight < this.#maxConcurrency) {
@@ -192,7 +192,7 @@ export class Throttle {
     }
   }
 
-  /** The token with the earliest start among those that calls wait for; of equal ones the one that waited longest. */
+  /** Returns the token with the earliest start among those with waiting calls; on a tie, the least recently admitted. */
   #nextToken(): unknown {
     let next: unknown
     let earliest = Number.POSITIVE_INFINITY

@@ -1,12 +1,12 @@
 import { onAbort } from './abort-listeners.ts'
 
-/** What `within` rejects with when the time is up, unless told otherwise. It never leaves this folder. */
+/** The default rejection of `within` when the time is up. It never leaves this folder. */
 export const TIME_IS_UP = Symbol('time is up')
 
 /**
  * Runs `work` until it settles, `ms` have passed (rejects with `timeIsUp()`), or `signal` aborts (rejects with its reason).
- * In the last two cases the signal given to the work aborts. Nothing waits for the work to end: a `fetch` that ignores
- * its signal cannot hold up a call.
+ * In the last two cases the signal passed to `work` aborts. `within` does not wait for `work` to end, so that a `fetch`
+ * that ignores its signal cannot delay a call.
  */
 export function within<T>(
   ms: number,
@@ -51,14 +51,14 @@ export function within<T>(
   })
 }
 
-/** Waits, unless `signal` aborts first: then rejects with its reason at once. */
+/** Waits. Rejects with the signal's reason as soon as `signal` aborts. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return within(ms, signal, () => new Promise<never>(() => undefined)).catch((reason: unknown) => {
     if (reason !== TIME_IS_UP) throw reason
   })
 }
 
-/** Why a signal aborted. Some polyfills give no reason; then it is the platform's own `AbortError`. */
+/** Returns the reason of a signal. Some polyfills have none: then it is an `AbortError`, as on the platform. */
 export const reasonOf = ({ reason }: AbortSignal): unknown => (reason === undefined ? abortError() : reason)
 
 /** A partner's `fetch` logs its abort reason or reads its fields, and expects an error. */

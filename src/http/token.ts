@@ -12,7 +12,7 @@ import { within } from './timeout.ts'
 const RENEW_BEFORE_MS = 30_000
 /** A pending call of the token source is abandoned after this time. */
 const MAX_RENEWAL_MS = 30_000
-/** Errors may quote earlier tokens; so many are remembered. */
+/** How many recent tokens are redacted: errors may quote earlier ones. */
 const MAX_RECENT_TOKENS = 8
 
 /** Holds the bearer token of a client. Its fields are private, so nothing that prints the client shows them. */
@@ -27,7 +27,7 @@ export class AccessTokens {
   #recent: readonly string[] = []
   #spellings: readonly string[] = []
 
-  /** @param warns - whether a token that is too short to be redacted is warned about */
+  /** @param warns - whether to warn of a token that is too short to be redacted */
   constructor(accessToken: string | AccessTokenSource, warns: boolean) {
     this.#warns = warns
     if (typeof accessToken === 'function') this.#source = accessToken
@@ -75,7 +75,7 @@ export class AccessTokens {
         reject(tokenFailure(`the access token source gave no token within ${MAX_RENEWAL_MS / 1_000} s`))
         abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
       }, MAX_RENEWAL_MS)
-      // The calls that wait keep the process alive; a source that nobody waits for must not.
+      // Waiting calls keep the process alive. A token request that no call waits for must not.
       holdProcess(timer, false)
       this.#ask(abandoned.signal)
         .then(resolve, reject)
@@ -85,14 +85,14 @@ export class AccessTokens {
       if (this.#pending === pending) this.#pending = undefined
     }
     this.#pending = pending
-    // Also handles the rejection: every caller may have given up by then.
+    // Also handles the rejection, since every caller may have stopped waiting.
     pending.then(forget, forget)
     return pending
   }
 
   async #ask(signal: AbortSignal): Promise<string> {
     const serial = ++this.#renewals
-    // Called without `this`, and only once `#pending` is set: the source may use this very client.
+    // Called without `this`, and only after `#pending` is set: the source may itself call this client.
     const source = this.#source as AccessTokenSource
     await undefined
     let answer: unknown
@@ -103,7 +103,7 @@ export class AccessTokens {
     }
     const token = bearerToken(answer)
     if (token === undefined) throw tokenFailure(`the access token source gave ${nameOf(answer)}; it ${TOKEN_RULE}`)
-    // A token that arrives after it was abandoned is still of use, but never replaces a newer one.
+    // The late token of an abandoned renewal is still usable, but never replaces a newer one.
     if (serial > this.#newest) {
       this.#newest = serial
       this.#keep(token)
@@ -126,13 +126,13 @@ function expiryOf(token: string): number | undefined {
   return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
 }
 
-/** Returns issuer and subject of a token that shows them. */
+/** Returns issuer and subject of a JWT; `null` for those it does not hold. */
 export function identityOf(token: string): { issuer: string | null; subject: string | null } {
   const { iss, sub } = claimsOf(token)
   return { issuer: typeof iss === 'string' ? iss : null, subject: typeof sub === 'string' ? sub : null }
 }
 
-/** The claims of a token, unverified. None if it is no JWT. */
+/** Returns the unverified claims of a token; none if it is not a JWT. */
 function claimsOf(token: string): JWTPayload {
   try {
     return decodeJwt(token)
@@ -141,7 +141,7 @@ function claimsOf(token: string): JWTPayload {
   }
 }
 
-/** Returns what the message about a refused token adds if the token had expired. */
+/** Returns a hint for the error message of a refused token, if the token had expired. */
 export function expiryHint(token: string): string {
   const expiresAt = expiryOf(token)
   if (expiresAt === undefined || expiresAt > Date.now()) return ''

@@ -5,7 +5,7 @@ import { isRecord } from '../shared/types.ts'
 import { type ClientSettings, lowerCaseNames } from './client-settings.ts'
 import { CALL, hasEntries } from './rules.ts'
 
-/** The checked options of a call; the client's where the call gives none. */
+/** The checked options of a call, with the client's as defaults. */
 export interface CallSettings {
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
@@ -16,7 +16,7 @@ export interface CallSettings {
   readonly query: Readonly<Record<string, string>> | undefined
 }
 
-/** Checks the options of a call. Adds what is wrong to `issues`, to be thrown with the issues of the arguments. */
+/** Checks the options of a call. Adds their problems to `issues`, which also hold those of the arguments. */
 export function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
   const own = options === undefined ? {} : copyOfCallOptions(options)
   const problems = callProblems(own)
@@ -33,7 +33,7 @@ export function callSettings(client: ClientSettings, options: CallOptions | unde
 }
 
 function copyOfCallOptions(options: CallOptions): CallOptions {
-  // A signal has no enumerable fields: its copy would pass, and the signal never be listened to.
+  // A signal has no enumerable fields: its copy would look like an empty options object, and the signal would be ignored.
   if (!isRecord(options) || isSignal(options)) return options
   const copy = copyOfOptions(options, CALL)
   const { headers, query } = copy

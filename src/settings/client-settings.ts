@@ -37,7 +37,7 @@ export interface ClientSettings {
   readonly retryDelayMs: RetryDelay | undefined
   readonly limits: RequestLimits | undefined
   readonly guard: WriteGuard
-  /** Whether to warn of secrets that are too short to be redacted. Not in tests, where they are usual. */
+  /** Whether to warn of secrets that are too short to be redacted. False in tests, where short secrets are common. */
   readonly warnsOfShortSecrets: boolean
 }
 
@@ -71,7 +71,7 @@ const copyOfQueryNames = (queryNames: object): object =>
     Object.entries(queryNames).map(([operation, names]) => [operation, isRecord(names) ? { ...names } : names]),
   )
 
-/** A class instance may have fields besides its hooks. In a plain object, any other name is misspelt and kept for its rule. */
+/** A class instance may have other fields. In a plain object they are kept, so that the rules report misspelt names. */
 function boundHooks(hooks: Record<string, unknown>): object {
   const prototype: unknown = Object.getPrototypeOf(hooks)
   const isInstance = prototype !== null && Object.getPrototypeOf(prototype) !== null
@@ -118,7 +118,7 @@ function refuse(where: string, problems: readonly OptionProblem[]): void {
   if (problems.length > 0) throw new ConfigurationError(`${where}: ${describeProblems(problems)}`)
 }
 
-/** Problems of options that are right by themselves but not together. */
+/** Returns the problems of options that are valid alone but not together. */
 function addressProblems({ baseUrl, allowInsecureHttp, fetch, transport }: CampaignClientOptions): OptionProblem[] {
   const { href, protocol, port } = new URL(baseUrl)
   const problems: OptionProblem[] = []
@@ -135,9 +135,9 @@ function addressProblems({ baseUrl, allowInsecureHttp, fetch, transport }: Campa
 }
 
 /**
- * The options of a derived client.
+ * Returns the options of a derived client.
  *
- * @throws ConfigurationError when a difference is wrong, or not allowed
+ * @throws ConfigurationError when an option is wrong, or cannot differ from the parent's
  */
 export function derivedOptions(
   parent: CampaignClientOptions,
@@ -147,7 +147,7 @@ export function derivedOptions(
   const differences = isRecord(copy) ? copyOfFields(copy) : copy
   const problems = optionProblems(differences, DERIVED)
   if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
-    const message = 'takes accessToken with it: no token goes to two addresses by mistake'
+    const message = 'needs its own accessToken, so that no token is sent to two addresses by mistake'
     problems.push({ path: ['baseUrl'], message })
   }
   refuse('CampaignClient.with', problems)
@@ -161,7 +161,7 @@ export function derivedOptions(
 export const lowerCaseNames = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** The guard that allows what both allow. */
+/** Returns a guard that allows only the writes that both guards allow. */
 function narrowed(guard: WriteGuard = {}, further: WriteGuard = {}): WriteGuard {
   const campaigns = further.campaigns ?? guard.campaigns
   const maximum = Math.min(...[guard.maxXpPerAward, further.maxXpPerAward].filter((each) => each !== undefined))

@@ -31,10 +31,10 @@ import { bearerToken, TOKEN_RULE } from './secrets.ts'
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
-/** Set by the client or the connection. A `fetch` that refuses one of them looks like a network that failed. */
+/** Set by the client or the connection. Some `fetch` implementations reject them with an error like a network failure. */
 const RESERVED_HEADER =
   /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|host|keep-alive|upgrade|expect)$/i
-/** Headers by which a server may carry out another request than the one that was checked. */
+/** Headers that make some servers replace the method or URL of a request. */
 const OVERRIDING_HEADER = /^x-(?:http-method(?:-override)?|method-override|original-url|rewrite-url)$/i
 
 const eachHeader = dictionary((content, name) => {
@@ -92,7 +92,7 @@ export const LIMITS: OptionRules<RequestLimits> = {
 }
 
 const campaigns: OptionRule = (value) =>
-  // `every` alone skips holes.
+  // `Array.from` turns holes into `undefined`; `every` would skip them.
   Array.isArray(value) && Array.from(value).every((each) => typeof each === 'string' && each !== '')
     ? undefined
     : 'must be a list of campaign IDs'
@@ -106,7 +106,7 @@ const isTransport: OptionRule = (value) => {
   const problem = hasMethods('send')(value)
   if (problem !== undefined) return problem
   const baseUrlProblem: unknown = Reflect.get(value as object, 'baseUrlProblem')
-  return optional(isFunction)(baseUrlProblem) === undefined ? undefined : 'has a baseUrlProblem that is no function'
+  return optional(isFunction)(baseUrlProblem) === undefined ? undefined : 'has a baseUrlProblem that is not a function'
 }
 
 const DIFFERENCES = {

@@ -3,19 +3,19 @@ import { warnOnce } from '../shared/warn-once.ts'
 /** The characters of a token in a header. */
 const BEARER_TOKEN = /^[\x21-\x7e]+$/
 
-/** What a token must be, as the end of a sentence about one that is not. */
+/** The end of an error message about an unusable token. */
 export const TOKEN_RULE = 'must be a non-empty token without white space, line breaks or a "Bearer " in front'
 
-/** Returns the token without the white space around it; `undefined` for what is no token. */
+/** Returns the token without the white space around it; `undefined` if the value is not a token. */
 export function bearerToken(value: unknown): string | undefined {
   const token = typeof value === 'string' ? value.trim() : ''
   return BEARER_TOKEN.test(token) ? token : undefined
 }
 
-/** Shorter secrets are not redacted: replacing them would only garble the text and show where they stood. */
+/** Shorter secrets are not redacted: they may match ordinary text by chance. */
 export const MIN_SECRET_LENGTH = 8
 
-/** Warns once in a process of a token or a secret that is too short to be redacted. */
+/** Warns once per process of a token or a secret that is too short to be redacted. */
 export function warnOfShortSecret(secret: string): void {
   if (secret.length >= MIN_SECRET_LENGTH) return
   warnOnce(

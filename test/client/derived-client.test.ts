@@ -45,7 +45,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(sent).toMatchObject([{ url: 'https://tenant.example/api/v1/wallet/reward', authorization: 'Bearer child' }])
     const withoutToken = { baseUrl: 'https://tenant.example/api/v1' } as DerivedClientOptions
     expect(() => parent.with(withoutToken)).toThrow(ConfigurationError)
-    expect(() => parent.with(withoutToken)).toThrow('CampaignClient.with: baseUrl takes accessToken with it')
+    expect(() => parent.with(withoutToken)).toThrow('CampaignClient.with: baseUrl needs its own accessToken')
   })
 
   test('asks the same source of tokens, once for both', async () => {

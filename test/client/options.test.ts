@@ -299,7 +299,7 @@ describe('a transport is asked about the base URL, and', () => {
 
   it('is refused where it cannot be asked', () => {
     expect(refusalOf({ transport: { send, baseUrlProblem: 'none' } })).toBe(
-      'CampaignClient: transport has a baseUrlProblem that is no function',
+      'CampaignClient: transport has a baseUrlProblem that is not a function',
     )
   })
 })

@@ -1,5 +1,5 @@
 /**
- * What became of one award.
+ * The result of one award.
  *
  * - `awarded`: the service answered 200.
  * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award.
@@ -24,7 +24,7 @@ const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>([
 
 export const isVerdict = (value: unknown): value is Verdict => VERDICTS.has(value)
 
-/** Why an award has not been made, as a ledger keeps it: from the error of the client, without its stack. */
+/** Why an award was not made, as recorded in the ledger: taken from the client's error, without its stack. */
 export interface AwardFailure {
   /**
    * The `code` of the client's error, such as `'bad_request'`; or `'not_confirmed'` (`confirm` says no), `'other_amount'`

@@ -5,17 +5,17 @@ import type { PerVerdict } from './tally.ts'
 export interface AwardProgress {
   /** How many rows were read from the list. */
   readonly rows: number
-  /** How many rows there are; null until it is known. */
+  /** The number of rows in the list; null until it is known. */
   readonly total: number | null
-  /** How many rows have which verdict. */
+  /** The number of rows by verdict. */
   readonly counts: PerVerdict
-  /** The XP of those rows. */
+  /** The XP of those rows, by verdict. */
   readonly xp: PerVerdict
   /** Awards sent and finished per second, over the last ten seconds. */
   readonly rate: number
-  /** How long the rest takes at this rate, in milliseconds; null until that can be told. */
+  /** The estimated time left at this rate, in milliseconds; null while there is no estimate. */
   readonly timeLeftMs: number | null
-  /** How long the run still pauses because the service asked for it or can't be reached, in milliseconds. */
+  /** How long the current pause still lasts, in milliseconds: the service asked for it, or cannot be reached. */
   readonly waitingMs: number
 }
 
@@ -30,7 +30,7 @@ export interface ProgressSource {
 
 const EVERY_MS = 100
 const WINDOW_MS = 10_000
-/** A shorter time says more about the start than about the run. */
+/** A rate over a shorter time would mostly measure the start. */
 const MIN_RATE_MS = 1_000
 
 interface Mark {
@@ -38,11 +38,11 @@ interface Mark {
   readonly sent: number
 }
 
-/** Calls a partner's `onProgress`, not too often. */
+/** Calls a partner's `onProgress` at most every 100 ms. */
 export class ProgressReporter {
   readonly #onProgress: ((progress: AwardProgress) => void) | undefined
   readonly #source: () => ProgressSource
-  /** How many awards had finished at which time, over the last seconds. */
+  /** Samples of the number of finished awards, over the last ten seconds. */
   readonly #marks: Mark[] = []
   #sent = 0
   #timer: NodeJS.Timeout | undefined
@@ -67,7 +67,7 @@ export class ProgressReporter {
     else this.#timer = setTimeout(() => this.#tell(), Math.ceil(waitMs))
   }
 
-  /** Calls it for the last time. */
+  /** Calls `onProgress` for the last time. */
   finish(): void {
     if (this.#onProgress !== undefined) this.#tell()
   }

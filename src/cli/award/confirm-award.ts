@@ -2,7 +2,7 @@ import type { CampaignClient } from 'campaign-client'
 import type { AwardRow, Confirmation } from 'campaign-client/bulk'
 import type { Profile } from '../check/profile.ts'
 
-/** How progress shows an award: from a profile of `check`, or assumed, since the interface does not show it. */
+/** How progress shows an award: as a profile of `check` says, or as assumed. The interface does not show it. */
 export interface AwardEvidence {
   /** The platform under which the progress of a wallet is read. */
   readonly platform: string
@@ -11,7 +11,7 @@ export interface AwardEvidence {
   readonly isAssumed: boolean
 }
 
-/** Returns what a profile says of awards. Without a profile, or where it says nothing, the assumptions apply. */
+/** Returns how a profile describes awards. The assumptions fill the gaps. */
 export const evidenceOf = ({ walletPlatform, listsRewards }: Profile['award'] = {}): AwardEvidence => ({
   platform: walletPlatform ?? 'ethereum',
   hasAmounts: listsRewards !== 'ids',
@@ -19,8 +19,8 @@ export const evidenceOf = ({ walletPlatform, listsRewards }: Profile['award'] = 
 })
 
 /**
- * Looks for an award in the progress of its wallet: a reward with the id of the award was made.
- * An award that is not listed may have been made all the same.
+ * Looks for an award in the progress of its wallet. A reward with the id of the award proves that it was made.
+ * A missing reward proves nothing.
  */
 export async function confirmAward(
   client: Pick<CampaignClient, 'getUserProgress'>,

@@ -30,7 +30,7 @@ export async function checkReportPaths(paths: readonly string[], filesOfRun: rea
   }
 }
 
-/** Whether two paths lead to the same file, whether it exists or not, through links of folders and files. */
+/** Whether two paths lead to the same file, links resolved. The file need not exist. */
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if ((await realPath(one)) === (await realPath(other))) return true
   const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))

@@ -16,7 +16,7 @@ export class Campaigns {
     this.change(entries)
   }
 
-  /** Takes in entries that are new or have changed. */
+  /** Adds or replaces entries. */
   change(entries: readonly EntrySnapshot[]): void {
     for (const entry of entries) this.#entries.set(keyOf(entry.pid, entry.platform, entry.account), entry)
     this.#ranked = undefined
@@ -51,7 +51,7 @@ export class Campaigns {
     return entry && row && { ...entry, ...row }
   }
 
-  /** The entry of an account on whatever platform, in a campaign or in any. */
+  /** Returns the entry of an account on any platform, in the given campaign or in any campaign. */
   entryOf(account: string, pid?: string): EntrySnapshot | undefined {
     for (const entry of this.#entries.values()) {
       if (pid !== undefined && entry.pid !== pid) continue

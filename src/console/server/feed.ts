@@ -21,14 +21,14 @@ export interface FeedOptions {
   readonly setup: Setup
   /** Milliseconds that the service's clock is ahead of the machine's. */
   readonly aheadMs: () => number
-  /** Calls back with the milliseconds that the request being answered took, once its answer has ended. */
+  /** Calls back when the current answer ends, with the duration of its request in milliseconds. */
   readonly onAnswerEnd: (ended: (durationMs: number) => void) => void
 }
 
 /** A delivery as the service describes it, or a message of the Test tool in the same form. */
 type Delivery = Omit<DeliveryRecord, 'deliveryId'> & Pick<DeliveryRow, 'key' | 'isFromConsole' | 'isTest'>
 
-/** What happens in the service, kept for the page, which asks for the changes since its last question. */
+/** Keeps the recent events of the service. The page polls it for the changes since a revision. */
 export class Feed {
   readonly campaigns = new Campaigns()
   readonly #options: FeedOptions
@@ -37,9 +37,9 @@ export class Feed {
   readonly #exchanges = new ExchangeLog()
   readonly #deliveries = new Recent<Delivery>(MAX_ROWS)
   readonly #madeHere = new Set<string>()
-  /** A page that was told by another process is told everything. */
+  /** Part of each revision: a revision of another process is unknown here, and the page gets everything. */
   readonly #process = randomUUID()
-  /** Rises with each change; the others are revisions of the last change of their kind. */
+  /** Increases with each change. The fields below hold the revision of the last change of their kind. */
   #revision = 1
   #start = 1
   #webhooks = 1
@@ -54,7 +54,7 @@ export class Feed {
     this.#unsubscribe = options.service.subscribe((event) => this.#note(event))
   }
 
-  /** What has changed since a revision: everything when it is none of this feed, or from before a reset. */
+  /** Returns the changes since a revision; everything if the revision is unknown or older than the last reset. */
   changesSince(known: string): Changes {
     const [process, number] = known.split('.')
     const isKnown = process === this.#process && Number(number) >= this.#start
@@ -83,7 +83,7 @@ export class Feed {
     return this.#deliveries.get(key)
   }
 
-  /** Marks the deliveries that the work makes as made in the console. */
+  /** Runs `work` and marks the deliveries it makes as made in the console. */
   acting<Result>(work: () => Result): Result {
     this.#isActing = true
     try {
@@ -185,7 +185,7 @@ export function deliveryRow(delivery: Delivery): DeliveryRow {
   }
 }
 
-/** The event and the user of a message, as far as its payload tells. */
+/** The event and the user of a message, if its payload names them. */
 function subjectOf(body: string): { type: string; user: string } {
   const { scope, user, event } = JSON.parse(body)
   const type: unknown = typeof event === 'object' && event !== null ? event.type : undefined

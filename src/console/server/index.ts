@@ -19,7 +19,7 @@ export interface ConsoleOptions extends Omit<ActionParts, 'feed'> {
 }
 
 export interface Console {
-  /** Answers the requests to the console, and refuses those of other sites. The rest (false) is for the service. */
+  /** Answers requests to the console and refuses requests of other sites. Returns false for requests to the service. */
   readonly intercept: (request: IncomingMessage, response: ServerResponse) => boolean
   close(): void
 }
@@ -32,7 +32,7 @@ const MAX_BODY_BYTES = 64_000_000
 export function createConsole(options: ConsoleOptions): Console {
   const { service, page, setup, clock } = options
   const guard = new Guard(options.allowedHosts)
-  /** The response to the request that is being answered, and when the request arrived. */
+  /** The current response, and when its request arrived. */
   const answering = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
   const feed = new Feed({
     ...{ service, setup },
@@ -83,7 +83,7 @@ function sendSeed(response: ServerResponse, service: CampaignService): void {
 async function act(request: IncomingMessage, response: ServerResponse, name: string, parts: ActionParts) {
   const send = (status: number, body: unknown) => sendText(response, status, 'application/json', JSON.stringify(body))
   if (request.method !== 'POST') return send(405, { error: 'An action is a POST.' })
-  // A form of another site can't send this type, and its scripts must ask first, which is refused.
+  // Forms of another site cannot send this type. Scripts of another site need a CORS preflight, which fails.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(415, { error: 'Send JSON.' })
   let asked: unknown
   try {
@@ -91,7 +91,7 @@ async function act(request: IncomingMessage, response: ServerResponse, name: str
   } catch {
     return send(400, { error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` })
   }
-  // A refusal is status 200 as well: browsers log any other as an error of the page.
+  // A refused action is status 200, too: browsers log other statuses as errors of the page.
   const answer = await performAction(name, asked, parts).then(
     (data) => ({ data }),
     (error: unknown) => ({ error: plainMessage(error), ...(error instanceof Problem && { field: error.field }) }),

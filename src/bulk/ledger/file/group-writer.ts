@@ -3,7 +3,8 @@ import type { LedgerEnd } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
 /**
- * Appends lines in groups: while one group is flushed, the lines of the next one gather. So many awards share one flush.
+ * Appends lines in groups: while one group is flushed, the lines of the next one are collected. Awards thereby share a
+ * flush.
  */
 export class GroupWriter {
   readonly #file: LedgerFile
@@ -80,7 +81,7 @@ class Gathering {
   })
 
   constructor() {
-    // Each appender hears of a failure; none of them being left must not end the process.
+    // Each `append` rejects by itself. Without this, a failure that nobody awaits would end the process.
     this.flushed.catch(() => undefined)
   }
 }
