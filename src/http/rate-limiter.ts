@@ -29,6 +29,8 @@ export class RateLimiter {
   #pauses = 0
   /** How many answers other than 429 there were since the last pause. */
   #answers = 0
+  /** How many there were between the two pauses before. */
+  #earlierAnswers = 0
   /** How many pauses were too short since the queue was last empty. It decides the next backoff. */
   #shortPauses = 0
 
@@ -42,9 +44,13 @@ export class RateLimiter {
     return this.#inFlight + this.#older === 0 && now >= this.#nextStart && now >= this.#pausedUntil
   }
 
-  /** Whether too few answers have arrived to know that the last pause was long enough. */
-  get isProbing(): boolean {
-    return this.#pauses > 0 && this.#answers < PROBES
+  /**
+   * Whether the next attempt is likely to get a 429: too few answers show that the last pause was long enough, or half as
+   * many attempts were sent as the service answered before that pause.
+   */
+  get isRisky(): boolean {
+    if (this.#pauses === 0) return false
+    return this.#answers < PROBES || this.#answers + this.#inFlight >= this.#earlierAnswers / 2
   }
 
   /** The time of the next start; infinity while an attempt in flight must end first. */
@@ -104,6 +110,7 @@ export class RateLimiter {
       // A pause that was too short says nothing about how many attempts are too many.
       if (this.#answers > 0) {
         this.#threshold = Math.max(1, Math.floor(Math.min(this.#window, this.#inFlight, this.#answers) / 2))
+        this.#earlierAnswers = this.#answers
       }
       this.#answers = 0
       this.#window = 1

@@ -44,10 +44,10 @@ class Queue {
     return this.#waiting[waiting.tried]?.delete(waiting) ?? false
   }
 
-  /** Retries go first. While probing after a pause, calls with more retries left go before those with fewer. */
+  /** Retries go first. Where a 429 is likely, calls with more retries left go before those with fewer. */
   take(): Waiting | undefined {
     const [untried = [], ...tried] = this.#waiting
-    const retries = this.limiter.isProbing ? tried : tried.reverse()
+    const retries = this.limiter.isRisky ? tried : tried.reverse()
     for (const line of [...retries, untried]) {
       for (const first of line) {
         this.delete(first)
