@@ -3,14 +3,9 @@ import type { AwardReport } from './report/report.ts'
 
 /** The message of an error for use inside another message: without its docs address and full stop. */
 export function quotable(error: unknown): string | undefined {
-  try {
-    if (!(error instanceof Error)) return undefined
-    const address = error instanceof CampaignError ? ` (${error.docsPath})` : ''
-    return error.message.replace(address, '').replace(/\.$/, '')
-  } catch {
-    // A list or a client may throw anything, also an error whose message throws.
-    return undefined
-  }
+  if (!(error instanceof Error)) return undefined
+  const address = error instanceof CampaignError ? ` (${error.docsPath})` : ''
+  return error.message.replace(address, '').replace(/\.$/, '')
 }
 
 /**

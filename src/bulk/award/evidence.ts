@@ -2,20 +2,20 @@ import { type ApiError, type CampaignError, ConfigurationError } from '../../err
 import { isRecord, typeName } from '../../shared/types.ts'
 import { failureOf, safeMessage } from './outcome.ts'
 import type { AwardRow } from './row.ts'
-import type { AwardFailure, Verdict } from './verdict.ts'
+import type { Judgement } from './verdict.ts'
 
 /**
- * The answer of `confirm`: the award is there (`true`), it is there with this amount (`{ xp }`), it is not there (`false`),
- * or that can't be told (`undefined`).
+ * The answer of `confirm`: the award was made (`true`), it was made with this amount (`{ xp }`), it was not made (`false`),
+ * or `confirm` can't tell (`undefined`).
  */
 export type Confirmation = true | { readonly xp: number } | false | undefined
 
-/** How a partner tells why an id was refused: the published answer is the same for every reason. */
+/** Finds out why an id was refused. The service gives the same answer for every reason. */
 export interface Evidence {
   /**
-   * Tells from the service's answer whether the id was refused because it had been used. `undefined`: it can't be told. A
-   * used id is this award only after an attempt of ours whose outcome is unknown; otherwise the row is `rejected` with the
-   * code `id_used`.
+   * Returns whether the service refused the id because it had been used; `undefined` when its answer can't tell. After an
+   * attempt of ours with an unknown outcome, a used id means that this award was made. Otherwise the row is `rejected` with
+   * the code `id_used`.
    */
   isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
   /**
@@ -23,16 +23,10 @@ export interface Evidence {
    * `rejected` with the code `other_amount`.
    *
    * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`. An
-   * award that is missing in a reading of progress may still be under way: return `undefined`. Give it a time limit: the row
-   * waits for it, and after the run was stopped for ten seconds at most.
+   * award that a reading of progress lacks may still be under way: return `undefined`. Give the function a time limit: its row
+   * waits for it. Once the run was stopped, it has ten seconds.
    */
   confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
-}
-
-/** The verdict of a row, with its reason. */
-export interface Judgement {
-  readonly verdict: Verdict
-  readonly failure?: AwardFailure
 }
 
 /**
@@ -50,7 +44,7 @@ export async function judgeRefusal(
   try {
     const confirmed = judgeConfirmation(row, await confirm?.({ ...row }))
     if (confirmed !== undefined) return confirmed
-    // An asynchronous function is none of its types, and is awaited all the same.
+    // Awaited, since without types the function may be asynchronous.
     const isUsed = await isUsedId?.(error as ApiError)
     if (isUsed === true) {
       return maybeApplied
@@ -64,7 +58,7 @@ export async function judgeRefusal(
   }
 }
 
-/** The verdict of a row that an earlier run left unconfirmed. Undefined when only the service's answer can tell. */
+/** The verdict of a row that an earlier run left unconfirmed; undefined when only a retry can tell. */
 export async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evidence): Promise<Judgement | undefined> {
   if (confirm === undefined) return undefined
   try {

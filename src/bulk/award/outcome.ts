@@ -23,7 +23,7 @@ import type { AwardFailure } from './verdict.ts'
  * - `unreachable`: there was no HTTP response.
  * - `failed`: a response that does not tell whether it was awarded, such as 500.
  * - `invalid`: refused by the client before anything was sent: the row, or the guard.
- * - `fatal`: no row can go on: 401, no token, a wrongly configured client, or an error that is not the client's.
+ * - `fatal`: every other row would fail as well: 401, no token, a wrongly configured client, or a foreign error.
  */
 export type CallOutcome =
   | { readonly kind: 'awarded'; readonly error?: never; readonly maybeApplied: false }
@@ -53,7 +53,7 @@ export function outcomeOf(error: unknown): CallOutcome {
 function kindOf(error: CampaignError, maybeApplied: boolean) {
   if (error instanceof RateLimitError) return 'rate_limited'
   if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
-  // A response that certainly came from something else than the service: a redirect, say.
+  // Such a response certainly came from another server: a redirect, for instance.
   if (!(error instanceof ApiError)) return maybeApplied ? 'failed' : 'unreachable'
   const status = statusOf(error)
   if (error instanceof AccessDeniedError || status === NOT_FOUND) return 'campaign_refused'
@@ -61,13 +61,13 @@ function kindOf(error: CampaignError, maybeApplied: boolean) {
   return isRefusal || !maybeApplied ? 'refused' : 'failed'
 }
 
-/** The status that counts: on a 2xx answer, the code of the error in it. */
+/** The status of the error: on a 2xx answer, the code in its body. */
 export const statusOf = ({ status, serviceCode }: ApiError): number =>
   status < 400 && serviceCode !== undefined ? serviceCode : status
 
 const MAX_MESSAGE_LENGTH = 500
 
-/** An error as ledgers and reports keep it. Of an error that is not ours, only its name: its message may hold a secret. */
+/** Describes an error for ledgers and reports. Foreign errors only by name: their messages may hold a secret. */
 export function failureOf(error: unknown): AwardFailure {
   if (!(error instanceof CampaignError))
     return { code: 'unexpected', message: `the client threw ${safeMessage(error)}` }
@@ -75,12 +75,8 @@ export function failureOf(error: unknown): AwardFailure {
   return { code: error.code, ...status, message: error.message.slice(0, MAX_MESSAGE_LENGTH) }
 }
 
-/** The message of an error of ours, which shows no secret, or the name of any other. */
+/** The message of an error of this package, which holds no secret, or the name of any other error. */
 export function safeMessage(error: unknown): string {
-  try {
-    if (error instanceof CampaignError) return error.message
-    return error instanceof Error ? String(error.name) : typeName(error)
-  } catch {
-    return 'an error that can not be read'
-  }
+  if (error instanceof CampaignError) return error.message
+  return error instanceof Error ? String(error.name) : typeName(error)
 }

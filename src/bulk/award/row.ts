@@ -6,19 +6,14 @@ import { isRecord } from '../../shared/types.ts'
 /** One award of a list: what `rewardWallet` takes. */
 export type AwardRow = RewardWalletRequest
 
-/** A row as the list gave it: an award, or what is wrong with it and what could be read of it. */
+/** A row of a list: an award, or the issues of the row and those of its fields that could be read. */
 export type ReadRow =
   | { readonly ok: true; readonly value: AwardRow }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly id: string | undefined; readonly xp: number }
 
-/** Copies and checks a row, at once: a list may use one object for all of its rows. */
+/** Copies and checks a row. Call it before the next row is read: a list may use one object for all rows. */
 export function readRow(given: unknown): ReadRow {
-  let copy: unknown = given
-  try {
-    if (isRecord(given)) copy = { address: given.address, pid: given.pid, id: given.id, xp: given.xp }
-  } catch {
-    return { ok: false, issues: [{ path: [], message: 'threw an error while it was read' }], id: undefined, xp: 0 }
-  }
+  const copy = isRecord(given) ? { address: given.address, pid: given.pid, id: given.id, xp: given.xp } : given
   const checked = check(rewardWalletRequest, copy)
   if (checked.ok) return checked
   const { id, xp } = isRecord(copy) ? copy : {}

@@ -24,6 +24,12 @@ const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>([
 
 export const isVerdict = (value: unknown): value is Verdict => VERDICTS.has(value)
 
+/** A verdict, with its reason. */
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly failure?: AwardFailure | undefined
+}
+
 /** Why an award was not made, as recorded in the ledger: taken from the client's error, without its stack. */
 export interface AwardFailure {
   /**

@@ -1,7 +1,7 @@
 import type { Issue } from '../../errors.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import type { AwardRow } from '../award/row.ts'
-import type { AwardFailure, FinalVerdict, Verdict } from '../award/verdict.ts'
+import type { AwardFailure, FinalVerdict, Judgement, Verdict } from '../award/verdict.ts'
 
 /** Under this name a ledger keeps its implementation, for every copy of the package in a process. */
 export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
@@ -35,10 +35,10 @@ export interface Reopening {
   readonly unconfirmed: boolean
 }
 
-/** A ledger in use. */
+/** An open ledger. */
 export interface LedgerSession {
   /**
-   * Binds the row's id to it, and resolves when the intent is flushed. Synchronous where nothing has to be written.
+   * Binds the row's id to its award, and resolves when the intent is flushed.
    *
    * @param isAgain - whether this very row was begun before in this session, and released
    */
@@ -70,9 +70,8 @@ export interface Attempt {
 }
 
 /** A final verdict, with its reason. */
-export interface Settled {
+export interface Settled extends Judgement {
   readonly verdict: FinalVerdict
-  readonly failure: AwardFailure | undefined
 }
 
 /** What a ledger says of a row that is to be awarded. */
@@ -87,10 +86,7 @@ export type Beginning =
   | { readonly kind: 'unfit'; readonly issue: Issue }
 
 /** What is known of a row without beginning it. */
-export type Recalled =
-  | { readonly verdict: Verdict; readonly failure: AwardFailure | undefined }
-  | 'duplicate'
-  | undefined
+export type Recalled = Judgement | 'duplicate' | undefined
 
 /** Whether an award with this verdict may be tried again. One that was made with another amount never is. */
 export const isReopened = ({ verdict, failure }: Settled, { rejected, unconfirmed }: Reopening): boolean =>

@@ -1,14 +1,14 @@
 import type { Issue } from '../../errors.ts'
 import { type AwardRow, describeRow } from '../award/row.ts'
-import type { AwardFailure, Verdict } from '../award/verdict.ts'
+import type { AwardFailure, Judgement, Verdict } from '../award/verdict.ts'
 import type { AwardReport, RowProblem } from './report.ts'
 import { Tally } from './tally.ts'
 
 const MAX_PROBLEMS = 1_000
-/** Of a row that an earlier run left in doubt without a reason: its process was killed, say. */
+/** The failure of a row that an earlier run left in doubt without a reason: its process was killed, for instance. */
 const IN_DOUBT: AwardFailure = { code: 'in_doubt', message: 'an earlier attempt may have awarded it' }
 
-/** Records what becomes of the rows, for the report. */
+/** Collects the verdicts of the rows for the report. */
 export class Recorder {
   readonly tally = new Tally()
   readonly #startedAt = new Date().toISOString()
@@ -20,7 +20,7 @@ export class Recorder {
   readonly #halted = new Map<string, { rows: number; readonly reason: string }>()
 
   /** A verdict that is flushed. */
-  settled(index: number, { id, xp }: AwardRow, verdict: Verdict, failure: AwardFailure | undefined): void {
+  settled(index: number, { id, xp }: AwardRow, { verdict, failure }: Judgement): void {
     this.#count(verdict, xp)
     if (verdict === 'awarded' || verdict === 'alreadyAwarded') return
     const { code, message: reason } = failure ?? IN_DOUBT
@@ -28,9 +28,9 @@ export class Recorder {
   }
 
   /** A row whose final verdict was in the ledger. */
-  recorded(index: number, row: AwardRow, verdict: Verdict, failure: AwardFailure | undefined): void {
+  recorded(index: number, row: AwardRow, judgement: Judgement): void {
     this.#fromLedger++
-    this.settled(index, row, verdict, failure)
+    this.settled(index, row, judgement)
   }
 
   duplicate(xp: number): void {
@@ -38,7 +38,7 @@ export class Recorder {
     this.#final++
   }
 
-  /** A row that is wrong: never sent, and bound to nothing. */
+  /** A row that is wrong. It is never sent, and the ledger does not have it. */
   wrong(index: number, { id, xp }: { id: string | undefined; xp: number }, issues: readonly Issue[]): void {
     this.#count('rejected', xp)
     const reason = describeRow(issues)

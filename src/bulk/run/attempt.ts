@@ -4,13 +4,13 @@ import { type CallOutcome, failureOf, outcomeOf } from '../award/outcome.ts'
 import type { AwardFailure, Verdict } from '../award/verdict.ts'
 import type { Attempt, LedgerSession } from '../ledger/ledger.ts'
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export interface AttemptResult {
   /** Undefined where nothing was sent. */
   readonly outcome: CallOutcome | undefined
   /** Undefined where the outcome says nothing about the award. */
   readonly verdict: Verdict | undefined
-  readonly failure: AwardFailure | undefined
+  readonly failure?: AwardFailure | undefined
 }
 
 /** Makes one award that the ledger has begun. Never rejects. */
@@ -21,13 +21,12 @@ export async function attemptAward(
 ): Promise<AttemptResult> {
   // An unconfirmed award is not sent when `confirm` alone can tell.
   const known = reopened === 'unconfirmed' ? await judgeUnconfirmed(row, evidence) : undefined
-  if (known !== undefined) return { outcome: undefined, verdict: known.verdict, failure: known.failure }
+  if (known !== undefined) return { outcome: undefined, ...known }
 
   const outcome = await call(client, row)
-  if (outcome.kind === 'awarded') return { outcome, verdict: 'awarded', failure: undefined }
+  if (outcome.kind === 'awarded') return { outcome, verdict: 'awarded' }
   if (outcome.kind === 'refused') {
-    const { verdict, failure } = await judgeRefusal(row, outcome.error, isDoubtful || outcome.maybeApplied, evidence)
-    return { outcome, verdict, failure }
+    return { outcome, ...(await judgeRefusal(row, outcome.error, isDoubtful || outcome.maybeApplied, evidence)) }
   }
   const isUsedUp = outcome.kind === 'failed' || (outcome.kind === 'unreachable' && outcome.maybeApplied)
   return { outcome, verdict: isUsedUp ? 'indeterminate' : undefined, failure: failureOf(outcome.error) }

@@ -1,5 +1,3 @@
-import { MAX_TIMER_MS } from '../../shared/timers.ts'
-
 /**
  * Holds all calls back for a while, then lets one through as a probe, and the others once that is answered. Calls that were
  * already under way belong to the same pause.
@@ -12,7 +10,7 @@ export class Pause {
   #timer: NodeJS.Timeout | undefined
   #waiting: (() => void)[] = []
 
-  /** Taken at the start of a call, and passed to the other methods at its end. */
+  /** The number of the current pause. Read it when a call starts, and pass it to the other methods when the call ends. */
   get round(): number {
     return this.#round
   }
@@ -41,7 +39,8 @@ export class Pause {
     this.#until = Math.max(isNew ? 0 : this.#until, performance.now() + ms)
     if (isNew) this.#round++
     this.#state = 'waiting'
-    this.#startTimer()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#probe(), Math.ceil(this.remainingMs))
     return isNew
   }
 
@@ -50,7 +49,7 @@ export class Pause {
     if (round === this.#round) this.end()
   }
 
-  /** The call told nothing: where it was the probe, another one takes its place. */
+  /** The call tells nothing about the service. If it was the probe, another call takes its place. */
   passOn(round: number): void {
     if (round !== this.#round || this.#state !== 'probing') return
     this.#isProbeTaken = false
@@ -66,16 +65,9 @@ export class Pause {
     for (const resolve of waiting) resolve()
   }
 
-  #startTimer(): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(
-      () => {
-        if (performance.now() < this.#until) return this.#startTimer()
-        this.#state = 'probing'
-        this.#isProbeTaken = false
-        this.#waiting.shift()?.()
-      },
-      Math.min(MAX_TIMER_MS, Math.ceil(this.remainingMs)),
-    )
+  #probe(): void {
+    this.#state = 'probing'
+    this.#isProbeTaken = false
+    this.#waiting.shift()?.()
   }
 }

@@ -5,7 +5,7 @@ import type { Issue } from '../../schemas/issue.ts'
 import { Semaphore } from '../../shared/semaphore.ts'
 import type { Confirmation, Evidence } from '../award/evidence.ts'
 import { type AwardRow, contradictions } from '../award/row.ts'
-import type { AwardFailure, Verdict } from '../award/verdict.ts'
+import type { Judgement } from '../award/verdict.ts'
 import type { Attempt, LedgerSession, Reopening } from '../ledger/ledger.ts'
 import type { ProgressReporter } from '../report/progress.ts'
 import type { Recorder } from '../report/recorder.ts'
@@ -31,7 +31,7 @@ export interface RunParts {
 
 /** More workers than calls: while some rows are with the service, others are written to the ledger. */
 const WORKERS_PER_CALL = 2
-/** How often to look at a row that another process is just awarding. */
+/** The longest wait before the next look at a row that another process is awarding. */
 const MAX_BUSY_MS = 250
 /** How long `confirm` may take once the run was stopped. */
 const MAX_CONFIRM_MS = 10_000
@@ -53,7 +53,7 @@ export class Run {
   constructor(parts: RunParts) {
     const { isUsedId, confirm } = parts.evidence
     this.#parts = parts
-    // Each row that waits listens.
+    // Each waiting row adds a listener.
     setMaxListeners(0, this.#stopping.signal, this.#confirmTimeout.signal)
     this.#calls = new Semaphore(parts.concurrency)
     this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(() => confirm(row))) }
@@ -133,8 +133,7 @@ export class Run {
 
     for (let isAgain = false; ; isAgain = true) {
       if (this.#mayNotSend(row)) return this.#leaveOut(index, row, isAgain)
-      const answer = session.begin(row, this.#reopening, isAgain)
-      const beginning = answer instanceof Promise ? await answer : answer
+      const beginning = await session.begin(row, this.#reopening, isAgain)
       switch (beginning.kind) {
         case 'duplicate':
           return recorder.duplicate(row.xp)
@@ -182,7 +181,7 @@ export class Run {
       await this.#waitWhileBusy(MAX_BUSY_MS)
       return false
     }
-    this.#parts.recorder.settled(index, row, verdict, result.failure)
+    this.#parts.recorder.settled(index, row, { verdict, failure: result.failure })
     progress.ended()
     return true
   }
@@ -206,7 +205,7 @@ export class Run {
     return true
   }
 
-  /** Acts on what the outcome of a call means for the calls to come. */
+  /** Pauses or stops the run where the outcome of a call asks for it. */
   #heed(row: AwardRow, { outcome, verdict }: AttemptResult, round: number): void {
     const { pause, recorder } = this.#parts
     if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.#rules.succeeded()
@@ -222,13 +221,13 @@ export class Run {
     else pause.answered(round)
   }
 
-  /** Waits for the ledger. Where it fails, it has the intent and not its end: the award is in doubt. */
+  /** Waits for the ledger. When it fails, it holds the intent without an outcome: the award is in doubt. */
   async #written<Result>(index: number, row: AwardRow, writing: Promise<Result>): Promise<Result> {
     try {
       return await writing
     } catch (error) {
       const failure = { code: 'ledger_failed', message: 'the ledger failed before it had the outcome' }
-      this.#parts.recorder.settled(index, row, 'indeterminate', failure)
+      this.#parts.recorder.settled(index, row, { verdict: 'indeterminate', failure })
       throw error
     }
   }
@@ -237,24 +236,19 @@ export class Run {
     return this.#stopped !== undefined || this.#parts.recorder.isHalted(pid)
   }
 
-  /** Counts a row that is not sent as the ledger has it. */
+  /** Counts a row that is not sent, with the verdict that the ledger has. */
   async #leaveOut(index: number, row: AwardRow, isAgain: boolean): Promise<void> {
     const { session, recorder } = this.#parts
-    const answer = session.recall(row, isAgain)
-    const known = answer instanceof Promise ? await answer : answer
+    const known = await session.recall(row, isAgain)
     if (known === 'duplicate') return recorder.duplicate(row.xp)
     if (known !== undefined && known.verdict !== 'indeterminate') return this.#countRecorded(index, row, known)
     recorder.leftOut(row.pid)
-    if (known !== undefined) recorder.settled(index, row, known.verdict, known.failure)
+    if (known !== undefined) recorder.settled(index, row, known)
   }
 
-  #countRecorded(
-    index: number,
-    row: AwardRow,
-    { verdict, failure }: { readonly verdict: Verdict; readonly failure: AwardFailure | undefined },
-  ): void {
-    if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.#rules.succeeded()
-    this.#parts.recorder.recorded(index, row, verdict, failure)
+  #countRecorded(index: number, row: AwardRow, judgement: Judgement): void {
+    if (judgement.verdict === 'awarded' || judgement.verdict === 'alreadyAwarded') this.#rules.succeeded()
+    this.#parts.recorder.recorded(index, row, judgement)
   }
 
   async #waitWhileBusy(retryMs: number): Promise<void> {

@@ -9,9 +9,9 @@ import { isMissing, removeIfThere } from './storage.ts'
 /** Another run holds the lock file. */
 export class LockedLedger extends Error {}
 
-/** The only right to write to a ledger, until it is released or taken over. */
+/** The exclusive right to write to a ledger, until it is released or taken over. */
 export interface Lock {
-  /** Whether an earlier holder may still believe that it has it. */
+  /** Whether it was taken from another run, which may still be alive and write. */
   readonly isTakenOver: boolean
   /** @throws LockedLedger when another run has taken it over */
   check(): void
@@ -81,7 +81,7 @@ export async function takeLock(
   }
 }
 
-/** Where the lock file of a holder that is gone is put. The next holder removes it, should this one be killed before. */
+/** Where an abandoned lock file is moved to. If its taker is killed before it removes the file, the next holder does. */
 const abandonedOf = (path: string): string => `${path}.old`
 
 /** A lock file as it is now. */
@@ -91,7 +91,7 @@ interface Found {
   readonly touched: bigint
 }
 
-/** @throws Error when it is no regular file: a link would never be free, and a pipe never read */
+/** @throws Error when it is not a regular file: reading a pipe would never end */
 async function look(path: string): Promise<Found | undefined> {
   try {
     const stats = await lstat(path, { bigint: true })
@@ -168,13 +168,12 @@ async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes, isT
   const { ino, dev } = await handle.stat({ bigint: true })
   const beat = setInterval(() => {
     const now = new Date()
-    // Should it fail, others take the lock over, and the next check tells.
+    // When this fails, another run may take the lock over. The next check then throws.
     handle.utimes(now, now).catch(() => undefined)
   }, beatMs)
   beat.unref()
-  let isReleased = false
 
-  // While the file is open, no other one gets its inode. Synchronous: a later answer could be out of date.
+  // While the file is open, no other file gets its inode. Synchronous, so that the answer is not out of date.
   const isOurs = (): boolean => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false })
     return found !== undefined && found.ino === ino && found.dev === dev
@@ -185,8 +184,6 @@ async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes, isT
       if (!isOurs()) throw new LockedLedger('another run has taken it over, since this one showed no sign of life')
     },
     async release() {
-      if (isReleased) return
-      isReleased = true
       clearInterval(beat)
       try {
         if (isOurs()) await unlink(path)
