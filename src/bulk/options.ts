@@ -8,7 +8,7 @@ import {
   signalRule,
   wholeNumber,
 } from '../shared/options.ts'
-import { typeName } from '../shared/types.ts'
+import { hasMethod, typeName } from '../shared/types.ts'
 import type { Evidence } from './award/evidence.ts'
 import { readOptions } from './invalid-request.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
@@ -99,6 +99,6 @@ export const readAwardOneOptions = (client: unknown, options: AwardOneOptions): 
   readOptions('awardOne', options, AWARD_ONE, clientProblems(client))
 
 const clientProblems = (client: unknown): Issue[] =>
-  typeof (client as { rewardWallet?: unknown } | null | undefined)?.rewardWallet === 'function'
+  hasMethod(client, 'rewardWallet')
     ? []
     : [{ path: ['client'], message: `must have the method rewardWallet, got ${typeName(client)}` }]

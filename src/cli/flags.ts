@@ -1,10 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { MAX_DIGITS } from '../shared/decimals.ts'
 
 /** Digits with an optional point. Exponents and separators are refused: people read them differently. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
-
-/** How many significant digits a JavaScript number always keeps. */
-export const MAX_DIGITS = 15
 
 /** Whether a number would not be kept exactly as its digits say. */
 export const hasTooManyDigits = (text: string): boolean => text.replace(/^[+-]?[0.]*|\./g, '').length > MAX_DIGITS

@@ -1,8 +1,7 @@
 import type { Agent } from 'node:https'
 import { getProxyForUrl } from 'proxy-from-env'
+import { isLoopback } from '../shared/hosts-and-ports.ts'
 import { usageFailure } from './failure.ts'
-
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 const ending = new AbortController()
 
@@ -12,7 +11,7 @@ export const closeProxyConnections = (): void => ending.abort()
 /** Makes an agent for the proxy of HTTPS_PROXY, or `undefined` where none applies: http, loopback, NO_PROXY. */
 export async function proxyAgentFor(url: string): Promise<Agent | undefined> {
   const { protocol, hostname } = new URL(url)
-  if (protocol !== 'https:' || LOOPBACK.test(hostname)) return undefined
+  if (protocol !== 'https:' || isLoopback(hostname)) return undefined
   const proxy = getProxyForUrl(url)
   if (proxy === '') return undefined
   // The value is never shown: it may hold a password.

@@ -9,7 +9,7 @@ import {
   optionProblems,
   wholeNumber,
 } from '../shared/options.ts'
-import { typeName } from '../shared/types.ts'
+import { hasMethod, typeName } from '../shared/types.ts'
 import { TransportError } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
 import type { NodeTransport, NodeTransportOptions } from './options.ts'
@@ -17,16 +17,13 @@ import { Origins } from './origins.ts'
 import { type Route, sendRequest } from './send-request.ts'
 
 const OPTIONS: OptionRules<NodeTransportOptions> = {
+  // Checked by its method: proxy agents are not always instances of this copy of http.Agent.
   agent: optional((value) =>
-    isAgent(value) ? undefined : `must be an http.Agent or https.Agent of Node, got ${typeName(value)}`,
+    hasMethod(value, 'addRequest') ? undefined : `must be an http.Agent or https.Agent of Node, got ${typeName(value)}`,
   ),
   maxSockets: optional(wholeNumber(1)),
   keepAliveMs: optional(milliseconds),
 }
-
-// Checked by its method: proxy agents are not always instances of this copy of http.Agent.
-const isAgent = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'addRequest') === 'function'
 
 /** Many servers close idle connections after 5 s. */
 const DEFAULT_KEEP_ALIVE_MS = 4_000

@@ -10,7 +10,7 @@ import type {
   RetryDelay,
   WriteGuard,
 } from '../options.ts'
-import { isForbiddenPort } from '../shared/forbidden-ports.ts'
+import { isForbiddenPort, isLoopback } from '../shared/hosts-and-ports.ts'
 import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/options.ts'
 import { isRecord } from '../shared/types.ts'
 import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './rules.ts'
@@ -40,9 +40,6 @@ export interface ClientSettings {
   /** Whether to warn of secrets that are too short to be redacted. False in tests, where short secrets are common. */
   readonly warnsOfShortSecrets: boolean
 }
-
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-const isLoopback = (baseUrl: string): boolean => LOOPBACK.test(new URL(baseUrl).hostname)
 
 /** Copies the options of a client. Each field is read once; hooks are bound to their object. */
 export function copyOfClientOptions(options: CampaignClientOptions): CampaignClientOptions {
@@ -110,7 +107,7 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     retryDelayMs: options.retryDelayMs,
     limits: options.limits,
     guard: options.guard ?? {},
-    warnsOfShortSecrets: options.fetch === undefined && !isLoopback(href),
+    warnsOfShortSecrets: options.fetch === undefined && !isLoopback(new URL(href).hostname),
   }
 }
 
@@ -123,7 +120,7 @@ function addressProblems({ baseUrl, allowInsecureHttp, fetch, transport }: Campa
   const { href, protocol, port } = new URL(baseUrl)
   const problems: OptionProblem[] = []
   const complain = (name: string, message: string): number => problems.push({ path: [name], message })
-  if (protocol === 'http:' && allowInsecureHttp !== true && !isLoopback(href)) {
+  if (protocol === 'http:' && allowInsecureHttp !== true && !isLoopback(new URL(href).hostname)) {
     complain('baseUrl', 'must be https, since the token would travel in the clear; allowInsecureHttp: true accepts it')
   }
   if (fetch !== undefined && transport !== undefined) complain('transport', 'replaces fetch; pass one of them')

@@ -1,5 +1,5 @@
 import { MAX_TIMER_MS } from './timers.ts'
-import { isRecord, typeName } from './types.ts'
+import { hasMethod, isRecord, typeName } from './types.ts'
 
 /** One thing that is wrong with an option object: where, and what was expected. Never the value. */
 export interface OptionProblem {
@@ -118,7 +118,7 @@ export const hasMethods =
   (...names: readonly string[]): OptionRule =>
   (value) => {
     if (typeof value !== 'object' || value === null) return `must be an object, got ${typeName(value)}`
-    const missing = names.filter((name) => typeof Reflect.get(value, name) !== 'function')
+    const missing = names.filter((name) => !hasMethod(value, name))
     return missing.length > 0 ? `lacks the method${missing.length > 1 ? 's' : ''} ${missing.join(', ')}` : undefined
   }
 

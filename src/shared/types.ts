@@ -2,6 +2,11 @@
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether an object or a function has a method. */
+export const hasMethod = (value: unknown, name: string): boolean =>
+  ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+  typeof Reflect.get(value, name) === 'function'
+
 /** Names the type of a wrong value. The value itself may be a secret in the wrong place, so it is never shown. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'

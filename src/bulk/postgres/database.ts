@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { typeName } from '../../shared/types.ts'
+import { hasMethod, typeName } from '../../shared/types.ts'
 import { invalidRequest } from '../invalid-request.ts'
 
 /** What `postgresLedger` needs of a pool: the `Pool` of the `pg` package has it. */
@@ -32,8 +32,7 @@ const PREPARED =
 
 /** Returns the statement sender of a database. @throws InvalidRequestError when the value is no database */
 export function queryOf(database: unknown): Query {
-  const isObject = (typeof database === 'object' && database !== null) || typeof database === 'function'
-  const has = (name: string): boolean => isObject && typeof Reflect.get(database, name) === 'function'
+  const has = (name: string): boolean => hasMethod(database, name)
   if (typeof database === 'function' && has('unsafe') && has('begin')) {
     const sql = database as unknown as PostgresSql
     if (sql.options?.prepare !== false) throw wrongDatabase(PREPARED)
@@ -43,7 +42,7 @@ export function queryOf(database: unknown): Query {
     const pool = database as PgPool
     return retrying(async (text, ...values) => (await pool.query(text, values)).rows as Row[])
   }
-  // A client, or the sql of a transaction, may be inside one: what it writes is not committed yet.
+  // A single client, or the sql of a transaction, may be inside a transaction: its writes are not committed yet.
   throw wrongDatabase(
     `must be a Pool of "pg" or the sql of "postgres", no single client and no transaction; got ${typeName(database)}`,
   )

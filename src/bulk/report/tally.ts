@@ -1,6 +1,7 @@
+import { addDecimals } from '../../shared/decimals.ts'
 import type { Verdict } from '../award/verdict.ts'
 
-/** What a report counts rows by: their verdict, or that an earlier row was the same. */
+/** Rows are counted by their verdict, or as duplicates of an earlier row. */
 export type Countable = Verdict | 'duplicate'
 
 /** A number for each verdict, and for duplicates. */
@@ -13,7 +14,7 @@ export class Tally {
 
   add(verdict: Countable, xp: number): void {
     this.#counts[verdict]++
-    this.#xp[verdict] = sumOf(this.#xp[verdict], xp)
+    this.#xp[verdict] = addDecimals(this.#xp[verdict], xp)
   }
 
   get counts(): PerVerdict {
@@ -33,12 +34,3 @@ const zeros = (): Record<Countable, number> => ({
   indeterminate: 0,
   duplicate: 0,
 })
-
-/** Decimal digits that a number always holds. */
-const DIGITS = 15
-
-/** Adds decimals as people do: 0.1 and 0.2 are 0.3. Rounding each sum keeps binary remainders from adding up. */
-function sumOf(sum: number, xp: number): number {
-  const next = sum + xp
-  return Number.isInteger(next) ? next : Number(next.toPrecision(DIGITS))
-}

@@ -1,4 +1,5 @@
 import type { AwardReport, AwardRunStoppedError, RowProblem, Verdict } from 'campaign-client/bulk'
+import { addDecimals } from '../../shared/decimals.ts'
 import {
   ADVICE,
   CommandFailure,
@@ -11,7 +12,6 @@ import {
 import { isSystemError, systemReason } from '../files.ts'
 import { bold, dim, green, type Part, red, yellow } from '../output.ts'
 import type { AwardEvidence } from './confirm-award.ts'
-import { addXp } from './list.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 import { commandLine, counted, some, spanText } from './words.ts'
 
@@ -69,7 +69,7 @@ export function endLines(report: AwardReport, plan: Plan, evidence: AwardEvidenc
   /** Of the rows with a verdict, those whose verdict this run has found. */
   const since = (verdict: 'awarded' | 'alreadyAwarded') => ({
     count: Math.max(0, counts[verdict] - before[verdict].awards),
-    amount: Math.max(0, addXp(xp[verdict], -before[verdict].xp)),
+    amount: Math.max(0, addDecimals(xp[verdict], -before[verdict].xp)),
   })
 
   const awarded = since('awarded')
@@ -78,7 +78,7 @@ export function endLines(report: AwardReport, plan: Plan, evidence: AwardEvidenc
 
   const found = since('alreadyAwarded')
   const recorded = counts.awarded + counts.alreadyAwarded - awarded.count - found.count
-  const recordedXp = addXp(addXp(xp.awarded, xp.alreadyAwarded), -addXp(awarded.amount, found.amount))
+  const recordedXp = addDecimals(addDecimals(xp.awarded, xp.alreadyAwarded), -addDecimals(awarded.amount, found.amount))
   if (recorded > 0) tell(recorded, green, 'awarded before, as the ledger says', recordedXp)
   if (found.count > 0) {
     const how = `as the progress of the wallet says (platform ${evidence.platform}${evidence.isAssumed ? ', assumed' : ''})`

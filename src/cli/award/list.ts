@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AwardRow } from 'campaign-client/bulk'
+import { addDecimals } from '../../shared/decimals.ts'
 import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
 import { inputName, readInput } from '../files.ts'
 import { type Columns, readColumns } from './csv/columns.ts'
@@ -108,13 +109,7 @@ export function totalsOf(rows: Iterable<AwardRow>): Totals {
   for (const row of rows) {
     awards++
     wallets.add(row.address.toLowerCase())
-    xp = addXp(xp, row.xp)
+    xp = addDecimals(xp, row.xp)
   }
   return { awards, wallets: wallets.size, xp }
-}
-
-/** Adds decimals as people do: 0.1 and 0.2 are 0.3. */
-export function addXp(one: number, other: number): number {
-  const sum = one + other
-  return Number.isInteger(sum) ? sum : Number(sum.toPrecision(15))
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { LedgerEntry, Verdict } from 'campaign-client/bulk'
+import { addDecimals } from '../../shared/decimals.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
-import { type AwardList, addXp, isSameAward, type ListRow, type Totals, totalsOf } from './list.ts'
+import { type AwardList, isSameAward, type ListRow, type Totals, totalsOf } from './list.ts'
 import { counted, firstOf, some } from './words.ts'
 
 /** What a run is about to do. */
@@ -132,7 +133,7 @@ export function planLines(plan: Plan): Part[][] {
     if (awards > 0) line('', `${some(awards, 'award')} ${words}, ${counted(xp)} XP`)
   }
   const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
-  has(awarded.awards + alreadyAwarded.awards, addXp(awarded.xp, alreadyAwarded.xp), 'made before')
+  has(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
   has(rejected.awards, rejected.xp, 'rejected before (--retry-rejected sends rejected awards again)')
   has(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
   has(indeterminate.awards, indeterminate.xp, 'with an unknown outcome, sent again under the same id')

@@ -1,4 +1,5 @@
 import type { Deliver } from 'campaign-client/testing'
+import { isLoopback } from '../../shared/hosts-and-ports.ts'
 
 /** The hosts that webhook messages may be sent to. */
 export interface Destinations {
@@ -7,15 +8,13 @@ export interface Destinations {
   requireReachable(url: string): void
 }
 
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-
 /** Allows this machine and the named hosts only, so that test messages never reach a hosted endpoint. */
 export function destinations(named: readonly string[]): Destinations {
   const allowed = new Set(named.map((name) => name.toLowerCase()))
   function requireReachable(url: string): void {
     if (!URL.canParse(url)) return
     const { hostname } = new URL(url)
-    if (LOOPBACK.test(hostname) || allowed.has(hostname)) return
+    if (isLoopback(hostname) || allowed.has(hostname)) return
     throw new Error(
       `"${hostname}" is not this machine. Start dev with --endpoint-host ${hostname} to send messages there.`,
     )

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { callHook } from '../../shared/call-hook.ts'
-import { isForbiddenPort } from '../../shared/forbidden-ports.ts'
+import { isForbiddenPort } from '../../shared/hosts-and-ports.ts'
 import {
   isFunction,
   isText,

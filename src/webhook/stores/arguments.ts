@@ -25,11 +25,3 @@ export function requireMilliseconds(name: string, value: number): number {
   }
   return Math.ceil(value)
 }
-
-/** Whether an object or a function has a method. */
-export function hasMethod(value: unknown, method: string): boolean {
-  return (
-    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
-    typeof Reflect.get(value, method) === 'function'
-  )
-}

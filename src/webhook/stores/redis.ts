@@ -4,7 +4,8 @@
  * @module campaign-client/webhook/redis
  */
 import { type OptionRules, optional, readOptions } from '../../shared/options.ts'
-import { hasMethod, requireKey, requireMilliseconds } from './arguments.ts'
+import { hasMethod } from '../../shared/types.ts'
+import { requireKey, requireMilliseconds } from './arguments.ts'
 import type { ClaimResult, DeliveryStore } from './store.ts'
 
 /**
@@ -54,7 +55,7 @@ const FOREIGN = -3
  * uses one key, so that it is atomic and works in a cluster. Scripts are sent with EVAL: they are short, the server caches
  * them, and nothing has to be loaded again after a restart or on a new node.
  */
-// ioredis retries a command whose connection was lost before the reply: a claim may then find its own token.
+// ioredis sends a command again when the connection is lost before the reply, so a claim may find its own token.
 const CLAIM = `
 local held = redis.call('GET', KEYS[1])
 if not held or held == 'claim:' .. ARGV[1] then
@@ -104,7 +105,7 @@ return 1`
  * does harm, use the PostgreSQL store and its `runOnce`.
  *
  * Errors of the client are passed on as they are. Configure the client not to queue commands while it is disconnected, and
- * to get around a connection that went silent: see
+ * to recover from a connection that went silent: see
  * [what your store must promise](/webhooks#what-your-store-must-promise). Do not set `socketTimeout` of
  * redis.
  *
@@ -164,7 +165,7 @@ function duration(name: string, value: number): string {
   return String(requireMilliseconds(name, value))
 }
 
-/** Clients can be told to return integers as strings or bigints. */
+/** A client may be configured to return integers as strings or bigints. */
 function integer(reply: unknown): number {
   const value = typeof reply === 'string' || typeof reply === 'bigint' ? Number(reply) : reply
   if (Number.isSafeInteger(value)) return value as number

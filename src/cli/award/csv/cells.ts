@@ -1,4 +1,5 @@
-import { hasTooManyDigits, MAX_DIGITS } from '../../flags.ts'
+import { MAX_DIGITS } from '../../../shared/decimals.ts'
+import { hasTooManyDigits } from '../../flags.ts'
 
 /** The value of a cell, or its mistake. */
 export type Read<Value> = { readonly value: Value } | { readonly problem: string }

@@ -1,4 +1,4 @@
-import { typeName } from '../../../shared/types.ts'
+import { hasMethod, typeName } from '../../../shared/types.ts'
 import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body-collector.ts'
 import { LATE } from '../deadline.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
@@ -23,7 +23,8 @@ export function fetchAdapter(core: ReceiverCore): FetchHandler {
         signature: request.headers.get(SIGNATURE_HEADER),
         contentLength: request.headers.get('content-length'),
         readBody: (limits) => readRequestBody(request, limits),
-        waitUntil: (work) => waitUntil(context, work),
+        // Called as a method: runtimes refuse it without its object.
+        waitUntil: (work) => hasMethod(context, 'waitUntil') && (context as WaitUntilContext).waitUntil(work),
       },
       ({ status, headers, body }) => new Response(body, { status, headers }),
     )
@@ -37,12 +38,6 @@ function requireRequest(request: Partial<Request> | undefined): void {
     `receiver.fetch takes a Request of the fetch API, and got ${typeName(request)}. Hono: context.req.raw; ` +
       'node:http, Express and Nest: receiver.node(req, res).',
   )
-}
-
-function waitUntil(context: unknown, work: Promise<unknown>): void {
-  if (typeof context !== 'object' || context === null || !('waitUntil' in context)) return
-  // Called as a method: runtimes refuse it without its object.
-  if (typeof context.waitUntil === 'function') context.waitUntil(work)
 }
 
 async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {

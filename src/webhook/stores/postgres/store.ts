@@ -1,6 +1,7 @@
 import { type OptionRules, optional, positive, readOptions } from '../../../shared/options.ts'
 import { isTable } from '../../../shared/postgres-table.ts'
-import { hasMethod, requireKey, requireMilliseconds } from '../arguments.ts'
+import { hasMethod } from '../../../shared/types.ts'
+import { requireKey, requireMilliseconds } from '../arguments.ts'
 import type { ClaimResult, DeliveryStore } from '../store.ts'
 import type { Database } from './database.ts'
 import { type ClientOf, type PgPool, pgDatabase } from './pg.ts'
@@ -150,7 +151,7 @@ export function postgresStore(
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
       const lease = requireMilliseconds('leaseMs', leaseMs)
-      // The holder may let go between the two statements. After three times the caller is told to come back.
+      // The holder may release the key between the two statements. After three attempts, the caller is asked to retry.
       for (let attempt = 0; attempt < 3; attempt++) {
         if ((await query(sql.claim, requireKey(key), token, lease)).length > 0) return { state: 'claimed', token }
         const [held] = await query(sql.held, key)
@@ -203,7 +204,7 @@ interface HeldRow {
   readonly remaining?: unknown
 }
 
-/** Reads the row of a delivery that is claimed or done. A client may read numbers as text. */
+/** Reads the row of a delivery that is claimed or done. A client may return numbers as text. */
 function heldBy({ state, remaining }: HeldRow): ClaimResult {
   if (state === 'done') return { state }
   const retryMs = Number.parseFloat(String(remaining))

@@ -1,3 +1,9 @@
+/** Names and addresses of this machine, as `URL.hostname` gives them. */
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether a host is this machine. @param hostname - of a `URL` */
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
+
 /** Ports of other protocols, which `fetch` never connects to. https://fetch.spec.whatwg.org/#port-blocking */
 const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
@@ -6,5 +12,5 @@ const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ])
 
-/** Whether `fetch` refuses to connect to the port. Its error then looks like a network that failed. */
+/** Whether `fetch` refuses to connect to the port. Its error then looks like a network failure. */
 export const isForbiddenPort = (port: number): boolean => FORBIDDEN_PORTS.has(port)
