@@ -17,8 +17,8 @@ import { attemptAward, recordAttempt } from './run/attempt.ts'
  * await boss.work('awards', async ([job]) => awardOne(client, job.data, { ledger }))
  * ```
  *
- * It resolves when the award has a final verdict, from now or an earlier run of the job. Everything else is an error, after
- * which the queue should run the job again: give it enough retries, with a growing delay.
+ * It resolves to the final verdict, from this or an earlier run of the job. Otherwise it rejects, and the queue should run
+ * the job again: configure enough retries, with a backoff.
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *

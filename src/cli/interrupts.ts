@@ -1,4 +1,4 @@
-/** Handles Ctrl-C and its like: the first signal asks the command to finish in order, the second ends the process. */
+/** Handles SIGINT, SIGTERM and SIGHUP. The first signal asks the command to finish cleanly, the second ends the process. */
 export class Interrupts {
   readonly #controller = new AbortController()
   #received: NodeJS.Signals | undefined

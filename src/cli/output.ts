@@ -42,7 +42,7 @@ class Channel {
   readonly colours: ReturnType<typeof createColors>
   /** Whether the stream is a terminal that can overwrite a line. */
   readonly isTerminal: boolean
-  /** Listeners for the end of the reader; `undefined` once it has gone. */
+  /** Called when the reader closes the stream; `undefined` after that. */
   #onClosed: (() => void)[] | undefined = []
   #failure: NodeJS.ErrnoException | undefined
 
@@ -60,7 +60,7 @@ class Channel {
     return this.#stream.columns || 80
   }
 
-  /** Calls `listener` once the reader has gone. */
+  /** Calls `listener` when the reader closes the stream, or at once if it has. */
   whenClosed(listener: () => void): void {
     if (this.#onClosed === undefined) listener()
     else this.#onClosed.push(listener)
@@ -80,7 +80,7 @@ class Channel {
     return this.colours[part.style](toVisible(part.text))
   }
 
-  /** Flushes the stream, and gives the error that kept it from being written, if any but a closed reader. */
+  /** Flushes the stream. Returns the error that prevented writing, if any; a reader that closed the stream is none. */
   async failure(): Promise<NodeJS.ErrnoException | undefined> {
     if (this.#onClosed !== undefined) await new Promise<void>((resolve) => this.#stream.write('', resolve))
     // The error event comes after the callback of the write.

@@ -31,7 +31,7 @@ export function optionProblems(options: unknown, rules: Readonly<Record<string, 
 
 /**
  * Copies an option object, inherited options included. Each option is read once, so that later changes and getters cannot
- * replace what was checked. A value that is no object is returned as it is, for its rule to refuse.
+ * replace what was checked. Any other value is returned as it is, and its rule refuses it.
  */
 export function copyOfOptions<Options>(options: Options, rules: OptionRules<NonNullable<Options>>): Options {
   if (!isRecord(options)) return options

@@ -289,7 +289,8 @@ describe('damage', () => {
     ['noise', (hole: Buffer) => randomFillSync(hole)],
   ])('a hole of %s that reaches to the last group is refused, however long it is', async (_, fill) => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(lastGroup - 1), async (from) => {
+      // The byte before the last group is a line break: filling that alone changes nothing.
+      fc.asyncProperty(fc.nat(lastGroup - 2), async (from) => {
         const bytes = Buffer.from(whole)
         fill(bytes.subarray(from, lastGroup))
         await refusedAsDamaged(bytes)

@@ -1,7 +1,7 @@
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { isText, type OptionRule } from '../../shared/options.ts'
 
-/** What a ledger begins with. A run that goes on with it must have the same. */
+/** The beginning of a ledger. A run that continues it must have the same. */
 export interface LedgerHeader {
   /** The name of the run. */
   readonly run: string
@@ -9,7 +9,7 @@ export interface LedgerHeader {
   readonly target: ClientTarget | undefined
 }
 
-/** What an index of PostgreSQL can hold, whatever the characters. */
+/** Fits an index of PostgreSQL, whatever the characters. */
 const MAX_RUN_LENGTH = 500
 
 /** The rule for the name of a run. */

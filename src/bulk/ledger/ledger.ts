@@ -3,12 +3,12 @@ import type { ClientTarget } from '../../shared/client-internals.ts'
 import type { AwardRow } from '../award/row.ts'
 import type { AwardFailure, FinalVerdict, Judgement, Verdict } from '../award/verdict.ts'
 
-/** Under this name a ledger keeps its implementation, for every copy of the package in a process. */
+/** The key of a ledger's implementation, the same in every copy of the package in a process. */
 export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
 
 /**
- * The truth of a run of awards, which survives the process: made by `fileLedger` or `postgresLedger`. It can be used for
- * one run after the other.
+ * Records a run of awards, and survives the process: made by `fileLedger` or `postgresLedger`. It can be used for one run
+ * after the other.
  */
 export interface AwardLedger {
   /** Where it is kept. */

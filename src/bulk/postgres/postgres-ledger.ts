@@ -41,7 +41,7 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
 const DEFAULT_LEASE_MS = 60_000
 
 /**
- * Keeps the truth of a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and, in many processes at once,
+ * Records a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and, in many processes at once,
  * for `awardOne`. Its tables are made by {@link postgresLedgerSchema}.
  *
  * ```ts
@@ -77,7 +77,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   }
   const sql = statements(table)
   const leases = new Leases(leaseMs, (held) => ask(sql.extend, run, JSON.stringify(held), leaseMs))
-  /** Comparisons of targets with the run's: one for each, not one for each job. */
+  /** The comparisons by target, so that each target is compared once and not for every job. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)
@@ -111,7 +111,7 @@ async function compareRun(
   await query(sql.beginRun, run, VERSION, target === undefined ? '' : JSON.stringify(target))
   const [begun] = await query(sql.run, run)
   if (begun === undefined) throw unusable(run, 'it is gone')
-  // A pool may have numbers read as it likes.
+  // A pool may be configured to read numbers as text.
   if (Number(begun.version) !== VERSION) {
     throw unusable(run, `it has version ${begun.version}, and this is version ${VERSION}`)
   }

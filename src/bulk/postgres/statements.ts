@@ -82,8 +82,8 @@ export function statements(tableName: string) {
     beginRun: `INSERT INTO ${runs} (run, version, target) VALUES ($1::text, $2::int, nullif($3::text, ''))
       ON CONFLICT (run) DO NOTHING`,
     run: `SELECT version, target FROM ${runs} WHERE run = $1::text`,
-    // Free are: a new award, one without a verdict or with one that may be tried again, and an open attempt past its lease,
-    // which leaves the award in doubt. Any other row, and the row of another award, stays as it is.
+    // Claimable are a new award, one without a final verdict or with one that may be tried again, and one whose lease is over,
+    // which leaves it in doubt. Any other row stays as it is.
     begin: `INSERT INTO ${table} AS held (run, id_hash, id, address, pid, xp, attempt, lease_until)
       VALUES ($1::text, ${hash('$2::text')}, $2::text, $3::text, $4::text, $5::float8, $6::uuid, ${lease('$7')})
       ON CONFLICT (run, id_hash) DO UPDATE SET
@@ -97,12 +97,12 @@ export function statements(tableName: string) {
             OR (held.verdict = 'rejected' AND $8::boolean AND held.error::jsonb ->> 'code' IS DISTINCT FROM 'other_amount')
           ELSE held.lease_until <= clock_timestamp() END
       RETURNING doubtful, verdict`,
-    // Compared here: how a pool reads numbers is up to it, and before PostgreSQL 12 numbers lose digits on the way.
+    // Compared in SQL: a pool may read numbers as text, which before PostgreSQL 12 lacks their last digits.
     state: `SELECT held.id, held.address, held.pid, held.xp, held.verdict, held.error, held.doubtful,
         held.attempt IS NOT NULL AS open, ${isSame('$3::text', '$4::text', '$5::float8')} AS same,
         greatest(0, ceil(extract(epoch FROM held.lease_until - clock_timestamp()) * 1000))::float8 AS remaining
       FROM ${table} AS held WHERE ${ofId}`,
-    // "Awarded" is the truth, whoever says so. Every other verdict is for the holder of the attempt to say.
+    // "Awarded" is certain, whichever attempt reports it. Any other verdict is accepted from the holder only.
     settle: `UPDATE ${table} AS held SET
         verdict = nullif($4::text, 'indeterminate'),
         doubtful = CASE $4::text WHEN 'indeterminate' THEN true WHEN 'rejected' THEN false ELSE held.doubtful END,
@@ -117,7 +117,7 @@ export function statements(tableName: string) {
       )
       UPDATE ${table} AS held SET attempt = NULL, lease_until = NULL
       WHERE ${ofId} AND held.attempt = $3::uuid AND (held.doubtful OR held.verdict IS NOT NULL)`,
-    // In one order for everybody, so that two statements wait for each other in one direction only.
+    // Locks the rows in a fixed order, so that two statements cannot deadlock.
     extend: `WITH given AS (SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS given(id text, token uuid)),
       locked AS (
         SELECT held.id_hash FROM ${table} AS held JOIN given ON held.id_hash = ${hash('given.id')}

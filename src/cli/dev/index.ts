@@ -64,7 +64,7 @@ async function dev(flags: DevFlags, { version, output, env, interrupts }: Contex
       'add --allowed-host NAME with the host name that clients use',
     )
   }
-  // From here on a signal ends the command in order, even one that arrives as soon as the URL is printed.
+  // From here on a signal ends the command cleanly, even one that arrives as soon as the URL is printed.
   const { signal } = interrupts
   const secret = webhookSecretOf(env)
   const { createCampaignService, createManualClock } = await import('campaign-client/testing')

@@ -75,7 +75,7 @@ function codesOfBody(body: string | Uint8Array | undefined, given: unknown): Fin
   return body === undefined || body === '[object Object]' ? ['parsed_body'] : []
 }
 
-/** Returns the faults that, undone together, make the signature right: the fewest that do. */
+/** Returns the smallest set of faults that explains the signature. */
 function findCause(
   keys: readonly WebhookKey[],
   body: string | Uint8Array | undefined,
@@ -94,7 +94,7 @@ function findCause(
   return fewest
 }
 
-/** Yields what a raw body may have been when it was signed, the body itself first. Text and its bytes are the same body. */
+/** Yields the bodies that may have been signed, starting with the body itself. */
 function* bodyVariants(body: string | Uint8Array): Generator<Variant<string | Uint8Array>> {
   yield { value: body }
   const text = toText(body)
@@ -115,12 +115,12 @@ function* bodyVariants(body: string | Uint8Array): Generator<Variant<string | Ui
   for (const value of jsonTexts(parsed)) yield { code: 'reserialized_body', value }
 }
 
-/** Yields what a parsed body may have been before it was parsed. */
+/** Yields the texts that may have been parsed. */
 function* parsedVariants(body: unknown): Generator<Variant<string>> {
   for (const value of jsonTexts(body)) yield { code: 'parsed_body', value }
 }
 
-/** Returns what a secret may be: itself, and its text without white space and quotation marks. */
+/** Returns the secret, and its text without white space and quotation marks around it. */
 function secretVariants(key: WebhookKey, others: FindingCode[]): { codes: FindingCode[]; key: WebhookKey }[] {
   const text = toText(key) ?? ''
   const trimmed = text.trim()

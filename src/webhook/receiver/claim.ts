@@ -44,7 +44,7 @@ export function deliveryKey(endpoint: string, id: string): string {
 /**
  * Claims a delivery.
  *
- * @param awaitedByClose - told of the release of a claim that was given up and may still be made
+ * @param awaitedByClose - receives the release of a claim that comes too late, so that `close()` waits for it
  * @returns `undefined` when the store failed or was too slow, which was reported
  */
 export async function claimDelivery(

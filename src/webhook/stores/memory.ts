@@ -53,7 +53,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
 
   function makeRoom(time: number): void {
     if (entries.size < maxEntries) return
-    // Some more at once, because each pass starts with the places of entries that were removed before.
+    // Removes 1 % more than needed: each pass first skips the slots of all entries that were deleted before.
     let excess = entries.size - maxEntries + 1 + Math.floor(maxEntries / 100)
     for (const [key, entry] of entries) {
       if (entry.state === 'claimed' && entry.until > time) continue

@@ -4,14 +4,14 @@ import type { EntryLine, IntentLine } from './lines.ts'
 import { DamagedLedger, type LedgerEnd, readGroups } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
-/** What a ledger has for an id: some 300 bytes with it. */
+/** The state of an award in a ledger. Takes some 300 bytes, its id included. */
 export interface Entry extends Omit<AwardRow, 'id'> {
   address: string
   pid: string
   xp: number
   /** When it was last written, as an ISO date. */
   at: string
-  /** Since when an attempt is open. */
+  /** When the open attempt began; undefined when none is open. */
   openSince: string | undefined
   verdict: FinalVerdict | undefined
   /** Whether there was an attempt whose outcome is unknown. */
@@ -69,11 +69,11 @@ export class Entries {
   }
 }
 
-/** Whether the ledger holds its award to the id: an intent that was taken back binds nothing. */
+/** Whether the id is bound to its award. A released intent binds nothing. */
 export const isBound = ({ verdict, isDoubtful, openSince }: Entry): boolean =>
   verdict !== undefined || isDoubtful || openSince !== undefined
 
-/** The award of a bound entry where it is another one than the row's. */
+/** The award that the id of a row stands for, if it differs from the row. */
 export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
   const { address, pid, xp } = entry
   const known = { id: row.id, address, pid, xp }

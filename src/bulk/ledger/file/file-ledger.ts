@@ -24,8 +24,8 @@ export interface FileLedgerOptions {
    */
   run?: string | undefined
   /**
-   * Called when the lock file of another run shows no sign of life, and this run has to watch it before it can begin. What
-   * it throws is dropped.
+   * Called when the lock file of another run has not been touched for a while, and this run has to watch it before it can
+   * begin. Errors that it throws are ignored.
    */
   onWait?: ((wait: LedgerWait) => void) | undefined
 }
@@ -41,13 +41,14 @@ const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isRunName), onWa
 const DEFAULT_RUN = 'default'
 
 /**
- * Keeps the truth of a run of awards in a file: a line of JSON for every intent before its request leaves, and one for
- * every verdict. Nothing is opened until a run begins.
+ * Records a run of awards in a file: a line of JSON for every intent before its request leaves, and one for every verdict.
+ * Nothing is opened until a run begins.
  *
- * The file is made when it is missing, readable by its owner only. Use a local disk that honours fsync. While a run uses
- * the file, it holds the lock file `PATH.lock`; one that a killed process left behind is taken over, within 15 seconds.
- * What a crash left of the last group of lines is moved to `PATH.torn-OFFSET`. Refused are: a ledger that is damaged anywhere
- * else, of another version, run, service or token, symbolic links, and files with more than one hard link.
+ * A missing file is created, readable by its owner only. Use a local disk that honours fsync. While a run uses the file,
+ * it holds the lock file `PATH.lock`. The next run takes over the lock file of a killed process, within 15 seconds. If a
+ * crash left an incomplete group of lines at the end, it is moved to `PATH.torn-OFFSET`. A run fails on a ledger that is
+ * damaged anywhere else, or of another version, run, service or token; on a symbolic link; and on a file with more than one
+ * hard link.
  *
  * The format is documented in the guide, “Bulk awards”. Read it with {@link readLedger} or with `jq`.
  *
@@ -62,7 +63,7 @@ export function fileLedger(path: string, options: FileLedgerOptions = {}): FileL
   return fileLedgerOn(fileStorage, path, options)
 }
 
-/** The same over another storage, or with other times of the lock file: for tests. */
+/** {@link fileLedger} with another storage, or other times of the lock file: for tests. */
 export function fileLedgerOn(
   storage: LedgerStorage,
   path: string,

@@ -10,7 +10,7 @@ export interface Group {
   readonly end: LedgerEnd
 }
 
-/** Where a ledger goes on. */
+/** The end of the last intact group, where the next one is appended. */
 export interface LedgerEnd {
   readonly position: number
   /** The sum of the last group. */
@@ -37,10 +37,10 @@ export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
   for (;;) {
     const commit = findCommit(buffer)
     if (commit === undefined) {
-      // As much again as there is: a long group is not copied too often.
+      // Double the buffer each time, so that a long group is copied only a few times.
       const more = await readRange(file, end.position + buffer.length, Math.max(CHUNK_BYTES, buffer.length))
       if (more.length === 0) {
-        // What a run appends from here on is no sign of damage before it.
+        // Groups that a running process appends after this point prove no damage before it.
         size = end.position + buffer.length
         break
       }

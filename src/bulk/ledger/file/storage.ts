@@ -32,7 +32,7 @@ export interface LedgerFile {
   close(): Promise<void>
 }
 
-/** Appending, so that our end differs from the file's once somebody else has cut or extended it. */
+/** With O_APPEND, a file that another program has cut or extended ends elsewhere than we expect. */
 const APPENDING = constants.O_RDWR | constants.O_APPEND
 const CREATING = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 /** Only its owner may read who was awarded. */
@@ -100,7 +100,7 @@ export const fileStorage: LedgerStorage = {
     } finally {
       await handle.close()
     }
-    // Without a pause in between: a process that stood still must not put its old copy over a newer ledger.
+    // Synchronous: a process that was suspended in between must not put its old copy over a newer ledger.
     checkLock()
     renameSync(copy, path)
     await flushFolder(dirname(path))
