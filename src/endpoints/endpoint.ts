@@ -2,9 +2,9 @@ import type { $ZodType } from 'zod/v4/core'
 import type { CompiledCheck } from '../schemas/check.ts'
 
 /**
- * What a retry of a call does.
- * - `safe`: the same final state, however often.
- * - `guarded`: the service itself refuses to do it twice.
+ * The effect of a retry.
+ * - `safe`: the final state is the same.
+ * - `guarded`: the service refuses to apply it twice.
  * - `unsafe`: it would count twice.
  */
 export type RetryRule = 'safe' | 'guarded' | 'unsafe'
@@ -12,29 +12,29 @@ export type RetryRule = 'safe' | 'guarded' | 'unsafe'
 /** One operation of the service. */
 export interface Endpoint<Request = unknown, Data = unknown> {
   readonly method: 'GET' | 'POST'
-  /** Path below the base URL. `undefined` where the interface shows none. */
+  /** Path below the base URL. `undefined` if the interface does not show it. */
   readonly path: string | undefined
   readonly request: $ZodType<Request>
-  /** Shape of the envelope's `data`; `undefined` where the answer carries none, `'any'` where it is not shown. */
+  /** Schema of the envelope's `data`. `undefined` if the answer has none, `'any'` if the interface does not show it. */
   readonly response: $ZodType<Data, unknown> | 'any' | undefined
-  /** Says what fits `response` many times faster, for answers that grow with a campaign. */
+  /** Accepts data that fits `response`, many times faster, for answers that grow with a campaign. */
   readonly fitsResponse?: CompiledCheck
   readonly retry: RetryRule
-  /** The arguments whose query names the interface leaves open. Their own names are assumed, and may be renamed. */
+  /** The arguments whose query names the interface does not show. By default, the name of the argument is used. */
   readonly assumedQueryNames?: readonly string[]
 }
 
-/** An operation whose query names the interface leaves open. */
+/** An operation whose query names the interface does not show. */
 export interface OpenQueryEndpoint<Request = unknown, Data = unknown> extends Endpoint<Request, Data> {
   readonly assumedQueryNames: readonly Extract<keyof Request, string>[]
 }
 
-/** Describes an operation whose query or body the interface shows. */
+/** Defines an operation whose query or body the interface shows. */
 export const endpoint = <Request, Data>(
   definition: Endpoint<Request, Data> & { readonly assumedQueryNames?: undefined },
 ): Endpoint<Request, Data> => definition
 
-/** Describes an operation whose query names the interface leaves open. */
+/** Defines an operation whose query names the interface does not show. */
 export const openQueryEndpoint = <Request, Data>(
   definition: OpenQueryEndpoint<Request, Data>,
 ): OpenQueryEndpoint<Request, Data> => definition

@@ -17,21 +17,21 @@ export type TaskDefinition = {
   id: string
   /** Display name of the task. */
   name: string
-  /** Type of the task. The interface names no values, so any string is read. */
+  /** Type of the task. The interface lists no values, so any string is accepted. */
   type: string
-  /** How often the task may be done. The interface names no values, so any string is read. */
+  /** How often the task may be done. The interface lists no values, so any string is accepted. */
   recurrence: string
-  /** XP for the referrer. A number here, whether the service sends a number or a numeric string. */
+  /** XP for the referrer. Always a number, also if the service sends a numeric string. */
   ref_xp: number
   /** Base reward in XP, before the multiplier. */
   xp: number
-  /** Multiplier applied to `xp`. A number here, whether the service sends a number or a numeric string. */
+  /** Multiplier applied to `xp`. Always a number, also if the service sends a numeric string. */
   xp_mul: number
-  /** Metadata of the task, where the campaign has any. */
+  /** Metadata of the task, if the campaign has any. */
   meta?: Metadata | null | undefined
-  /** IDs of what must be completed first. */
+  /** IDs that the task depends on. */
   deps: string[]
-  /** Whether the task may be left out. */
+  /** Whether the task is optional. */
   is_optional: boolean
 }
 
@@ -45,11 +45,11 @@ export type QuestDefinition = {
   actions: string[]
   /** Base reward in XP, before the multiplier. */
   xp: number
-  /** Multiplier applied to `xp`. A number here, whether the service sends a number or a numeric string. */
+  /** Multiplier applied to `xp`. Always a number, also if the service sends a numeric string. */
   xp_mul: number
-  /** Metadata of the quest, where the campaign has any. */
+  /** Metadata of the quest, if the campaign has any. */
   meta?: Metadata | null | undefined
-  /** IDs of what must be completed first. */
+  /** IDs that the quest depends on. */
   deps: string[]
 }
 

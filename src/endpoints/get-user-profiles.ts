@@ -36,9 +36,9 @@ export type UserProfiles = {
   ref_xp: number
   /** XP from user-generated content. */
   ugc_xp: number
-  /** A number the interface shows beside `ref_count` without saying how the two differ. */
+  /** The interface shows this number and `ref_count`, and does not say how they differ. */
   refs: number
-  /** A number the interface shows beside `refs` without saying how the two differ. */
+  /** The interface shows this number and `refs`, and does not say how they differ. */
   ref_count: number
   /** The accounts linked to the user. */
   profiles: LinkedProfile[]

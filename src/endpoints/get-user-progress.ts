@@ -32,7 +32,7 @@ export type TaskEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the task, where the campaign has any. */
+  /** Metadata of the task, if the campaign has any. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the task. */
   status: CompletionStatus
@@ -51,7 +51,7 @@ export type QuestEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the quest, where the campaign has any. */
+  /** Metadata of the quest, if the campaign has any. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the quest. */
   status: CompletionStatus
@@ -69,7 +69,7 @@ export type ChallengeEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the challenge, where the campaign has any. */
+  /** Metadata of the challenge, if the campaign has any. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the challenge. */
   status: CompletionStatus
@@ -81,7 +81,7 @@ export type RewardEntry = {
   id: string
   /** Identifier or value of the reward. */
   reward: string
-  /** Type of the reward. The interface names no values. */
+  /** Type of the reward. The interface lists no values. */
   type: string
 }
 
@@ -89,7 +89,7 @@ export type RewardEntry = {
 export type UserProgress = {
   /** ID of the user's entry in the campaign. */
   id: string
-  /** The user's account identifier, equal to the `account` asked for. */
+  /** The user's account identifier, equal to the `account` of the request. */
   user_id: string
   /** The user's display name in the campaign. */
   name: string
@@ -113,7 +113,7 @@ export type UserProgress = {
   xp_mul: number
   /** The user's rank in the campaign. */
   rank: number
-  /** The user's team; the empty string when there is none. */
+  /** The user's team. Empty for a user without a team. */
   team: string
 }
 

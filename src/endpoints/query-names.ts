@@ -21,7 +21,7 @@ export const queryNamesRule: OptionRule = nested(
 function namesOf(renamable: readonly string[]): OptionRule {
   const each = dictionary((name, argument) => {
     if (!renamable.includes(argument)) return `is not an argument of it; there are ${renamable.join(', ')}`
-    // Not even `undefined` will do: it would be a setting that was meant and is missing.
+    // `undefined` is refused, too: it is probably a setting that is missing.
     const isUsable = typeof name === 'string' && name !== '' && isWellFormed(name)
     return isUsable ? undefined : 'must be a non-empty string without half a surrogate pair'
   })
@@ -34,7 +34,7 @@ function namesOf(renamable: readonly string[]): OptionRule {
   }
 }
 
-/** The query names of each operation by its arguments: a copy of an option that has passed the rule. */
+/** Copies a checked option: for each operation, the query names by argument. */
 export const readQueryNames = (
   queryNames: QueryNames = {},
 ): ReadonlyMap<OperationName, Readonly<Record<string, string>>> =>

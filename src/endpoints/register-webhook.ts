@@ -11,9 +11,9 @@ export interface WebhookRegistration {
   scope: WebhookScope
   /** The receiving endpoint: publicly reachable, accepting HTTP POST. */
   url: string
-  /** Secret the service signs messages with. Without one, messages arrive unsigned and cannot be verified. */
+  /** Secret with which the service signs messages. Without it, messages are unsigned and cannot be verified. */
   secret?: string | undefined
-  /** Identifier of the webhook, unique where several share a scope. */
+  /** Identifier of the webhook, unique among the webhooks of a scope. */
   hook_id?: string | undefined
 }
 

@@ -3,7 +3,7 @@ import { type AnyEndpoint, endpoints } from './index.ts'
 
 const catalogue: readonly AnyEndpoint[] = Object.values(endpoints)
 
-/** A base of our own: a path that leaves it would take the token elsewhere. */
+/** Resolving the path against this base shows whether it leaves the base, and would send the token elsewhere. */
 const BASE = 'https://base.invalid/v/'
 
 /** The rule of the option `webhookRegistrationPath`. */
@@ -17,5 +17,5 @@ export const registrationPathRule: OptionRule = (value) => {
     : undefined
 }
 
-/** The path below the base URL, from an option that has passed the rule: a slash in front makes no difference. */
+/** Returns the path below the base URL, without a leading slash, from a checked option. */
 export const readRegistrationPath = (path: string): string => path.replace(/^\//, '')

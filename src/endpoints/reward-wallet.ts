@@ -10,7 +10,7 @@ export interface RewardWalletRequest {
   pid: string
   /** Your unique identifier of this reward. The service refuses a second use of it, which makes retries safe. */
   id: string
-  /** Amount of XP. Any finite number is sent; what the service does with 0, negative numbers and fractions is not shown. */
+  /** Amount of XP. Any finite number is sent. The interface does not show how the service treats 0, negative numbers and fractions. */
   xp: number
 }
 

@@ -5,13 +5,13 @@ import { endpoint } from './endpoint.ts'
 
 /** What `setReferrerByRefId` sends. Interface: [POST /user/ref_id](/the-service#post-userref_id). */
 export interface SetReferrerByRefIdRequest {
-  /** Account of the referred user: one without a referrer and without completed tasks. */
+  /** Account of the referred user, who must have no referrer and no completed tasks. */
   account: string
   /** Platform where the account exists. */
   platform: string
   /** Campaign ID. */
   pid: string
-  /** Referral link ID. It must exist and belong to somebody else. */
+  /** Referral link ID. It must exist and belong to another user. */
   ref_id: string
 }
 

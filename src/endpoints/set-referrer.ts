@@ -7,7 +7,7 @@ import { endpoint } from './endpoint.ts'
 export interface SetReferrerRequest {
   /** Account of the referring user. */
   referrer: string
-  /** Account of the referred user: one without a referrer and without completed tasks. */
+  /** Account of the referred user, who must have no referrer and no completed tasks. */
   referral: string
   /** Platform of both accounts. */
   platform: string
@@ -15,7 +15,7 @@ export interface SetReferrerRequest {
   pid: string
 }
 
-/** Schema of {@link SetReferrerRequest}. That the two accounts differ is the service's rule and is left to it. */
+/** Schema of {@link SetReferrerRequest}. It does not check that the two accounts differ: the service does. */
 export const setReferrerRequest = z.object({
   referrer: identifier,
   referral: identifier,

@@ -1,13 +1,11 @@
-import type { $ZodObject } from 'zod/v4/core'
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, InvalidRequestError, type Issue } from '../errors.ts'
 import type { CallOptions, WriteGuard } from '../options.ts'
-import { check } from '../schemas/check.ts'
+import { check, copyOfFields } from '../schemas/check.ts'
 import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
 import { type CallSettings, callSettings } from '../settings/call-settings.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { warnOfShortSecret } from '../settings/secrets.ts'
-import { isRecord } from '../shared/types.ts'
 import { spellingsOf } from './redact.ts'
 
 /** A checked call: its whole request except for the token. */
@@ -37,7 +35,7 @@ export function prepare(
   client: ClientSettings,
 ): PreparedCall {
   const issues: Issue[] = []
-  const checked = check<object>(endpoint.request, copyOfArgument(endpoint, argument))
+  const checked = check<object>(endpoint.request, copyOfFields(endpoint.request, argument))
   if (!checked.ok) issues.push(...checked.issues)
   const settings = callSettings(client, options, issues)
   const fields = checked.ok ? (checked.value as Readonly<Record<string, unknown>>) : {}
@@ -67,14 +65,6 @@ export function prepare(
     body: isWrite ? JSON.stringify(fields) : undefined,
     secrets: secret === undefined ? [] : spellingsOf(secret),
   }
-}
-
-/** Copies the declared fields that are not `undefined`. Each is read once, so that what was checked is what is sent. */
-function copyOfArgument(endpoint: AnyEndpoint, argument: unknown): unknown {
-  if (!isRecord(argument)) return argument
-  const { shape } = (endpoint.request as unknown as $ZodObject)._zod.def
-  const fields = Object.keys(shape).map((name) => [name, argument[name]] as const)
-  return Object.fromEntries(fields.filter(([, value]) => value !== undefined))
 }
 
 function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Readonly<Record<string, string>> {

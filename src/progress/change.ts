@@ -1,28 +1,28 @@
-/** A task, quest or challenge that the earlier reading did not show as completed, and the later one does. */
+/** A task, quest or challenge that is completed in the later reading and was not in the earlier one. */
 export interface CompletionChange {
   kind: 'task_completed' | 'quest_completed' | 'challenge_completed'
-  /** ID of the task, quest or challenge. Together with `kind` it is the same in whatever reading shows the completion. */
+  /** ID of the task, quest or challenge. `kind` and `id` are the same in every reading that shows the completion. */
   id: string
   /** Display name. */
   name: string
-  /** Base reward in XP, before the multipliers. What was in fact booked, a reading does not say. */
+  /** Base reward in XP, before the multipliers. A reading does not show how much XP the user received. */
   xp: number
   /** The item's own multiplier; 1 changes nothing. */
   xp_mul: number
 }
 
-/** A reward with an ID that the earlier reading did not hold. */
+/** A reward whose ID is not in the earlier reading. */
 export interface RewardChange {
   kind: 'reward_earned'
-  /** Reward ID. It is the same in whatever reading shows the reward. */
+  /** Reward ID. It is the same in every reading that shows the reward. */
   id: string
   /** Identifier or value of the reward. */
   reward: string
-  /** Type of the reward. The interface names no values. */
+  /** Type of the reward. The interface lists no values. */
   type: string
 }
 
-/** The XP of a reading, by where they come from. */
+/** The XP of a reading, by source. */
 export interface XpFigures {
   /** Total XP from all sources. */
   total: number
@@ -34,26 +34,26 @@ export interface XpFigures {
   ugc_xp: number
 }
 
-/** At least one of the four figures differs. They may have fallen. */
+/** At least one of the four figures differs. A figure may be lower than before. */
 export interface XpChange {
   kind: 'xp_changed'
   before: XpFigures
   after: XpFigures
 }
 
-/** The user has another rank in the campaign. Others may have caused it. */
+/** The user's rank in the campaign differs, perhaps because of the XP of other users. */
 export interface RankChange {
   kind: 'rank_changed'
   before: number
   after: number
 }
 
-/** The user has another team; the empty string is none. */
+/** The user's team differs. An empty string means no team. */
 export interface TeamChange {
   kind: 'team_changed'
   before: string
   after: string
 }
 
-/** What is new between two readings of a user's progress: what `progressChanges` gives. `kind` tells them apart. */
+/** A change between two readings of a user's progress, as `progressChanges` returns it. `kind` tells the types apart. */
 export type ProgressChange = CompletionChange | RewardChange | XpChange | RankChange | TeamChange

@@ -6,9 +6,9 @@ import { capped, describeIssues, type Issues } from '../schemas/issue.ts'
 import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from './change.ts'
 
 /**
- * What is new in a user's progress between two readings, for instance last night's and tonight's: the completions that
- * no webhook told of, because the receiver was down until the service had given up. Pure: it sends nothing, keeps nothing
- * and changes neither reading.
+ * Returns the changes between two readings of a user's progress, for instance last night's and tonight's. It finds the
+ * completions that no webhook reported, for instance because the receiver was down. It sends nothing, stores nothing and
+ * changes neither reading.
  *
  * ```ts
  * const after = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
@@ -17,34 +17,33 @@ import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from '
  * }
  * ```
  *
- * The changes come in this order: completed tasks, quests and challenges and earned rewards, each in the order of
- * `after`; then at most one each of `xp_changed`, `rank_changed` and `team_changed`. No change comes twice, also
- * where a list holds an ID twice.
+ * The changes are in this order: completed tasks, quests, challenges and earned rewards, each in the order of `after`;
+ * then at most one each of `xp_changed`, `rank_changed` and `team_changed`. No change is returned twice, also if a list
+ * holds an ID twice.
  *
- * - Completed is what has the status `'completed'`, whatever it had before; any other status is not. An entry that was not
- *   in `before` counts as not completed there.
+ * - An entry is completed if its status is `'completed'`. An entry that is not in `before` was not completed there.
  * - Rewards are told apart by `id`.
- * - What is no longer completed, or no longer there, is not a change that these kinds speak of.
+ * - Nothing is returned for an entry that is no longer completed or no longer listed.
  *
- * The same two readings give the same changes each time, so one process that stores each reading together with what it
- * made of the changes, in one transaction, sees each change once. Where a completion can also come another way, by
- * webhook, count it under a key made of your user, the campaign, `kind` and `id`. A task that recurs has the same `id` each
- * time, and a reading does not say how often it was done: those can't be told from two readings.
+ * The same two readings always give the same changes. To process each change once, store a reading and the effects of its
+ * changes in one transaction. If webhooks report completions, too, count each completion under a key made of your user,
+ * the campaign, `kind` and `id`. A recurring task has the same `id` each time, and a reading does not show how often it was
+ * completed, so two readings do not show its repeated completions.
  *
  * Interface: [User progress](/the-service#user-progress).
  *
- * @param before - the earlier reading, as `getUserProgress` gave it, or parsed from where it was stored. `undefined` or
- *   `null` for a user who has none yet: the first reading is a baseline and gives no changes
+ * @param before - the earlier reading, as `getUserProgress` returned it, or parsed from storage. With `undefined` or
+ *   `null` the list is empty: the first reading is a baseline
  * @param after - the later reading of the same user in the same campaign
- * @throws InvalidRequestError when a reading does not have the shape of {@link UserProgress}, or the two are of different
- *   entries (`id`): of two users, or of two campaigns. Its `issues` start with `'before'` or `'after'`
+ * @throws InvalidRequestError when a reading does not have the shape of {@link UserProgress}, or the readings are of two
+ *   users or two campaigns (their `id` differs). The paths of its `issues` start with `'before'` or `'after'`
  */
 export function progressChanges(before: UserProgress | null | undefined, after: UserProgress): ProgressChange[] {
   const earlier = before === undefined || before === null ? undefined : read('before', before)
   const later = read('after', after)
   if (earlier === undefined) return []
   if (earlier.id !== later.id) {
-    const message = 'must be that of before: these are two users or two campaigns'
+    const message = 'must equal the id of before; the readings are of two users or two campaigns'
     throw unusable(capped([{ path: ['after', 'id'], message }]))
   }
   return [
@@ -80,7 +79,7 @@ function completions(
 const rewards = (before: UserProgress, after: UserProgress): RewardChange[] =>
   additions(before.rewards, after.rewards).map(({ id, reward, type }) => ({ kind: 'reward_earned', id, reward, type }))
 
-/** The first entry of each ID that `before` has none of. */
+/** Returns the first entry of each ID that is not in `before`. */
 function additions<Entry extends { id: string }>(before: readonly Entry[], after: readonly Entry[]): Entry[] {
   const seen = new Set(before.map(({ id }) => id))
   return after.filter(({ id }) => !seen.has(id) && seen.add(id))
@@ -99,10 +98,9 @@ const XP_FIGURES = ['total', 'xp', 'ref_xp', 'ugc_xp'] as const
 
 const xpOf = ({ total, xp, ref_xp, ugc_xp }: UserProgress): XpFigures => ({ total, xp, ref_xp, ugc_xp })
 
-/** A stored list can be wrong in every entry; the message names the first few. */
-const NAMED = 5
+const MAX_ISSUES_IN_MESSAGE = 5
 
 function unusable(wrong: Issues): InvalidRequestError {
-  const what = describeIssues(wrong, NAMED, ({ path, message }) => `${path.join('.')} ${message}`)
+  const what = describeIssues(wrong, MAX_ISSUES_IN_MESSAGE, ({ path, message }) => `${path.join('.')} ${message}`)
   return new InvalidRequestError(`progressChanges: ${what}`, wrong)
 }

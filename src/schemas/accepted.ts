@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** The `data` of an accepted write: an empty object today, whose fields the interface does not show. */
+/** The `data` of an accepted write. The interface shows an empty object. */
 export type AcceptedData = Record<string, unknown>
 
 /** Schema of {@link AcceptedData}. */

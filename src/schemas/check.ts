@@ -3,15 +3,15 @@ import { isRecord, typeName } from '../shared/types.ts'
 import { DECIMAL } from './fields.ts'
 import { type Issue, type Issues, MAX_ISSUES } from './issue.ts'
 
-/** The value as the schema reads it, or what is wrong with it. */
+/** The value that the schema returns, or its issues. */
 export type Checked<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
 /** Whether a schema accepts a value as it is. */
 export type CompiledCheck = (value: unknown) => boolean
 
 /**
- * Checks a value against a schema. `at` is the path of the value in its root; `fits` is a faster check that accepts
- * the same values. What it refuses goes to zod, which says what is wrong.
+ * Checks a value against a schema. `at` is the path of the value in its root. `fits` is a faster check that accepts the
+ * same values; zod describes the issues of a value that it refuses.
  */
 export function check<Value>(
   schema: $ZodType<Value>,
@@ -30,7 +30,18 @@ export function check<Value>(
 }
 
 /**
- * Runs a schema without putting its issues into words. `undefined` for more issues than the stack holds: some 120 000.
+ * Copies the fields that an object schema declares, except `undefined` ones. Each is read once, so that no getter can
+ * replace a value that was checked.
+ */
+export function copyOfFields(schema: $ZodType, value: unknown): unknown {
+  const { def } = (schema as $ZodTypes)._zod
+  if (def.type !== 'object' || !isRecord(value)) return value
+  const fields = Object.keys(def.shape).map((name) => [name, value[name]] as const)
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined))
+}
+
+/**
+ * Runs a schema without describing its issues. Returns `undefined` for more issues than the stack holds: some 120 000.
  */
 function run(schema: $ZodType, value: unknown): ParsePayload | undefined {
   try {

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { isWellFormed } from '../shared/text/well-formed.ts'
 
-/** Known literals that autocomplete, or any other string the service may send one day. */
+/** The known literals, which autocomplete, or any other string. */
 export type OpenString<Known extends string> = Known | (string & Record<never, never>)
 
-/** Metadata of a task, quest or challenge: whatever the campaign's owner put there. */
+/** Metadata of a task, quest or challenge. The campaign's owner defines its fields. */
 export type Metadata = Record<string, unknown>
 
-/** An identifier in a request: any well-formed string but the empty one. */
+/** An identifier in a request: any well-formed string that is not empty. */
 export const identifier = z
   .string()
   .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not hold half a surrogate pair'))
@@ -16,26 +16,26 @@ export const identifier = z
 export const openIdentifier = <Type extends OpenString<string>>() =>
   identifier as unknown as z.ZodMiniType<Type, string>
 
-/** The user of a campaign whom a request is about. */
+/** The fields that identify a user of a campaign. */
 export const user = { account: identifier, platform: identifier, pid: identifier }
 
 /** A number in a request. NaN and the infinities are refused, because JSON would turn them into null. */
 export const finiteNumber = z.number()
 
-/** Which strings are known is a matter of the type: one that is not is read like any other. */
+/** A string with known literals. Only the type knows them: any string is accepted. */
 export const openString = <Type extends OpenString<string>>() => z.string() as unknown as z.ZodMiniType<Type, string>
 
-/** Whether a value may be metadata; absence is told by the schema. */
+/** Whether a value may be metadata. The schema decides whether it may be absent. */
 export const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
 
-// A check of our own instead of a record of unknowns: the record copies every key and is most of a task's cost.
+// Not `z.record`: it copies every key, which costs more than all other fields of a task.
 export const presentMetadata = z.custom<Metadata | null>(isMetadata, 'expected an object or null')
 export const metadata = z.optional(presentMetadata)
 
-/** The numeric strings that become numbers. */
+/** Matches the numeric strings that become numbers. */
 export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** A number that the interface shows as a numeric string. Both forms are read, and the number is what you get. */
+/** A number that the interface shows as a numeric string. Accepts both forms and returns a number. */
 export const numericString = z.union([
   z.number(),
   z.pipe(

@@ -13,7 +13,7 @@ const actionCompleted = z.looseObject({
   data: z.looseObject({ action, account: z.exactOptional(z.string()), xp: z.number() }),
 })
 
-// The interface shows no data of its own for a completed quest.
+// The interface does not show the data of a completed quest.
 const questCompleted = z.looseObject({
   type: z.literal('quest_completed'),
   data: z.looseObject({
@@ -24,8 +24,8 @@ const questCompleted = z.looseObject({
 })
 
 /**
- * Schema of the webhook message `UserActivity`, for messages that were stored. Unknown fields are kept. It says
- * nothing of where a message comes from: that takes `verifyWebhook`.
+ * Schema of the webhook message `UserActivity`, for stored messages. Unknown fields are kept. It does not prove that a
+ * message comes from the service: `verifyWebhook` does.
  * Interface: [Message](/the-service#message).
  */
 export const userActivity = z.looseObject({

@@ -61,6 +61,16 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(sent).toHaveLength(1)
   })
 
+  test('of a subclass is a plain CampaignClient', async () => {
+    class Tenant extends CampaignClient {}
+    const { via, sent } = script(done)
+    const tenant = new Tenant({ baseUrl: BASE_URL, accessToken: 'parent', ...via })
+    const child = tenant.with({ accessToken: 'child' })
+    expect(Object.getPrototypeOf(child)).toBe(CampaignClient.prototype)
+    await child.rewardWallet(award)
+    expect(sent).toMatchObject([{ authorization: 'Bearer child' }])
+  })
+
   test.each([
     [{ fetch: globalThis.fetch }, 'fetch is not an option'],
     [{ transport: { send: () => undefined } }, 'transport is not an option'],
