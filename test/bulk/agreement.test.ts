@@ -98,7 +98,7 @@ async function tell(what: string, place: () => { open: () => AwardLedger; read: 
   }
 }
 
-describe('whatever ends a run, its report says of every row it has read what the ledger says', {
+describe('the report of every run agrees with the ledger on every row it read', {
   timeout: 300_000,
 }, () => {
   test('in a file', async () => {

@@ -106,7 +106,7 @@ describe('a row that is wrong', () => {
     expect(service.state.awards).toHaveLength(50)
   })
 
-  test('what client and confirm do to a row changes nothing', async () => {
+  test('changes that client and confirm make to a row have no effect', async () => {
     const { client, service } = scene()
     const path = newPath()
     const spoil = (row: AwardRow) => void Object.assign(row, award(99))
@@ -163,7 +163,7 @@ describe('a row that contradicts another one', () => {
     expect(sent()).toBeLessThan(200)
   })
 
-  test('also one that was begun and taken back, since its campaign is halted', async () => {
+  test('an award of a halted campaign, begun and released, counts, too', async () => {
     const { client, service } = scene()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
     const rows = [award(0), award(0, { pid: 'other' })]
@@ -455,7 +455,7 @@ describe('the guard of the client', () => {
   const guard = { campaigns: ['demo'], maxXpPerAward: 100 }
   const rows = [award(1), award(2, { xp: 500 }), award(3, { pid: 'other' })]
 
-  test('what it forbids is told before an intent is written, and binds nothing', async () => {
+  test('refuses rows before an intent is written', async () => {
     const { client, sent } = scene({ guard })
     const path = newPath()
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })

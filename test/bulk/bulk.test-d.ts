@@ -35,7 +35,7 @@ test('one award as a job takes a ledger that processes can share, and no file', 
   void awardOne(client, row, { ledger: file })
 })
 
-test('a client is whatever has rewardWallet', () => {
+test('any object with rewardWallet is a client', () => {
   expectTypeOf(awardOne).toBeCallableWith({ rewardWallet: async () => undefined }, row, { ledger: shared })
 })
 

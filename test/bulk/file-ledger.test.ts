@@ -117,7 +117,7 @@ describe('the file', () => {
     expect(existsSync(`${path}.new`)).toBe(false)
   })
 
-  test('what a crash left of a file that was just being made is no hindrance', async () => {
+  test('an unfinished new file of a crashed run does not prevent a new run', async () => {
     const { client } = scene()
     const path = newPath()
     writeFileSync(`${path}.new`, '{"ledger":"campaign-cl')
@@ -328,7 +328,7 @@ describe('damage', () => {
     }
   })
 
-  test('what is cut off in the last group is left out, wherever the cut is', { timeout: 60_000 }, async () => {
+  test('a last group that is cut at any byte is ignored', { timeout: 60_000 }, async () => {
     const { client } = scene()
     const path = newPath()
     await fc.assert(
@@ -408,7 +408,7 @@ describe('damage', () => {
   })
 })
 
-describe('a ledger that somebody changes while a run uses it', () => {
+describe('a ledger that changes while a run uses it', () => {
   test.each([
     ['appends to it', (path: string) => appendFileSync(path, '\n'), /somebody else has changed/],
     ['cuts it off', (path: string) => truncateSync(path, 200), /somebody else has changed/],

@@ -101,7 +101,7 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
     expect(service.requests.length).toBeLessThanOrEqual(200 + CONCURRENCY)
   })
 
-  test('a holder that was killed is taken over at once, also before it was buried', async () => {
+  test('the lock of a killed process is taken over at once, even of a zombie', async () => {
     const path = newPath()
     const { run, service } = await startRun(path, 10)
     await run.step('halted')
@@ -260,7 +260,7 @@ describe('a process that was killed while it took a lock', () => {
     expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
   })
 
-  test('a taker that loses the lock while it copies leaves the ledger as it is', async () => {
+  test('a run that loses the lock while it copies leaves the ledger unchanged', async () => {
     const path = newPath()
     const { client } = scene()
     await rewardWallets(client, awards(2), { ledger: fileLedger(path) })

@@ -129,7 +129,7 @@ class Disk implements LedgerStorage {
 }
 
 describe('a power cut', { timeout: 300_000 }, () => {
-  test('costs nothing that was told, and no request leaves without its intent', async () => {
+  test('no acknowledged line is lost, and no request is sent without its intent', async () => {
     const ROWS = FULL_SIZE ? 10_000 : 1_000
     const CUTS = FULL_SIZE ? 60 : 20
     const random = randomFor('power cuts')
@@ -181,7 +181,7 @@ describe('a power cut', { timeout: 300_000 }, () => {
     expectAgreement(rows, report, await readLedger(image), service)
   })
 
-  test('what a killed process left without a flush is flushed before a run relies on it', async () => {
+  test('unflushed lines of a killed process are flushed before a run relies on them', async () => {
     const disk = new Disk(randomFor('a kill, and then a power cut'))
     const service = createCampaignService()
     const client = new CampaignClient({ baseUrl: 'https://s.example/api/v1', accessToken: 'x', fetch: service.fetch })

@@ -64,7 +64,7 @@ describe('over time', () => {
   })
 })
 
-test('a run tells how far it is', async () => {
+test('the progress of a run', async () => {
   const { client } = scene()
   const told: AwardProgress[] = []
   await rewardWallets(client, awards(50), { ledger: fileLedger(newPath()), onProgress: (each) => void told.push(each) })

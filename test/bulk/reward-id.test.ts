@@ -19,7 +19,7 @@ describe('the vectors of the guide', () => {
   })
 })
 
-describe('what makes no difference', () => {
+describe('inputs that give the same id', () => {
   test.each([
     ['letter case of the address', { address: parts.address.toLowerCase() }, {}],
     ['upper case of the address', { address: `0x${parts.address.slice(2).toUpperCase()}` }, {}],
@@ -31,7 +31,7 @@ describe('what makes no difference', () => {
   })
 })
 
-describe('what makes a difference', () => {
+describe('inputs that give different ids', () => {
   test.each([
     ['the campaign', { pid: 'Demo' }],
     ['the wallet', { address: parts.address.replace('7', '8') }],

@@ -226,7 +226,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await awardOne(another, award(1), { ledger })).toBe(verdict)
     })
 
-    test('what is no error of the client leaves it in doubt', async () => {
+    test('an error that is not a CampaignError leaves the award indeterminate', async () => {
       const { client } = scene()
       const ledger = newRun()
       const cause = new DOMException('The worker is going', 'AbortError')
@@ -319,7 +319,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
     })
 
-    test('retryRejected does not send again what was awarded with another amount', async () => {
+    test('retryRejected does not resend an id that was awarded with another amount', async () => {
       const { client, service, sent } = scene()
       const ledger = newRun()
       service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })

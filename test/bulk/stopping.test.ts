@@ -25,7 +25,7 @@ import { award, awards, counts, held, newPath, scene, stopOf, verdictsIn } from 
 /** Where nobody listens. */
 const nowhere = async () => `http://127.0.0.1:${await freePort()}/api/v1`
 
-describe('whatever is thrown', () => {
+describe('any thrown value', () => {
   const THROWN: readonly (readonly [string, unknown])[] = [
     ['undefined', undefined],
     ['a symbol', Symbol('thrown')],
@@ -72,7 +72,7 @@ describe('whatever is thrown', () => {
   })
 })
 
-describe('what ends a run', () => {
+describe('failures that end a run', () => {
   test('401: what is in flight is settled, nothing is rejected, and the next run goes on', async () => {
     const { client, service } = scene()
     const path = newPath()
@@ -169,7 +169,7 @@ describe('what ends a run', () => {
     expect(Math.max(...waits)).toBe(0)
   })
 
-  test('calls that the client never sent, since they waited too long in its own queue, get no verdict', async () => {
+  test("calls that timed out in the client's queue were not sent and get no verdict", async () => {
     const { client, service } = scene()
     let open = 0
     const busy = {
@@ -347,7 +347,7 @@ describe('what ends a run', () => {
     expect((await rewardWallets(client, rows, { ledger, retryRejected: true })).counts.rejected).toBe(40)
   })
 
-  test('a hundred awards in a row of which nobody knows the end', async () => {
+  test('100 consecutive awards with an unknown outcome', async () => {
     const { client, service } = scene()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 503, times: Infinity })
     const stop = await stopOf(rewardWallets(client, awards(500), { ledger: fileLedger(newPath()) }))
@@ -356,7 +356,7 @@ describe('what ends a run', () => {
     expect(stop.report.counts.indeterminate).toBeLessThan(110)
   })
 
-  test('a client that throws what none of ours does', async () => {
+  test('a client that throws an unknown error', async () => {
     const bug = new TypeError('token-secret is not a function')
     const path = newPath()
     const client = { rewardWallet: async () => Promise.reject(bug) }
@@ -379,7 +379,7 @@ describe('what ends a run', () => {
   })
 })
 
-describe('what does not', () => {
+describe('failures that do not end a run', () => {
   test.each([403, 404])('%i halts the campaign it came from, and the others go on', async (status) => {
     const service = createCampaignService({
       campaigns: [
@@ -422,7 +422,7 @@ describe('what does not', () => {
     expect(report.halted).toMatchObject([{ pid: 'demo', rows: 2 }])
   })
 
-  test('429 goes back into the line, however often, and never becomes a verdict', async () => {
+  test('429 goes back into the queue each time, and never becomes a verdict', async () => {
     const { client, service } = scene()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: 25 })

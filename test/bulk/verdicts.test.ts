@@ -10,7 +10,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { Tally } from '../../src/bulk/report/tally.ts'
 import { award, awards, counts, newPath, scene, verdictsIn } from './setting.ts'
 
-describe('what becomes of one award', () => {
+describe('the verdict of one award', () => {
   test('200: awarded, and not sent again', async () => {
     const { client, service, sent } = scene()
     const path = newPath()
@@ -103,7 +103,7 @@ describe('what becomes of one award', () => {
     },
   )
 
-  test('retryRejected sends what was rejected again', async () => {
+  test('retryRejected sends rejected awards again', async () => {
     const { client, service } = scene()
     const ledger = fileLedger(newPath())
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
@@ -198,13 +198,13 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
-  test('what isUsedId does not know, confirm may', async () => {
+  test('confirm may know an award that isUsedId does not know', async () => {
     const { client, ledger, rows } = await lost()
     const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false, confirm: () => true })
     expect(report.counts.alreadyAwarded).toBe(1)
   })
 
-  test('what stayed unconfirmed is confirmed by a later run, without being sent', async () => {
+  test('a later run confirms an unconfirmed award without sending it', async () => {
     const { client, sent, ledger, rows } = await lost(awards(2))
     await rewardWallets(client, rows, { ledger })
     const before = sent()
@@ -216,7 +216,7 @@ describe('evidence', () => {
     expect((await rewardWallets(client, rows, { ledger })).counts).toEqual(counts({ alreadyAwarded: 1, rejected: 1 }))
   })
 
-  test('what confirm can not tell stays unconfirmed, with its reason', async () => {
+  test('an award that confirm does not know stays unconfirmed, with its reason', async () => {
     const { client, ledger, rows, path } = await lost()
     await rewardWallets(client, rows, { ledger })
     const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
@@ -235,7 +235,7 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
-  test('what stayed unconfirmed is sent again when only isUsedId can tell', async () => {
+  test('an unconfirmed award is sent again when there is only isUsedId', async () => {
     const { client, sent, ledger, rows } = await lost()
     await rewardWallets(client, rows, { ledger })
     const before = sent()

@@ -48,7 +48,7 @@ test.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefi
   },
 )
 
-test('the documented session of dev is what it prints', async () => {
+test('dev prints the documented session', async () => {
   const running = await start(['dev', '--port', '0', '--webhook', 'http://127.0.0.1:3000/webhooks/campaign'], {
     env: { CAMPAIGN_WEBHOOK_SECRET: 'a-secret' },
   })

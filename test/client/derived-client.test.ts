@@ -38,7 +38,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(sent.map(({ authorization }) => authorization)).toEqual(['Bearer child', 'Bearer parent'])
   })
 
-  test('sends a token of its own to an address of its own, and the token of its parent nowhere else', async () => {
+  test("sends its own token to its own address, and the parent's token only to the parent's address", async () => {
     const { parent, sent } = parentWith()
     const child = parent.with({ baseUrl: 'https://tenant.example/api/v1', accessToken: 'child' })
     await child.rewardWallet(award)
@@ -55,7 +55,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(accessToken).toHaveBeenCalledTimes(1)
   })
 
-  test('keeps what it was not given, also where it was given undefined', async () => {
+  test('keeps options of the parent that are absent or undefined', async () => {
     const { parent, sent } = parentWith([refusal(503)], { maxRetries: 0 })
     await expect(parent.with({ maxRetries: undefined }).rewardWallet(award)).rejects.toThrow()
     expect(sent).toHaveLength(1)
@@ -183,7 +183,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
   const user = { account: 'ada', platform: 'web' }
   const guarded = { guard: { campaigns: ['demo', 'spring'], maxXpPerAward: 100 } }
 
-  test('lets through what it allows, and every read', async () => {
+  test('lets allowed writes and all reads through', async () => {
     const { parent, sent } = parentWith([done], guarded)
     await parent.rewardWallet({ ...award, xp: 0 })
     await parent.rewardWallet({ ...award, pid: 'spring', xp: 100 })

@@ -104,7 +104,7 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
     expect(Object.prototype.toString.call(error)).toBe('[object Error]')
   })
 
-  it('is what it is, and nothing else', () => {
+  it('is an instance of its own classes only', () => {
     const is = Object.keys(classes).filter((other) => error instanceof ours[other as Kind])
     expect(is.sort()).toEqual([...new Set([name, ...(API_ERRORS.includes(name) ? ['ApiError'] : [])])].sort())
     expect(error).toBeInstanceOf(CampaignError)
@@ -118,7 +118,7 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
     expect(caused.cause).toEqual(new Error('why'))
   })
 
-  it('leaves out what it was not told', () => {
+  it('has no field for an undefined detail', () => {
     const Class = error.constructor as Construct
     const bare = new Class('m', { operation: undefined, outcome: undefined, serviceCode: undefined, cause: undefined })
     for (const field of ['operation', 'outcome', 'cause', 'serviceCode', 'reason', 'retryAfterMs', 'systemCode']) {

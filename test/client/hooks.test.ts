@@ -228,7 +228,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
       it.each<[string, Step, 'not_applied' | 'unknown']>([
         ['a failure of the service', answer(503, {}, { 'retry-after': '20' }), 'unknown'],
-        ['what was not taken', answer(429, {}, { 'retry-after': '20' }), 'not_applied'],
+        ['a 429', answer(429, {}, { 'retry-after': '20' }), 'not_applied'],
       ])('in a wait after %s', async (_, step, outcome) => {
         const aborter = new AbortController()
         const { event, result } = await endOf(
@@ -242,7 +242,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       })
     })
 
-    it('and breaks no call when it throws', async () => {
+    it('an error it throws does not affect the call', async () => {
       const onEnd = () => {
         throw new Error('the meter is broken')
       }
@@ -255,7 +255,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     const reporting = (step: Step, hooks: ClientHooks = {}) =>
       clientWith({ ...script(step).via, responseValidation: 'report', hooks })
 
-    it('still reads what fits as its schema says', async () => {
+    it('still transforms data that fits its schema', async () => {
       const quest = { id: 'q', name: 'Q', actions: [], xp: 1, xp_mul: '1.5', deps: [] }
       const onInvalidResponse = vi.fn()
       const client = reporting(
@@ -273,8 +273,8 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
 
     it.each<[string, Step]>([
-      ['what is no JSON', () => new Response('<h1>hi</h1>')],
-      ['what is no envelope', answer(200, {})],
+      ['a body that is not JSON', () => new Response('<h1>hi</h1>')],
+      ['a body without an envelope', answer(200, {})],
       ['a redirect', () => new Response(null, { status: 302, headers: { location: '/' } })],
     ])('still refuses %s', async (_, step) => {
       const onInvalidResponse = vi.fn()

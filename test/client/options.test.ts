@@ -142,7 +142,7 @@ describe('a wrong option', () => {
     expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${complaint}`)
   })
 
-  it('of an unknown name is told the known ones', () => {
+  it('an unknown name is refused with the known names', () => {
     expect(refusalOf({ apiKey: 'x' })).toBe(
       'CampaignClient: apiKey is not an option; there are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
         'headers, hooks, retryDelayMs, guard, fetch, transport, maxResponseBytes, allowInsecureHttp, queryNames, ' +
@@ -281,7 +281,7 @@ it('reads nothing from the environment', () => {
 describe('a transport is asked about the base URL, and', () => {
   const send = vi.fn()
 
-  it('what it says against it is the error', () => {
+  it('its answer is the error message', () => {
     const transport = {
       send,
       baseUrlProblem(baseUrl: string) {

@@ -17,7 +17,7 @@ const clientOf = (via: Scripted['via'], options: Partial<CampaignClientOptions> 
 
 describe.each(bothWires())('over $name', ({ script }) => {
   describe('limits', () => {
-    test('a call that never left the line is not applied', async () => {
+    test('a call that never left the queue is not applied', async () => {
       fakeTime()
       const { via, sent } = script(hanging)
       const client = clientOf(via, { limits: { maxConcurrency: 1 }, timeoutMs: 9_000, maxRetries: 0 })
@@ -29,7 +29,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       await first
     })
 
-    test('an abort leaves the line at once', async () => {
+    test('an abort leaves the queue at once', async () => {
       fakeTime()
       const { via, sent } = script(hanging)
       const client = clientOf(via, { limits: { maxConcurrency: 1 }, maxRetries: 0 })

@@ -319,7 +319,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await page.locator('tbody tr').count()).toBeLessThan(150)
   })
 
-  test('what strangers send is text, and does nothing', async () => {
+  test('values from outside are shown as text and not run', async () => {
     const { url, client } = await dev()
     const evil = '<img src=x onerror=alert(1)><script>alert(1)</script>'
     const account = `${evil}\u202egnp.exe`

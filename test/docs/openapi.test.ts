@@ -26,7 +26,7 @@ test('every endpoint of the catalogue is an operation, and nothing else is', () 
   }
 })
 
-test('what the interface leaves open is marked as assumed', () => {
+test('details that the interface leaves open are marked as assumed', () => {
   const marked: string[] = []
   const walk = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return

@@ -43,7 +43,7 @@ test('samples compile as TypeScript, under the strictest settings', { timeout: 2
   expect(complaintsOf(modules)).toEqual([])
 })
 
-describe('samples run as JavaScript, pasted in order, and print what they promise', () => {
+describe('samples run as JavaScript, pasted in order, and print the documented output', () => {
   const servers = new Set<Server>()
   const { listen } = Server.prototype
   let folder: string

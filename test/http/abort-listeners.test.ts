@@ -510,7 +510,7 @@ describe('onAbort', () => {
     expect(told).toHaveBeenCalledOnce()
   })
 
-  test('one who has left hears nothing, and leaving while told holds up nobody', () => {
+  test('an ended subscription gets no events, and ending one during an event does not affect the others', () => {
     const controller = new AbortController()
     const gone = vi.fn()
     const told = vi.fn()

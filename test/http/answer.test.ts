@@ -10,7 +10,7 @@ const service = stubService()
 
 answersOver({ answer: service.answer, client: clientWith, received: () => service.received.length })
 
-describe('what only a fetch or a transport of a partner gives', () => {
+describe("answers that only a partner's fetch or transport returns", () => {
   it.each([100, 103, 199])('says of %i that it is provisional, and nothing of redirects', async (status) => {
     const fetch = (async () => ({ status, headers: new Headers(), text: async () => '' })) as never
     const error = (await rejection(clientWith({ fetch }).getCampaignInfo({ pid: 'demo' }))) as Error

@@ -445,7 +445,7 @@ export function answersOver({ answer, client, received }: Way): void {
     )
   })
 
-  describe('what an error tells of its answer', () => {
+  describe('details of the answer in an error', () => {
     const read = () => rejection(client().getCampaignInfo({ pid: 'demo' }))
     const envelope = (message: string) => json({ success: true, error: { code: 400, message } })
 
@@ -470,7 +470,7 @@ export function answersOver({ answer, client, received }: Way): void {
       expect(Object.keys(headers).sort()).toEqual(['content-type', 'retry-after', 'x-request-id'])
     })
 
-    it('shows what finds it in the logs of those it passed', async () => {
+    it('shows the headers that help to find it in logs of proxies', async () => {
       const headers = {
         date: 'Sun, 06 Nov 1994 08:49:37 GMT',
         server: 'gateway',

@@ -496,13 +496,13 @@ describe('a fetch that gives no Response', () => {
     },
   )
 
-  test('but what has all that is read of one, as polyfills do: it is read', async () => {
+  test('an object with the members of a Response, as polyfills return it, is read', async () => {
     const fetch = giving({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 })
 
-describe('a body that nobody waits for any more', () => {
+describe('the body of an abandoned attempt', () => {
   /** An answer that never ends, and whether its body was let go of. */
   function endless() {
     const cancelled = vi.fn()
@@ -852,7 +852,7 @@ describe('a transport of the partner', () => {
     const failingWith = (message: string, init: ConstructorParameters<typeof TransportError>[1]) =>
       errorOf(record.run(sending(() => Promise.reject(new TransportError(message, init)))))
 
-    test('what it caught, where it has no words of its own', async () => {
+    test('its cause, if it has no message', async () => {
       const cause = new Error('', { cause: new Error('TLS alert 42') })
       const error = await failingWith('', { kind: 'network', sent: true, cause: new Error('proxy', { cause }) })
       expect(wordsOf(error)).toBe(
@@ -861,7 +861,7 @@ describe('a transport of the partner', () => {
       expect(error.cause).toHaveProperty('message', 'proxy')
     })
 
-    test('what it says itself, and what it caught', async () => {
+    test('its message and its cause', async () => {
       const error = await failingWith('no luck', { kind: 'network', sent: true, cause: new Error('proxy') })
       expect(wordsOf(error)).toMatch(/ \(no luck, proxy\)$/)
       expect(error.cause).toMatchObject({ message: 'no luck', cause: { message: 'proxy' } })
@@ -911,13 +911,13 @@ describe('a transport of the partner', () => {
     expect(send).toHaveBeenCalledOnce()
   })
 
-  test('whose answer broke off, whatever the cause says, was sent', async () => {
+  test('with an incomplete answer counts as sent, whatever the cause says', async () => {
     const cause = new TransportError('lies', { kind: 'network', sent: false })
     const error = await errorOf(record.run(sending(async () => ({ ...answer, complete: false, cause }))))
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
   })
 
-  test('whose headers throw is read all the same', async () => {
+  test('with headers that throw is still read', async () => {
     const header = (): never => {
       throw new Error('no headers')
     }

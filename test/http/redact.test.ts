@@ -80,7 +80,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('what everythingOf finds', () => {
+describe('the test helper everythingOf', () => {
   it.each([
     ['a field', { token: OPAQUE }],
     ['a hidden field', Object.defineProperty({}, 'token', { value: OPAQUE })],
@@ -412,7 +412,7 @@ describe('a secret in another spelling', () => {
     }
   })
 
-  it('whatever the secret and the text around it', () => {
+  it('any secret is hidden in any text', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 })
     fc.assert(
       fc.property(
@@ -532,7 +532,7 @@ describe('a token or a secret of fewer than eight characters', () => {
     expect(warnings[0]).not.toContain('short.')
   })
 
-  it('also when a source gives it, or registerWebhook gets it', async () => {
+  it('is warned of, too, when it comes from a source or goes to registerWebhook', async () => {
     const transport = {
       send: async () => ({ status: 200, header: () => null, text: '{"success":true}', complete: true }),
     }
@@ -601,7 +601,7 @@ describe('a long text from a stranger', () => {
 describe('the cause of an error', () => {
   const secret = 'hook-secret-1'
 
-  it('tells what was told, and holds nothing else', () => {
+  it('holds name, message, code, stack and causes, without secrets, and nothing else', () => {
     const told = Object.assign(new TypeError(`no ${secret}`, { cause: new Error('inner') }), {
       code: `E_${secret}`,
       stack: `TypeError: no ${secret}\n    at partner.js:1:1`,

@@ -162,7 +162,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(parseRetryAfter(' Fri, 02 Jan 2026 03:04:15 GMT ')).toBe(10_000)
     })
 
-    test('whatever a header holds, the wait is a number of milliseconds or none', () => {
+    test('for any header, the wait is a number of milliseconds or none', () => {
       fc.assert(
         fc.property(fc.oneof(fc.string(), fc.date().map(String), fc.integer().map(String)), (header) => {
           const wait = parseRetryAfter(header)

@@ -166,7 +166,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(2)
     })
 
-    test('the replay waits for nothing, whatever the answer asks for', async () => {
+    test('the retry after a 401 does not wait, even with Retry-After', async () => {
       const of = operation('getUserProgress')
       const { via } = script(refusal(401, { 'retry-after': '20' }), success(of))
       // Nobody moves the clock: a timer, however short, would hold it for ever.
@@ -195,7 +195,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('what an earlier attempt leaves behind', () => {
+  describe('the outcome after an earlier attempt', () => {
     const ambiguous: readonly (readonly [string, Step])[] = [
       ['408', refusal(408)],
       ['500', refusal(500)],

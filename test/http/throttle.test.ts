@@ -62,7 +62,7 @@ describe('maxConcurrency', () => {
     expect(order).toEqual([0, 2, 1, 3])
   })
 
-  test('whoever gives up leaves the line, and takes nobody else with them', async () => {
+  test('an aborted call leaves the queue without affecting the others', async () => {
     const throttle = new Throttle({ maxConcurrency: 1 })
     const first = await admit(throttle)
     const aborter = new AbortController()
@@ -77,7 +77,7 @@ describe('maxConcurrency', () => {
     expect(await last).toBeDefined()
   })
 
-  test('whoever gives up at the moment of their turn gives the place back', async () => {
+  test('a call aborted just as it is admitted releases its slot', async () => {
     const throttle = new Throttle({ maxConcurrency: 1 })
     const first = await admit(throttle)
     const aborter = new AbortController()

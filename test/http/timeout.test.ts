@@ -216,7 +216,7 @@ describe('with time in hand', () => {
     expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 50, outcome: 'unknown' })
   })
 
-  test('what a fetch says after its time changes nothing', async () => {
+  test('a late answer of fetch has no effect', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     let lateAnswer: (response: Response) => void = () => undefined
@@ -326,7 +326,7 @@ describe('with time in hand', () => {
       )
     })
 
-    test('where an attempt took too long, and where the call did', async () => {
+    test('distinguishes the timeout of an attempt from that of the call', async () => {
       const { fetch } = scriptedFetch(hanging)
       expect(await messageOf({ fetch, timeoutMs: 50 })).toBe('recordActionValue: an attempt took longer than 50 ms')
       expect(await messageOf({ fetch, totalTimeoutMs: 50 })).toBe(
@@ -420,7 +420,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(1)
     })
 
-    test('what an earlier attempt may have done is remembered', async () => {
+    test('the unknown outcome of an earlier attempt is kept', async () => {
       const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }), success)
       const client = clientOf({
         fetch,
@@ -443,7 +443,7 @@ function refusal503(): Response {
   return Response.json({ success: true, error: { code: 503, message: 'busy' } }, { status: 503 })
 }
 
-describe('the clockwork of it', () => {
+describe('timers', () => {
   const never = (): Promise<never> => new Promise(() => undefined)
 
   beforeEach(() => {
@@ -456,7 +456,7 @@ describe('the clockwork of it', () => {
   })
 
   describe('within', () => {
-    test('gives what the work gives', async () => {
+    test('settles as the work does', async () => {
       expect(await within(10, undefined, async () => 'done')).toBe('done')
       await expect(within(10, undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     })

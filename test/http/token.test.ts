@@ -229,7 +229,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('what a source gets hold of', () => {
+  describe('the arguments of a source', () => {
     test('is a signal, and no this', async () => {
       const seen: unknown[] = []
       function accessToken(this: unknown, ...given: unknown[]): string {
@@ -564,7 +564,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['older', 'newer', 'newer'])
     })
 
-    test('a call of it that was abandoned and fails later takes nothing from the one that came after it', async () => {
+    test('the late failure of an abandoned call does not affect the next call of the source', async () => {
       let fail: () => void = () => undefined
       let give: (token: string) => void = () => undefined
       const accessToken = vi
@@ -588,7 +588,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['second', 'second'])
     })
 
-    test('that fails for one who had given up before they asked is heard by nobody', async () => {
+    test('that fails for a call aborted before causes no unhandled rejection', async () => {
       const failing = () => Promise.reject(new Error('late'))
       const inside = clientInternals(clientOf({ accessToken: failing }))
       await expect(inside?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
@@ -596,7 +596,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       await vi.advanceTimersByTimeAsync(1)
     })
 
-    test('one that fails when nobody waits any more is heard by nobody', async () => {
+    test('a late failure after the call has ended is ignored', async () => {
       let fail: (reason: Error) => void = () => undefined
       const accessToken = (): Promise<string> =>
         new Promise((_, reject) => {
@@ -608,7 +608,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('what other modules learn of a token', () => {
+  describe('the identity in a token, for other modules', () => {
     const address = 'https://service.example/api/v1/'
     const targetOf = (accessToken: CampaignClientOptions['accessToken']) =>
       clientInternals(clientOf({ accessToken }))?.target('rewardWallets', undefined)

@@ -265,7 +265,7 @@ describe('odd answers', () => {
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '{"a":1}' })
   })
 
-  test('a change of protocol is an answer that nobody asked for', async () => {
+  test('a change of protocol is an unexpected answer', async () => {
     const server = await serving(({ socket }) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\nhello')
     })
@@ -524,7 +524,7 @@ describe('closed', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('what waits in line is not sent any more', async () => {
+  test('queued requests are not sent any more', async () => {
     const server = await serving(() => undefined)
     const transport = transportWith({ maxSockets: 1 })
     const outcomes = Promise.allSettled([1, 2, 3].map(() => transport.send(unsafeWrite(server), never)))

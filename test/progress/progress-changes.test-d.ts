@@ -24,7 +24,7 @@ test('two readings in, a list of changes out; the earlier one may be missing', (
   progressChanges('{}', reading)
 })
 
-test('the kind tells what a change holds', () => {
+test('the kind of a change narrows its type', () => {
   const change = {} as ProgressChange
   switch (change.kind) {
     case 'task_completed':

@@ -183,7 +183,7 @@ test('a __proto__ in the stored text is no way into the changes', () => {
   expect(Object.hasOwn(Object.prototype, 'total')).toBe(false)
 })
 
-describe('what is no reading is refused', () => {
+describe('values that are not a progress are refused', () => {
   test.each([
     ['text', JSON.stringify(empty), 'expected object, received string', []],
     ['the envelope', { success: true, data: empty }, 'expected string, received undefined', ['id']],
@@ -234,7 +234,7 @@ describe('what is no reading is refused', () => {
     expect(JSON.stringify(error)).not.toContain('a-secret')
   })
 
-  test('whatever it is given, it gives changes or an InvalidRequestError', () => {
+  test('any input gives changes or an InvalidRequestError', () => {
     const bent = fc
       .tuple(reading, fc.constantFrom(...Object.keys(empty)), fc.anything({ withNullPrototype: true }))
       .map(([whole, key, value]) => ({ ...whole, [key]: value }))

@@ -53,7 +53,7 @@ describe('the compiled checks', () => {
       expect(value).toEqual(before)
     }
 
-    it('reads what fits', () => {
+    it('reads data that fits', () => {
       const value = fitting[name]
       expect(fits(value)).toBe(true)
       agree(value)

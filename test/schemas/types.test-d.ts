@@ -17,7 +17,7 @@ test('there is a type for every schema', () => {
   expectTypeOf<Exclude<keyof Schemas, 'userActivity'>>().toEqualTypeOf<keyof Types>()
 })
 
-test('what a schema reads is its type', () => {
+test('the output of a schema has its type', () => {
   type Assignable = { [Name in keyof Types]: Output<Name> extends Types[Name] ? true : Name }
   expectTypeOf<Assignable[keyof Types]>().toEqualTypeOf<true>()
   // And the other way: what the client gives fits what `z.infer` makes of the schema, index signature included.

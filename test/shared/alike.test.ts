@@ -51,16 +51,16 @@ const complaint = (make: Maker, options: object): string => {
 }
 
 describe.each(makers)('%s', (_, make) => {
-  it('is made without the options that may be left out', () => {
+  it('needs no optional options', () => {
     expect(() => make({})).not.toThrow()
   })
 
-  it('refuses a name that it does not know, though it be undefined', () => {
+  it('refuses an unknown name, even if it is undefined', () => {
     const { message } = refusal(make, { misspelt: undefined })
     expect(message).toMatch(/: misspelt is not an option; there are \w+/)
   })
 
-  it('never shows the value of one', () => {
+  it('never shows the value of an unknown option', () => {
     expect(refusal(make, { misspelt: 's3cret' }).message).not.toContain('s3cret')
   })
 })
@@ -82,7 +82,7 @@ describe('queryNames', () => {
       /^queryNames\.getUserProfiles gives two arguments the same name$/,
     ],
     [{ getInviteCode: { code: 'pid' } }, /^queryNames\.getInviteCode gives two arguments the same name$/],
-  ])('%j is refused by the client and by the local service alike', (queryNames, message) => {
+  ])('%j is refused by the client and by the local service with the same message', (queryNames, message) => {
     expect(complaint(client, { queryNames })).toMatch(message)
     expect(complaint(localService, { queryNames })).toBe(complaint(client, { queryNames }))
   })
@@ -104,10 +104,13 @@ describe('webhookRegistrationPath', () => {
     ['a\ud800', /^webhookRegistrationPath must be a path below baseUrl /],
     ['wallet/reward', /^webhookRegistrationPath must not be the path of another operation$/],
     ['/user', /^webhookRegistrationPath must not be the path of another operation$/],
-  ])('%j is refused by the client and by the local service alike', (webhookRegistrationPath, message) => {
-    expect(complaint(client, { webhookRegistrationPath })).toMatch(message)
-    expect(complaint(localService, { webhookRegistrationPath })).toBe(complaint(client, { webhookRegistrationPath }))
-  })
+  ])(
+    '%j is refused by the client and by the local service with the same message',
+    (webhookRegistrationPath, message) => {
+      expect(complaint(client, { webhookRegistrationPath })).toMatch(message)
+      expect(complaint(localService, { webhookRegistrationPath })).toBe(complaint(client, { webhookRegistrationPath }))
+    },
+  )
 
   it.each(['webhooks', '/webhooks', 'org/webhooks/', 'campaign/info'])(
     '%j is one address for both',
@@ -120,7 +123,7 @@ describe('webhookRegistrationPath', () => {
   )
 })
 
-it('tells all that is wrong with the options of a client at once, and none of it shows a value', () => {
+it("reports all problems of a client's options at once, without values", () => {
   const options = { misspelt: undefined, timeoutMs: 's3cret', queryNames: { getCampaignInfo: { pid: undefined } } }
   const error = refusal(client, { ...options, webhookRegistrationPath: 's3cret/../x' })
   expect(error).toBeInstanceOf(ConfigurationError)

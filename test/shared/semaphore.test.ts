@@ -32,7 +32,7 @@ test('a task that fails releases its permit', async () => {
   await expect(semaphore.run(async () => 'next')).resolves.toBe('next')
 })
 
-test('a permit that nobody waits for is free again', async () => {
+test('a permit without waiting calls is free again', async () => {
   const semaphore = new Semaphore(1)
   for (let round = 0; round < 3; round++) {
     await semaphore.acquire()
@@ -47,7 +47,7 @@ test('a permit that nobody waits for is free again', async () => {
   await second
 })
 
-test('without a limit nobody waits', async () => {
+test('without a limit no call waits', async () => {
   const semaphore = new Semaphore(Number.POSITIVE_INFINITY)
   await Promise.all(Array.from({ length: 1_000 }, () => semaphore.acquire()))
 })

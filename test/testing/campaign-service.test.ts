@@ -118,7 +118,7 @@ describe('a seed that its owner changes later', () => {
     Object.assign(campaigns[0] ?? {}, { name: 5 })
   }
 
-  test('is not what reset goes back to', () => {
+  test('does not change the content that reset restores', () => {
     const seed = seedOf()
     const service = createCampaignService({ ...seed, seed: 7 })
     const before = service.exportSeed()

@@ -183,7 +183,7 @@ describe('options that are fine', () => {
     expect(service().fail({ kind: 'reset', on: undefined, times: undefined }).remaining).toBe(1)
   })
 
-  test('what a task, a reward or a message of your own holds is yours', () => {
+  test('metadata and payloads are copied', () => {
     const reward = { id: 'r', reward: 'badge', type: 'nft', issued_at: 5 }
     const made = seeded({
       actions: [{ id: 't', meta: { anything: { goes: true } } }],
@@ -194,7 +194,7 @@ describe('options that are fine', () => {
   })
 })
 
-describe('what is no object of options', () => {
+describe('values that are not an options object', () => {
   test.each([
     [
       'createCampaignService',
@@ -294,7 +294,7 @@ describe('each option is read once, so that what is checked is what is used:', (
     await call(readableOnce(options) as never)
   })
 
-  test('what a name gives the first time is what counts', () => {
+  test('each option is read once', () => {
     const seeded = createCampaignService(readableOnce(seed) as never)
     expect(seeded.exportSeed()).toMatchObject({ ...seed, webhooks: [{ url: ['https://partner.example/hook'] }] })
     expect(seeded.fail(readableOnce({ kind: 'status', status: 418 }) as never).options).toEqual({

@@ -23,7 +23,7 @@ const watched = (status = 200) => {
   return { clock, service, events, stop, kinds: () => events.map(({ kind }) => kind), ...caller(service.fetch) }
 }
 
-describe('what subscribers are told', () => {
+describe('events of subscribers', () => {
   test('a request with its answer, after what it changed', async () => {
     const { post, events, service } = watched()
     await post('/wallet/reward', reward)
@@ -172,7 +172,7 @@ describe('subscriptions', () => {
     expect(heard).toBe(2 + 1)
   })
 
-  test('nobody hears the clock of a service that nobody listens to', async () => {
+  test('a service without subscribers does not watch its clock', async () => {
     const clock = createManualClock()
     let watching = 0
     const counted = {
@@ -208,7 +208,7 @@ describe('subscriptions', () => {
     stop()
   })
 
-  test('what a listener throws, or rejects with, breaks no call, and is thrown where the test sees it', async () => {
+  test('an error of a listener does not affect the call, and fails the test', async () => {
     const uncaught: unknown[] = []
     const listeners = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')
@@ -231,7 +231,7 @@ describe('subscriptions', () => {
     }
   })
 
-  test('only a function can be told', () => {
+  test('only a function can subscribe', () => {
     expect(() => createCampaignService().subscribe('me' as never)).toThrow(
       new TypeError('subscribe: listener must be a function, got string'),
     )

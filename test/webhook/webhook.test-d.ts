@@ -28,14 +28,14 @@ describe('verifyWebhook', () => {
     expectTypeOf(diagnoseWebhook(secret, body, header)).toEqualTypeOf<Finding[]>()
   })
 
-  test('takes what runtimes hand over', () => {
+  test('accepts the header types of runtimes', () => {
     verifyWebhook(new Uint8Array(), Buffer.from(''), undefined)
     verifyWebhook([secret, new Uint8Array()], new ArrayBuffer(1), ['x'])
     verifyWebhook([secret] as const, new Uint8Array(), ['x'] as const)
     verifyWebhook(secret, Buffer.from(''), {} as string | string[] | undefined)
   })
 
-  test('refuses what can only go wrong', () => {
+  test('refuses options that cannot work', () => {
     // @ts-expect-error a parsed body
     verifyWebhook(secret, { id: 'x' }, header)
     // @ts-expect-error a variable that may not be set

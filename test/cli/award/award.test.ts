@@ -548,7 +548,7 @@ describe('the end of a run', () => {
   })
 })
 
-describe('what the service does', () => {
+describe('answers of the service', () => {
   test('a refused token stops the run with 3, and a run with a valid token continues', async () => {
     const { file, award, made, service } = await scene({ tokens: ['fresh'] })
     file('party.csv', listOf(30))

@@ -29,7 +29,7 @@ const utf16 = (text: string, isBig: boolean): Uint8Array => {
 
 const ROW = { address: wallet(1), pid: 'demo', id: 'a;1', xp: 2.5 }
 
-describe('what spreadsheets write', () => {
+describe('files of spreadsheets', () => {
   const lines = ['address,xp,id', `${wallet(1)},2.5,a;1`, '']
   const plain = lines.join('\n')
   const tabs = plain.replaceAll(',', '\t')
@@ -221,7 +221,7 @@ test('any bytes are a list, or refused with exit code 2', () => {
   )
 })
 
-describe('what is not a list', () => {
+describe('files that are not a list', () => {
   const header = 'address,xp,id'
   test.each<[string, string | Uint8Array, string]>([
     ['an empty file', '', 'is empty'],

@@ -45,7 +45,7 @@ const answer = fc.record({
   fate: fc.constantFrom('answer', 'answer', 'answer', 'service', 'service', 'reset'),
 })
 
-test('whatever the service does: no request beyond the limit, no write unless allowed, no value shown', async () => {
+test('with any service: no request beyond the limit, no write unless allowed, no value shown', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 12 }), fc.boolean(), async (answers, allowWrites) => {
       let count = 0

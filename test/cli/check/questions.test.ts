@@ -436,7 +436,7 @@ describe('against an earlier profile', () => {
     expect({ changes, exitCode }).toEqual({ changes: [], exitCode: 0 })
   })
 
-  test('a service that has changed is told, also where an answer became unknown', async () => {
+  test('reports a service that has changed, even if an answer became unknown', async () => {
     const { profile } = await checked()
     const renamedNow = await checked({ earlier: profile, deviation: renamed('campaign/info', { pid: 'id' }) })
     expect(renamedNow.changes).toEqual(['names.getCampaignInfo', 'client.queryNames'])
@@ -454,7 +454,7 @@ describe('against an earlier profile', () => {
     expect(changes).toEqual(['client.queryNames'])
   })
 
-  test('what only the first award shows is carried over', async () => {
+  test('findings of the first award are carried over', async () => {
     const service = localService()
     const { profile } = await checked({ service, args: WRITES })
     const hidden: Deviation = changed('user/progress', (data) => ({ ...data, rewards: [] }))

@@ -38,7 +38,7 @@ test("speaks it through Node's own http, too", async () => {
   }
 })
 
-test('verifies what it signed, and nothing else', () => {
+test('verifies its own signature and no other', () => {
   const signature = webhook.signWebhook('secret', '{"id":"1"}')
   expect(webhook.verifyWebhook('secret', Buffer.from('{"id":"1"}'), signature)).toBe(true)
   expect(webhook.verifyWebhook('secret', '{"id":"2"}', signature)).toBe(false)

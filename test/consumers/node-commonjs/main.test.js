@@ -28,7 +28,7 @@ test('speaks real HTTP', async () => {
   }
 })
 
-test('verifies what it signed, and nothing else', () => {
+test('verifies its own signature and no other', () => {
   const signature = webhook.signWebhook('secret', '{"id":"1"}')
   assert.equal(webhook.verifyWebhook('secret', '{"id":"1"}', signature), true)
   assert.equal(webhook.verifyWebhook('secret', '{"id":"2"}', signature), false)
@@ -46,7 +46,7 @@ test('knows the errors of an ESM copy in the same process', async () => {
   assert.ok(!(new copy.WebhookError('invalid_json') instanceof root.ApiError))
 })
 
-test('has stores that refuse what is no client', () => {
+test('has stores that refuse values that are not a client', () => {
   assert.throws(() => redisStore({}), TypeError)
   assert.throws(() => postgresStore({}), TypeError)
 })

@@ -12,7 +12,7 @@ import { exporter } from './tracing.js'
 
 const clientOf = (baseUrl, transport) => new CampaignClient({ baseUrl, accessToken: 'secret-token', transport })
 
-test('msw catches what it sends', async () => {
+test('msw intercepts its requests', async () => {
   const service = createCampaignService()
   const baseUrl = 'https://campaign.example/api/v1'
   const server = setupServer(...campaignHandlers(service, { baseUrl }))
@@ -27,7 +27,7 @@ test('msw catches what it sends', async () => {
   transport.close()
 })
 
-test('nock catches what it sends', async () => {
+test('nock intercepts its requests', async () => {
   nock.disableNetConnect()
   const scope = nock('https://campaign.example')
     .get('/api/v1/code?code=c&pid=demo')

@@ -177,7 +177,7 @@ export function transportContract(
         expect(await send(server.baseUrl)).toMatchObject({ status: 200, text: '', complete: true })
       })
 
-      test('whose characters arrive in pieces is not broken', async () => {
+      test('a character split over two chunks is decoded whole', async () => {
         const server = await started(
           httpServer((response) => {
             const bytes = Buffer.from(TEXT)
@@ -253,7 +253,7 @@ export function transportContract(
         },
       )
 
-      test.each([102, 103])('after an informational %i is the one that counts', async (status) => {
+      test.each([102, 103])('an informational %i is skipped, and the next answer counts', async (status) => {
         const server = await started(
           tcpServer((socket) =>
             answerOnce(
@@ -277,7 +277,7 @@ export function transportContract(
         expect(elsewhere.sockets).toHaveLength(0)
       })
 
-      test('whose body never ends holds nothing up', async () => {
+      test('an endless body does not delay the call', async () => {
         const server = await started(
           httpServer((response) => {
             response.writeHead(302, { location: '/' }).write('x')

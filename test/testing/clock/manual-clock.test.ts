@@ -246,7 +246,7 @@ describe('a running clock', () => {
     vi.useRealTimers()
   })
 
-  test('does not run beyond what a Date can hold', () => {
+  test('stops at the last time a Date can hold', () => {
     const clock = createManualClock({ startMs: LATEST, running: true })
     vi.advanceTimersByTime(1_000)
     expect(clock.now()).toBe(LATEST)

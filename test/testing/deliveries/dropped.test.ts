@@ -38,7 +38,7 @@ describe('unregistering a webhook', () => {
     expect(signals).toHaveLength(1)
   })
 
-  test('drops what waits behind the 64 that are under way', async () => {
+  test('drops deliveries queued behind the 64 in flight', async () => {
     const { service, received } = start(() => new Promise<Response>(() => {}))
     service.registerWebhook({ url: HOOK, hook_id: 'h' })
     for (let index = 0; index < 70; index++) service.emit(emitFollow)

@@ -68,7 +68,7 @@ describe('messages', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(3)
   })
 
-  test('what is refused, or gives nothing any more, emits nothing', async () => {
+  test('refused and ineffective requests emit nothing', async () => {
     const { service, post } = start()
     service.registerWebhook({ url: HOOK })
     expect(await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'reward-ada-1', xp: 7 })).toMatchObject(

@@ -21,7 +21,7 @@ describe('redeliver', () => {
     expect(new Set(service.deliveries.map(({ deliveryId }) => deliveryId)).size).toBe(3)
   })
 
-  test('what failed five times is tried five times more', async () => {
+  test('an undelivered message gets five more attempts', async () => {
     const { service, clock, received } = start((_, index) => new Response(null, { status: index < 9 ? 503 : 200 }))
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
@@ -55,7 +55,7 @@ describe('redeliver', () => {
     expect(verifyWebhook('the next secret', body, received[1]?.signature)).toBe(true)
   })
 
-  test('what is not there, or has nowhere to go, is refused', async () => {
+  test('an unknown delivery, or one without an endpoint, is refused', async () => {
     const { service } = start()
     expect(() => service.redeliver('nothing')).toThrow(new TypeError('redeliver: there is no delivery "nothing"'))
     service.registerWebhook({ url: HOOK, hook_id: 'h' })

@@ -150,7 +150,7 @@ describe('retries', () => {
     expect(released).toBe(1)
   })
 
-  test('reset gives up what is under way and what waits', async () => {
+  test('reset aborts deliveries in flight and queued ones', async () => {
     const { service, clock, received } = start((_, index) =>
       index === 0 ? new Response(null, { status: 503 }) : new Promise<Response>(() => {}),
     )
@@ -169,7 +169,7 @@ describe('retries', () => {
     expect(service.deliveries, 'it goes on afterwards').toHaveLength(1)
   })
 
-  test('reset forgets what waits behind the 64 that are under way', async () => {
+  test('reset forgets deliveries queued behind the 64 in flight', async () => {
     const { service, received } = start(() => new Promise<Response>(() => {}))
     service.registerWebhook({ url: HOOK })
     for (let index = 0; index < 70; index++) service.emit(emitFollow)

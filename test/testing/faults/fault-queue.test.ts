@@ -59,7 +59,7 @@ describe('the line of faults', () => {
     expect(service.faults).toEqual([])
   })
 
-  test('what was ordered does not change with the object it was ordered by', () => {
+  test('later changes to the options do not change a fault', () => {
     const service = createCampaignService()
     const options = { kind: 'status', status: 503 } as const
     const fault = service.fail(options)
@@ -67,7 +67,7 @@ describe('the line of faults', () => {
     expect(fault.options).toEqual({ kind: 'status', status: 503 })
   })
 
-  test('nor do its headers and its body, nor what a listener is shown', () => {
+  test('later changes to its headers or body, or by a listener, do not change it', () => {
     const service = createCampaignService()
     service.subscribe((event) => {
       if (event.kind !== 'fault_changed') return

@@ -152,7 +152,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     await expect(call).rejects.toBe(reason)
   })
 
-  test('misshapen: JSON that is not what was promised, though the write is applied', async () => {
+  test('misshapen: JSON of another shape, and the write is applied', async () => {
     service.fail({ kind: 'misshapen', times: 2 })
     expect(await code()).toMatchObject(ok('not what was promised'))
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject({

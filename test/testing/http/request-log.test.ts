@@ -33,7 +33,7 @@ describe('the log', () => {
       expect(printed).not.toContain(secret)
   })
 
-  test('holds what it takes to send a request again, but for the token', async () => {
+  test('holds everything to send a request again, except the token', async () => {
     const service = createCampaignService()
     const { post } = caller(service.fetch, { token: 'the-token-itself' })
     await post('/user', { ...progressOfAda, name: 'Ada “the” Countess' })
@@ -153,7 +153,7 @@ describe('the log', () => {
   }, 60_000)
 })
 
-test('what is done to a record is done to a copy', async () => {
+test('records are copies', async () => {
   const service = createCampaignService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',

@@ -74,7 +74,7 @@ describe('arguments', () => {
     expect(service.state.awards).toEqual([])
   })
 
-  test('what is wrong is in the log, not in the answer', async () => {
+  test('the reason of a refusal is in the log, not in the answer', async () => {
     const service = createCampaignService()
     const { post } = caller(service.fetch)
     expect(await post('/wallet/reward', { address: '0x1', pid: 'demo', id: '', xp: '5' })).toMatchObject(refused(400))

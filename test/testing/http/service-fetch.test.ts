@@ -39,7 +39,7 @@ describe('as a fetch', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  test('whatever is sent, it answers JSON with a status, and never with one of its own faults', async () => {
+  test('any request is answered with JSON and a status, and never with an internal error', async () => {
     const path = fc.constantFrom(
       '/user/progress',
       '/wallet/reward',

@@ -90,7 +90,7 @@ describe('tokens', () => {
     },
   )
 
-  test('what they may do is what they might when the service was made', async () => {
+  test('later changes to the options do not change their permissions', async () => {
     const campaigns = ['demo']
     const ours = { campaigns, expired: false }
     const listed = ['listed']

@@ -26,7 +26,7 @@ const progressOf = ({ state, requests }: CampaignService, last: number) => ({
 })
 
 describe('exportSeed', () => {
-  test('whoever starts with what was exported holds the same, and goes on in the same way', async () => {
+  test('a service made from an exported seed has the same content and behaves the same', async () => {
     await fc.assert(
       fc.asyncProperty(steps, steps, async (before, after) => {
         const original = start({ campaigns })
@@ -60,7 +60,7 @@ describe('exportSeed', () => {
     expect(service.state).toEqual(began)
   })
 
-  test('what was exported does not change with the service, nor the service with it', () => {
+  test('an exported seed is independent of the service', () => {
     const service = start({ campaigns })
     const seed = service.exportSeed()
     const before = kept(seed)

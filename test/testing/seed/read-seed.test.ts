@@ -127,7 +127,7 @@ describe('seeds', () => {
     expect(() => createCampaignService({ campaigns: [{ id: 'long', actions }] })).not.toThrow()
   })
 
-  test('what a seed holds is copied', async () => {
+  test('a seed is copied', async () => {
     const meta = { icon: 'star', tags: ['a'] }
     const actions = [{ id: 't', meta }]
     const service = createCampaignService({ campaigns: [{ id: 'c', actions }] })

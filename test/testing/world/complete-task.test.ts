@@ -54,7 +54,7 @@ describe('completeTask', () => {
     expect(count).toBeLessThan(10 * length)
   })
 
-  test('whatever may follow does, each after what it needs and once, in whatever order it is listed', () => {
+  test('completes everything that follows, once and after its dependencies, in any order of the list', () => {
     const drawn = fc.record({ isQuest: fc.boolean(), needs: fc.array(fc.nat(), { maxLength: 3 }), rank: fc.nat() })
     fc.assert(
       fc.property(fc.array(drawn, { maxLength: 12 }), (all) => {
@@ -90,7 +90,7 @@ describe('completeTask', () => {
     )
   })
 
-  test('XP beyond all numbers stay numbers, wherever they are told', async () => {
+  test('XP out of range stay finite numbers everywhere', async () => {
     const most = Number.MAX_VALUE
     const user = { platform: 'discord', xp: most, ref_xp: most, ugc_xp: most }
     const campaign: CampaignSeed = {

@@ -192,7 +192,7 @@ describe('heartbeat', () => {
     expect(new Set(holding)).toEqual(new Set([false]))
   })
 
-  test('a late "no" ends the lease, whatever was asked meanwhile', async () => {
+  test('a late "no" ends the lease, even after a newer extension', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await heldDelivery(store)

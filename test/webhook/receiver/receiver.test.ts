@@ -590,7 +590,7 @@ describe('the handler throws', () => {
         },
       },
     ],
-  ])('whatever it throws (%#) is a failure like any other, and the claim is released', async (thrown) => {
+  ])('any thrown value (%#) is a failure, and the claim is released', async (thrown) => {
     const { receiver, errors } = observedReceiver({ handle: () => Promise.reject(thrown) })
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
     expect(errors).toMatchObject([{ context: { stage: 'handle' } }])

@@ -39,7 +39,7 @@ test('postgresStore knows the transaction client of both packages', () => {
   })
 })
 
-test('runOnce resolves to what its function resolves to', async () => {
+test('runOnce resolves to the result of its function', async () => {
   const store = postgresStore(new pg.Pool())
   const outcome = await store.runOnce('key', async (tx) => (await tx.query<{ n: number }>('SELECT 1 AS n')).rows)
   if (outcome.ran) expectTypeOf(outcome.result).toEqualTypeOf<{ n: number }[]>()

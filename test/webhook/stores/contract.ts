@@ -143,7 +143,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(await store.complete(key, second, LONG)).toBe(true)
     })
 
-    test('completing after a release records the work, when nobody else took the delivery', async () => {
+    test('completing after a release records the work, unless another receiver took the delivery', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, LONG)

@@ -213,7 +213,7 @@ export function crashContract(
       expect(await timesApplied()).toBe(1)
     })
 
-    test('a process stopped before the commit that comes back is the one that applied', async (context) => {
+    test('a process stopped before the commit and resumed is the one that applied', async (context) => {
       const { process, attempt, timesApplied } = await scene('applying', context)
       process.signal('SIGSTOP')
       const taken = attemptWhenFree(attempt)

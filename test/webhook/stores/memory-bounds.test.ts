@@ -122,7 +122,7 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'new')).toBe('busy')
   })
 
-  test('a delivery is forgotten after its time, however much room there is', async () => {
+  test('a delivery is forgotten after its time, even when the store is not full', async () => {
     const { store, time } = clockedStore()
     for (const key of ['a', 'b']) await finish(store, key, 10)
     await finish(store, 'c', LONG)
@@ -149,7 +149,7 @@ describe('maxEntries', () => {
     await claimed(store, 'd', 100)
   })
 
-  test('a duplicate of what is held or done is told so, also when there is no room', async () => {
+  test('a duplicate of a held or done delivery is recognised, even when the store is full', async () => {
     const { store } = clockedStore(1)
     const token = await claimed(store, 'a')
     expect(await stateOf(store, 'a')).toBe('busy')
@@ -157,7 +157,7 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'a')).toBe('done')
   })
 
-  test('a lapsed claim can be taken over when there is no room', async () => {
+  test('a lapsed claim can be taken over when the store is full', async () => {
     const { store, time } = clockedStore(1)
     const stale = await claimed(store, 'a', 100)
     time.now = 100

@@ -130,7 +130,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing) || skipsWithout('p
         expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
       })
 
-      test('prune deletes what is over', async () => {
+      test('prune deletes ended entries', async () => {
         const store = open()
         const key = freshKey()
         expect(await store.complete(key, await claimed(store, key, 1000), 1)).toBe(true)

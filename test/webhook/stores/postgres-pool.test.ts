@@ -125,7 +125,7 @@ describe('a setting that can end the process causes a warning', () => {
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
-  test('a pool of pg that nobody listens to', async () => {
+  test('a pool of pg without an error listener', async () => {
     const store = postgresStore(pgPool({}, 0))
     expect(process.emitWarning).not.toHaveBeenCalled()
     await store.release('key', 'a token')
@@ -138,7 +138,7 @@ describe('a setting that can end the process causes a warning', () => {
     ])
   })
 
-  test('not a pool that somebody listens to, nor one that cannot say', async () => {
+  test('no warning for a pool with an error listener, or with unknown listeners', async () => {
     await postgresStore(pgPool({}, 2)).release('key', 'a token')
     const { query, connect } = pgPool({})
     await postgresStore({ query, connect }).release('key', 'a token')

@@ -287,7 +287,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     })
   })
 
-  describe('a client that changes what the store reads', () => {
+  describe('a client that changes how the store reads', () => {
     const shouting = (value: string) => value.toUpperCase()
     const clients = {
       'postgres, which renames columns': () => {

@@ -34,7 +34,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       )
     ).length
 
-  test('what was applied and that it was applied are committed together, once', async () => {
+  test('the work and its record are committed together, once', async () => {
     const store = database().open()
     const key = freshKey()
     const first = await store.runOnce(key, async (tx) => {
@@ -47,7 +47,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('before the commit nobody else sees anything of it', async () => {
+  test('nothing is visible to others before the commit', async () => {
     const key = freshKey()
     await database()
       .open()
@@ -58,7 +58,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('what the function throws is thrown, everything is rolled back, and the next call runs', async () => {
+  test('rethrows the error of the function, rolls back, and runs again on the next call', async () => {
     const store = database().open()
     const key = freshKey()
     const reason = new Error('the partner changed its mind')
@@ -96,7 +96,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
   })
 
-  describe('what the transaction is used for beyond its function', () => {
+  describe('use of the transaction outside of its function', () => {
     test('a tx that was kept cannot be used after runOnce: nothing is written outside of the transaction', async () => {
       const store = database().open()
       const key = freshKey()
@@ -113,7 +113,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       expect(await timesApplied(key)).toBe(0)
     })
 
-    test('a write that the function did not wait for is refused when it comes too late', async () => {
+    test('a late write that the function did not await is refused', async () => {
       const store = database().open()
       const key = freshKey()
       const over = deferred()

@@ -58,7 +58,7 @@ describe('Fastify 5', () => {
     ['text/plain'],
     ['application/octet-stream'],
     ['image/png'],
-  ])('whatever the content type says (%s)', async (type) => {
+  ])('with any content type (%s)', async (type) => {
     const { post } = await mounted()
     expect((await post(message(), { 'content-type': type })).status).toBe(200)
   })

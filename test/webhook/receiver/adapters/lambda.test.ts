@@ -148,7 +148,7 @@ describe('headers', () => {
     expect((await observedReceiver().receiver.lambda(event)).statusCode).toBe(200)
   })
 
-  test('no headers at all', async () => {
+  test('no headers', async () => {
     const { receiver, rejections } = observedReceiver()
     expect((await receiver.lambda({ httpMethod: 'POST', headers: null, body: '{}' })).statusCode).toBe(401)
     expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
