@@ -47,14 +47,14 @@ describe('a row that is wrong', () => {
     expect(await readLedger(path)).toHaveLength(2)
   })
 
-  test('binds nothing: corrected, it goes', async () => {
+  test('does not bind the id: the corrected row is sent', async () => {
     const { client } = scene()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, [award(1, { address: '0x12' })], { ledger })
     expect((await rewardWallets(client, awards(1, 1), { ledger })).counts.awarded).toBe(1)
   })
 
-  test('binds nothing either when only the client finds it: its guard, say', async () => {
+  test('does not bind the id either when only the client refuses it, for instance by its guard', async () => {
     const { client } = scene()
     const guarded = {
       async rewardWallet(row: AwardRow) {
@@ -76,7 +76,7 @@ describe('a row that is wrong', () => {
     expect((await rewardWallets(guarded, [award(2, { xp: 50 })], { ledger: fileLedger(path) })).counts.awarded).toBe(1)
   })
 
-  test('is read once: what it says afterwards changes nothing', async () => {
+  test('is read once: later values have no effect', async () => {
     const { client, service } = scene()
     let reads = 0
     const shifty = {
@@ -154,7 +154,7 @@ describe('a row that contradicts another one', () => {
     expect(next.report.rows).toBe(1)
   })
 
-  test('it stops the run at once, however busy that is with other rows', async () => {
+  test('it stops the run at once, even while other rows are in flight', async () => {
     const { client, sent } = scene()
     const rows = [...awards(100), award(0, { xp: 99 }), ...awards(2_000, 100)]
     const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 16 }))
@@ -173,7 +173,7 @@ describe('a row that contradicts another one', () => {
   })
 })
 
-test('each option is read once: what it gives afterwards changes nothing', async () => {
+test('each option is read once: later values have no effect', async () => {
   const { client } = scene()
   const reads: string[] = []
   const options = new Proxy(
@@ -350,7 +350,7 @@ describe('a list that is hostile', () => {
     await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
   })
 
-  test('is asked for one row at a time, and not ahead of what can be sent', async () => {
+  test('is asked for one row at a time, and not before the row can be sent', async () => {
     const { client, service } = scene()
     let asked = 0
     let open = 0

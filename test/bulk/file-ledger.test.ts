@@ -379,7 +379,7 @@ describe('damage', () => {
     expect(readFileSync(`${path}.torn-${whole.length}`).equals(rest)).toBe(true)
   })
 
-  test('an edit by hand is refused with the line it begins at', async () => {
+  test('an edited ledger is refused with the line of the first change', async () => {
     const { client } = scene()
     const path = newPath()
     writeFileSync(path, whole.toString('utf8').replace('"xp":5,', '"xp":50,'))

@@ -32,7 +32,7 @@ function smallDisk(bytes: number): string {
 }
 
 describe.skipIf(missing !== undefined)('a full disk', () => {
-  test('stops the run cleanly, and with room again it goes on to the row', { timeout: 120_000 }, async () => {
+  test('stops the run cleanly, and with free space it continues at the same row', { timeout: 120_000 }, async () => {
     const { client, service } = scene()
     const disk = smallDisk(256 * 1024)
     const ballast = join(disk, 'ballast')

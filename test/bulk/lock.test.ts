@@ -53,7 +53,7 @@ async function allWritten(path: string, expected: Record<string, number>): Promi
 }
 
 describe('two runs on one ledger', { timeout: 30_000 }, () => {
-  test('in one process: the second is refused, and the first goes on', async () => {
+  test('in one process: the second is refused, and the first continues', async () => {
     const { client } = scene()
     const ledger = fileLedger(newPath())
     const slow = held(client)

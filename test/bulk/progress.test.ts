@@ -22,7 +22,7 @@ describe('over time', () => {
     return { told, progress, end }
   }
 
-  test('tells at most ten times a second, the first time at once, and the last word always', () => {
+  test('calls at most ten times a second, the first time at once, and always at the end', () => {
     const { told, progress, end } = reporter(5_000)
     for (let tick = 0; tick < 3_000; tick++) {
       end()

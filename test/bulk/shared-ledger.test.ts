@@ -97,7 +97,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     await expect(awardOne(client, award(1, { pid: '\0' }), { ledger: newRun() })).rejects.toThrow(InvalidRequestError)
   })
 
-  test('one id with another content stops the run, and says what it stands for', async () => {
+  test('an id with different content stops the run, and the message shows the recorded award', async () => {
     const { client } = scene()
     const ledger = newRun()
     await rewardWallets(client, awards(2), { ledger })

@@ -336,7 +336,7 @@ describe('failures that end a run', () => {
     expect(second.counts).toEqual(counts({ awarded: 1, rejected: 30 }))
   })
 
-  test('refusals of what has been refused before do not end a run that retries them', async () => {
+  test('repeated refusals of earlier rejected awards do not end a run that retries them', async () => {
     const { client, service } = scene()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, awards(1), { ledger })
@@ -411,7 +411,7 @@ describe('failures that do not end a run', () => {
     expect(next).toMatchObject({ complete: true, counts: counts({ awarded: 40 }), fromLedger: 20, halted: [] })
   })
 
-  test('rows of a halted campaign that are through already are counted as what they are', async () => {
+  test('finished rows of a halted campaign keep their verdicts', async () => {
     const { client, service } = scene()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, awards(3), { ledger })

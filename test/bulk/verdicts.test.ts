@@ -259,7 +259,7 @@ describe('evidence', () => {
     },
   )
 
-  test('evidence that fails puts no award in doubt: refused for sure, it is rejected by a run without evidence', async () => {
+  test('failing evidence does not make a sure refusal unknown: a run without evidence rejects the award', async () => {
     const { client, service } = scene()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })

@@ -77,7 +77,7 @@ describe('the contract', () => {
     expectTypeOf<Agreed[OperationName]>().toEqualTypeOf<true>()
   })
 
-  test('has examples of every request and of what it resolves to', () => {
+  test('has examples of every request and of its result', () => {
     type Typed = {
       [Name in OperationName]: Contract[Name]['request'] extends RequestOf<Name>
         ? Mutable<Contract[Name]['result']> extends DataOf<Name>
@@ -109,7 +109,7 @@ describe('requests', () => {
     client.deleteUser
   })
 
-  test('may leave out what is optional, or say undefined', () => {
+  test('may omit optional fields, or pass undefined', () => {
     expectTypeOf(client.updateUser).toBeCallableWith(user)
     expectTypeOf(client.updateUser).toBeCallableWith({ ...user, team: undefined })
     expectTypeOf(client.registerWebhook).toBeCallableWith({ scope: 'anything', url: 'https://partner.example' })
@@ -367,7 +367,7 @@ describe('a derived client', () => {
     expectTypeOf({ baseUrl: 'https://other.example/api/v1' }).not.toExtend<DerivedClientOptions>()
   })
 
-  test('has no transport, fetch or limits of its own', () => {
+  test('cannot have its own transport, fetch or limits', () => {
     // @ts-expect-error shared with the client it comes from
     client.with({ limits: { maxConcurrency: 1 } })
     // @ts-expect-error shared with the client it comes from

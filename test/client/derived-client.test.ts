@@ -85,7 +85,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(() => parent.with(options as never)).toThrow(message)
   })
 
-  test('takes over all that options inherit or give by a getter, from its parent and from what differs', async () => {
+  test('reads inherited options and getters, of the parent and of its own options', async () => {
     const { fetch } = scriptedFetch(done)
     const sent: Record<string, string>[] = []
     class Options implements CampaignClientOptions {
@@ -131,7 +131,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(reads).toBe(1)
   })
 
-  test('has the headers that its parent was made with, whatever became of them', async () => {
+  test('has the headers that its parent was made with, even if they changed later', async () => {
     const headers: Record<string, string> = { 'x-team': 'first' }
     const seen: unknown[] = []
     const fetch: CampaignClientOptions['fetch'] = async (_, init) => {

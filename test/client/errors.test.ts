@@ -146,7 +146,7 @@ describe('instanceof', () => {
     }
   })
 
-  it('holds for what a client of another copy rejects with', async () => {
+  it('holds for errors of a client of another copy', async () => {
     const copy = await other()
     const { fetch } = scriptedFetch(() => new Response('', { status: 403 }))
     const client = new copy.CampaignClient({ baseUrl: 'https://service.example', accessToken: 't', fetch })
@@ -195,7 +195,7 @@ describe('the cause', () => {
       }).getCampaignInfo({ pid: 'demo' }),
     ) as Promise<campaign.NetworkError>
 
-  it('tells the whole chain: names, messages, codes and where each began', async () => {
+  it('copies the whole chain: names, messages, codes and stacks', async () => {
     const socket = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', errno: -104 })
     const thrown = new TypeError('fetch failed', { cause: socket })
     const error = await failWith(thrown)

@@ -45,7 +45,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     return { events, result }
   }
 
-  describe('the hooks are told', () => {
+  describe('the hooks get', () => {
     const callId: string = expect.any(String)
     const first: RequestEvent = { callId, operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
     const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
@@ -396,7 +396,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(hooks.seen).toEqual(['getInviteCode'])
     })
 
-    it('may be an instance with fields of its own, and is held to the types of the hooks all the same', async () => {
+    it('may be a class instance with other fields, and its hooks are still checked', async () => {
       class Base {
         readonly seen: string[] = []
       }
@@ -441,7 +441,7 @@ it('callId is unique across copies of the package', async () => {
   expect(ids.size).toBe(6)
 })
 
-it('onResponse tells how long an answer took, without the waits before it', async () => {
+it('onResponse gets the duration of an answer, without the waits before it', async () => {
   vi.useFakeTimers()
   try {
     vi.advanceTimersByTime(1_000)

@@ -150,7 +150,7 @@ describe('a wrong option', () => {
     )
   })
 
-  it('is told together with the others', () => {
+  it('is reported together with the others', () => {
     expect(refusalOf({ baseUrl: 'x', accessToken: '', timeoutMs: 0, hooks: { onRetry: 1 } })).toMatch(
       /baseUrl must .*; accessToken must .*; timeoutMs must .*; hooks\.onRetry must /,
     )

@@ -81,7 +81,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(2)
     })
 
-    test('who was sent before goes first', async () => {
+    test('calls that were sent before go first', async () => {
       fakeTime()
       const { via, sent } = script(refusal(429, { 'retry-after': '1' }), done)
       let onRetry = (): void => undefined
@@ -107,7 +107,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   describe('retryDelayMs', () => {
     const fails = refusal(503)
 
-    test('decides the waits, and is told which attempt failed, and how', async () => {
+    test('decides the waits, and gets the number and the error of the failed attempt', async () => {
       fakeTime()
       const asked: unknown[] = []
       const retryDelayMs = (attempt: number, error: Error): number => {
@@ -147,7 +147,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       await clientOf(script(fails, done).via, { retryDelayMs: () => 0 }).rewardWallet(award)
     })
 
-    test('decides the pause after a 429 that names none, and is told which attempt failed, and how', async () => {
+    test('decides the pause after a 429 without Retry-After, and gets the number and the error of the failed attempt', async () => {
       fakeTime()
       const delays: number[] = []
       const retryDelayMs = vi.fn((_attempt: number, _error: Error) => 1_234)
@@ -202,7 +202,7 @@ test('a rate of one request in thousands of years sets no timer that Node warns 
   }
 })
 
-describe('after the pause of a rush', () => {
+describe('after a pause with many waiting calls', () => {
   const RUSH = 20
   const limited = Array.from({ length: RUSH }, () => refusal(429, { 'retry-after': '1' })) as [Step, ...Step[]]
 
@@ -228,7 +228,7 @@ describe('after the pause of a rush', () => {
     expect(await durationOf(step)).toBeLessThan(1_000 + (RUSH / 2) * 100)
   })
 
-  test('one goes after the other, while nothing shows that the service takes them', async () => {
+  test('one call at a time, until answers show that the service accepts requests', async () => {
     expect(await durationOf(lost)).toBe(1_000 + RUSH * 100)
   })
 })

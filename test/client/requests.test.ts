@@ -118,7 +118,7 @@ describe('encoding', () => {
   })
 })
 
-it('rejects with what a getter of an argument throws, and sends nothing', async () => {
+it("rejects with the error of an argument's getter, and sends nothing", async () => {
   const thrown = new Error('no')
   const argument = {
     ...USER,
@@ -234,7 +234,7 @@ describe('the base URL', () => {
 })
 
 describe('headers', () => {
-  it('of the client go with every request, those of the call win, in whatever case', async () => {
+  it('of the client go with every request, and those of the call replace them in any letter case', async () => {
     const client = clientWith({ headers: { 'X-Tenant': 'one', 'X-Trace': 'a' } })
     const { headers } = await sentBy('getCampaignInfo', { pid: 'demo' }, client, { headers: { 'x-tenant': 'two' } })
     expect(headers.get('x-tenant')).toBe('two')
@@ -256,7 +256,7 @@ describe('query parameters of a call', () => {
     expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo&env=development&page=2&draft=true&empty=&a+b=c%26d`)
   })
 
-  it('go into the address of a write, too', async () => {
+  it('are added to the URL of a write, too', async () => {
     const request = await sentBy('updateUser', USER, clientWith(), { query: { env: 'development' } })
     expect(request.url).toBe(`${BASE_URL}/user?env=development`)
     expect(await request.json()).toEqual(USER)
@@ -273,7 +273,7 @@ describe('query parameters of a call', () => {
     expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo&__proto__=p&constructor=c`)
   })
 
-  it('cannot replace what the call itself says', async () => {
+  it('cannot replace the fields of the call itself', async () => {
     const error = await rejection(clientWith().getCampaignInfo({ pid: 'demo' }, { query: { pid: 'other' } }))
     expect(error).toBeInstanceOf(InvalidRequestError)
     expect(error).toMatchObject({ issues: [{ path: ['options', 'query', 'pid'] }] })
@@ -572,7 +572,7 @@ describe('bad call options', () => {
     expect(error).toMatchObject({ issues: [{ path: ['options'], message: expect.stringContaining('{ signal }') }] })
   })
 
-  it('are told together with bad arguments', async () => {
+  it('are reported together with bad arguments', async () => {
     const error = await rejection(
       invoke(clientWith(), 'getCampaignInfo', {}, { maxRetries: -1, headers: { host: 'x' } }),
     )

@@ -288,7 +288,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
   })
 
-  test('eight open tabs all show what happens', async () => {
+  test('eight open tabs all show the requests', async () => {
     const { url, client } = await dev()
     const page = await open(url)
     const tabs = [page]

@@ -82,7 +82,7 @@ const endpoint = (url: string, more: object = {}) => ({
   ...more,
 })
 
-test('obeys no POST of another site, with or without Origin, as a form or as a script', async () => {
+test('refuses every POST of another site, with or without Origin, from a form or a script', async () => {
   const { base, url, service } = await open()
   const statusOf = (target: string, headers: Readonly<Record<string, string>>): Promise<number> =>
     new Promise((resolve, reject) => {

@@ -40,7 +40,7 @@ test('the page of error codes has every code, and no other', () => {
   expect([...headings].sort()).toEqual([...codes].sort())
 })
 
-test('every section says what to do', () => {
+test('every empty section says what to do', () => {
   for (const section of page.split(/^### /m).slice(1)) expect(section).toMatch(/^- \*\*Do:\*\* /m)
 })
 

@@ -26,7 +26,7 @@ async function run(name: string, environment: Record<string, string> = {}): Prom
   return stdout.trim().split('\n')
 }
 
-test('award-launch-party: each award once, whatever happens in between', { timeout: 120_000 }, async () => {
+test('award-launch-party: each award once, with failures in between', { timeout: 120_000 }, async () => {
   const lines = await run('award-launch-party')
   expect(lines).toContainEqual(expect.stringMatching(/stopped by UnauthorizedError.*run it again$/))
   expect(lines.filter((line) => line === '  complete')).toHaveLength(2)

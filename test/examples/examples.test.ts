@@ -124,7 +124,7 @@ test.concurrent('tracing-opentelemetry: a span per answer within the span of its
   ])
 })
 
-test.concurrent('typed-metadata: what was agreed on is typed, the rest left out', async () => {
+test.concurrent('typed-metadata: documented metadata is typed, the rest omitted', async () => {
   const output = await run('typed-metadata')
   expect(output).toContain('connect-wallet: wallet')
   expect(output).toContain('share: no icon')

@@ -351,7 +351,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       expect(await world.coins()).toEqual(due(world))
     })
 
-    test('killed between the reading and what is made of it, it has stored neither', async () => {
+    test('killed between reading and storing the changes, it has stored neither', async () => {
       const { world, url } = await missedByAll(3)
       const blocker = await world.pool.connect()
       onTestFinished(() => blocker.release(true))

@@ -229,7 +229,7 @@ describe("what a partner's fetch is aborted with", () => {
     return { fetch, logged, reasons }
   }
 
-  test.each(strange)('is an error, whatever the caller gave: %s', async (_, reason) => {
+  test.each(strange)('is an error for any argument: %s', async (_, reason) => {
     vi.useFakeTimers()
     const { fetch, logged, reasons } = loggingFetch()
     const controller = new AbortController()
@@ -346,7 +346,7 @@ describe('a signal that outlives its calls', () => {
     expect(result).toEqual({ status: 'fulfilled', value: read.data })
   })
 
-  test('one call aborts without touching its neighbour', async () => {
+  test('aborting one call does not affect another', async () => {
     const mine = new AbortController()
     let finish: (response: Response) => void = () => undefined
     const { fetch } = scriptedFetch(
@@ -411,7 +411,7 @@ describe('signals of other makes', () => {
     }
   })
 
-  test('one in a wait, and one during the token, too', async () => {
+  test('an abort in a wait or in a token request, too', async () => {
     vi.useFakeTimers()
     for (const options of [
       { fetch: scriptedFetch(refusal(429, { 'retry-after': '20' })).fetch },
@@ -499,7 +499,7 @@ describe('onAbort', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  test('leaving twice takes nothing from those who came later', () => {
+  test('removing a callback twice does not affect later ones', () => {
     const controller = new AbortController()
     const early = onAbort(controller.signal, () => undefined)
     early()
@@ -522,7 +522,7 @@ describe('onAbort', () => {
     expect(told).toHaveBeenCalledOnce()
   })
 
-  test('signals are told apart', () => {
+  test('signals are distinguished', () => {
     const [mine, other] = [new AbortController(), new AbortController()]
     const onMine = vi.fn()
     const onOther = vi.fn()

@@ -11,7 +11,7 @@ const service = stubService()
 answersOver({ answer: service.answer, client: clientWith, received: () => service.received.length })
 
 describe("answers that only a partner's fetch or transport returns", () => {
-  it.each([100, 103, 199])('says of %i that it is provisional, and nothing of redirects', async (status) => {
+  it.each([100, 103, 199])('reports %i as provisional, and not as a redirect', async (status) => {
     const fetch = (async () => ({ status, headers: new Headers(), text: async () => '' })) as never
     const error = (await rejection(clientWith({ fetch }).getCampaignInfo({ pid: 'demo' }))) as Error
     expect(error).toMatchObject({ code: 'unexpected_response', status })
@@ -54,7 +54,7 @@ describe("answers that only a partner's fetch or transport returns", () => {
     expect(error).not.toHaveProperty('retryAfterMs')
   })
 
-  it('keeps headers short, whatever a transport lets through', async () => {
+  it('shortens headers of any length', async () => {
     const transport = {
       send: async () => ({ status: 400, header: () => 'long '.repeat(100_000), text: '', complete: true }),
     }
@@ -98,7 +98,7 @@ describe('a list of which every entry is wrong', () => {
     expect((error as UnexpectedResponseError).moreIssues).toBe(3_000 * 9 - 20)
   })
 
-  it('names what zod would name, in its order, where it is short', async () => {
+  it('names the first issues in the order of zod', async () => {
     const quest = { id: 1, name: 'q', actions: ['a', 2], xp: 'x', xp_mul: '1e400', meta: [], deps: null }
     const data = { id: 'demo', actions: [{}], quests: [quest] }
     const error = (await rejection(
@@ -109,7 +109,7 @@ describe('a list of which every entry is wrong', () => {
     expect(error).not.toHaveProperty('moreIssues')
   })
 
-  it('has no say in what a partner is told of their own arguments', async () => {
+  it("does not affect the messages about a partner's own arguments", async () => {
     const query = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`q${index}`, Number.NaN]))
     const error = await rejection(clientWith().getInviteCode(points, { query }))
     expect(error).toBeInstanceOf(InvalidRequestError)

@@ -495,7 +495,7 @@ export function answersOver({ answer, client, received }: Way): void {
       expect(wordsOf(await read())).toBe(`getCampaignInfo: the service answered ${words}`)
     })
 
-    it('leaves out a wait that nobody asked for', async () => {
+    it('omits the wait of an answer without Retry-After', async () => {
       answer('getCampaignInfo', { status: 400, headers: { 'retry-after': 'soon' } })
       expect(await read()).not.toHaveProperty('retryAfterMs')
     })

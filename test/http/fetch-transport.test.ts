@@ -723,7 +723,7 @@ describe('ports that fetch refuses', () => {
   })
 })
 
-describe('the words of a network that failed', () => {
+describe('the message of a failed connection', () => {
   test.each<[string, unknown, RegExp]>([
     [
       'the deepest of them tells the story',
@@ -848,7 +848,7 @@ describe('a transport of the partner', () => {
     expect(error).toHaveProperty('outcome', 'unknown')
   })
 
-  describe('tells by its error', () => {
+  describe('shows in its error', () => {
     const failingWith = (message: string, init: ConstructorParameters<typeof TransportError>[1]) =>
       errorOf(record.run(sending(() => Promise.reject(new TransportError(message, init)))))
 

@@ -591,7 +591,7 @@ describe('a long text from a stranger', () => {
     expect(excerpt('x😀x😀', [], 6)).toBe('x😀x😀')
   })
 
-  it('is cut behind what is hidden', () => {
+  it('is cut after redaction', () => {
     expect(excerpt(`${secret} ${'x'.repeat(1000)}`, [secret], 20)).toBe('[redacted] xxxxxxxxx')
     expect(excerpt('short', [secret], 300)).toBe('short')
     expect(excerpt('x'.repeat(100_000), [], 5)).toBe('xxxxx')

@@ -122,7 +122,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await waitsAfter(asked(value), once)).toEqual(OURS)
     })
 
-    test('counts on a 200 that holds an error', async () => {
+    test('is checked for a 200 that holds an error', async () => {
       const step = answer(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
       expect(await waitsAfter(step, once)).toEqual([4000])
     })
@@ -147,7 +147,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(error).toMatchObject({ retryAfterMs: 3_600_000, outcome: 'unknown' })
     })
 
-    test('is told by the error of the last attempt, too', async () => {
+    test('is in the error of the last attempt, too', async () => {
       const { via } = script(asked('2', 429))
       expect(await rejection(read.run(clientOf(via)))).toMatchObject({ code: 'rate_limited', retryAfterMs: 2000 })
     })

@@ -308,7 +308,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(strip[0]?.body).toBe(of.sent)
     })
 
-    test('onRetry tells each retry with its error and its wait', async () => {
+    test('onRetry gets each retry with its error and its wait', async () => {
       const of = operation('rewardWallet')
       const events: RetryEvent[] = []
       const { via } = script(lost, refusal(429, { 'retry-after': '3' }), success(of))

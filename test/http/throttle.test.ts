@@ -33,7 +33,7 @@ function admitted(waiting: readonly Promise<Admission>[]): number[] {
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
 describe('maxConcurrency', () => {
-  test('lets so many go at once, and the others in their order', async () => {
+  test('starts as many calls as allowed, and the others in order', async () => {
     const throttle = new Throttle({ maxConcurrency: 2 })
     const waiting = Array.from({ length: 4 }, () => admit(throttle))
     const order = admitted(waiting)
@@ -91,7 +91,7 @@ describe('maxConcurrency', () => {
 })
 
 describe('requestsPerSecond', () => {
-  test('lets one go after the other, evenly', async () => {
+  test('starts calls one after the other, evenly spaced', async () => {
     const throttle = new Throttle({ requestsPerSecond: 10 })
     const starts: number[] = []
     const begun = performance.now()
@@ -115,7 +115,7 @@ describe('requestsPerSecond', () => {
     expect(order).toEqual([0])
   })
 
-  test('does not save up what was not used', async () => {
+  test('does not save up unused starts', async () => {
     const throttle = new Throttle({ requestsPerSecond: 10 })
     await admit(throttle)
     await vi.advanceTimersByTimeAsync(5_000)
@@ -161,7 +161,7 @@ describe('after a 429', () => {
     expect(order).toEqual([0])
   })
 
-  test('then one goes after the other, more at once as they succeed, those that were tried first', async () => {
+  test('then one call at a time, more as they succeed, and retries first', async () => {
     const throttle = new Throttle()
     const rush = await Promise.all(Array.from({ length: 20 }, () => admit(throttle)))
     for (const each of rush) throttle.limited(each, 1_000, backoff)
@@ -240,7 +240,7 @@ describe('after a 429', () => {
     expect(throttle.pauseLeft('token')).toBe(5_000)
   })
 
-  test('a later 429 of the same rush can only make the pause longer', async () => {
+  test('a later 429 of attempts sent before the pause can only make the pause longer', async () => {
     const throttle = new Throttle()
     const [first, second] = await Promise.all([admit(throttle), admit(throttle)])
     throttle.limited(first, 1_000, backoff)
@@ -248,7 +248,7 @@ describe('after a 429', () => {
     expect(throttle.pauseLeft('token')).toBe(7_000)
   })
 
-  test('the backoff starts over when the rush has ended', async () => {
+  test('the backoff starts over when no call waits any more', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(1)
     const throttle = new Throttle()
     const oneCall = async (isLimited: boolean): Promise<number> => {

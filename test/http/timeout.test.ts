@@ -355,7 +355,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(attempts)
     })
 
-    test('in a queue: calls that got their turn too late are not applied', async () => {
+    test('in a queue: calls that were admitted too late are not applied', async () => {
       const { fetch, sent } = scriptedFetch(async () => {
         await new Promise((resolve) => setTimeout(resolve, 480))
         return Response.json({ success: true })

@@ -296,7 +296,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(error).not.toHaveProperty('outcome')
     })
 
-    test('its error is the cause, without what it carries', async () => {
+    test('its error is the cause, without its other fields', async () => {
       const carried = Object.assign(new Error('vault is sealed'), {
         code: 'E_SEALED',
         request: { password: 'hunter2' },
@@ -376,7 +376,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect((await settle(read.run(clientOf({ ...via, accessToken, timeoutMs: 1000 })))).status).toBe('fulfilled')
     })
 
-    test('leaves what remains of the total to the attempt', async () => {
+    test('leaves the rest of the total timeout to the attempt', async () => {
       const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 800))
       const { via } = script(hanging)
       const startedAt = performance.now()
@@ -499,7 +499,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['shared'])
     })
 
-    test('callers who all give up leave their call of the source to the next', async () => {
+    test('a source call whose callers all aborted serves the next call', async () => {
       const { accessToken, finish } = slowSource()
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })

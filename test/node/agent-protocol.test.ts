@@ -71,7 +71,7 @@ describe('the error', () => {
     expect(() => client.with({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' })).not.toThrow()
   })
 
-  test('does not come from a transport with agents of its own', () => {
+  test('is not given for a transport with its own agents', () => {
     const transport = nodeTransport()
     for (const baseUrl of ['http://127.0.0.1:1/api/v1', 'https://service.example/api/v1']) {
       expect(() => new CampaignClient({ baseUrl, accessToken: 'token', transport })).not.toThrow()

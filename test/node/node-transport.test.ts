@@ -78,7 +78,7 @@ describe('connections are kept', () => {
     expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1])
   })
 
-  test('not where the server says it will close within the next moment', async () => {
+  test('is not reused if the server announces that it will close soon', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}', 'keep-alive: timeout=1\r\n')))
     const transport = transportWith()
     await transport.send(read(server), never)
@@ -105,7 +105,7 @@ describe('connections are kept', () => {
     expect(Math.max(...idleMs)).toBeLessThan(5_000)
   })
 
-  test('maxSockets of them at once; the rest waits in line', async () => {
+  test('maxSockets of them at once; the others are queued', async () => {
     const waiting: RawRequest[] = []
     const server = await serving((request) => waiting.push(request))
     const transport = transportWith({ maxSockets: 2 })
@@ -506,7 +506,7 @@ describe('a client calls the send that the transport has', () => {
   })
 })
 
-test('fake timers hang nothing', async () => {
+test('fake timers do not hang a call', async () => {
   const server = await serving(({ socket }) => socket.write(answerOf('{}')))
   vi.useFakeTimers()
   expect((await transportWith().send(read(server), never)).status).toBe(200)

@@ -255,7 +255,7 @@ describe('values that are not a progress are refused', () => {
   })
 })
 
-test('it finds what a user did in the service between two readings', async () => {
+test("it finds a user's changes in the service between two readings", async () => {
   const service = createCampaignService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',

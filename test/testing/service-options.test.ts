@@ -149,7 +149,7 @@ const misspelt: readonly Misspelt[] = [
 ]
 
 describe('a misspelt option', () => {
-  test.each(misspelt)('of $what is refused, with those there are', ({ call, options, message }) => {
+  test.each(misspelt)('of $what is refused, with the known names', ({ call, options, message }) => {
     expect(() => call(options as never)).toThrow(TypeError)
     expect(() => call(options as never)).toThrow(message)
   })
@@ -250,7 +250,7 @@ function readableOnce(value: unknown): unknown {
   return Object.defineProperties({}, Object.fromEntries(readings) as PropertyDescriptorMap)
 }
 
-describe('each option is read once, so that what is checked is what is used:', () => {
+describe('each option is read once, so that the checked value is the used value:', () => {
   const made = () => {
     const delivered = createCampaignService({ deliver: () => new Response() })
     delivered.registerWebhook({ url: 'https://partner.example/hook' })

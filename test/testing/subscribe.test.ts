@@ -127,7 +127,7 @@ describe('events of subscribers', () => {
     expect(events).toEqual([{ kind: 'reset', at: 1000 }])
   })
 
-  test('everything that changes: the changes make the state, whatever is done', async () => {
+  test('applied to the state before, the changes give the state after, for any calls', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (done) => {
         const service = createCampaignService({ campaigns, seed: 's', deliver: () => new Response() })

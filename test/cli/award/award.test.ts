@@ -246,7 +246,7 @@ describe('limits', () => {
 })
 
 describe('a list that was edited', () => {
-  test('pays nobody twice without --again', async () => {
+  test('awards no wallet twice without --again', async () => {
     const { file, award, made } = await scene()
     file('party.csv', listOf(3))
     await award(['party.csv', ...SENT])
@@ -461,7 +461,7 @@ describe('the end of a run', () => {
     return { ...setting, args: ['party.csv', ...SENT, '--ledger', 'my.ledger', '--concurrency', '1'] }
   }
 
-  test('tells what was awarded, what was awarded before, what was not and why, and the next step', async () => {
+  test('lists new, earlier and failed awards with reasons, and the next step', async () => {
     const { award, args } = await mixed()
     const { code, stdout, stderr } = await award(args)
     expect(code).toBe(1)

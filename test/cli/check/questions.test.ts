@@ -57,7 +57,7 @@ test('finds nothing that differs at the local service', async () => {
   })
 })
 
-test('does not ask what it has no arguments for, and names the flags', async () => {
+test('skips the questions without arguments, and names their flags', async () => {
   const { answered, requests, exitCode } = await checked({
     args: { account: undefined, platform: undefined, code: undefined } as never,
   })

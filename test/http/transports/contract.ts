@@ -161,7 +161,7 @@ export function transportContract(
         expect(server.requests).toHaveLength(sends421)
       })
 
-      test('gives its headers, whatever the case of the name, and null for those it lacks', async () => {
+      test('gives its headers in any letter case, and null for absent ones', async () => {
         const server = await started(httpServer(json(DATA, 200, { 'X-Request-Id': 'r1' })))
         const { header } = await send(server.baseUrl)
         expect([header('x-request-id'), header('X-REQUEST-ID'), header('x-none')]).toEqual(['r1', 'r1', null])
@@ -354,7 +354,7 @@ export function transportContract(
         expect(server.requests).toHaveLength(1)
       })
 
-      test('in its compression only leaves the status, too', async () => {
+      test('in its compression only: the status is kept, too', async () => {
         const server = await started(
           httpServer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(TEXT)),
         )

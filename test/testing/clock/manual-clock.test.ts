@@ -135,7 +135,7 @@ describe('createManualClock', () => {
       expect(clock.now()).toBe(10)
     })
 
-    test('tells those who watch the clock, unless nothing has moved', async () => {
+    test('calls the listeners of the clock, unless the time did not change', async () => {
       const clock = createManualClock({ startMs: 0 })
       await clock.advance(5)
       const heard: number[] = []
@@ -167,7 +167,7 @@ describe('createManualClock', () => {
       ])
     })
 
-    test('loses none that nobody waits for, and takes one from a timer', async () => {
+    test('loses no event between two reads, and takes one from a timer', async () => {
       const clock = createManualClock({ startMs: 0 })
       clock.setTimeout(() => void clock.advance(100), 20)
       void clock.advance(5_000)
@@ -186,7 +186,7 @@ describe('createManualClock', () => {
       expect(service.deliveries[0]?.attempts.map(({ at }) => at)).toEqual([0, 5_000, 35_000, 95_000])
     })
 
-    test('is not held for ever by a delivery that moves it in its turn', async () => {
+    test('does not wait forever for a delivery that itself advances the clock', async () => {
       const clock = createManualClock({ startMs: 0, patienceMs: 1 })
       const deliver = async () => {
         await clock.advance(1_000)
@@ -201,7 +201,7 @@ describe('createManualClock', () => {
       expect(service.deliveries).toMatchObject([{ state: 'delivered' }])
     })
 
-    test('goes on when one of them fails', async () => {
+    test('continues when one of them fails', async () => {
       const clock = createManualClock({ startMs: 0 })
       clock.setTimeout(() => {
         throw new Error('of the timer')
@@ -227,7 +227,7 @@ describe('createManualClock', () => {
 /** What a Date can hold. */
 const LATEST = 8.64e15
 
-test('no clock is moved beyond what a Date can hold', async () => {
+test('no clock is moved beyond the last time a Date can hold', async () => {
   const clock = createManualClock()
   await expect(clock.advance(LATEST)).rejects.toThrow(RangeError)
   await expect(clock.advanceTo(LATEST + 1)).rejects.toThrow(RangeError)
@@ -276,7 +276,7 @@ describe('a running clock', () => {
     expect(clock.now()).toBe(1_000_000)
   })
 
-  test('runs timers as they fall due, in order, and forgets those it is told to', () => {
+  test('runs timers as they become due, in order, and drops cleared ones', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: string[] = []
     const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
@@ -294,7 +294,7 @@ describe('a running clock', () => {
     expect([clock.pending, vi.getTimerCount()]).toEqual([0, 0])
   })
 
-  test('can be moved on; what is left comes so much sooner', async () => {
+  test('can be advanced, and its timers fire that much sooner', async () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: number[] = []
     for (const delayMs of [1_000, 5_000]) clock.setTimeout(() => seen.push(clock.now()), delayMs)

@@ -16,7 +16,7 @@ describe('unregistering a webhook', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('gives up the attempt under way, and says so', async () => {
+  test('aborts the attempt in flight, and says so', async () => {
     const signals: AbortSignal[] = []
     const { service, clock } = start((request) => {
       signals.push(request.signal)
@@ -50,7 +50,7 @@ describe('unregistering a webhook', () => {
     expect(service.deliveries.filter(({ attempts }) => attempts.length === 0)).toHaveLength(6)
   })
 
-  test('takes nothing back from what was delivered, nor from other webhooks', async () => {
+  test('does not change delivered messages or other webhooks', async () => {
     const { service, clock, received } = start((_, index) => new Response(null, { status: index === 1 ? 503 : 200 }))
     service.registerWebhook({ url: `${HOOK}/1`, hook_id: 'a' })
     service.registerWebhook({ url: `${HOOK}/2`, hook_id: 'b' })
@@ -62,7 +62,7 @@ describe('unregistering a webhook', () => {
     expect(received.map(({ url }) => url)).toEqual([`${HOOK}/1`, `${HOOK}/2`, `${HOOK}/2`])
   })
 
-  test('replacing one drops what was for the endpoints it no longer has', async () => {
+  test('replacing one drops the deliveries to endpoints it no longer has', async () => {
     const { service, clock, received } = start((_, index) => new Response(null, { status: index < 2 ? 503 : 200 }))
     service.registerWebhook({ url: [`${HOOK}/old`, `${HOOK}/kept`], hook_id: 'h' })
     service.emit(emitFollow)

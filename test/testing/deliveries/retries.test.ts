@@ -179,7 +179,7 @@ describe('retries', () => {
     expect(received).toHaveLength(64)
   })
 
-  test('of what has ended, 10 000 are remembered, also behind a delivery that goes on', async () => {
+  test('the latest 10 000 ended deliveries are kept, even after one that is still pending', async () => {
     const { service } = start((_request, index) => new Response(null, { status: index === 0 ? 503 : 200 }))
     service.registerWebhook({ url: HOOK })
     const pending = service.emit(emitFollow)
@@ -209,7 +209,7 @@ describe('retries', () => {
     expect(only(service.deliveries)).toMatchObject({ state: 'pending', attempts: [{ ok: false, status: 307 }] })
   })
 
-  test('of what has ended, payloads of 50 MB are remembered, and the rest is counted', async () => {
+  test('payloads of 50 MB of ended deliveries are kept, and the discarded ones are counted', async () => {
     const { service } = start()
     service.registerWebhook({ url: HOOK })
     const send = async (length: number) => {

@@ -20,7 +20,7 @@ describe('the panel’s Test button', () => {
     expect(service.deliveries).toEqual([])
   })
 
-  test('shows what the endpoint said, and an error text where there was no answer; no retry', async () => {
+  test("shows the endpoint's answer, or an error text if there was none; no retry", async () => {
     const { service, clock, received } = start((_, index) =>
       index === 0 ? new Response('who are you', { status: 401 }) : Promise.reject(new Error('no such host')),
     )

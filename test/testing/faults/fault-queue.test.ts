@@ -7,7 +7,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
 
-describe('the line of faults', () => {
+describe('the queue of faults', () => {
   const statusOf = async (service: CampaignService, path: string) =>
     (await caller(service.fetch).raw(path, { headers: { authorization: 'Bearer t' } })).status
 
@@ -38,7 +38,7 @@ describe('the line of faults', () => {
     expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
   })
 
-  test('pendingFaults shows what no request has met, so that a test can see that nothing happened', async () => {
+  test('pendingFaults shows the faults that no request has met', async () => {
     const service = createCampaignService()
     expect(service.pendingFaults()).toEqual([])
     const options = { on: 'getCampaignInfo', kind: 'status', times: 2 } as const
@@ -100,7 +100,7 @@ describe('the line of faults', () => {
     expect(await statusOf(service, '/nothing')).toBe(503)
   })
 
-  test('delay waits 100 ms unless told otherwise', async () => {
+  test('delay waits 100 ms by default', async () => {
     const clock = createManualClock()
     const service = createCampaignService({ clock })
     service.fail({ kind: 'delay' })

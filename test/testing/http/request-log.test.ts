@@ -6,7 +6,7 @@ import { caller } from '../rest.ts'
 const progressOfAda = { account: 'ada', platform: 'discord', pid: 'demo' }
 
 describe('the log', () => {
-  test('tells what came and what became of it, never the token or a secret', async () => {
+  test('logs each request and its result, never the token or a secret', async () => {
     const service = createCampaignService()
     const { get, post, raw } = caller(service.fetch, { token: 'the-token-itself' })
     await get('/user/progress', progressOfAda, {
@@ -49,7 +49,7 @@ describe('the log', () => {
     expect((await service.fetch(url ?? '', { method: method ?? '', headers: again, body })).status).toBe(200)
   })
 
-  test('shows the address that the client used, over a connection too', async () => {
+  test('shows the URL that the client used, over a connection, too', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { raw } = caller(globalThis.fetch, { baseUrl: server.url })

@@ -9,7 +9,7 @@ const WALLET = `0x${'1'.repeat(40)}`
 const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
 
 describe('listen', () => {
-  test('close ends open connections at once, the hanging ones too, and the second time it is the same promise', async () => {
+  test('close ends open connections at once, hanging ones too, and returns the same promise the second time', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { get } = caller(globalThis.fetch, { baseUrl: server.url })
@@ -60,7 +60,7 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('intercept answers in the place of the service, which hears of the others only', async () => {
+  test('intercept answers instead of the service, which gets the other requests only', async () => {
     const service = createCampaignService()
     const server = await service.listen({
       intercept(request, response) {

@@ -7,7 +7,7 @@ const linus = { account: 'linus', platform: 'discord', pid: 'demo' }
 const HOOK = 'https://partner.example/hook'
 
 describe('completeTask', () => {
-  test('gives the XP of the task and of what follows from it, and returns the entry', () => {
+  test('gives the XP of the task and of everything that follows, and returns the entry', () => {
     const service = createCampaignService()
     expect(service.completeTask({ ...linus, aid: 'connect-wallet' })).toMatchObject({
       account: 'linus',
@@ -30,7 +30,7 @@ describe('completeTask', () => {
     expect(service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'alone' }).xp).toBe(4)
   })
 
-  test('looks at each thing of a long chain a few times only, also where it is listed from its end', () => {
+  test('visits each item of a long chain only a few times, in any order of the list', () => {
     const length = 400
     const challenges = Array.from({ length }, (_, index) => ({
       id: `c${index}`,
@@ -123,7 +123,7 @@ describe('completeTask', () => {
     await service.settle()
   })
 
-  test('tells the webhooks of the task and of the quest', async () => {
+  test('sends webhooks for the task and for the quest', async () => {
     const service = createCampaignService({ deliver: () => new Response() })
     service.registerWebhook({ url: HOOK })
     service.completeTask({ account: 'grace', platform: 'discord', pid: 'demo', aid: 'follow' })

@@ -25,7 +25,7 @@ test('after a reset without a seed they are new as well: a receiver remembers th
   expect(service.state.entries[0]?.id).not.toBe(before)
 })
 
-test('one that somebody brought is not made up again', async () => {
+test('a given identifier is not generated again', async () => {
   const service = createCampaignService({ campaigns: [{ id: 'c' }], seed: 's' })
   service.registerWebhook({ url: 'https://partner.example', hook_id: 'hook_s_1' })
   expect(service.registerWebhook({ url: 'https://partner.example' }).hook_id).toBe('hook_s_2')

@@ -41,7 +41,7 @@ async function deliver(url: string, user: string, id: string): Promise<number> {
 const skipped = skipsWithout(postgres.name, postgres.missing)
 
 describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
-  test('books each message once in two processes, and ends on SIGTERM', { timeout: 60_000 }, async () => {
+  test('records each message once in two processes, and ends on SIGTERM', { timeout: 60_000 }, async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const url = await ownDatabase(service)

@@ -101,7 +101,7 @@ describe('heartbeat', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the late answer of one extension is not taken for the answer of the next, which is reported too', async () => {
+  test('the late answer of one extension does not count for the next, which is reported, too', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { errors } = await heldDelivery(store)
@@ -487,7 +487,7 @@ describe('maxRunMs', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('an error that a handler throws after its signal fired is reported too', async () => {
+  test('an error that a handler throws after its signal fired is reported, too', async () => {
     const { running, errors } = await heldDelivery(memoryStore())
     await vi.advanceTimersByTimeAsync(RUN)
     running.reject(new Error('half done'))

@@ -432,7 +432,7 @@ describe('onHandled', () => {
     vi.useRealTimers()
   })
 
-  test('receives what was handled, how long it waited and how long it ran', async () => {
+  test('receives the handled event, its waiting time and its running time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const told: WebhookHandled[] = []
     const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs))
@@ -464,7 +464,7 @@ describe('onHandled', () => {
     ])
   })
 
-  test('names the message as it arrived, whatever the handler writes to its event', async () => {
+  test('names the message as it arrived, even if the handler changes its event', async () => {
     const told: WebhookHandled[] = []
     const { receiver, rejections, errors } = observedReceiver({
       onHandled: (handled) => told.push(handled),
@@ -497,7 +497,7 @@ describe('onHandled', () => {
     expect(told).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'interrupted' }])
   })
 
-  test('no handler ran for a duplicate, whatever the clock says', async () => {
+  test('no handler ran for a duplicate, with any clock', async () => {
     const told: WebhookHandled[] = []
     const { receiver } = observedReceiver({ onHandled: (handled) => told.push(handled) })
     let now = performance.now()

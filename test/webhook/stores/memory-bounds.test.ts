@@ -166,7 +166,7 @@ describe('maxEntries', () => {
     expect(await store.complete('a', token, LONG)).toBe(true)
   })
 
-  test('the number of entries stays bounded, whatever comes', async () => {
+  test('the number of entries stays bounded for any input', async () => {
     const { store, time } = clockedStore(100)
     for (let n = 0; n < 5000; n++) {
       time.now += 1

@@ -72,7 +72,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing) || skipsWithout('p
     })
 
     function promises<Tx>(open: () => PostgresStore<Tx>, apply: (tx: Tx, key: string) => PromiseLike<unknown>): void {
-      test('runOnce applies once, of many at once for each key, and nothing of what failed', async () => {
+      test('runOnce applies one of many concurrent calls per key, and nothing of failed ones', async () => {
         const store = open()
         const keys = Array.from({ length: 12 }, freshKey)
         const outcomes = await Promise.all(

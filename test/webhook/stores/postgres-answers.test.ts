@@ -84,7 +84,7 @@ describe('the row of a delivery that is held', () => {
     expect(await claimHeld({ state: 'claimed', remaining })).toEqual({ state: 'busy', retryMs: 1500 })
   })
 
-  test('needs no time when it is done', async () => {
+  test('a finished call needs no time', async () => {
     expect(await claimHeld({ state: 'done' })).toEqual({ state: 'done' })
   })
 })

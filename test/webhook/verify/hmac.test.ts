@@ -92,7 +92,7 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     expect(hmacSha256Hex(bytesOf(32), 'm')).toBe(before)
   })
 
-  test('tells digests that differ in any one character from equal ones', async () => {
+  test('detects a difference in any character of a digest', async () => {
     const { equalDigests } = await loadHmac(build)
     const digest = reference('key', 'message')
     expect(equalDigests(digest, `${digest}`)).toBe(true)

@@ -296,7 +296,7 @@ describe.each(BUILDS)('%s build', (build) => {
       ['a symbol', Symbol(SECRET), /got symbol/],
     ]
 
-    test.each(unusable)('throws for %s, whatever else is passed', (_, secret, message) => {
+    test.each(unusable)('throws for %s, with any other arguments', (_, secret, message) => {
       const bodies = [BODY, { id: 'm-1' }, undefined]
       const headers = [sign(SECRET, BODY), undefined, 'nonsense']
       for (const body of bodies) {

@@ -518,7 +518,7 @@ describe('shutting down', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { ok: true, result: 'handled' }])
   })
 
-  test('connections of handlers that were cut off are closed, too', async () => {
+  test('when close() resolves, the answers of handlers that were cut off are sent, too', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const answer = await closedDuring(0, () => void vi.advanceTimersByTimeAsync(1000), new Promise(() => {}))
     expect([answer.status, await answer.json()]).toEqual([503, { ok: false, error: 'unavailable' }])
