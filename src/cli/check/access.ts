@@ -1,33 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { endpoints } from '../../endpoints/index.ts'
 import { isReply, type Outcome } from './probe.ts'
 import { claimsOf } from './profile.ts'
-import { asAssumed, type Check, cannotTell, differs, type Group, type Question } from './question.ts'
+import { asAssumed, cannotTell, differs, noData, type Question } from './question.ts'
 
 /** Sent last, shown first: if the service ignores tokens, the other answers prove nothing. */
-export const tokenQuestion: Question = {
+export const tokenQuestion: Question<Outcome | undefined> = {
   id: 'access.token-checked',
   text: 'wrong token',
   assumed: 'HTTP 401',
   async ask(check) {
-    const operation = check.workingRead()
-    if (operation === undefined) return
-    const query = check.queryOf(operation, check.queryNames.get(operation) ?? {})
-    const { path = '' } = endpoints[operation]
-    withWrongToken.set(check, await check.probe.getWithToken(wrongToken(check.token), path, query))
+    const { workingRead, probe } = check
+    return workingRead && check.send(workingRead, { token: wrongToken(probe.options.token) })
   },
-  judge(check) {
-    const outcome = withWrongToken.get(check)
+  judge(_, outcome) {
     if (outcome === undefined) return cannotTell('no read gave data with the right token')
-    if (!isReply(outcome)) return outcome.status === 401 ? asAssumed() : cannotTell(outcome.reason)
-    const { status, body } = outcome
-    if (status >= 300 || body.kind !== 'data') return cannotTell(`HTTP ${status}`, { status })
+    if (outcome.status === 401) return asAssumed()
+    if (!isReply(outcome) || outcome.status >= 300 || outcome.kind !== 'data') return noData(outcome)
     const advice = 'the other answers do not show that your token works: ask the operator of the service'
-    return differs('a wrong token gets data', advice, { status })
+    return differs('a wrong token gets data', advice, { status: outcome.status })
   },
 }
-
-const withWrongToken = new WeakMap<Check, Outcome>()
 
 /** Changes the first character of a JWT's signature; replaces any other token by a random one. */
 function wrongToken(token: string): string {
@@ -36,42 +28,35 @@ function wrongToken(token: string): string {
   return `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
 }
 
-export const access: Group = {
-  title: 'access',
-  questions: [
-    {
-      id: 'access.address',
-      text: 'address',
-      assumed: 'the service answers',
-      async ask(check) {
-        await check.read('getCampaignPoints')
-      },
-      judge({ address, firstReply }) {
-        if (firstReply === undefined) return cannotTell('no read was answered')
-        return asAssumed(address.startsWith('https:') ? 'over TLS' : 'without TLS, on this machine')
-      },
+/** All questions of access but that of the token. */
+export const access: readonly Question[] = [
+  {
+    id: 'access.address',
+    text: 'address',
+    assumed: 'the service answers',
+    ask: (check) => check.read('getCampaignPoints'),
+    judge({ firstReply, probe }) {
+      if (firstReply === undefined) return noData(undefined)
+      return asAssumed(probe.options.address.startsWith('https:') ? 'over TLS' : 'without TLS, on this machine')
     },
-    {
-      id: 'access.path',
-      text: 'path of the address',
-      assumed: 'ends in /api/v1',
-      judge({ address }) {
-        return address.endsWith('/api/v1')
-          ? asAssumed()
-          : differs('ends otherwise', 'check CAMPAIGN_BASE_URL: the interface puts the version there')
-      },
+  },
+  {
+    id: 'access.path',
+    text: 'path of the address',
+    assumed: 'ends in /api/v1',
+    judge({ probe }) {
+      if (probe.options.address.endsWith('/api/v1')) return asAssumed()
+      return differs('ends otherwise', 'check CAMPAIGN_BASE_URL: the interface puts the version there')
     },
-    {
-      id: 'access.token-expiry',
-      text: 'token',
-      assumed: 'a JWT with exp',
-      judge({ token }) {
-        const { exp } = claimsOf(token)
-        if (typeof exp !== 'number' || Number.isNaN(new Date(exp * 1_000).getTime())) {
-          return cannotTell('it is not a JWT with exp')
-        }
-        return asAssumed(`it expires at ${new Date(exp * 1_000).toISOString()}`)
-      },
+  },
+  {
+    id: 'access.token-expiry',
+    text: 'token',
+    assumed: 'a JWT with exp',
+    judge({ probe }) {
+      const expiry = new Date(Number(claimsOf(probe.options.token).exp) * 1_000)
+      if (Number.isNaN(expiry.getTime())) return cannotTell('it is not a JWT with exp')
+      return asAssumed(`it expires at ${expiry.toISOString()}`)
     },
-  ],
-}
+  },
+]

@@ -1,100 +1,69 @@
-import { isRecord } from '../../shared/types.ts'
+import { campaignInfo } from 'campaign-client/schemas'
 import { dataOf } from './probe.ts'
-import { asAssumed, type Check, differs, type Finding, type Group, noData } from './question.ts'
+import { asAssumed, differs, noData, type Question } from './question.ts'
 
 interface Item {
   readonly id: string
+  readonly actions?: readonly string[]
   readonly deps: readonly string[]
 }
 
-function itemsOf(check: Check, list: 'actions' | 'quests'): readonly Item[] | undefined {
-  const data = dataOf(check.outcome('getCampaignInfo'))
-  if (!isRecord(data) || !Array.isArray(data[list])) return undefined
-  return data[list].filter(isRecord).map(({ id, deps, actions }) => ({
-    id: String(id),
-    deps: [...(Array.isArray(deps) ? deps : []), ...(list === 'quests' && Array.isArray(actions) ? actions : [])].map(
-      String,
-    ),
-  }))
+/** A question whose answer is a number of tasks and quests; zero is as assumed. */
+const counting = (
+  id: string,
+  text: string,
+  assumed: string,
+  unit: string,
+  count: (items: readonly Item[]) => number,
+): Question => ({
+  id,
+  text,
+  assumed,
+  judge(check) {
+    const outcome = check.outcome('getCampaignInfo')
+    const { data } = campaignInfo.safeParse(dataOf(outcome))
+    if (data === undefined) return noData(outcome)
+    const found = count([...data.actions, ...data.quests])
+    if (found === 0) return asAssumed()
+    return differs(`${found} ${unit}`, 'correct the campaign in the admin panel', { count: found })
+  },
+})
+
+/** A quest needs its tasks, too. */
+const neededBy = ({ deps, actions = [] }: Item): readonly string[] => [...deps, ...actions]
+
+function countWithMissingIds(items: readonly Item[]): number {
+  const ids = new Set(items.map(({ id }) => id))
+  return items.filter((item) => neededBy(item).some((id) => !ids.has(id))).length
 }
 
-/** Judges all tasks and quests by a count of those that are wrong. */
-function judgeAll(
-  check: Check,
-  count: (tasks: readonly Item[], quests: readonly Item[]) => number,
-  what: string,
-): Finding {
-  const [tasks, quests] = [itemsOf(check, 'actions'), itemsOf(check, 'quests')]
-  if (tasks === undefined || quests === undefined) return noData(check.outcome('getCampaignInfo'))
-  const wrong = count(tasks, quests)
-  if (wrong === 0) return asAssumed()
-  return differs(`${wrong} ${what}`, 'correct the campaign in the admin panel', { count: wrong })
-}
-
-/** Counts the items that remain after items without open dependencies are removed, again and again. */
+/** Removes the items that need none of the others, until no more can be removed. */
 function countInCycles(items: readonly Item[]): number {
-  const dependents = new Map<string, Item[]>()
-  const open = new Map(items.map((item) => [item.id, 0]))
-  for (const item of items) {
-    for (const dep of new Set(item.deps)) {
-      if (!open.has(dep)) continue
-      open.set(item.id, (open.get(item.id) ?? 0) + 1)
-      const list = dependents.get(dep)
-      if (list === undefined) dependents.set(dep, [item])
-      else list.push(item)
-    }
+  let left = items
+  for (;;) {
+    const ids = new Set(left.map(({ id }) => id))
+    const blocked = left.filter((item) => neededBy(item).some((id) => ids.has(id)))
+    if (blocked.length === left.length) return left.length
+    left = blocked
   }
-  const ready = [...open].filter(([, count]) => count === 0).map(([id]) => id)
-  for (const id of ready) {
-    for (const item of dependents.get(id) ?? []) {
-      const left = (open.get(item.id) ?? 0) - 1
-      open.set(item.id, left)
-      if (left === 0) ready.push(item.id)
-    }
-  }
-  return open.size - ready.length
 }
 
-export const campaign: Group = {
-  title: 'campaign',
-  questions: [
-    {
-      id: 'campaign.missing-ids',
-      text: 'dependencies',
-      assumed: 'all exist',
-      judge: (check) =>
-        judgeAll(
-          check,
-          (tasks, quests) => {
-            const ids = new Set([...tasks, ...quests].map(({ id }) => id))
-            return [...tasks, ...quests].filter(({ deps }) => deps.some((dep) => !ids.has(dep))).length
-          },
-          'tasks or quests need an ID that does not exist',
-        ),
-    },
-    {
-      id: 'campaign.circles',
-      text: 'cycles of dependencies',
-      assumed: 'none',
-      judge: (check) =>
-        judgeAll(
-          check,
-          (tasks, quests) => countInCycles([...tasks, ...quests]),
-          'tasks or quests in cycles, or after one',
-        ),
-    },
-    {
-      id: 'campaign.empty-quests',
-      text: 'quests without tasks',
-      assumed: 'none',
-      judge(check) {
-        const data = dataOf(check.outcome('getCampaignInfo'))
-        if (!isRecord(data) || !Array.isArray(data.quests)) return noData(check.outcome('getCampaignInfo'))
-        const count = data.quests.filter(
-          (quest) => isRecord(quest) && Array.isArray(quest.actions) && quest.actions.length === 0,
-        ).length
-        return count === 0 ? asAssumed() : differs(`${count}`, 'correct the campaign in the admin panel', { count })
-      },
-    },
-  ],
-}
+const countEmptyQuests = (items: readonly Item[]): number => items.filter(({ actions }) => actions?.length === 0).length
+
+export const campaign: readonly Question[] = [
+  counting(
+    'campaign.missing-ids',
+    'dependencies',
+    'all exist',
+    'tasks or quests need an ID that does not exist',
+    countWithMissingIds,
+  ),
+  counting(
+    'campaign.circles',
+    'cycles of dependencies',
+    'none',
+    'tasks or quests in cycles, or after one',
+    countInCycles,
+  ),
+  counting('campaign.empty-quests', 'quests without tasks', 'none', 'quests', countEmptyQuests),
+]

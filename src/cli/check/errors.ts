@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isReply, type Outcome } from './probe.ts'
-import { asAssumed, type Check, differs, errorDetail, type Finding, type Group, noData } from './question.ts'
+import { asAssumed, describe, detailOf, differs, type Finding, noData, type Question } from './question.ts'
 
 /** Headers by which services name a request or a limit. */
 const HEADERS = [
@@ -20,53 +20,42 @@ const HEADERS = [
   'x-ratelimit-reset',
 ]
 
-const withoutArgument = new WeakMap<Check, Outcome>()
-const unknownCampaign = new WeakMap<Check, Outcome>()
-
-/** Judges an error response by its status and form. */
-function judgeError(outcome: Outcome | undefined, statuses: readonly number[]): Finding {
+/** Judges an error by its status and form. */
+function judgeError(outcome: Outcome, statuses: readonly number[]): Finding {
   if (!isReply(outcome)) return noData(outcome)
-  const { status, body } = outcome
-  const detail = errorDetail(outcome)
-  if (statuses.includes(status) && body.kind === 'error' && body.form === 'standard') {
-    return { ...asAssumed(statuses.length > 1 ? `HTTP ${status}` : undefined), detail }
-  }
-  const form = body.kind === 'data' ? 'data' : body.form
-  return differs(`HTTP ${status}, ${form}`, 'handle the error by its class, which follows from the HTTP status', detail)
+  const { status, form } = outcome
+  const detail = detailOf(outcome)
+  if (statuses.includes(status) && form === 'standard') return asAssumed(`HTTP ${status}`, detail)
+  return differs(describe(outcome), 'handle the error by its class, which follows from the HTTP status', detail)
 }
 
-export const errors: Group = {
-  title: 'errors',
-  questions: [
-    {
-      id: 'errors.missing-argument',
-      text: 'error for a missing argument',
-      assumed: 'HTTP 400, standard',
-      async ask(check) {
-        withoutArgument.set(check, await check.probe.get('user/progress', { pid: check.args.pid }))
-      },
-      judge: (check) => judgeError(withoutArgument.get(check), [400]),
-    },
-    {
-      id: 'errors.unknown-campaign',
-      text: 'error for an unknown campaign',
-      assumed: 'HTTP 400 or 403, standard',
-      needs: ['account', 'platform'],
-      async ask(check) {
-        unknownCampaign.set(check, await check.send('getUserProgress', {}, { pid: `none-${randomUUID()}` }))
-      },
-      judge: (check) => judgeError(unknownCampaign.get(check), [400, 403]),
-    },
-    {
-      id: 'errors.headers',
-      text: 'headers that name a request or a limit',
-      assumed: 'none',
-      judge({ firstReply }) {
-        if (firstReply === undefined) return noData(undefined)
-        const paths = HEADERS.filter((name) => firstReply.header(name) !== null)
-        if (paths.length === 0) return asAssumed()
-        return differs(paths.join(', '), 'log them: they help the operator to find a request', { paths })
-      },
-    },
-  ],
+const missingArgument: Question<Outcome> = {
+  id: 'errors.missing-argument',
+  text: 'error for a missing argument',
+  assumed: 'a standard error with HTTP 400',
+  ask: ({ probe, args }) => probe.get('user/progress', { pid: args.pid }),
+  judge: (_, outcome) => judgeError(outcome, [400]),
 }
+
+const unknownCampaign: Question<Outcome> = {
+  id: 'errors.unknown-campaign',
+  text: 'error for an unknown campaign',
+  assumed: 'a standard error with HTTP 400 or 403',
+  needs: ['account', 'platform'],
+  ask: (check) => check.send('getUserProgress', { values: { pid: `none-${randomUUID()}` } }),
+  judge: (_, outcome) => judgeError(outcome, [400, 403]),
+}
+
+const headers: Question = {
+  id: 'errors.headers',
+  text: 'headers that name a request or a limit',
+  assumed: 'none',
+  judge({ firstReply }) {
+    if (firstReply === undefined) return noData(undefined)
+    const paths = HEADERS.filter((name) => firstReply.header(name) !== null)
+    if (paths.length === 0) return asAssumed()
+    return differs(paths.join(', '), 'log them: they help the operator to find a request', { paths })
+  },
+}
+
+export const errors: readonly Question[] = [missingArgument, unknownCampaign, headers]

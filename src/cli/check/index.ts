@@ -75,29 +75,23 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   const signal = flags.allowWrites ? interrupts.signal : new AbortController().signal
   const { isTerminal } = output.err
   if (!isTerminal) output.err.line(`asking, with at most ${MAX_REQUESTS} requests`)
-  let shown = ''
   const probe = new Probe({
     transport,
     address,
     token,
     signal,
     wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
-    onRequest: (count) => isTerminal && output.err.write(`\r\u001b[K${count}/${MAX_REQUESTS} ${shown}`),
+    onRequest: (count) =>
+      isTerminal && output.err.write(`\r\u001b[Kasking, request ${count} of at most ${MAX_REQUESTS}`),
   })
-  const check = new Check(flags, probe, token, address)
-  const answered = await runCheck(check, (question) => {
-    shown = question.text
-  })
+  const check = new Check(flags, probe)
+  const answered = await runCheck(check)
   if (isTerminal) output.err.write('\r\u001b[K')
   transport.close()
   if (signal.aborted) {
     if (isOutcomeUnknown(check)) {
-      throw new CommandFailure(
-        EXIT.unknownOutcome,
-        'interrupted',
-        'interrupted during the award',
-        UNKNOWN_OUTCOME_ADVICE,
-      )
+      const message = 'interrupted during the award'
+      throw new CommandFailure(EXIT.unknownOutcome, 'interrupted', message, UNKNOWN_OUTCOME_ADVICE)
     }
     if (interrupts.received) interrupts.dieOf(interrupts.received)
     return EXIT.notAll

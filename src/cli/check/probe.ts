@@ -8,36 +8,43 @@ export const MAX_REQUESTS = 60
 const INTERVAL_MS = 200
 const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
+const TOKEN_REFUSED = 'the service refused the token (HTTP 401)'
 
-/** A response that says something: 2xx, or a 4xx that is about the request itself. */
-export interface Reply {
+/** The meaning of a body. */
+interface Body {
+  readonly kind: 'data' | 'error' | 'other'
+  readonly form: 'data' | 'standard' | 'string' | 'other' | 'empty' | 'not JSON' | 'no envelope'
+  readonly data?: unknown
+  /** The code of an error. */
+  readonly code?: number | string
+}
+
+/** A response that answers the request: 2xx, or a 4xx that is about the request itself. */
+export interface Reply extends Body {
   readonly status: number
-  readonly body: Body
   readonly durationMs: number
+  /** In ms since the epoch. */
+  readonly receivedAt: number
   readonly header: (name: string) => string | null
 }
 
-/** Why a request says nothing. */
+/** Why a request has no answer. */
 export interface NoReply {
+  readonly kind: 'no reply'
   readonly reason: string
-  /** False where the request certainly never left. */
+  /** False if the request certainly never left. */
   readonly sent: boolean
   readonly status?: number
 }
 
-/** The meaning of a body. `form` is the form of an error, or of a body that is not an envelope. */
-export type Body =
-  | { readonly kind: 'data'; readonly data: unknown }
-  | { readonly kind: 'error'; readonly form: 'standard' | 'string' | 'other'; readonly code?: number | string }
-  | { readonly kind: 'other'; readonly form: 'empty' | 'not JSON' | 'no envelope' }
-
 export type Outcome = Reply | NoReply
 
-export const isReply = (outcome: Outcome | undefined): outcome is Reply => outcome !== undefined && 'body' in outcome
+export const isReply = (outcome: Outcome | undefined): outcome is Reply =>
+  outcome !== undefined && outcome.kind !== 'no reply'
 
 /** Returns the data of a 2xx reply, or `undefined`. */
 export const dataOf = (outcome: Outcome | undefined): unknown =>
-  isReply(outcome) && outcome.status < 300 && outcome.body.kind === 'data' ? outcome.body.data : undefined
+  isReply(outcome) && outcome.status < 300 ? outcome.data : undefined
 
 interface ProbeOptions {
   readonly transport: Pick<Transport, 'send'>
@@ -52,107 +59,80 @@ interface ProbeOptions {
 
 /** Sends raw requests within the limits of a run, one after the other, and never retries. */
 export class Probe {
-  readonly #options: ProbeOptions
+  readonly options: ProbeOptions
   #sent = 0
   #lastSentAt = Number.NEGATIVE_INFINITY
   /** Why no further request is sent. */
   #stopped: string | undefined
   #hasData = false
-  #tokenRefused = false
 
   constructor(options: ProbeOptions) {
-    this.#options = options
+    this.options = options
   }
 
   /** Whether the service refused the token before any read gave data. */
-  get tokenRefused(): boolean {
-    return this.#tokenRefused
+  get isTokenRefused(): boolean {
+    return this.#stopped === TOKEN_REFUSED
   }
 
-  get(path: string, query: Readonly<Record<string, string>>): Promise<Outcome> {
-    return this.#send({ method: 'GET', url: this.#url(path, query) })
+  /** Sends a read. With another token it may use the request that is reserved for the check of the token. */
+  get(path: string, query: Readonly<Record<string, string>>, otherToken?: string): Promise<Outcome> {
+    const url = `${this.options.address}/${path}?${new URLSearchParams(query)}`
+    return this.#send({ method: 'GET', url }, otherToken)
   }
 
   post(path: string, body: object): Promise<Outcome> {
-    return this.#send({ method: 'POST', url: this.#url(path, {}), body: JSON.stringify(body) })
+    return this.#send({ method: 'POST', url: `${this.options.address}/${path}`, body: JSON.stringify(body) })
   }
 
-  /** Sends a read with another token. It may use the request that is reserved for it. */
-  getWithToken(token: string, path: string, query: Readonly<Record<string, string>>): Promise<Outcome> {
-    return this.#send({ method: 'GET', url: this.#url(path, query) }, token)
-  }
-
-  wait(ms: number): Promise<unknown> {
-    return this.#stopped === undefined ? this.#options.wait(ms) : Promise.resolve()
-  }
-
-  #url(path: string, query: Readonly<Record<string, string>>): string {
-    const search = new URLSearchParams(query).toString()
-    return `${this.#options.address}/${path}${search && `?${search}`}`
+  /** Waits, unless no further request is sent. */
+  async wait(ms: number): Promise<void> {
+    if (this.#stopped === undefined) await this.options.wait(ms)
   }
 
   async #send(request: Pick<TransportRequest, 'method' | 'url' | 'body'>, otherToken?: string): Promise<Outcome> {
-    const { transport, token, signal, wait, onRequest } = this.#options
-    if (this.#stopped !== undefined) return { reason: this.#stopped, sent: false }
-    // One request is reserved for the check of the token.
-    const limit = otherToken === undefined ? MAX_REQUESTS - 1 : MAX_REQUESTS
-    if (this.#sent >= limit) return { reason: `limit of ${MAX_REQUESTS} requests`, sent: false }
-    const pauseMs = this.#lastSentAt + INTERVAL_MS - performance.now()
-    if (pauseMs > 0) await wait(pauseMs)
+    const { transport, token, signal, onRequest } = this.options
+    if (otherToken === undefined && this.#sent >= MAX_REQUESTS - 1) return notSent(`limit of ${MAX_REQUESTS} requests`)
+    await this.wait(Math.max(0, this.#lastSentAt + INTERVAL_MS - performance.now()))
     if (signal.aborted) this.#stopped = 'interrupted'
-    if (this.#stopped !== undefined) return { reason: this.#stopped, sent: false }
+    if (this.#stopped !== undefined) return notSent(this.#stopped)
     this.#sent++
     onRequest?.(this.#sent)
     const startedAt = performance.now()
     this.#lastSentAt = startedAt
-    let response: TransportResponse
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const headers = {
+      accept: 'application/json',
+      authorization: `Bearer ${otherToken ?? token}`,
+      ...(request.body !== undefined && { 'content-type': 'application/json' }),
+    }
+    let response: TransportResponse
     try {
       response = await transport.send(
-        {
-          ...request,
-          headers: {
-            accept: 'application/json',
-            authorization: `Bearer ${otherToken ?? token}`,
-            ...(request.body !== undefined && { 'content-type': 'application/json' }),
-          },
-          idempotent: request.method === 'GET',
-          maxResponseBytes: MAX_RESPONSE_BYTES,
-        },
+        { ...request, headers, idempotent: request.method === 'GET', maxResponseBytes: MAX_RESPONSE_BYTES },
         AbortSignal.any([signal, timeout]),
       )
     } catch (error) {
       if (signal.aborted) this.#stopped = 'interrupted'
-      else if (timeout.aborted) return { reason: `no answer within ${TIMEOUT_MS / 1_000} s`, sent: true }
-      return {
-        reason: this.#stopped ?? networkReason(error),
-        sent: (error as { sent?: unknown } | null)?.sent !== false,
-      }
+      else if (timeout.aborted)
+        return { kind: 'no reply', reason: `no answer within ${TIMEOUT_MS / 1_000} s`, sent: true }
+      const sent = (error as { sent?: unknown } | null)?.sent !== false
+      return { kind: 'no reply', reason: this.#stopped ?? networkReason(error), sent }
     }
-    const reply = { status: response.status, header: response.header, durationMs: performance.now() - startedAt }
-    const refusal = this.#refusalOf(response, otherToken !== undefined)
-    if (refusal !== undefined) return { reason: refusal, sent: true, status: response.status }
-    const body = bodyOf(response)
-    this.#hasData ||= response.status < 300 && body.kind === 'data'
-    return { ...reply, body }
-  }
-
-  /** Returns why a response says nothing about the request. */
-  #refusalOf({ status, complete }: TransportResponse, isOtherToken: boolean): string | undefined {
-    if (status === 429) {
-      this.#stopped = 'the service limited the rate (HTTP 429)'
-      return this.#stopped
+    const { status, header, text, complete } = response
+    if (status === 429) this.#stopped = 'the service limited the rate (HTTP 429)'
+    if (status === 401 && otherToken === undefined && !this.#hasData) this.#stopped = TOKEN_REFUSED
+    if (status < 200 || (status >= 300 && status < 400) || [401, 408, 429].includes(status) || status >= 500) {
+      return { kind: 'no reply', reason: this.#stopped ?? `HTTP ${status}`, sent: true, status }
     }
-    if (status === 401 && !isOtherToken && !this.#hasData) {
-      this.#tokenRefused = true
-      this.#stopped = 'the service refused the token (HTTP 401)'
-    }
-    if (status === 401 || status === 408 || status >= 500 || status < 200 || (status >= 300 && status < 400)) {
-      return `HTTP ${status}`
-    }
-    return complete ? undefined : 'the answer broke off'
+    if (!complete) return { kind: 'no reply', reason: 'the answer broke off', sent: true, status }
+    const body = bodyOf(text)
+    this.#hasData ||= status < 300 && body.kind === 'data'
+    return { ...body, status, header, durationMs: performance.now() - startedAt, receivedAt: Date.now() }
   }
 }
+
+const notSent = (reason: string): NoReply => ({ kind: 'no reply', reason, sent: false })
 
 function networkReason(error: unknown): string {
   const { kind, systemCode } = (error ?? {}) as { kind?: unknown; systemCode?: unknown }
@@ -160,7 +140,7 @@ function networkReason(error: unknown): string {
   return typeof systemCode === 'string' && /^[A-Z0-9_]{1,60}$/.test(systemCode) ? systemCode : 'no answer'
 }
 
-function bodyOf({ text }: TransportResponse): Body {
+function bodyOf(text: string): Body {
   let body: unknown
   try {
     body = parseJson(text)
@@ -169,14 +149,14 @@ function bodyOf({ text }: TransportResponse): Body {
   }
   if (!isRecord(body)) return { kind: 'other', form: 'no envelope' }
   const { success, error, data } = body
-  if (isRecord(error)) {
-    const isStandard = Number.isInteger(error.code) && typeof error.message === 'string'
-    return { kind: 'error', form: isStandard ? 'standard' : 'other', ...(isStandard && { code: error.code as number }) }
+  if (isRecord(error) && Number.isInteger(error.code) && typeof error.message === 'string') {
+    return { kind: 'error', form: 'standard', code: Number(error.code) }
   }
   if (typeof error === 'string' && error !== '') {
+    // Any other string may hold values of users.
     const isKnown = error === 'missing_user' || error === 'self_referral_not_allowed'
     return { kind: 'error', form: 'string', ...(isKnown && { code: error }) }
   }
   if ((error ?? '') !== '' || success === false) return { kind: 'error', form: 'other' }
-  return success === true ? { kind: 'data', data } : { kind: 'other', form: 'no envelope' }
+  return success === true ? { kind: 'data', form: 'data', data } : { kind: 'other', form: 'no envelope' }
 }

@@ -1,4 +1,3 @@
-import type { OperationName } from '../../endpoints/index.ts'
 import { endpoints } from '../../endpoints/index.ts'
 import { isReply, type Outcome, type Probe, type Reply } from './probe.ts'
 import type { Profile, Result } from './profile.ts'
@@ -13,155 +12,141 @@ export interface CheckArguments {
   readonly allowWrites?: boolean
 }
 
-/** What a question found. */
+/** The result of a question. */
 export interface Finding {
   readonly result: Result
   /** For people. Never a value of a user. */
-  readonly note?: string
+  readonly note?: string | undefined
   /** What to do about a difference. */
-  readonly advice?: string
-  readonly detail?: NonNullable<Profile['answers'][number]['detail']>
+  readonly advice?: string | undefined
+  readonly detail?: Profile['answers'][number]['detail']
 }
 
 /** One question to the service. */
-export interface Question {
-  /** A stable name, for profiles. */
+export interface Question<Answer = unknown> {
+  /** A stable name, for profiles. Its first part is the group. */
   readonly id: string
-  /** What it is about, for the table. */
+  /** The subject, for the table. */
   readonly text: string
-  /** What the package assumes; empty where it assumes nothing. */
+  /** What the package assumes; empty if it assumes nothing. */
   readonly assumed: string
   /** The flags without which it is not asked. */
   readonly needs?: readonly (keyof CheckArguments)[]
   /** Sends the requests of the question. */
-  ask?(check: Check): Promise<void>
-  /** Decides the result, once all questions were asked. */
-  judge(check: Check): Finding
+  ask?(check: Check): Promise<Answer>
+  /** Decides the result, after all questions were asked. */
+  judge(check: Check, answer: Answer): Finding
 }
 
-/** Questions that are asked and shown together. */
-export interface Group {
-  readonly title: string
-  readonly questions: readonly Question[]
-}
-
-export type ReadOperation =
-  | 'getCampaignInfo'
-  | 'getCampaignPoints'
-  | 'getUserProgress'
-  | 'getUserProfiles'
-  | 'getInviteCode'
-
-/** The names under which the arguments of a read are sent. */
-export type Names = Readonly<Record<string, string>>
-
-/** What a run has been given, and what it has found so far. */
-export class Check {
-  readonly args: CheckArguments
-  readonly probe: Probe
-  readonly token: string
-  readonly address: string
-  /** The query names that proved to work, where they are not the assumed ones. */
-  readonly queryNames = new Map<ReadOperation, Names>()
-  readonly #reads = new Map<ReadOperation, Outcome>()
-  /** The first reply of the service, and when it came. */
-  firstReply: Reply | undefined
-  firstReplyAt = 0
-
-  constructor(args: CheckArguments, probe: Probe, token: string, address: string) {
-    this.args = args
-    this.probe = probe
-    this.token = token
-    this.address = address
-  }
-
-  /** Sends a read with the assumed names, once. */
-  async read(operation: ReadOperation): Promise<Outcome> {
-    const outcome = this.#reads.get(operation) ?? (await this.send(operation, {}))
-    this.#reads.set(operation, outcome)
-    if (this.firstReply === undefined && isReply(outcome)) {
-      this.firstReply = outcome
-      this.firstReplyAt = Date.now()
-    }
-    return outcome
-  }
-
-  /** Whether a key from the service may be shown: it looks like the name of a field, and is no value that the user gave. */
-  isFieldName(key: string): boolean {
-    const given = [this.token, ...Object.values(this.args)].filter((value) => typeof value === 'string')
-    return (
-      /^[a-z_]\w{0,39}$/i.test(key) &&
-      !given.some((value) => value !== '' && (key.includes(value) || value.includes(key)))
-    )
-  }
-
-  /** Sends a read with other names or values. */
-  send(operation: ReadOperation, names: Names, values: Partial<CheckArguments> = {}): Promise<Outcome> {
-    const { path = '' } = endpoints[operation]
-    return this.probe.get(path, this.queryOf(operation, names, values))
-  }
-
-  queryOf(operation: ReadOperation, names: Names, values: Partial<CheckArguments> = {}): Record<string, string> {
-    const given: Readonly<Record<string, unknown>> = { ...this.args, ...values }
-    return Object.fromEntries(argumentsOf(operation).map((name) => [names[name] ?? name, String(given[name])]))
-  }
-
-  /** The outcome of a read with the names that work, or with the assumed ones. */
-  outcome(operation: ReadOperation): Outcome | undefined {
-    return this.#reads.get(operation)
-  }
-
-  /** Records names that work, and the reply that proved it. */
-  learn(operation: ReadOperation, names: Names, reply: Outcome): void {
-    this.queryNames.set(operation, names)
-    this.#reads.set(operation, reply)
-  }
-
-  /** A read that gave data, for questions that need one. */
-  workingRead(): ReadOperation | undefined {
-    return [...this.#reads].find(([, outcome]) => isReply(outcome) && outcome.body.kind === 'data')?.[0]
-  }
-}
-
-/** The arguments of each read. */
-export const argumentsOf = (operation: ReadOperation): readonly (keyof CheckArguments)[] => ARGUMENTS[operation]
-
-const ARGUMENTS = {
+/** The arguments of each read that is asked. */
+export const READS = {
   getCampaignInfo: ['pid'],
   getCampaignPoints: ['pid'],
   getUserProgress: ['account', 'platform', 'pid'],
   getUserProfiles: ['account', 'platform', 'pid'],
   getInviteCode: ['code', 'pid'],
-} as const satisfies Partial<Record<OperationName, readonly (keyof CheckArguments)[]>>
+} as const satisfies Partial<Record<keyof typeof endpoints, readonly (keyof CheckArguments)[]>>
 
-export const asAssumed = (note?: string): Finding => ({ result: 'as assumed', ...(note && { note }) })
+export type ReadOperation = keyof typeof READS
+
+/** Query names that differ from the names of the arguments. */
+export type QueryNames = Readonly<Record<string, string>>
+
+interface SendOptions {
+  /** @defaultValue the names that proved to work, or else the assumed ones */
+  readonly names?: QueryNames
+  /** Values in place of those that the user gave. */
+  readonly values?: Partial<CheckArguments>
+  /** A token in place of the user's. */
+  readonly token?: string
+}
+
+/** The arguments of a run, and what it has found so far. */
+export class Check {
+  readonly args: CheckArguments
+  readonly probe: Probe
+  /** The query names that proved to work, where they are not the assumed ones. */
+  readonly queryNames = new Map<ReadOperation, QueryNames>()
+  /** The two awards of `--allow-writes`, and how progress shows them. */
+  readonly awards: { first?: Outcome; second?: Outcome; shown?: Profile['award'] } = {}
+  readonly #reads = new Map<ReadOperation, Outcome>()
+
+  constructor(args: CheckArguments, probe: Probe) {
+    this.args = args
+    this.probe = probe
+  }
+
+  /** Sends a read. */
+  send(operation: ReadOperation, { names, values, token }: SendOptions = {}): Promise<Outcome> {
+    const sentNames = names ?? this.queryNames.get(operation) ?? {}
+    const given = { ...this.args, ...values }
+    const query = READS[operation].map((name) => [sentNames[name] ?? name, String(given[name])])
+    return this.probe.get(endpoints[operation].path ?? '', Object.fromEntries(query), token)
+  }
+
+  /** Sends a read with the assumed names, once, and remembers its outcome. */
+  async read(operation: ReadOperation): Promise<Outcome> {
+    const outcome = this.#reads.get(operation) ?? (await this.send(operation))
+    this.#reads.set(operation, outcome)
+    return outcome
+  }
+
+  /** Records query names that work, and the reply that proved it. */
+  learn(operation: ReadOperation, names: QueryNames, reply: Reply): void {
+    this.queryNames.set(operation, names)
+    this.#reads.set(operation, reply)
+  }
+
+  /** Returns the outcome of a read, with the names that work if any do. */
+  outcome(operation: ReadOperation): Outcome | undefined {
+    return this.#reads.get(operation)
+  }
+
+  /** The first reply of the service to a read. */
+  get firstReply(): Reply | undefined {
+    return [...this.#reads.values()].find(isReply)
+  }
+
+  /** A read that gave data, for questions that need one. */
+  get workingRead(): ReadOperation | undefined {
+    return [...this.#reads].find(([, { kind }]) => kind === 'data')?.[0]
+  }
+}
+
+export const asAssumed = (note?: string, detail?: Finding['detail']): Finding => ({
+  result: 'as assumed',
+  note,
+  detail,
+})
 
 export const differs = (note: string, advice: string, detail?: Finding['detail']): Finding => ({
   result: 'differs',
   note,
   advice,
-  ...(detail && { detail }),
+  detail,
 })
 
 export const cannotTell = (note: string, detail?: Finding['detail']): Finding => ({
   result: "can't tell",
   note,
-  ...(detail && { detail }),
+  detail,
 })
 
-/** The finding where there was no reply, or an error in place of data. */
+/** Returns the finding for an outcome that has no usable data. */
 export function noData(outcome: Outcome | undefined): Finding {
-  if (outcome === undefined) return cannotTell('it was not reached')
-  if (!isReply(outcome))
-    return cannotTell(outcome.reason, outcome.status === undefined ? undefined : { status: outcome.status })
-  const { status, body } = outcome
-  return cannotTell(`HTTP ${status}${body.kind === 'error' ? `, ${body.form} error` : ''}`, errorDetail(outcome))
+  if (outcome === undefined) return cannotTell('no read was answered')
+  if (isReply(outcome)) return cannotTell(describe(outcome), detailOf(outcome))
+  const { reason, status } = outcome
+  return cannotTell(reason, status === undefined ? undefined : { status })
 }
 
-/** The status, code and form of an error, for a profile. */
-export function errorDetail(outcome: Outcome): NonNullable<Finding['detail']> {
-  if (!isReply(outcome)) return outcome.status === undefined ? {} : { status: outcome.status }
-  const { status, body } = outcome
-  if (body.kind === 'data') return { status }
-  return { status, form: body.form, ...(body.kind === 'error' && body.code !== undefined && { code: body.code }) }
-}
+/** Describes a reply for people. */
+export const describe = ({ status, kind, form }: Reply): string =>
+  `HTTP ${status}, ${kind === 'error' ? `${form} error` : form}`
+
+/** Returns the status, form and error code of a reply, for a profile. */
+export const detailOf = ({ status, form, code }: Reply): Finding['detail'] => ({
+  status,
+  form,
+  ...(code !== undefined && { code }),
+})

@@ -2,41 +2,34 @@ import { access, tokenQuestion } from './access.ts'
 import { campaign } from './campaign.ts'
 import { errors } from './errors.ts'
 import { names } from './names.ts'
-import type { Check, CheckArguments, Finding, Group, Question } from './question.ts'
+import type { Check, CheckArguments, Finding, Question } from './question.ts'
 import { shapes } from './shapes.ts'
 import { timing } from './timing.ts'
 import { writes } from './writes.ts'
 
-/** The groups in the order in which they are asked. */
-const GROUPS: readonly Group[] = [access, shapes, errors, names, campaign, timing, writes]
+const QUESTIONS: readonly Question[] = [...access, ...shapes, ...errors, ...names, ...campaign, ...timing, ...writes]
 
-/** One question with what it found. */
+/** One question with its result. */
 export interface Answered {
-  readonly group: string
   readonly question: Question
   readonly finding: Finding
 }
 
 /**
- * Asks all questions whose arguments are given, and judges them once everything was asked.
+ * Asks all questions whose arguments are given, the question of the token last. Judges them after everything was asked.
  *
  * @returns the question of the token first, then the others in their order
  */
-export async function runCheck(check: Check, onQuestion: (question: Question) => void): Promise<readonly Answered[]> {
-  const isAsked = (question: Question): boolean => missingFlags(question, check.args).length === 0
-  for (const question of [...GROUPS.flatMap(({ questions }) => questions), tokenQuestion]) {
-    if (question.ask === undefined || !isAsked(question)) continue
-    onQuestion(question)
-    await question.ask(check)
+export async function runCheck(check: Check): Promise<readonly Answered[]> {
+  const answers = new Map<Question, unknown>()
+  for (const question of [...QUESTIONS, tokenQuestion]) {
+    if (missingFlags(question, check.args).length === 0) answers.set(question, await question.ask?.(check))
   }
-  const answer = (group: string, question: Question): Answered => {
-    const flags = missingFlags(question, check.args)
-    const finding: Finding =
-      flags.length > 0 ? { result: 'not asked', note: `needs ${flags.join(', ')}` } : question.judge(check)
-    return { group, question, finding }
-  }
-  const others = GROUPS.flatMap(({ title, questions }) => questions.map((question) => answer(title, question)))
-  return [answer(access.title, tokenQuestion), ...others]
+  return [tokenQuestion, ...QUESTIONS].map((question) => {
+    if (answers.has(question)) return { question, finding: question.judge(check, answers.get(question)) }
+    const note = `needs ${missingFlags(question, check.args).join(', ')}`
+    return { question, finding: { result: 'not asked', note } }
+  })
 }
 
 const missingFlags = ({ needs = [] }: Question, args: CheckArguments): readonly string[] =>

@@ -3,13 +3,14 @@ import type { $ZodArray, $ZodObject, $ZodOptional, $ZodType } from 'zod/v4/core'
 import { isRecord, typeName } from '../../shared/types.ts'
 import { dataOf, isReply } from './probe.ts'
 import {
-  argumentsOf,
   asAssumed,
   type Check,
+  describe,
+  detailOf,
   differs,
-  type Group,
   noData,
   type Question,
+  READS,
   type ReadOperation,
 } from './question.ts'
 
@@ -19,79 +20,98 @@ const SCHEMAS = {
   getUserProgress: schemas.userProgress,
   getUserProfiles: schemas.userProfiles,
   getInviteCode: schemas.inviteCode,
-} satisfies Record<ReadOperation, { safeParse(value: unknown): unknown }>
+} satisfies Record<ReadOperation, unknown>
 
-const READS = Object.keys(SCHEMAS) as ReadOperation[]
 const MAX_PATHS = 20
 /** An object with more unlisted fields than this is taken for a map, whose keys may be values of users. */
 const MAX_UNLISTED = 10
 
-const needsOf = (operation: ReadOperation) => argumentsOf(operation).filter((name) => name !== 'pid')
+const needsOf = (operation: ReadOperation) => READS[operation].filter((name) => name !== 'pid')
 
 const shapeOf = (operation: ReadOperation): Question => ({
   id: `shapes.${operation}`,
   text: `data of ${operation}`,
   assumed: 'fits the interface',
   needs: needsOf(operation),
-  async ask(check) {
-    await check.read(operation)
-  },
+  ask: (check) => check.read(operation),
   judge(check) {
     const outcome = check.outcome(operation)
-    if (!isReply(outcome) || outcome.body.kind === 'error' || outcome.status >= 400) return noData(outcome)
+    if (!isReply(outcome) || outcome.kind === 'error' || outcome.status >= 400) return noData(outcome)
     const advice = "read it with responseValidation: 'report', and tell the maintainers of campaign-client"
-    if (outcome.body.kind === 'other')
-      return differs(`the answer has ${outcome.body.form}`, advice, { form: outcome.body.form })
-    const { success, error } = SCHEMAS[operation].safeParse(outcome.body.data)
+    if (outcome.kind === 'other') return differs(describe(outcome), advice, detailOf(outcome))
+    const { success, error } = SCHEMAS[operation].safeParse(outcome.data)
     if (success) return asAssumed()
-    const found = error.issues.map(({ path }) =>
-      pathOf(path.map((part) => (typeof part === 'number' ? '[]' : String(part)))),
-    )
-    const paths = [...new Set(found)].slice(0, MAX_PATHS)
+    const paths = [...new Set(error.issues.map(({ path }) => pathOf(path)))].slice(0, MAX_PATHS)
     return differs(`wrong: ${paths.join(', ')}`, advice, { paths })
   },
 })
 
-const fieldsOf = (operation: ReadOperation): Question => ({
+const otherFieldsOf = (operation: ReadOperation): Question => ({
   id: `shapes.${operation}.unlisted`,
   text: `other fields of ${operation}`,
   assumed: 'none',
   needs: needsOf(operation),
   judge(check) {
-    const data = dataOf(check.outcome(operation))
-    if (data === undefined) return noData(check.outcome(operation))
-    const found = new Set<string>()
-    unlisted(SCHEMAS[operation] as unknown as $ZodType, data, [], found, check)
-    if (found.size === 0) return asAssumed()
-    const paths = [...found].slice(0, MAX_PATHS)
-    return differs(paths.join(', '), 'nothing to do: unknown fields are kept, without a type', {
-      paths,
-      count: found.size,
-    })
+    const outcome = check.outcome(operation)
+    const data = dataOf(outcome)
+    if (data === undefined) return noData(outcome)
+    const found = unlistedFields(SCHEMAS[operation] as unknown as $ZodType, data, [], check)
+    if (found.length === 0) return asAssumed()
+    const paths = [...new Set(found.map(({ shown }) => shown))].slice(0, MAX_PATHS)
+    const count = new Set(found.map(({ path }) => path)).size
+    const total = count > paths.length ? ` (${count} in total)` : ''
+    const advice = 'nothing to do: unknown fields are kept, without a type'
+    return differs(`${paths.join(', ')}${total}`, advice, { paths, count })
   },
 })
 
-/** Collects paths and types of the fields that a schema does not list. It goes no deeper than the schema. */
-function unlisted(schema: $ZodType, value: unknown, path: readonly string[], found: Set<string>, check: Check): void {
-  const { type } = schema._zod.def
-  if (type === 'optional' || type === 'nullable') {
-    unlisted((schema as $ZodOptional)._zod.def.innerType, value, path, found, check)
-  } else if (type === 'array' && Array.isArray(value)) {
-    for (const item of value) unlisted((schema as $ZodArray)._zod.def.element, item, [...path, '[]'], found, check)
-  } else if (type === 'object' && isRecord(value)) {
-    const { shape } = (schema as $ZodObject)._zod.def
-    const others = Object.keys(value).filter((name) => !Object.hasOwn(shape, name))
-    for (const name of others) {
-      const shown = others.length <= MAX_UNLISTED && check.isFieldName(name) ? name : '*'
-      found.add(`${pathOf([...path, shown])}: ${typeName(value[name])}`)
-    }
-    for (const [name, field] of Object.entries(shape)) {
-      if (Object.hasOwn(value, name)) unlisted(field, value[name], [...path, name], found, check)
-    }
-  }
+interface UnlistedField {
+  readonly path: string
+  /** Path and type. The name is `*` where it may be a value of a user. */
+  readonly shown: string
 }
 
-const pathOf = (parts: readonly string[]): string => parts.join('.').replaceAll('.[]', '[]') || 'data'
+/** Finds the fields that a schema does not list. It goes no deeper than the schema. */
+function unlistedFields(
+  schema: $ZodType,
+  value: unknown,
+  path: readonly PropertyKey[],
+  check: Check,
+): readonly UnlistedField[] {
+  const { type } = schema._zod.def
+  if (type === 'optional' || type === 'nullable') {
+    return unlistedFields((schema as $ZodOptional)._zod.def.innerType, value, path, check)
+  }
+  if (type === 'array' && Array.isArray(value)) {
+    const { element } = (schema as $ZodArray)._zod.def
+    return value.flatMap((item, index) => unlistedFields(element, item, [...path, index], check))
+  }
+  if (type !== 'object' || !isRecord(value)) return []
+  const { shape } = (schema as $ZodObject)._zod.def
+  const others = Object.keys(value).filter((name) => !Object.hasOwn(shape, name))
+  const isMap = others.length > MAX_UNLISTED || !others.every((name) => isFieldName(name, check))
+  const own = others.map((name) => ({
+    path: pathOf([...path, name]),
+    shown: `${pathOf([...path, isMap ? '*' : name])}: ${typeName(value[name])}`,
+  }))
+  const nested = Object.entries(shape).flatMap(([name, field]) =>
+    Object.hasOwn(value, name) ? unlistedFields(field, value[name], [...path, name], check) : [],
+  )
+  return [...own, ...nested]
+}
+
+/** Whether a key looks like the name of a field and holds nothing that the user gave. */
+function isFieldName(key: string, { args, probe }: Check): boolean {
+  if (!/^[a-z][a-z0-9_]{0,40}$/i.test(key)) return false
+  const given = [probe.options.token, ...Object.values(args)].filter((value) => typeof value === 'string')
+  return !given.some((value) => value !== '' && key.toLowerCase().includes(value.toLowerCase()))
+}
+
+/** Writes a path without the indexes of its items: `actions[].id`. */
+const pathOf = (path: readonly PropertyKey[]): string => {
+  const parts = path.map((part) => (typeof part === 'number' ? '[]' : String(part)))
+  return parts.join('.').replaceAll('.[]', '[]') || 'data'
+}
 
 const LISTS = ['actions', 'quests', 'challenges'] as const
 
@@ -101,26 +121,22 @@ const statuses: Question = {
   assumed: 'none and completed',
   needs: needsOf('getUserProgress'),
   judge(check) {
-    const data = dataOf(check.outcome('getUserProgress'))
-    if (!isRecord(data)) return noData(check.outcome('getUserProgress'))
-    const unknown = LISTS.map((list) => {
-      const items: unknown[] = Array.isArray(data[list]) ? data[list] : []
-      const others = items.filter(
-        (item) => isRecord(item) && typeof item.status === 'string' && !/^(?:none|completed)$/.test(item.status),
-      )
-      return { path: `${list}[].status`, count: others.length }
-    }).filter(({ count }) => count > 0)
-    if (unknown.length === 0) return asAssumed()
-    const paths = unknown.map(({ path }) => path)
-    const count = unknown.reduce((sum, each) => sum + each.count, 0)
-    return differs(`${count} others in ${paths.join(', ')}`, 'handle other strings in your switch over status', {
-      paths,
-      count,
-    })
+    const outcome = check.outcome('getUserProgress')
+    const { data } = schemas.userProgress.safeParse(dataOf(outcome))
+    if (data === undefined) return noData(outcome)
+    const found = LISTS.flatMap((list) =>
+      data[list].filter(({ status }) => !/^(?:none|completed)$/.test(status)).map(() => `${list}[].status`),
+    )
+    if (found.length === 0) return asAssumed()
+    const detail = { paths: [...new Set(found)], count: found.length }
+    const note = `${detail.count} others in ${detail.paths.join(', ')}`
+    return differs(note, 'handle other strings in your switch over status', detail)
   },
 }
 
-export const shapes: Group = {
-  title: 'shapes',
-  questions: [...READS.flatMap((operation) => [shapeOf(operation), fieldsOf(operation)]), statuses],
-}
+const operations = Object.keys(READS) as ReadOperation[]
+
+export const shapes: readonly Question[] = [
+  ...operations.flatMap((operation) => [shapeOf(operation), otherFieldsOf(operation)]),
+  statuses,
+]

@@ -9,22 +9,22 @@ const coloured = (result: Result): Part => {
   return result === 'as assumed' ? green(padded) : result === 'differs' ? yellow(padded) : dim(padded)
 }
 
-/** Prints the answers by group, with what to do about each difference. */
+/** Prints the results by group, with advice for each difference. */
 export function printTable(
   answered: readonly Answered[],
   changes: readonly string[],
   line: (...parts: Part[]) => void,
 ): void {
-  let group = ''
-  for (const { group: title, question, finding } of answered) {
-    if (title !== group) line(bold(title))
-    group = title
+  let lastGroup = ''
+  for (const { question, finding } of answered) {
+    const [group = ''] = question.id.split('.')
+    if (group !== lastGroup) line(bold(group))
+    lastGroup = group
     const { result, note = '', advice } = finding
-    const isAssumed = result === 'as assumed'
-    const parts = isAssumed ? [question.assumed, note].filter((part) => part !== '').join(', ') : note
+    const shown = result === 'as assumed' ? [question.assumed, note].filter((part) => part !== '').join(', ') : note
     const assumed = result === 'differs' ? ` (assumed: ${question.assumed})` : ''
-    const isChanged = changes.includes(question.id)
-    line('  ', coloured(result), '  ', question.text, ': ', parts, dim(assumed), isChanged ? yellow('  changed') : '')
+    const changed = changes.includes(question.id) ? '  changed' : ''
+    line('  ', coloured(result), '  ', question.text, ': ', shown, dim(assumed), yellow(changed))
     if (advice) line(' '.repeat(WIDTH + 4), dim('↳ '), advice)
   }
   const count = (result: Result): number => answered.filter(({ finding }) => finding.result === result).length

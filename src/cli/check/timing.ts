@@ -1,46 +1,40 @@
-import { isReply, type Reply } from './probe.ts'
-import { asAssumed, type Check, cannotTell, type Group } from './question.ts'
+import { isReply } from './probe.ts'
+import { asAssumed, cannotTell, type Question } from './question.ts'
 
-const READS = 10
+const READ_COUNT = 10
 
-const timed = new WeakMap<Check, readonly Reply[]>()
-
-/** Told, but never compared and never saved. */
-export const timing: Group = {
-  title: 'timing',
-  questions: [
-    {
-      id: 'timing.reads',
-      text: 'time of a read',
-      assumed: '',
-      async ask(check) {
-        const operation = check.workingRead()
-        if (operation === undefined) return
-        const replies: Reply[] = []
-        for (let read = 0; read < READS; read++) {
-          const outcome = await check.send(operation, check.queryNames.get(operation) ?? {})
-          if (isReply(outcome)) replies.push(outcome)
-        }
-        timed.set(check, replies)
-      },
-      judge(check) {
-        const took = (timed.get(check) ?? []).map(({ durationMs }) => durationMs).sort((a, b) => a - b)
-        const [median, slowest] = [took[Math.floor(took.length / 2)], took.at(-1)]
-        if (median === undefined || slowest === undefined) return cannotTell('no read was answered')
-        return asAssumed(`median ${Math.round(median)} ms, slowest ${Math.round(slowest)} ms of ${took.length} reads`)
-      },
-    },
-    {
-      id: 'timing.clock',
-      text: 'difference of the clocks',
-      assumed: '',
-      judge({ firstReply, firstReplyAt }) {
-        const date = Date.parse(firstReply?.header('date') ?? '')
-        if (Number.isNaN(date)) return cannotTell('the answers have no usable Date header')
-        const seconds = Math.round((date - firstReplyAt) / 1_000)
-        if (Math.abs(seconds) <= 1) return asAssumed('less than 2 s')
-        return asAssumed(`the service is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`)
-      },
-    },
-  ],
+const readTimes: Question<readonly number[]> = {
+  id: 'timing.reads',
+  text: 'time of a read',
+  assumed: '',
+  async ask(check) {
+    const { workingRead } = check
+    const times: number[] = []
+    for (let read = 0; workingRead !== undefined && read < READ_COUNT; read++) {
+      const outcome = await check.send(workingRead)
+      if (isReply(outcome)) times.push(outcome.durationMs)
+    }
+    return times.sort((a, b) => a - b)
+  },
+  judge(_, times) {
+    const [median, slowest] = [times[Math.floor(times.length / 2)], times.at(-1)]
+    if (median === undefined || slowest === undefined) return cannotTell('no read was answered')
+    return asAssumed(`median ${Math.round(median)} ms, slowest ${Math.round(slowest)} ms of ${times.length} reads`)
+  },
 }
+
+const clock: Question = {
+  id: 'timing.clock',
+  text: 'difference of the clocks',
+  assumed: '',
+  judge({ firstReply }) {
+    const date = Date.parse(firstReply?.header('date') ?? '')
+    if (firstReply === undefined || Number.isNaN(date)) return cannotTell('the answers have no usable Date header')
+    const seconds = Math.round((date - firstReply.receivedAt) / 1_000)
+    if (Math.abs(seconds) <= 1) return asAssumed('less than 2 s')
+    return asAssumed(`the service is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`)
+  },
+}
+
+/** Shown, but never compared with an earlier profile. */
+export const timing: readonly Question[] = [readTimes, clock]

@@ -6,103 +6,80 @@ import {
   asAssumed,
   type Check,
   cannotTell,
+  describe,
+  detailOf,
   differs,
-  errorDetail,
-  type Group,
+  type Finding,
   noData,
   type Question,
 } from './question.ts'
 
-const PLATFORMS = ['ethereum', 'evm', 'wallet'] as const
-type Platform = (typeof PLATFORMS)[number]
+const PLATFORMS = ['ethereum', 'evm', 'wallet']
 
 /** When progress is read after the award, in seconds. */
 const READ_AFTER_S = [0, 2, 5, 10]
-const REASON = 'campaign-client check'
 const XP = 1
 
 /** The award that `--allow-writes` sends. Its id is always the same, so only the first run of an account awards XP. */
 export const awardOf = ({ pid, address = '' }: Check['args']) => ({
   address,
   pid,
-  id: rewardId({ pid, address, reason: REASON }),
+  id: rewardId({ pid, address, reason: 'campaign-client check' }),
   xp: XP,
 })
 
-interface Sighting {
-  readonly platform: Platform
-  readonly listed: boolean
-  readonly hasAmount: boolean
-}
-
-interface Written {
-  readonly first: Outcome
-  readonly second?: Outcome
-  readonly seen?: Sighting
-}
-
-const written = new WeakMap<Check, Written>()
-
-/** Whether an award was sent whose outcome nobody knows. */
-export function isOutcomeUnknown(check: Check): boolean {
-  const { first, second } = written.get(check) ?? {}
-  return [first, second].some((outcome) => {
+/** Whether an award was sent whose outcome is unknown. */
+export const isOutcomeUnknown = ({ awards: { first, second } }: Check): boolean =>
+  [first, second].some((outcome) => {
     if (outcome === undefined) return false
-    const { status = 0 } = outcome
-    if (!isReply(outcome)) return outcome.sent && (status < 400 || status === 408 || status >= 500)
-    const { body } = outcome
-    if (status >= 300) return false
-    return body.kind === 'other' || (body.kind === 'error' && Number(body.code) >= 500)
+    const { kind, status = 0 } = outcome
+    if (kind === 'no reply') return outcome.sent && (status < 400 || status === 408 || status >= 500)
+    return status < 300 && (kind === 'other' || Number(outcome.code) >= 500)
   })
-}
-
-/** What `award` needs to find an award that is in doubt. */
-export function awardProfileOf(check: Check): Profile['award'] {
-  const seen = written.get(check)?.seen
-  if (seen === undefined) return {}
-  return {
-    walletPlatform: seen.platform,
-    ...(seen.listed && { listsRewards: seen.hasAmount ? ('ids_and_amounts' as const) : ('ids' as const) }),
-  }
-}
 
 // `rewardWallet` answers without data.
 const isAccepted = (outcome: Outcome | undefined): boolean =>
-  isReply(outcome) && outcome.status < 300 && outcome.body.kind === 'data'
+  isReply(outcome) && outcome.status < 300 && outcome.kind === 'data'
 
-async function readProgress(check: Check): Promise<ReadonlyMap<Platform, Outcome>> {
-  const { address } = check.args
-  const readings = new Map<Platform, Outcome>()
+/** The progress of the wallet under one platform. */
+interface Progress {
+  readonly platform: string
+  /** Unknown if there was no reply. */
+  readonly xp: number | undefined
+  readonly rewards: readonly unknown[]
+}
+
+async function readProgress(check: Check): Promise<readonly Progress[]> {
+  const { address = '' } = check.args
+  const readings: Progress[] = []
   for (const platform of PLATFORMS) {
-    readings.set(
+    const outcome = await check.send('getUserProgress', { values: { account: address, platform } })
+    const data = dataOf(outcome)
+    const { xp, rewards } = isRecord(data) ? data : {}
+    readings.push({
       platform,
-      await check.send('getUserProgress', {}, { ...(address !== undefined && { account: address }), platform }),
-    )
+      xp: isReply(outcome) ? Number(xp ?? 0) : undefined,
+      rewards: Array.isArray(rewards) ? rewards : [],
+    })
   }
   return readings
 }
 
-function xpOf(outcome: Outcome | undefined): number {
-  const data = dataOf(outcome)
-  return isRecord(data) && typeof data.xp === 'number' ? data.xp : 0
+/** Finds the award in progress by its id. */
+function findById(progress: readonly Progress[], id: string): Profile['award'] | undefined {
+  for (const { platform, rewards } of progress) {
+    const reward = rewards.find((each) => isRecord(each) && each.id === id)
+    if (!isRecord(reward)) continue
+    const hasAmount = reward.type === 'xp' && Number(reward.reward) === XP
+    return { walletPlatform: platform, listsRewards: hasAmount ? 'ids_and_amounts' : 'ids' }
+  }
+  return undefined
 }
 
-/** Finds the award in progress: by its id, or by the XP that it added. */
-function sightingOf(
-  before: ReadonlyMap<Platform, Outcome>,
-  after: ReadonlyMap<Platform, Outcome>,
-  id: string,
-  isNew: boolean,
-): Sighting | undefined {
-  const sightings = PLATFORMS.flatMap((platform): Sighting[] => {
-    const data = dataOf(after.get(platform))
-    const rewards = isRecord(data) && Array.isArray(data.rewards) ? data.rewards.filter(isRecord) : []
-    const reward = rewards.find((each) => each.id === id)
-    if (reward) return [{ platform, listed: true, hasAmount: reward.type === 'xp' && Number(reward.reward) === XP }]
-    const rose = isNew && isReply(before.get(platform)) && xpOf(after.get(platform)) > xpOf(before.get(platform))
-    return rose ? [{ platform, listed: false, hasAmount: false }] : []
-  })
-  return sightings.find(({ listed }) => listed) ?? sightings[0]
+/** Finds a platform under which the XP of the wallet rose. */
+function findByXp(before: readonly Progress[], after: readonly Progress[]): Profile['award'] | undefined {
+  const risen = after.find(({ xp = 0 }, index) => xp > (before[index]?.xp ?? Number.POSITIVE_INFINITY))
+  return risen && { walletPlatform: risen.platform }
 }
 
 const NEEDS = ['allowWrites', 'address'] as const
@@ -110,29 +87,28 @@ const NEEDS = ['allowWrites', 'address'] as const
 const usedId: Question = {
   id: 'writes.used-id',
   text: 'error for a used reward id',
-  assumed: 'HTTP 400, standard',
+  assumed: 'a standard error with HTTP 400',
   needs: NEEDS,
   async ask(check) {
-    const award = awardOf(check.args)
+    const { awards, args, probe } = check
+    const award = awardOf(args)
     const before = await readProgress(check)
-    const first = await check.probe.post('wallet/reward', award)
-    written.set(check, { first })
-    if (!isReply(first) || isOutcomeUnknown(check)) return
-    const second = await check.probe.post('wallet/reward', award)
-    written.set(check, { first, second })
+    awards.first = await probe.post('wallet/reward', award)
+    if (!isReply(awards.first) || isOutcomeUnknown(check)) return
+    awards.second = await probe.post('wallet/reward', award)
     let waitedS = 0
     for (const atS of READ_AFTER_S) {
-      await check.probe.wait((atS - waitedS) * 1_000)
+      await probe.wait((atS - waitedS) * 1_000)
       waitedS = atS
-      const seen = sightingOf(before, await readProgress(check), award.id, isAccepted(first))
-      if (seen) written.set(check, { first, second, seen })
-      if (seen?.listed) return
+      const after = await readProgress(check)
+      const shown = findById(after, award.id) ?? (isAccepted(awards.first) ? findByXp(before, after) : undefined)
+      if (shown !== undefined) awards.shown = shown
+      if (shown?.listsRewards !== undefined) return
     }
   },
-  judge(check) {
-    const { first, second, seen } = written.get(check) ?? {}
+  judge({ awards: { first, second, shown } }) {
     if (!isReply(second)) return noData(second ?? first)
-    const detail = errorDetail(second)
+    const detail = detailOf(second)
     if (isAccepted(second)) {
       return differs(
         'the service accepts the same id twice',
@@ -140,53 +116,44 @@ const usedId: Question = {
         detail,
       )
     }
-    const { status, body } = second
-    const form = body.kind === 'data' ? 'data' : body.form
-    if (!isAccepted(first) && !seen?.listed)
-      return cannotTell(`HTTP ${status}, but nothing shows that the id was used`, detail)
-    if (status === 400 && form === 'standard') return { ...asAssumed(), detail }
-    return differs(
-      `HTTP ${status}, ${form}`,
-      'pass isUsedId to rewardWallets, so that it recognises this error',
-      detail,
-    )
+    if (!isAccepted(first) && shown?.listsRewards === undefined) {
+      return cannotTell(`${describe(second)}, but nothing shows that the id was used`, detail)
+    }
+    if (second.status === 400 && second.form === 'standard') return asAssumed(undefined, detail)
+    return differs(describe(second), 'pass isUsedId to rewardWallets, so that it recognises this error', detail)
   },
 }
 
-const platformOfWallets: Question = {
+const ADVICE = 'give award the saved profile: --profile FILE'
+
+/** Judges how progress shows the award, if it does. */
+function judgeShown({ awards: { first, shown } }: Check, judge: (award: Profile['award']) => Finding): Finding {
+  if (shown !== undefined) return judge(shown)
+  return isReply(first) ? cannotTell('no progress shows the award within 10 s') : noData(first)
+}
+
+const walletPlatform: Question = {
   id: 'writes.wallet-platform',
   text: "platform of a wallet's progress",
   assumed: 'ethereum',
   needs: NEEDS,
-  judge(check) {
-    const { first, seen } = written.get(check) ?? {}
-    if (seen === undefined) {
-      return isReply(first) ? cannotTell('no progress shows the award within 10 s') : noData(first)
-    }
-    if (seen.platform === 'ethereum') return asAssumed()
-    return differs(seen.platform, 'give award the saved profile: --profile FILE')
-  },
+  judge: (check) =>
+    judgeShown(check, ({ walletPlatform: platform = '' }) =>
+      platform === 'ethereum' ? asAssumed() : differs(platform, ADVICE),
+    ),
 }
 
-const listOfRewards: Question = {
+const listsRewards: Question = {
   id: 'writes.lists-rewards',
   text: 'rewards in progress',
   assumed: 'list an award by its id, with its amount',
   needs: NEEDS,
-  judge(check) {
-    const { first, seen } = written.get(check) ?? {}
-    if (seen === undefined) {
-      return isReply(first) ? cannotTell('no progress shows the award within 10 s') : noData(first)
-    }
-    if (seen.hasAmount) return asAssumed()
-    const advice = 'give award the saved profile: --profile FILE'
-    return differs(seen.listed ? 'the id without the amount' : 'the XP rises, but the id is not listed', advice)
-  },
+  judge: (check) =>
+    judgeShown(check, ({ listsRewards: listed }) => {
+      if (listed === 'ids_and_amounts') return asAssumed()
+      return differs(listed ? 'the id without the amount' : 'the XP rises, but the id is not listed', ADVICE)
+    }),
 }
 
-/** Questions whose answers only the first award can give. */
-export const FIRST_AWARD_QUESTIONS: ReadonlySet<string> = new Set(
-  [usedId, platformOfWallets, listOfRewards].map(({ id }) => id),
-)
-
-export const writes: Group = { title: 'writes', questions: [usedId, platformOfWallets, listOfRewards] }
+/** Only the first award of a wallet can answer all of them. */
+export const writes: readonly Question[] = [usedId, walletPlatform, listsRewards]

@@ -72,8 +72,8 @@ export async function checked(options: CheckedOptions = {}): Promise<Checked> {
     signal: new AbortController().signal,
     wait: async () => undefined,
   })
-  const check = new Check({ ...ALL, ...options.args }, probe, token, address)
-  const answered = await runCheck(check, () => undefined)
+  const check = new Check({ ...ALL, ...options.args }, probe)
+  const answered = await runCheck(check)
   const conclusion = conclude(check, answered, targetOf(address, token), options.earlier)
   const shown = answered.map(({ question, finding }) => [question.text, question.assumed, finding])
   return {
