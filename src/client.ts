@@ -381,7 +381,7 @@ export class CampaignClient {
    * const client = new CampaignClient({
    *   baseUrl: 'https://service.example/api/v1',
    *   accessToken: 'a-token',
-   *   webhookRegistrationPath: 'webhook', // the one you were told
+   *   webhookRegistrationPath: 'webhook', // the path you were given
    * })
    * await client.registerWebhook({
    *   scope: 'user_activity',

@@ -67,7 +67,7 @@ export async function describeFailure(error: unknown): Promise<CommandFailure> {
 /** What to do after a single write whose outcome is unknown. */
 export const UNKNOWN_OUTCOME_ADVICE = 'it may have been applied: read the progress before you run it again'
 
-/** The exit code for the code of a `CampaignError`, whatever its outcome. */
+/** Returns the exit code for the code of a `CampaignError`, for any outcome. */
 export function exitCodeOf(code: string): ExitCode {
   if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
   return code === 'network' || code === 'timeout' ? EXIT.unreachable : EXIT.refused

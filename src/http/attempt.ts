@@ -94,7 +94,7 @@ export async function attemptOnce(context: CallContext, call: CallState, prepare
   }
 }
 
-/** Calls a hook with an event of its own. Neither its changes nor its failure reach the call. */
+/** Calls a hook with a new event. Changes to the event and errors of the hook do not affect the call. */
 export function notify<Name extends keyof ClientHooks>(
   hooks: ClientHooks | undefined,
   name: Name,

@@ -86,7 +86,7 @@ export function toIssue(issue: $ZodIssue, root: unknown, at: readonly (string | 
   return { path: [...at, ...path], message: describe(issue, path.reduce(own, root)) }
 }
 
-/** Says what was expected. The messages of zod need a locale, which every bundle would carry. */
+/** Describes the expected value. The messages of zod need a locale, which every bundle would carry. */
 function describe(issue: $ZodIssue, value: unknown): string {
   if (issue.code === 'invalid_type') return `expected ${expected(issue.expected)}, received ${typeName(value)}`
   if (issue.code === 'invalid_union') {

@@ -44,7 +44,7 @@ const eachHeader = dictionary((content, name) => {
   return typeof content === 'string' && HEADER_VALUE.test(content) ? undefined : 'must be one line of Latin-1 text'
 })
 
-/** Whether a value is an object with entries of its own. Lists, maps and `Headers` have none. */
+/** Whether a value is a plain object of entries, and not a list, a map or `Headers`. */
 export const hasEntries = <Value>(value: Value): value is Value & object =>
   isRecord(value) && !(Symbol.iterator in value)
 

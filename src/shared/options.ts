@@ -113,7 +113,7 @@ export const isJson: OptionRule = (value) => {
 export const isFunction: OptionRule = (value) =>
   typeof value === 'function' ? undefined : `must be a function, got ${typeName(value)}`
 
-/** The rule for an object that is used by its methods, whatever its class. */
+/** The rule for an object of any class with the given methods. */
 export const hasMethods =
   (...names: readonly string[]): OptionRule =>
   (value) => {

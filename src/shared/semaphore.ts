@@ -14,7 +14,7 @@ export class Semaphore {
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Hands the permit to whoever has waited longest. */
+  /** Passes the permit to the task that has waited longest. */
   release(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#free++

@@ -44,7 +44,7 @@ const problemsOf = ({ issues }: $ZodError, value: unknown): OptionProblem[] =>
   issues.flatMap((issue) => {
     const { path, message } = toIssue(issue, value)
     const names = path.map(String)
-    // zod lists unknown names in one issue; each is a problem of its own.
+    // zod lists unknown names in one issue; each becomes a separate problem.
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...names, key], message }))
     return [{ path: names, message }]
   })

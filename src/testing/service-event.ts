@@ -10,7 +10,7 @@ interface EventBase {
   readonly at: number
 }
 
-/** A request was answered. Its changes are told before it. */
+/** A request was answered. Events of its changes come before it. */
 export interface RequestAnsweredEvent extends EventBase {
   readonly kind: 'request_answered'
   readonly request: RequestRecord

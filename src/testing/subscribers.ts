@@ -32,7 +32,7 @@ export class Subscribers {
     }
   }
 
-  /** Tells every listener. An event that a listener causes is told after the present one. */
+  /** Passes an event to every listener. An event that a listener causes is passed on after the current one. */
   tell(event: () => ServiceEvent): void {
     if (this.#listeners.size === 0) return
     this.#events.push(event())

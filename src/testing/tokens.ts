@@ -49,7 +49,7 @@ export function readTokens(caller: string, tokens: unknown): ReadonlyMap<string,
 const EVERYTHING: TokenGrant = {}
 const BEARER = /^Bearer +([^\s,]+) *$/i
 
-/** Decides what the sender of an Authorization header may do. */
+/** Returns the permissions for an Authorization header. */
 export class Authenticator {
   readonly #grants: ReadonlyMap<string, TokenGrant> | undefined
 

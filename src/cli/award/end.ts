@@ -56,7 +56,7 @@ const byRow = (problems: readonly RowProblem[]): RowProblem[] =>
 
 const MAX_PROBLEMS_SHOWN = 20
 
-/** Tells what became of the rows: awarded, awarded before, not awarded. */
+/** Reports the rows: awarded, awarded before, not awarded. */
 export function endLines(report: AwardReport, plan: Plan, evidence: AwardEvidence, stop?: CommandFailure): Part[][] {
   const { counts, xp, halted, startedAt, finishedAt } = report
   const { rows } = plan.list

@@ -23,7 +23,7 @@ export interface SendFlags {
   readonly profile?: string
 }
 
-/** Shows the plan, asks, sends the awards, and tells what became of them. */
+/** Shows the plan, asks for confirmation, sends the awards and reports their verdicts. */
 export async function sendAwards(plan: Plan, flags: SendFlags, context: Context): Promise<ExitCode> {
   const { output, argv, interrupts, env } = context
   // Creating the client checks the environment, so that a mistake is told before the question.

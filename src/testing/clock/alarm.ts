@@ -1,6 +1,6 @@
 import { holdProcess, MAX_TIMER_MS } from '../../shared/timers.ts'
 
-/** One system timer that stands for many timers of a clock: it rings when the first of them is due. */
+/** One system timer for all timers of a clock. It rings when the first of them is due. */
 export class Alarm {
   readonly #ring: () => void
   #handle: ReturnType<typeof setTimeout> | undefined

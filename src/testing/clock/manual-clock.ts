@@ -10,7 +10,7 @@ import {
 import { Alarm } from './alarm.ts'
 import type { ServiceClock } from './service-clock.ts'
 
-/** A clock that is moved by hand. Unless it is `running` it stands still otherwise. Made by {@link createManualClock}. */
+/** A clock that tests advance. It stands still in between, unless it is `running`. Made by {@link createManualClock}. */
 export interface ManualClock extends ServiceClock {
   /**
    * Moves time forward by `ms` and runs every timer that becomes due, in order, each at its own time. Before each step it
@@ -19,7 +19,7 @@ export interface ManualClock extends ServiceClock {
    * Calls queue: a call that is made while another is under way starts where that one ends.
    *
    * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0, or the time would exceed
-   * what a `Date` can hold.
+   * the last time of a `Date`.
    */
   advance(ms: number): Promise<void>
   /**
@@ -85,7 +85,7 @@ const IDLE_TURNS = 4
 const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTimeout(resolve, 0))
 
 /**
- * Creates a clock that moves when told to.
+ * Creates a clock that moves when `advance` or `advanceTo` is called.
  *
  * @example
  * ```ts

@@ -204,7 +204,7 @@ export class DeliveryQueue {
 
   #end(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
-    // A dropped delivery ends a second time when its last attempt succeeded all the same.
+    // A dropped delivery ends a second time when its last attempt still succeeded.
     if (!this.#ended.has(delivery)) this.#endedSize += delivery.body.length
     this.#ended.add(delivery)
     this.#changed(delivery)

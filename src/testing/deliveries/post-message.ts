@@ -30,7 +30,7 @@ export interface PostSettings {
 const SNIPPET_BYTES = 1024
 
 /**
- * Posts a message once. Never rejects: a failure is a result, too.
+ * Posts a message once. Never rejects: failures are results.
  *
  * @param controller - aborts the attempt; the timeout aborts it as well
  */

@@ -11,7 +11,7 @@ export interface FaultPlan {
   readonly kind: FaultKind
   /** Whether the service handles the request. */
   readonly handle: boolean
-  /** Returns what the client sees. `answer` is the service's own, if it handled the request. */
+  /** Returns the outcome for the client. `answer` is the service's own, if it handled the request. */
   present(answer: ServiceAnswer | undefined, operation: OperationName | undefined): FaultOutcome
 }
 

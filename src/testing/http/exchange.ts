@@ -24,14 +24,14 @@ export interface ExchangeParts {
   onAnswer(request: RequestRecord, answer: ServiceAnswer | undefined): void
 }
 
-/** The service's own answer, with what the log tells of it. */
+/** The service's own answer, with its details for the log. */
 interface Handled {
   readonly answer: ServiceAnswer
   /** Why the request was refused, in words. */
   readonly reason?: string
 }
 
-/** Handles one request: takes a fault, performs the operation, and records both. Returns what the client sees. */
+/** Handles one request: takes a fault, performs the operation, and records both. Returns the outcome for the client. */
 export function exchange(request: ServiceRequest, parts: ExchangeParts): FaultOutcome {
   const route = parts.router.route(request)
   const plan = parts.faults.take(route.operation)
@@ -89,7 +89,7 @@ function handle(
 /** The answer when the service itself, or a function that was passed to it, fails. */
 export const internalError = (reason: string): ServiceAnswer => refused(500, standardError(500), reason).answer
 
-/** The body is what the interface shows. The reason goes into a header that the client's errors show. */
+/** The body is as the interface shows it. The reason goes into a header that the client's errors include. */
 function refused(status: number, body: unknown, reason: string, headers?: Readonly<Record<string, string>>): Handled {
   return { answer: json(status, body, { ...headers, 'x-refusal-reason': inHeader(reason) }), reason }
 }

@@ -82,7 +82,7 @@ export interface UserSeed {
   ref_xp?: number | undefined
   /** XP from user-generated content. @defaultValue 0 */
   ugc_xp?: number | undefined
-  /** Multiplier of what tasks, quests and challenges give the user. @defaultValue 1 */
+  /** Multiplier of the XP that tasks, quests and challenges give the user. @defaultValue 1 */
   xp_mul?: number | undefined
   /** IDs of the tasks, quests and challenges already completed. @defaultValue none */
   completed?: readonly string[] | undefined

@@ -20,7 +20,7 @@ export interface World {
 /**
  * Builds the content of a service from a seed that has been read.
  *
- * @param idSeed - what identifiers are derived from; `undefined` makes them random
+ * @param idSeed - the seed of identifiers; `undefined` makes them random
  * @param running - the webhooks of the running service, whose secrets are kept
  * @throws TypeError when two users claim the same account, wallet, entry or link, naming the place
  */

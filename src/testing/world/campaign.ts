@@ -130,7 +130,7 @@ export class Campaign {
   }
 }
 
-/** Keeps XP within what a number can hold: JSON has no infinity and would send null. */
+/** Limits XP to finite numbers: JSON has no infinity and would send null. */
 export const finiteXp = (xp: number): number => Math.max(-Number.MAX_VALUE, Math.min(xp, Number.MAX_VALUE))
 
 export const totalXp = (entry: Entry): number => finiteXp(finiteXp(entry.xp + entry.ref_xp) + entry.ugc_xp)

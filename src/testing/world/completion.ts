@@ -14,7 +14,7 @@ interface EventOrigin {
   readonly account: string
 }
 
-/** An event of a user that webhooks are told of. */
+/** An event of a user that is sent to webhooks. */
 export type UserEvent =
   | (EventOrigin & Completion)
   | (EventOrigin & { readonly kind: 'reward_claimed'; readonly award: AwardRecord })

@@ -45,7 +45,7 @@ export interface EntrySnapshot {
   ref_id: string
 }
 
-/** A copy of what the service holds. */
+/** A copy of the service's state. */
 export interface StateSnapshot {
   /** Every user's entry in every campaign, in the order of registration. */
   entries: EntrySnapshot[]

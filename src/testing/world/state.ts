@@ -101,7 +101,7 @@ export class ServiceState {
     return { entries, awards: this.awards, values: this.values }
   }
 
-  /** Returns what has changed since the last call. */
+  /** Returns the changes since the last call. */
   takeChanges(): StateParts {
     const changes = this.#changes
     this.#changes = noChanges()

@@ -2,7 +2,7 @@ import { constants, renameSync } from 'node:fs'
 import { copyFile, type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Where the bytes of a ledger are kept. Tests use one that loses what was not flushed. */
+/** The storage of a ledger's bytes. Tests use one that loses unflushed writes. */
 export interface LedgerStorage {
   /** Opens the file; undefined where there is none. */
   open(path: string, access: 'read' | 'write'): Promise<LedgerFile | undefined>
@@ -23,11 +23,11 @@ export interface LedgerFile {
   read(buffer: Uint8Array, position: number): Promise<number>
   /** Writes all of the bytes, or rejects. */
   write(bytes: Uint8Array, position: number): Promise<void>
-  /** Resolves when what was written survives a power cut. */
+  /** Resolves when all writes survive a power cut. */
   flush(): Promise<void>
   /** @throws Error when another file is at its path, or it does not end at the position */
   check(end: number): Promise<void>
-  /** Cuts off what is behind the position, and flushes. */
+  /** Truncates the file at the position, and flushes. */
   truncate(position: number): Promise<void>
   close(): Promise<void>
 }
