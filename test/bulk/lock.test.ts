@@ -94,7 +94,8 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
     run.goOn()
     const { name, message } = await run.step('error')
     expect(name).toBe('AwardRunStoppedError')
-    expect(message).toContain('another run has taken it over')
+    // It may have stood still in the middle of a write.
+    expect(message).toMatch(/another run has taken it over|another file was put in its place/)
     expect(readFileSync(path).equals(before)).toBe(true)
     expect(service.state.awards).toHaveLength(200)
     // At most the calls that were under way already.

@@ -110,12 +110,19 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
     // A killed process may not have flushed its last lines. From here on they are relied on.
     if (!isTorn) await file.flush()
 
-    const writer = new GroupWriter(file, end, lock.check)
+    const checkLock = (): void => {
+      try {
+        lock.check()
+      } catch (error) {
+        throw unusable(path, error)
+      }
+    }
+    const writer = new GroupWriter(file, end, checkLock)
     const close = async (): Promise<void> => {
       await writer.idle()
       await release()
     }
-    return fileSession({ entries, writer, checkLock: lock.check, close })
+    return fileSession({ entries, writer, checkLock, close })
   } catch (error) {
     await release().catch(() => undefined)
     throw unusable(path, error)
@@ -153,7 +160,7 @@ async function keepTornEnd(
 /** Errors of the machine, which say nothing about the ledger: a full disk, too many open files. */
 const MACHINE_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
 
-/** The error for a ledger that can't be opened: names the file and says why. */
+/** The error for a ledger that can't be used, or not any more: names the file and says why. */
 export function unusable(path: string, reason: unknown): unknown {
   if (reason instanceof CampaignError) return reason
   if (!(reason instanceof Error) || MACHINE_ERRORS.has((reason as NodeJS.ErrnoException).code)) return reason

@@ -181,7 +181,7 @@ async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes, isT
   return {
     isTakenOver,
     check() {
-      if (!isOurs()) throw new LockedLedger('another run has taken it over, since this one showed no sign of life')
+      if (!isOurs()) throw new LockedLedger('another run has taken it over, or its lock file was removed')
     },
     async release() {
       clearInterval(beat)

@@ -1,6 +1,7 @@
 import { constants, renameSync } from 'node:fs'
 import { copyFile, type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { ConfigurationError } from '../../../errors.ts'
 
 /** The storage of a ledger's bytes. Tests use one that loses unflushed writes. */
 export interface LedgerStorage {
@@ -25,7 +26,7 @@ export interface LedgerFile {
   write(bytes: Uint8Array, position: number): Promise<void>
   /** Resolves when all writes survive a power cut. */
   flush(): Promise<void>
-  /** @throws Error when another file is at its path, or it does not end at the position */
+  /** @throws ConfigurationError when another file is at its path, or it does not end at the position */
   check(end: number): Promise<void>
   /** Truncates the file at the position, and flushes. */
   truncate(position: number): Promise<void>
@@ -108,6 +109,7 @@ export const fileStorage: LedgerStorage = {
 }
 
 function openFile(handle: FileHandle, path: string): LedgerFile {
+  const unusable = (reason: string) => new ConfigurationError(`The ledger ${path} can't be used: ${reason}`)
   return {
     async read(buffer, position) {
       return (await handle.read(buffer, 0, buffer.length, position)).bytesRead
@@ -122,9 +124,8 @@ function openFile(handle: FileHandle, path: string): LedgerFile {
     flush: () => handle.datasync(),
     async check(end) {
       const [ours, there] = await Promise.all([handle.stat({ bigint: true }), stat(path, { bigint: true })])
-      if (ours.ino !== there.ino || ours.dev !== there.dev)
-        throw new Error(`another file was put in the place of ${path}`)
-      if (ours.size !== BigInt(end)) throw new Error(`somebody else has changed ${path} while it was in use`)
+      if (ours.ino !== there.ino || ours.dev !== there.dev) throw unusable('another file was put in its place')
+      if (ours.size !== BigInt(end)) throw unusable('somebody else has changed it while it was in use')
     },
     async truncate(position) {
       await handle.truncate(position)
