@@ -147,6 +147,7 @@ describe('evidence', () => {
     [{ xp: 5 }, 'no attempt', 'rejected', 'other_amount'],
     [false, 'an unknown outcome', 'rejected', 'not_confirmed'],
     [false, 'no attempt', 'rejected', 'not_confirmed'],
+    [{ xp: Number.NaN }, 'an unknown outcome', 'indeterminate', 'evidence_failed'],
     [undefined, 'an unknown outcome', 'unconfirmed', 'bad_request'],
     [undefined, 'no attempt', 'rejected', 'bad_request'],
     ['yes', 'an unknown outcome', 'indeterminate', 'evidence_failed'],

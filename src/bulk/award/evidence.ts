@@ -77,7 +77,7 @@ function judgeConfirmation(row: AwardRow, confirmation: Confirmation): Judgement
     const message = 'the id was refused, and confirm says that the award was not made'
     return { verdict: 'rejected', failure: { code: 'not_confirmed', message } }
   }
-  if (!isRecord(confirmation) || typeof confirmation.xp !== 'number') {
+  if (!isRecord(confirmation) || !Number.isFinite(confirmation.xp)) {
     throw new ConfigurationError(`confirm must return true, { xp }, false or undefined, got ${typeName(confirmation)}`)
   }
   if (confirmation.xp === row.xp) return { verdict: 'alreadyAwarded' }
