@@ -75,6 +75,7 @@ export function exitCodeOf(code: string): ExitCode {
 
 /** What to do after an error with this code. */
 export const ADVICE: Readonly<Record<string, string>> = {
+  access_token: 'correct the file of CAMPAIGN_ACCESS_TOKEN_FILE',
   network: 'check CAMPAIGN_BASE_URL, and that the service is running',
   timeout: 'check CAMPAIGN_BASE_URL, and that the service is running',
   unauthorized: 'set a valid token in CAMPAIGN_ACCESS_TOKEN, or in the file of CAMPAIGN_ACCESS_TOKEN_FILE',

@@ -116,7 +116,7 @@ const NOT_AWARDED = {
 
 /** Says what to do next, where something helps. */
 export function nextStep(
-  { counts, halted }: AwardReport,
+  { counts, halted, problems }: AwardReport,
   stop: CommandFailure | undefined,
   argv: readonly string[],
 ): string | undefined {
@@ -125,6 +125,9 @@ export function nextStep(
   if (halted.length > 0) return `${ADVICE.access_denied}, then ${run}`
   if (counts.indeterminate > 0) return `to find out what became of these rows, ${run}`
   if (counts.unconfirmed > 0) return `to look for these awards again without sending them, ${run}`
+  if (problems.some(({ code }) => code === 'other_amount')) {
+    return 'compare these rows with the progress of the wallets: ids that were used for another amount are not sent again'
+  }
   if (counts.rejected > 0) return 'correct these rows, or send them again as they are with --retry-rejected'
   return undefined
 }

@@ -80,7 +80,8 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
     throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not list the campaign of --pid, ${JSON.stringify(pid)}`)
   }
   const ledger = flags.ledger ?? (await ledgerBeside(name))
-  await checkReportPaths(report, [name, ledger, `${ledger}.lock`])
+  const inputs = [name, flags.profile, env.CAMPAIGN_ACCESS_TOKEN_FILE].filter((path) => path !== undefined)
+  await checkReportPaths(report, [...inputs, ledger, `${ledger}.lock`])
 
   const { rewardId } = await import('campaign-client/bulk')
   const list = await readList(name, { pid, allowed, maxXp, rewardId })

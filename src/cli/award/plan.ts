@@ -33,12 +33,14 @@ interface PlanOptions {
 /** Compares a list with its ledger. Adds a problem for each row that contradicts the ledger. */
 export async function makePlan(list: AwardList, { retryRejected, ...options }: PlanOptions): Promise<Plan> {
   const verdicts = new Map<string, Verdict>()
+  /** The ids of awards that are not sent again. */
+  const settled = new Set<string>()
   /** Awards under ids that the list does not have, by wallet and campaign. */
   const others = new Map<string, LedgerEntry>()
 
   const { readLedger } = await import('campaign-client/bulk')
   for (const entry of existsSync(options.ledger) ? await readLedger(options.ledger) : []) {
-    const { id, address, pid, xp, verdict } = entry
+    const { id, address, pid, xp, verdict, error } = entry
     const row = list.awards.get(id)
     if (row === undefined) {
       if (verdict !== 'rejected') others.set(walletKey(entry), entry)
@@ -47,13 +49,13 @@ export async function makePlan(list: AwardList, { retryRejected, ...options }: P
       list.problems.push({ line: row.line, message })
     } else {
       verdicts.set(id, verdict)
+      const isRetried = verdict === 'rejected' && retryRejected && error?.code !== 'other_amount'
+      if (verdict !== 'indeterminate' && !isRetried) settled.add(id)
     }
   }
 
   const rows = [...list.awards.values()]
-  const isSent = (verdict: Verdict | undefined): boolean =>
-    verdict === undefined || verdict === 'indeterminate' || (verdict === 'rejected' && retryRejected)
-  const toSend = rows.filter(({ id }) => isSent(verdicts.get(id)))
+  const toSend = rows.filter(({ id }) => !settled.has(id))
   return {
     ...options,
     list,

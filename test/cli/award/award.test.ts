@@ -359,7 +359,7 @@ describe('reports', () => {
     },
   )
 
-  test.each(['same/list.csv', 'same/award.txt', 'hard.csv', 'real.csv'])(
+  test.each(['same/list.csv', 'same/award.txt', 'hard.csv', 'real.csv', 'token.txt', 'profile.json'])(
     'are refused at %s, another name of a file of the run',
     async (path) => {
       const { file, award, folder, service } = await scene()
@@ -367,7 +367,10 @@ describe('reports', () => {
       symlinkSync('real.csv', join(folder, 'list.csv'))
       linkSync(join(folder, 'real.csv'), join(folder, 'hard.csv'))
       symlinkSync('.', join(folder, 'same'))
-      const { code, stderr } = await award(['list.csv', ...SENT, '--ledger', 'award.txt', '--report', path])
+      const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: file('token.txt', 'any') }
+      file('profile.json', '{}')
+      const args = [...SENT, '--ledger', 'award.txt', '--profile', 'profile.json', '--report', path]
+      const { code, stderr } = await award(['list.csv', ...args], { env })
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('would replace a file of the run') })
       expect(service.requests).toEqual([])
     },
@@ -422,7 +425,23 @@ describe('while it runs', () => {
     const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: join(folder, 'token') }
     const ended = await award(['party.csv', ...SENT, '--concurrency', '1'], { env })
     expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('there is no such file') })
+    expect(ended.stderr).toContain('next: correct the file of CAMPAIGN_ACCESS_TOKEN_FILE, then run: ')
     expect(made()).toHaveLength(5)
+  })
+
+  test.each([
+    ['its lock file is removed', 'party.csv.ledger.lock', 'its lock file was removed'],
+    ['another file is put in the place of its ledger', 'party.csv.ledger', 'another file was put in its place'],
+  ])('when %s it stops, says why, and reports no bug', async (_, name, why) => {
+    const { running, file, folder, award, made } = await sendsSlowly(listOf(40), '--json')
+    const content = readFileSync(join(folder, name))
+    rmSync(join(folder, name))
+    if (name.endsWith('.ledger')) file(name, content)
+    const ended = await running.ended
+    expect(jsonOf(ended)).toMatchObject({ error: { code: 'configuration', message: expect.stringContaining(why) } })
+    expect(ended.stderr).not.toContain('please report it')
+    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(40)
   })
 
   test('a report that can no longer be written is reported and ends with 1', async () => {
@@ -648,6 +667,11 @@ describe('answers of the service', () => {
       const ended = await award(['party.csv', ...SENT, '--ledger', `${xp}.ledger`])
       expect(ended).toMatchObject({ code, stdout: expect.stringContaining(words) })
     }
+    // It is not sent again, and the plan says so.
+    file('party.csv', `address,xp,id\n${wallet(1)},500,a\n`)
+    const again = await award(['party.csv', ...SENT, '--ledger', '500.ledger', '--retry-rejected'])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('to send   0 awards') })
+    expect(again.stderr).toContain('next: compare these rows with the progress of the wallets')
     // Another award of the wallet proves nothing.
     file('party.csv', `address,xp,id\n${wallet(1)},5,b\n`)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
