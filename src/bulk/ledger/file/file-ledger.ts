@@ -99,7 +99,8 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
     }
   }
   try {
-    lock = await takeLock(`${path}.lock`, times, onWait)
+    const taken = await takeLock(`${path}.lock`, times, onWait)
+    lock = taken
     if (lock.isTakenOver) await storage.replaceByCopy(path, lock.check)
     file = (await storage.open(path, 'write')) ?? (await begin(storage, path, header))
     const conflict = headerConflict(await readHeader(file), header)
@@ -112,7 +113,7 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
 
     const checkLock = (): void => {
       try {
-        lock.check()
+        taken.check()
       } catch (error) {
         throw unusable(path, error)
       }
