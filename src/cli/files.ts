@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { parseJson } from '../shared/text/json.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 
 /** Far above any message or argument: a larger input is the wrong file, or has no end. */
@@ -37,7 +38,7 @@ function parseInput(name: string, bytes: Uint8Array): unknown {
     throw usageFailure(`${inputName(name)} is not text in UTF-8`)
   }
   try {
-    return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value))
+    return parseJson(text)
   } catch {
     // The message of JSON.parse quotes the text, which may hold a secret.
     throw usageFailure(`${inputName(name)} is not JSON`)

@@ -194,7 +194,8 @@ describe('failures that end a run', () => {
 
   test('a service that is away for a moment is waited for', async () => {
     const { client, service } = scene()
-    const lost = new CampaignClient({ baseUrl: await nowhere(), accessToken: 'a-token', maxRetries: 0 })
+    const options = { baseUrl: await nowhere(), accessToken: 'a-token', maxRetries: 0 }
+    const lost = new CampaignClient({ ...options, transport: nodeTransport() })
     let away = 12
     const flaky = { rewardWallet: (row: AwardRow) => (away-- > 0 ? lost : client).rewardWallet(row) }
     const report = await rewardWallets(flaky, awards(30), { ledger: fileLedger(newPath()), concurrency: 8 })

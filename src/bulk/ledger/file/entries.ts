@@ -1,7 +1,7 @@
 import { type AwardRow, isSameAward } from '../../award/row.ts'
 import { type AwardFailure, type FinalVerdict, isVerdict } from '../../award/verdict.ts'
 import type { EntryLine, IntentLine } from './lines.ts'
-import { DamagedLedger, type LedgerEnd, readGroups } from './read-groups.ts'
+import { type LedgerEnd, readGroups } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
 /** The state of an award in a ledger. Takes some 300 bytes, its id included. */
@@ -84,7 +84,7 @@ export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
  * Reads all entries.
  *
  * @returns the entries, and where the ledger goes on
- * @throws DamagedLedger with the line
+ * @throws Error with the line
  */
 export async function readEntries(file: LedgerFile): Promise<{ entries: Entries; end: LedgerEnd }> {
   const entries = new Entries()
@@ -96,7 +96,7 @@ export async function readEntries(file: LedgerFile): Promise<{ entries: Entries;
     }
     end = group.end
   }
-  if (end === undefined) throw new DamagedLedger('its header, the first line, is damaged')
+  if (end === undefined) throw new Error('its header, the first line, is damaged')
   for (const [, entry] of entries) cutOff(entry)
   return { entries, end }
 }
@@ -104,8 +104,8 @@ export async function readEntries(file: LedgerFile): Promise<{ entries: Entries;
 function applyText(entries: Entries, text: string, number: number): void {
   const line = JSON.parse(text) as EntryLine
   const isKnownKind = 'intent' in line || 'released' in line || ('verdict' in line && isVerdict(line.verdict))
-  if (!isKnownKind) throw new DamagedLedger(`line ${number}: unrecognised entry`)
-  if (entries.apply(line) === undefined) throw new DamagedLedger(`line ${number}: no earlier line has its id`)
+  if (!isKnownKind) throw new Error(`line ${number}: unrecognised entry`)
+  if (entries.apply(line) === undefined) throw new Error(`line ${number}: no earlier line has its id`)
 }
 
 /** An attempt that was still open when its process ended has an unknown outcome. */

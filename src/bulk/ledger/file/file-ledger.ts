@@ -11,7 +11,7 @@ import { GroupWriter } from './group-writer.ts'
 import { headerGroup } from './lines.ts'
 import { type LedgerWait, type Lock, type LockTimes, takeLock } from './lock.ts'
 import { type LedgerEnd, readRange } from './read-groups.ts'
-import { readHeader, UnreadableLedger } from './read-header.ts'
+import { readHeader } from './read-header.ts'
 import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
 
 /** Options of {@link fileLedger}. */
@@ -104,7 +104,7 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
     if (lock.isTakenOver) await storage.replaceByCopy(path, lock.check)
     file = (await storage.open(path, 'write')) ?? (await begin(storage, path, header))
     const conflict = headerConflict(await readHeader(file), header)
-    if (conflict !== undefined) throw new UnreadableLedger(`${conflict}. Use another file, or continue as it was begun`)
+    if (conflict !== undefined) throw new Error(`${conflict}. Use another file, or continue as it was begun`)
 
     const { entries, end } = await readEntries(file)
     const isTorn = await keepTornEnd(storage, path, file, end)
@@ -133,7 +133,7 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
 async function begin(storage: LedgerStorage, path: string, header: LedgerHeader): Promise<LedgerFile> {
   await storage.create(path, headerGroup(header))
   const file = await storage.open(path, 'write')
-  if (file === undefined) throw new UnreadableLedger('it was removed right after it was made')
+  if (file === undefined) throw new Error('it was removed right after it was made')
   return file
 }
 

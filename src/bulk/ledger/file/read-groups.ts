@@ -17,16 +17,13 @@ export interface LedgerEnd {
   readonly sum: string
 }
 
-/** The ledger is not as it was written. */
-export class DamagedLedger extends Error {}
-
 const CHUNK_BYTES = 1 << 20
 
 /**
  * Gives the groups of a ledger, oldest first. What follows the last intact group is a torn write, which nobody relied on: it
  * is left out. A damaged group with an intact one after it is refused.
  *
- * @throws DamagedLedger with the line where the damage begins
+ * @throws Error with the line where the damage begins
  */
 export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
   let end: LedgerEnd = { position: 0, sum: '' }
@@ -58,7 +55,7 @@ export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
     buffer = buffer.subarray(commit.end)
   }
   if (await hasIntactGroup(file, end.position, size)) {
-    throw new DamagedLedger(`it is damaged from line ${firstLine} on: what follows is not what was written`)
+    throw new Error(`it is damaged from line ${firstLine} on: what follows is not what was written`)
   }
 }
 
