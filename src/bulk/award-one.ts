@@ -3,7 +3,7 @@ import { CampaignError, RateLimitError } from '../errors.ts'
 import { clientInternals } from '../shared/client-internals.ts'
 import { type AwardRow, contradictions, readRow } from './award/row.ts'
 import type { FinalVerdict } from './award/verdict.ts'
-import { AwardUnsettledError, quotable } from './errors.ts'
+import { AwardUnsettledError, quotable, type UnsettledReason } from './errors.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { LEDGER } from './ledger/ledger.ts'
 import { type AwardOneOptions, readAwardOneOptions } from './options.ts'
@@ -60,12 +60,12 @@ export async function awardOne(
     case 'begun':
       break
     default:
-      throw busy(beginning.kind === 'busy' ? beginning.retryMs : 0)
+      throw unsettled('busy', undefined, beginning.kind === 'busy' ? beginning.retryMs : 0)
   }
 
   const result = await attemptAward(client, beginning.attempt, { confirm, isUsedId })
   const verdict = await recordAttempt(session, beginning.attempt, result)
-  if (verdict === 'open') throw busy(0)
+  if (verdict === 'open') throw unsettled('busy', undefined, 0)
   if (verdict !== undefined && verdict !== 'indeterminate') return verdict
   const { outcome } = result
   switch (outcome?.kind) {
@@ -85,22 +85,20 @@ export async function awardOne(
   }
 }
 
-const WORDS = {
+const WORDS: Readonly<Record<UnsettledReason, string>> = {
+  busy: 'another process is making this award',
   rate_limited: 'the service asks to wait',
   not_sent: 'the service could not be reached',
   refused_for_now: 'the service refuses it for a reason that does not lie in the award',
   indeterminate: 'it is unknown whether it was awarded',
 }
 
-function unsettled(reason: keyof typeof WORDS, cause: unknown): AwardUnsettledError {
+function unsettled(
+  reason: UnsettledReason,
+  cause?: unknown,
+  retryAfterMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined,
+): AwardUnsettledError {
   const said = quotable(cause)
   const words = said === undefined ? WORDS[reason] : `${WORDS[reason]}: ${said}`
-  const retryAfterMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
   return new AwardUnsettledError(`awardOne: ${words}. Run it again`, { reason, retryAfterMs, cause })
 }
-
-const busy = (retryAfterMs: number): AwardUnsettledError =>
-  new AwardUnsettledError('awardOne: another process is making this award. Run it again', {
-    reason: 'busy',
-    retryAfterMs,
-  })

@@ -158,7 +158,8 @@ export class Run {
   async #attempt(index: number, attempt: Attempt): Promise<boolean> {
     const { client, session, pause, progress } = this.#parts
     const { row } = attempt
-    await this.#admitted()
+    await this.#calls.acquire()
+    await pause.admitted()
     const { round } = pause
     let result: AttemptResult
     try {
@@ -184,13 +185,6 @@ export class Run {
     this.#parts.recorder.settled(index, row, { verdict, failure: result.failure })
     progress.ended()
     return true
-  }
-
-  /** Waits for a free call while there is no pause. */
-  async #admitted(): Promise<void> {
-    const { pause } = this.#parts
-    await this.#calls.acquire()
-    await pause.admitted()
   }
 
   /** The client may refuse a row before it sends anything. @returns whether that finished the row */

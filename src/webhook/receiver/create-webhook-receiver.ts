@@ -1,5 +1,4 @@
-import { type OptionRules, optional, readOptions, within } from '../../shared/options.ts'
-import { MAX_TIMER_MS } from '../../shared/timers.ts'
+import { nonNegativeMilliseconds, type OptionRules, optional, readOptions } from '../../shared/options.ts'
 import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
@@ -18,9 +17,7 @@ export interface WebhookCloseOptions {
   timeoutMs?: number | undefined
 }
 
-const closeRules = (): OptionRules<WebhookCloseOptions> => ({
-  timeoutMs: optional(within('milliseconds', 0, MAX_TIMER_MS)),
-})
+const closeRules = (): OptionRules<WebhookCloseOptions> => ({ timeoutMs: optional(nonNegativeMilliseconds) })
 
 /** A webhook endpoint for every runtime. The functions need no `this`: pass them on as they are. */
 export interface WebhookReceiver {
