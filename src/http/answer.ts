@@ -24,7 +24,7 @@ import { parseRetryAfter } from './retry.ts'
 /** The parts of a call that decoding needs. */
 export interface DecodeContext {
   /** Texts that must not appear in an error, even if the service sends them back. */
-  readonly secrets: readonly string[]
+  readonly secrets: readonly RegExp[]
   /** Added to the message when the token is refused. */
   readonly tokenHint: () => string
   readonly addressHint: AddressHint
@@ -141,7 +141,7 @@ interface ErrorBody {
   readonly denied: boolean
 }
 
-function readError(body: unknown, secrets: readonly string[]): ErrorBody {
+function readError(body: unknown, secrets: readonly RegExp[]): ErrorBody {
   const { error, success } = isRecord(body) ? body : {}
   const words = (value: unknown): string | undefined =>
     typeof value === 'string' && value !== '' ? excerpt(value, secrets, MAX_MESSAGE_LENGTH) : undefined
@@ -228,7 +228,7 @@ export const lacksItsData = ({ status, complete }: TransportResponse): boolean =
   !complete && status < 400 && !isRedirect(status)
 
 /** Returns the headers of an allow-list that help to trace an answer. */
-export function traceHeaders(answer: TransportResponse, secrets: readonly string[]): Record<string, string> {
+export function traceHeaders(answer: TransportResponse, secrets: readonly RegExp[]): Record<string, string> {
   const traced: Record<string, string> = {}
   for (const name of TRACE_HEADERS) {
     const value = headerOf(answer, name)

@@ -52,7 +52,7 @@ export interface CallState {
 /** The token of an attempt, and the texts that must not appear in its errors. */
 interface Credentials {
   readonly token: string
-  readonly secrets: readonly string[]
+  readonly secrets: readonly RegExp[]
 }
 
 /** After a longer wait in the queue, the token may have expired. */

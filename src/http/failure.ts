@@ -54,7 +54,7 @@ export class Failure extends Error {
 }
 
 /** Turns the rejection of a transport into a failure, without secrets. */
-export function transportFailure(thrown: unknown, secrets: readonly string[]): Failure {
+export function transportFailure(thrown: unknown, secrets: readonly RegExp[]): Failure {
   if (thrown instanceof Failure) return thrown
   if (!(thrown instanceof TransportError)) return networkFailure(thrown, true, secrets)
   return thrown.kind === 'too_large'
@@ -63,10 +63,10 @@ export function transportFailure(thrown: unknown, secrets: readonly string[]): F
 }
 
 /** The connection failed inside the body of an answer with data. */
-export const brokenAnswer = (cause: unknown, secrets: readonly string[]): Failure =>
+export const brokenAnswer = (cause: unknown, secrets: readonly RegExp[]): Failure =>
   networkFailure(cause, true, secrets)
 
-function networkFailure(thrown: unknown, sent: boolean, secrets: readonly string[]): Failure {
+function networkFailure(thrown: unknown, sent: boolean, secrets: readonly RegExp[]): Failure {
   const known = thrown instanceof TransportError ? thrown : undefined
   const code = known?.systemCode
   const systemCode = code !== undefined && SYSTEM_CODE.test(code) ? excerpt(code, secrets, code.length) : undefined
@@ -89,7 +89,7 @@ function messagesOf(cause: Error | undefined): string[] {
   return messages
 }
 
-function tooLarge({ message, status = 0 }: TransportError, secrets: readonly string[]): Failure {
+function tooLarge({ message, status = 0 }: TransportError, secrets: readonly RegExp[]): Failure {
   const issue = { path: [], message: excerpt(message, secrets, MAX_DETAIL_LENGTH) || 'the answer is too large' }
   return new Failure('not_understood', ({ operation, outcome }) => {
     const text = `${operation}: ${issue.message}; maxResponseBytes allows more`

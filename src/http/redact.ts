@@ -20,28 +20,48 @@ const BASIC = /(?<=authorization\W{1,4})(basic\s+)[\w+/=-]+/gi
 /** User name and password in a URL, such as that of a proxy. */
 const URL_CREDENTIALS = /(?<=:\/\/)[^\s/?#"'@:]*:[^\s/?#"']*(?=@)/g
 
-/** Returns the spellings of a secret in JSON, URLs and forms, the longest first. None for a short secret. */
-export function spellingsOf(secret: string): string[] {
-  if (secret.length < MIN_SECRET_LENGTH) return []
-  const once = withSlashesEscaped(insideJson(secret))
-  const twice = once.flatMap((json) => withSlashesEscaped(insideJson(json)))
-  const urls = [encodeURIComponent(secret), new URLSearchParams({ '': secret }).toString().slice(1)]
-  const lowerCaseUrls = urls.map((url) => url.replace(/%[\dA-F]{2}/g, (byte) => byte.toLowerCase()))
-  const spellings = new Set([secret, ...once, ...twice, ...urls, ...lowerCaseUrls])
-  return [...spellings].sort((one, other) => other.length - one.length)
+/** A longer expression could be too large to compile. A rest of fewer characters than make a secret is left out. */
+const PART_OF_SECRET = new RegExp(`[^]{${MIN_SECRET_LENGTH},512}`, 'g')
+
+/**
+ * Returns what matches a secret however JSON (also inside JSON), URLs and forms spell it: each writer escapes other
+ * characters. Nothing for a short secret.
+ */
+export const spellingsOf = (secret: string): RegExp[] =>
+  Array.from(
+    secret.match(PART_OF_SECRET) ?? [],
+    (part) => new RegExp(part.replace(/[^\w-]/gu, spellingsOfCharacter), 'g'),
+  )
+
+function spellingsOfCharacter(character: string): string {
+  const escaped = JSON.stringify(character).slice(1, -1)
+  const units = Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at), 4))
+  const bytes = Array.from(new TextEncoder().encode(character), (byte) => `%${hex(byte, 2)}`)
+  const spellings = [
+    `\\\\{0,3}${literal(character)}`,
+    units.map((unit) => `\\\\{1,2}u${unit}`).join(''),
+    bytes.join(''),
+  ]
+  if (escaped.startsWith('\\')) spellings.push(`\\\\{1,2}${literal(escaped.slice(1))}`)
+  if (character === ' ') spellings.push('\\+')
+  return `(?:${spellings.join('|')})`
 }
 
-const insideJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** In letters of either case. */
+const hex = (code: number, digits: number): string =>
+  code
+    .toString(16)
+    .padStart(digits, '0')
+    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 
-/** Some JSON writers escape slashes, others do not. */
-const withSlashesEscaped = (json: string): string[] => [json, json.replaceAll('/', '\\/')]
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
 /**
  * Replaces secrets in a text, and everything that looks like a token or like a password in a URL.
  *
  * @param secrets - as {@link spellingsOf} gives them
  */
-export function redact(text: string, secrets: readonly string[]): string {
+export function redact(text: string, secrets: readonly RegExp[]): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED)
   return clean
@@ -52,14 +72,14 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /** Returns the beginning of a text from outside, without secrets and with control characters spelled out. */
-export const excerpt = (text: string, secrets: readonly string[], length: number): string =>
+export const excerpt = (text: string, secrets: readonly RegExp[], length: number): string =>
   cut(toVisible(withoutSecrets(text, secrets)), length)
 
-function withoutSecrets(text: string, secrets: readonly string[]): string {
+function withoutSecrets(text: string, secrets: readonly RegExp[]): string {
   const clean = redact(text.slice(0, MAX_TEXT_LENGTH), secrets)
   if (text.length <= MAX_TEXT_LENGTH) return clean
-  // The end of the part that was searched may be the beginning of a secret.
-  const longest = Math.max(0, ...secrets.map((secret) => secret.length))
+  // The end of the part that was searched may be the beginning of a secret. Its expression is longer than all it matches.
+  const longest = Math.max(0, ...secrets.map(({ source }) => source.length))
   return clean.slice(0, Math.max(0, clean.length - longest))
 }
 
@@ -70,7 +90,7 @@ export const cut = (text: string, length: number): string => text.slice(0, lengt
  * Copies name, message, code, stack and causes of a foreign error, without secrets. Errors of HTTP stacks hold the
  * request, and with it the token, in fields that loggers print.
  */
-export function safeCause(error: unknown, secrets: readonly string[], depth = 0): Error | undefined {
+export function safeCause(error: unknown, secrets: readonly RegExp[], depth = 0): Error | undefined {
   if (error === undefined || error === null || depth > MAX_CAUSE_DEPTH) return undefined
   const told = (text: string): string => excerpt(text, secrets, MAX_CAUSE_LENGTH)
   if (typeof error !== 'object') return new Error(told(String(error)))
@@ -87,7 +107,7 @@ export function safeCause(error: unknown, secrets: readonly string[], depth = 0)
 }
 
 /** Escapes the line breaks of the message inside a stack, and keeps those between its frames. */
-function safeStack(stack: string, message: string, secrets: readonly string[]): string {
+function safeStack(stack: string, message: string, secrets: readonly RegExp[]): string {
   const told = withoutSecrets(message, secrets)
   const lines = withoutSecrets(stack, secrets)
     .replace(told, () => toVisible(told))

@@ -16,7 +16,7 @@ export interface PreparedCall {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
   /** The spellings of a secret in the request, which no error may show. */
-  readonly secrets: readonly string[]
+  readonly secrets: readonly RegExp[]
 }
 
 const JSON_TYPE = 'application/json'

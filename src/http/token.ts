@@ -25,7 +25,7 @@ export class AccessTokens {
   /** The number of the renewal that the kept token came from. */
   #newest = 0
   #recent: readonly string[] = []
-  #spellings: readonly string[] = []
+  #spellings: readonly RegExp[] = []
 
   /** @param warns - whether to warn of a token that is too short to be redacted */
   constructor(accessToken: string | AccessTokenSource, warns: boolean) {
@@ -40,7 +40,7 @@ export class AccessTokens {
   }
 
   /** The spellings of the recent tokens, which no error may show. */
-  get secrets(): readonly string[] {
+  get secrets(): readonly RegExp[] {
     return this.#spellings
   }
 

@@ -380,6 +380,17 @@ describe('a secret in another spelling', () => {
   const url = encodeURIComponent
   const form = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
   const lower = (text: string): string => text.replace(/%../g, (byte) => byte.toLowerCase())
+  const percent = (character: string): string => `%${character.charCodeAt(0).toString(16)}`
+  const escaped =
+    (characters: RegExp, letters = (code: string) => code) =>
+    (text: string): string => {
+      const spell = (unit: string): string => `\\u${letters(unit.charCodeAt(0).toString(16).padStart(4, '0'))}`
+      const rest = text.split(characters).map(inJson)
+      return (text.match(characters) ?? []).reduce(
+        (json, each, at) => `${json}${spell(each)}${rest[at + 1]}`,
+        rest[0] ?? '',
+      )
+    }
   const spellings: readonly [string, (text: string) => string][] = [
     ['as it is', (text) => text],
     ['JSON', inJson],
@@ -392,6 +403,13 @@ describe('a secret in another spelling', () => {
     ['percent encoding in lower case', (text) => lower(url(text))],
     ['form encoding', form],
     ['form encoding in lower case', (text) => lower(form(text))],
+    ['JSON that escapes what HTML reads', escaped(/[<>&]/g)],
+    ['JSON that escapes what HTML reads, in upper case', escaped(/[<>&'"+`]/g, (code) => code.toUpperCase())],
+    ['the same in JSON', (text) => inJson(escaped(/[<>&'"+`]/g)(text))],
+    ['JSON that escapes whatever is no letter', escaped(/[^\w-]/g)],
+    ['percent encoding of whatever is no letter', (text) => url(text).replace(/[!'()*.~]/g, percent)],
+    ['percent encoding of all but slashes', (text) => url(text).replaceAll('%2F', '/')],
+    ['percent encoding of a whole address', encodeURI],
   ]
   const secrets = [
     SECRET,
@@ -401,6 +419,7 @@ describe('a secret in another spelling', () => {
     'zoë/🚀"\\xyz',
     'C:\\new\\table',
     'plain-and-simple',
+    `<it's>&"a+b"=(x)*~!.$^[y]{z}|?`,
   ]
   const clean = (text: string, secret: string): string => redact(text, spellingsOf(secret))
 
@@ -430,6 +449,15 @@ describe('a secret in another spelling', () => {
   it('is hidden from eight characters on: a shorter one would only garble the text', () => {
     expect(clean('a token: secret12', 'secret12')).toBe('a token: [redacted]')
     expect(clean('a token: secret1', 'secret1')).toBe('a token: secret1')
+  })
+
+  it('is hidden however long it is', () => {
+    for (const length of [500, 513, 5_000, 50_000]) {
+      const numbers = Array.from({ length }, (_, at) => `n${at}+/"`).join('')
+      const secret = numbers.slice(0, length)
+      expect(clean(secret, secret)).toMatch(/^(?:\[redacted\])+.{0,7}$/)
+      expect(clean(encodeURIComponent(secret), secret)).toMatch(/^(?:\[redacted\])+.{0,21}$/)
+    }
   })
 
   it('leaves the text around it as it was', () => {
@@ -573,17 +601,17 @@ describe('a long text from a stranger', () => {
     const cuts = [65_536, 65_536 + 16 * secret.length].flatMap((at) => [at - 5, at - secret.length + 2])
     for (const at of cuts) {
       const text = `${secret.repeat(Math.ceil(at / secret.length)).slice(0, at)}${secret}${'x'.repeat(1000)}`
-      expect(excerpt(text, [secret], 300)).not.toMatch(/secret|length/)
+      expect(excerpt(text, spellingsOf(secret), 300)).not.toMatch(/secret|length/)
     }
   })
 
   it('does not show the first half of a secret that is all it says', () => {
     const long = 'key.'.repeat(2_500)
-    for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), [long], 300)).not.toContain('key')
+    for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), spellingsOf(long), 300)).not.toContain('key')
   })
 
   it('shows its beginning, however long a secret could be', () => {
-    expect(excerpt('x'.repeat(100_000), ['key.'.repeat(750)], 5)).toBe('xxxxx')
+    expect(excerpt('x'.repeat(100_000), spellingsOf('key.'.repeat(750)), 5)).toBe('xxxxx')
   })
 
   it('is cut between characters', () => {
@@ -592,8 +620,8 @@ describe('a long text from a stranger', () => {
   })
 
   it('is cut after redaction', () => {
-    expect(excerpt(`${secret} ${'x'.repeat(1000)}`, [secret], 20)).toBe('[redacted] xxxxxxxxx')
-    expect(excerpt('short', [secret], 300)).toBe('short')
+    expect(excerpt(`${secret} ${'x'.repeat(1000)}`, spellingsOf(secret), 20)).toBe('[redacted] xxxxxxxxx')
+    expect(excerpt('short', spellingsOf(secret), 300)).toBe('short')
     expect(excerpt('x'.repeat(100_000), [], 5)).toBe('xxxxx')
   })
 })
@@ -607,7 +635,7 @@ describe('the cause of an error', () => {
       stack: `TypeError: no ${secret}\n    at partner.js:1:1`,
       request: { secret },
     })
-    const safe = safeCause(told, [secret]) as Error
+    const safe = safeCause(told, spellingsOf(secret)) as Error
     expect(safe).toMatchObject({ message: 'no [redacted]', code: 'E_[redacted]', cause: { message: 'inner' } })
     expect(Object.getOwnPropertyDescriptors(safe)).toMatchObject({
       name: { value: 'TypeError', enumerable: false, configurable: true, writable: true },
@@ -632,7 +660,7 @@ describe('the cause of an error', () => {
     [5, '5'],
     [{ message: 5 }, ''],
   ])('of %s is an error as well', (thrown, message) => {
-    const safe = safeCause(thrown, [secret])
+    const safe = safeCause(thrown, spellingsOf(secret))
     expect(safe).toBeInstanceOf(Error)
     expect(safe).toHaveProperty('message', message)
   })
