@@ -34,8 +34,9 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Set by the client or the connection. Some `fetch` implementations reject them with an error like a network failure. */
 const RESERVED_HEADER =
   /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|host|keep-alive|upgrade|expect)$/i
-/** Headers that make some servers replace the method or URL of a request. */
-const OVERRIDING_HEADER = /^x-(?:http-method(?:-override)?|method-override|original-url|rewrite-url)$/i
+/** Headers that make some servers replace the method or URL of a request. Many servers read `_` as `-`. */
+const OVERRIDING_HEADER =
+  /^x[-_](?:http[-_]method(?:[-_]override)?|method[-_]override|original[-_]url|rewrite[-_]url)$/i
 
 const eachHeader = dictionary((content, name) => {
   if (!HEADER_NAME.test(name)) return 'is not a header name'

@@ -196,6 +196,8 @@ describe('headers that would replace the method or the URL', () => {
     'x-http-method',
     'x-method-override',
     'x-original-url',
+    'X_HTTP_Method_Override',
+    'x_original-url',
     'X-Rewrite-URL',
   ])('%s is refused, on the client and on a call', async (name) => {
     const headers = { [name]: 'DELETE' }
