@@ -48,7 +48,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(() => parent.with(withoutToken)).toThrow('CampaignClient.with: baseUrl needs its own accessToken')
   })
 
-  test('asks the same source of tokens, once for both', async () => {
+  test('shares the token source of its parent, which is called once for both', async () => {
     const accessToken = vi.fn(async () => 'from-the-source')
     const { parent } = parentWith([done], { accessToken })
     await Promise.all([parent.rewardWallet(award), parent.with({ maxRetries: 0 }).rewardWallet(award)])
@@ -144,7 +144,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(seen).toEqual(['first'])
   })
 
-  test('shares the limit of requests under way', async () => {
+  test('shares the limit of requests in flight', async () => {
     let underWay = 0
     let most = 0
     const { parent } = parentWith(
@@ -163,7 +163,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(most).toBe(3)
   })
 
-  test('of another tenant is not held up by the 429 of this one', async () => {
+  test('of another tenant does not wait after a 429 of this one', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { parent, sent } = parentWith([refusal(429, { 'retry-after': '20' }), done])
     const limited = parent.rewardWallet(award)
@@ -208,7 +208,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
       { path: ['pid'] },
     ],
     [
-      'what names no campaign',
+      'a write without a campaign',
       (client) => client.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' }),
       { path: [] },
     ],
@@ -282,7 +282,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
     expect(sent).toHaveLength(0)
   })
 
-  test('with a hole in its list is refused: a write that names no campaign would slip through', () => {
+  test('with a hole in its list is refused: it would allow a write without a campaign', () => {
     const holes: string[] = ['demo']
     holes.length = 2
     expect(() => parentWith([done], { guard: { campaigns: holes } })).toThrow(

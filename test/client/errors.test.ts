@@ -156,7 +156,7 @@ describe('instanceof', () => {
     expect(error).not.toBeInstanceOf(UnauthorizedError)
   })
 
-  it('of a subclass of their own means only theirs', () => {
+  it('of a subclass of the partner holds for that subclass only', () => {
     class Mine extends ApiError {}
     class Yours extends ApiError {}
     const mine = new Mine('m', answer)
@@ -215,7 +215,7 @@ describe('the cause', () => {
     expect(root.cause).toBeUndefined()
   })
 
-  it('ends, though the chain goes in circles', async () => {
+  it('ends for a circular chain', async () => {
     const circle: Error & { cause?: unknown } = new Error('again')
     circle.cause = circle
     let depth = 0
@@ -225,7 +225,7 @@ describe('the cause', () => {
   })
 
   it.each([undefined, null, 0, '', 'text', Symbol('s'), 5n, {}, [], () => 1, Object.create(null)])(
-    'may be made of a %o that was thrown',
+    'accepts a thrown %o',
     async (thrown) => {
       expect(await failWith(thrown)).toBeInstanceOf(NetworkError)
     },

@@ -50,7 +50,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     const first: RequestEvent = { callId, operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
     const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
 
-    it('of a request and its answer', async () => {
+    it('for a request and for its answer', async () => {
       const { events } = await eventsOf([fitting])
       expect(events).toEqual([
         ['onRequest', first],
@@ -61,7 +61,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(headers).toEqual({ 'content-type': 'application/json' })
     })
 
-    it('of the path without the query, the method of a write, and the configured path', async () => {
+    it('with the path without the query, the method of a write, and the configured path', async () => {
       const { events } = await eventsOf([answer(200, { success: true })], operation('registerWebhook').run)
       expect(events[0]).toEqual([
         'onRequest',
@@ -69,14 +69,14 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ])
     })
 
-    it('of an error answer as of any other', async () => {
+    it('for an error answer', async () => {
       const { events, result } = await eventsOf([refusal(404)])
       expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse'])
       expect(events[1]?.[1]).toMatchObject({ status: 404 })
       expect(result).toHaveProperty('status', 404)
     })
 
-    it('of every retry, its wait and its reason', async () => {
+    it('for every retry, with its wait and its error', async () => {
       const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, fitting])
       expect(result).toEqual({ used_by: ['ada'] })
       const second = { ...first, attempt: 2 }
@@ -97,18 +97,18 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(error).toBeInstanceOf(ServiceError)
     })
 
-    it('of the last failure in no onRetry', async () => {
+    it('for the last failure, but no onRetry', async () => {
       const { events } = await eventsOf([refusal(503)])
       expect(events.filter(([name]) => name === 'onRequest')).toHaveLength(3)
       expect(events.filter(([name]) => name === 'onRetry')).toHaveLength(2)
     })
 
-    it('of nothing when nothing is sent', async () => {
+    it('only when something is sent', async () => {
       const { events } = await eventsOf([fitting], (client) => client.getInviteCode({ code: '', pid: '' }))
       expect(events).toEqual([])
     })
 
-    it('of data that does not fit, which is then handed over as it came', async () => {
+    it('for data of another shape, which the call returns as it came', async () => {
       const { events, result } = await eventsOf([misshapen])
       expect(result).toEqual({ used_by: 'ada' })
       const event: InvalidResponseEvent = {
@@ -167,7 +167,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(event).not.toHaveProperty('outcome')
     })
 
-    it('with how long the call took, its waits and all', async () => {
+    it('with the duration of the call, waits included', async () => {
       vi.useFakeTimers()
       try {
         vi.advanceTimersByTime(1_000)
@@ -180,13 +180,13 @@ describe.each(bothWires())('over $name', ({ script }) => {
       }
     })
 
-    it('after a failure, with what the call rejects with', async () => {
+    it('after a failure, with the error that the call rejects with', async () => {
       const { event, result } = await endOf([lost], (client) => client.rewardWallet(award))
       expect(event).toMatchObject({ operation: 'rewardWallet', attempts: 2, outcome: 'unknown' })
       expect(event.error).toBe(result)
     })
 
-    it('after a refused argument, of which nothing was sent', async () => {
+    it('after a refused argument, with 0 attempts', async () => {
       const { event, result } = await endOf([lost], (client) => client.rewardWallet({ ...award, xp: Number.NaN }))
       expect(event).toMatchObject({ attempts: 0, outcome: 'not_applied' })
       expect(event.error).toBe(result)
@@ -199,7 +199,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(event).toMatchObject({ error: reason, attempts: 0, outcome: 'not_applied' })
     })
 
-    it('after an abort while an answer is awaited', async () => {
+    it('after an abort during an attempt', async () => {
       const { event, result } = await endOf([hanging], (client) => abortedUnderWay(client, reason))
       expect(result).toBe(reason)
       expect(event).toMatchObject({ error: reason, attempts: 1, outcome: 'unknown' })
@@ -213,14 +213,14 @@ describe.each(bothWires())('over $name', ({ script }) => {
       return call
     }
 
-    describe('after an abort by the error of another call, which says nothing of this one,', () => {
+    describe('after an abort whose reason is the error of another call,', () => {
       let elsewhere: unknown
       beforeEach(async () => {
         elsewhere = await rejection(clientWith().getInviteCode({ code: '', pid: 'demo' }))
         expect(elsewhere).not.toHaveProperty('outcome')
       })
 
-      it('while an answer is awaited', async () => {
+      it('during an attempt', async () => {
         const { event, result } = await endOf([hanging], (client) => abortedUnderWay(client, elsewhere))
         expect(result).toBe(elsewhere)
         expect(event).toMatchObject({ error: elsewhere, attempts: 1, outcome: 'unknown' })
@@ -305,7 +305,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
         },
       ],
       [
-        'throws nothing in particular',
+        'throws undefined',
         () => {
           throw undefined
         },
@@ -324,7 +324,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['never ends', () => new Promise(() => undefined)],
     ]
 
-    it.each(failing)('that %s breaks no call, and leaves no rejection unheard', async (_, fail) => {
+    it.each(failing)('that %s does not fail the call and leaves no unhandled rejection', async (_, fail) => {
       const unheard: unknown[] = []
       const listen = (reason: unknown) => unheard.push(reason)
       process.on('unhandledRejection', listen)
@@ -343,7 +343,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       }
     })
 
-    it('that cannot be looked at breaks no call', async () => {
+    it('of a Proxy that throws does not fail the call', async () => {
       let isArmed = false
       const hooks = new Proxy(
         { onEnd: () => undefined },
@@ -359,7 +359,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
     })
 
-    it('that is slow holds no call', async () => {
+    it('that is slow does not delay the call', async () => {
       let release = (): void => undefined
       const onRequest = () => new Promise<void>((resolve) => (release = resolve)) as unknown as undefined
       expect(await clientWith({ ...script(fitting).via, hooks: { onRequest } }).getInviteCode(ask)).toEqual({
@@ -368,7 +368,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       release()
     })
 
-    it('that changes its event changes nothing else', async () => {
+    it('that changes its event changes neither the request nor other events', async () => {
       const onRequest = (event: RequestEvent) => {
         Object.assign(event, { operation: 'updateUser', method: 'POST', path: '/', attempt: 7 })
       }
@@ -381,7 +381,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ])
     })
 
-    it('may be the method of an object, which finds its own', async () => {
+    it('may be a method of a class instance, and is called on it', async () => {
       class Tracer implements ClientHooks {
         readonly #seen: string[] = []
         onRequest({ operation }: RequestEvent): void {
@@ -415,7 +415,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(() => clientWith({ hooks: new Wrong() as never })).toThrow('hooks.onRequest must be a function')
     })
 
-    it('that is misspelt in a plain object is refused, whatever realm it comes from', () => {
+    it('that is misspelt in a plain object is refused, also in an object of another realm', () => {
       for (const hooks of [
         { onRequests: () => undefined },
         Object.assign(Object.create(null), { onRequests: () => undefined }),
@@ -461,7 +461,7 @@ it('onResponse gets the duration of an answer, without the waits before it', asy
 it.each([
   ['with hooks', { onEnd: () => undefined }],
   ['without', undefined],
-])('a failure that nobody waits for is an unhandled rejection, %s', async (_, hooks) => {
+])('a failed call without a handler is an unhandled rejection, %s', async (_, hooks) => {
   const others = process.listeners('unhandledRejection')
   process.removeAllListeners('unhandledRejection')
   try {

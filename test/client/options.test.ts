@@ -156,7 +156,7 @@ describe('a wrong option', () => {
     )
   })
 
-  it.each([undefined, null, BASE_URL, 5, []])('in the place of all of them (%j) is refused', (options) => {
+  it.each([undefined, null, BASE_URL, 5, []])('object that is %j is refused', (options) => {
     expect(wordsOf(refusal(options))).toBe('CampaignClient takes an object with baseUrl and accessToken')
   })
 
@@ -239,7 +239,7 @@ describe('plain http', () => {
   })
 })
 
-it('accepts every option as undefined but the two it needs', () => {
+it('accepts undefined for every option but baseUrl and accessToken', () => {
   expect(() =>
     clientWith({
       timeoutMs: undefined,
@@ -256,7 +256,7 @@ it('accepts every option as undefined but the two it needs', () => {
   ).not.toThrow()
 })
 
-it('accepts the limits of every number', () => {
+it('accepts the smallest and largest value of every number', () => {
   expect(() => clientWith({ timeoutMs: 0.5, totalTimeoutMs: 2 ** 31 - 1, maxRetries: 0 })).not.toThrow()
 })
 
@@ -291,13 +291,13 @@ describe('a transport is asked about the base URL, and', () => {
     expect(refusalOf({ transport })).toBe(`CampaignClient: ${BASE_URL}/ is out of reach`)
   })
 
-  it('no problem is none, and so is no question', () => {
+  it('may have no objection, or no such method', () => {
     for (const baseUrlProblem of [() => undefined, undefined]) {
       expect(() => clientWith({ transport: { send, baseUrlProblem } })).not.toThrow()
     }
   })
 
-  it('is refused where it cannot be asked', () => {
+  it('is refused if baseUrlProblem is no function', () => {
     expect(refusalOf({ transport: { send, baseUrlProblem: 'none' } })).toBe(
       'CampaignClient: transport has a baseUrlProblem that is not a function',
     )

@@ -78,8 +78,8 @@ const printable = (values: Record<string, string | undefined>): Record<string, s
     Object.entries(values).flatMap(([name, value]) => (value && /^[\x20-\x7e]*$/.test(value) ? [[name, value]] : [])),
   )
 
-describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
-  it('of any JSON value with any status', async () => {
+describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
+  it('for any JSON value with any status', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.jsonValue(), almostEnvelope), status, headers, async (body, status, headers) => {
         await settles(operation, JSON.stringify(body), { status, headers: printable(headers) })
@@ -87,7 +87,7 @@ describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('of any text with any status', async () => {
+  it('for any text with any status', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.string(), fc.json(), fc.string({ unit: 'binary' })),
@@ -99,7 +99,7 @@ describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('of any bytes with any status', async () => {
+  it('for any bytes with any status', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), status, async (bytes, status) => {
         await settles(operation, new Uint8Array(bytes), { status })
@@ -108,7 +108,7 @@ describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('of an answer cut off anywhere, and never data', async () => {
+  it('for a truncated answer, and never data', async () => {
     const whole = JSON.stringify({ success: true, data: operation.data })
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), async (length) => {
@@ -118,7 +118,7 @@ describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('of data with one wrong part, and only data that its schema accepts', async () => {
+  it('for data with one wrong part, and only data that its schema accepts', async () => {
     const { response } = endpoints[operation.name]
     const part = fc.array(fc.nat(20), { minLength: 1, maxLength: 4 })
     await fc.assert(
@@ -135,7 +135,7 @@ describe.each(each)('%s makes data or a CampaignError', (_, operation) => {
   })
 })
 
-describe('any argument makes a request or an InvalidRequestError', () => {
+describe('any argument gives a request or an InvalidRequestError', () => {
   const invoke = async (name: OperationName, argument: unknown, options?: unknown) => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
     const error = await call(clientWith({ fetch }), name, argument, options).then(
@@ -165,7 +165,7 @@ describe('any argument makes a request or an InvalidRequestError', () => {
     withTypedArray: true,
   })
 
-  it.each(each)('of %s, whatever it is', async (name) => {
+  it.each(each)('of %s', async (name) => {
     await fc.assert(
       fc.asyncProperty(anything, async (argument) => {
         await invoke(name, argument)
@@ -173,7 +173,7 @@ describe('any argument makes a request or an InvalidRequestError', () => {
     )
   })
 
-  it.each(each)('of %s, whatever its options are', async (name) => {
+  it.each(each)('of %s, with any options', async (name) => {
     const options = fc.oneof(
       anything,
       fc.record(
@@ -211,7 +211,7 @@ describe('any argument makes a request or an InvalidRequestError', () => {
     url: fc.webUrl(),
   }
 
-  it.each(each)('of %s, of any texts, which arrive as they were', async (name, { method, fields }) => {
+  it.each(each)('of %s, with any texts, which arrive unchanged', async (name, { method, fields }) => {
     const argument = fc.record(Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, values[kind]])))
     await fc.assert(
       fc.asyncProperty(argument, async (argument) => {
@@ -228,7 +228,7 @@ describe('any argument makes a request or an InvalidRequestError', () => {
   })
 })
 
-it('every schema takes any value without a throw', () => {
+it('no schema throws for any value', () => {
   fc.assert(
     fc.property(fc.constantFrom(...(Object.values(schemas) as z.core.$ZodType[])), fc.anything(), (schema, value) => {
       expect(typeof z.safeParse(schema, value).success).toBe('boolean')

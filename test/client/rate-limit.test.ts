@@ -67,7 +67,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 
   describe('after a 429', () => {
-    test('a pause above 30 s fails who waits, unsent', async () => {
+    test('a Retry-After above 30 s fails the next calls without sending them', async () => {
       fakeTime()
       const { via, sent } = script(refusal(429, { 'retry-after': '31' }), done)
       const client = clientOf(via)
@@ -127,7 +127,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ])
     })
 
-    test('is not asked where the service names the wait', async () => {
+    test('is not called if the answer has Retry-After', async () => {
       fakeTime()
       const retryDelayMs = vi.fn(() => 5)
       const delays: number[] = []
@@ -140,7 +140,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(retryDelayMs).not.toHaveBeenCalled()
     })
 
-    test('that gives 0 waits for nothing', async () => {
+    test('that returns 0 leads to a retry at once', async () => {
       fakeTime()
       vi.spyOn(Math, 'random').mockReturnValue(0.5)
       // Nobody moves the clock.
@@ -166,10 +166,10 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
     test.each([
       ['throws', () => Promise.reject(new Error('late')) as never],
-      ['gives NaN', () => Number.NaN],
-      ['gives less than nothing', () => -1],
-      ['gives a text', () => '5' as never],
-    ])('that %s counts as the default', async (_, retryDelayMs) => {
+      ['returns NaN', () => Number.NaN],
+      ['returns a negative number', () => -1],
+      ['returns a string', () => '5' as never],
+    ])('that %s is replaced by the default', async (_, retryDelayMs) => {
       fakeTime()
       vi.spyOn(Math, 'random').mockReturnValue(0.5)
       const delays: number[] = []
@@ -223,8 +223,8 @@ describe('after a pause with many waiting calls', () => {
 
   test.each([
     ['succeed', done],
-    ['are refused for what they ask', refusal(400)],
-  ])('more and more calls go at once, while they %s', async (_, step) => {
+    ['are refused with 400', refusal(400)],
+  ])('more and more calls are sent at once, while they %s', async (_, step) => {
     expect(await durationOf(step)).toBeLessThan(1_000 + (RUSH / 2) * 100)
   })
 

@@ -36,7 +36,7 @@ describe.each(table)('%s sends', (name, { argument, method, url, body }) => {
     expect(await request.text()).toBe(body)
   })
 
-  it('the token, and what it sends and accepts', async () => {
+  it('the token, and the headers accept and content-type', async () => {
     const { headers } = await sentBy(name, argument)
     expect(headers.get('authorization')).toBe(`Bearer ${ACCESS_TOKEN}`)
     expect(headers.get('accept')).toBe('application/json')
@@ -60,12 +60,12 @@ describe('optional fields', () => {
     },
   )
 
-  it('are sent when they are empty on purpose', async () => {
+  it('are sent when they are empty strings', async () => {
     const request = await sentBy('updateUser', { ...USER, name: '', alias: '', team: '' })
     expect(await request.json()).toEqual({ ...USER, name: '', alias: '', team: '' })
   })
 
-  it('of a read are left out, should it ever have any', () => {
+  it('of a read are left out', () => {
     const request = z.object({ pid: z.string(), season: z.optional(z.string()) })
     const settings = clientSettings({ baseUrl: BASE_URL, accessToken: ACCESS_TOKEN })
     const argument = { pid: 'demo', season: undefined }
@@ -209,7 +209,7 @@ describe('headers that would replace the method or the URL', () => {
   })
 })
 
-it('leaves it to the service whether a user may refer themselves', async () => {
+it('sends a referral of a user by themselves: the service decides', async () => {
   const argument = { referrer: 'alice', referral: 'alice', platform: 'web', pid: 'demo' }
   expect(JSON.parse(await (await sentBy('setReferrer', argument)).text())).toEqual(argument)
 })
@@ -222,12 +222,12 @@ describe('the base URL', () => {
     new URL(`${BASE_URL}/`),
     'HTTPS://SERVICE.example:443/api/v1',
     '  https://service.example/api/./v1  ',
-  ])('%s is one and the same', async (baseUrl) => {
+  ])('%s is the same address', async (baseUrl) => {
     const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith({ baseUrl }))
     expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo`)
   })
 
-  it('that is changed after the client was made changes nothing', async () => {
+  it('may be changed after the client was made, without effect', async () => {
     const baseUrl = new URL(BASE_URL)
     const client = clientWith({ baseUrl })
     baseUrl.hostname = 'elsewhere.example'
@@ -244,7 +244,7 @@ describe('headers', () => {
     expect(headers.get('authorization')).toBe(`Bearer ${ACCESS_TOKEN}`)
   })
 
-  it('may ask for another form of answer', async () => {
+  it('may replace accept', async () => {
     const options = { headers: { Accept: 'application/json;v=1' } }
     const { headers } = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith(), options)
     expect(headers.get('accept')).toBe('application/json;v=1')
@@ -264,7 +264,7 @@ describe('query parameters of a call', () => {
     expect(await request.json()).toEqual(USER)
   })
 
-  it('are none when all are undefined', async () => {
+  it('are left out when they are undefined', async () => {
     const request = await sentBy('updateUser', USER, clientWith(), { query: { env: undefined } })
     expect(request.url).toBe(`${BASE_URL}/user`)
   })
@@ -299,7 +299,7 @@ describe('queryNames', () => {
     expect([...new URL(url).searchParams]).toEqual(expected)
   })
 
-  it('leave the arguments alone that they do not name', async () => {
+  it('do not change other arguments', async () => {
     const client = clientWith({ queryNames: { getUserProfiles: { account: 'user' }, getCampaignInfo: undefined } })
     const { url } = await sentBy('getUserProfiles', USER, client)
     expect(url).toBe(`${BASE_URL}/user/profiles?user=alice&platform=web&pid=demo`)
@@ -311,7 +311,7 @@ describe('queryNames', () => {
     expect(url).toBe(`${BASE_URL}/code?pid=WELCOME&code=demo`)
   })
 
-  it('that are changed after the client was made change nothing', async () => {
+  it('may be changed after the client was made, without effect', async () => {
     const names = { pid: 'id' }
     const client = clientWith({ queryNames: { getCampaignInfo: names } })
     names.pid = 'other'
@@ -329,7 +329,7 @@ describe('webhookRegistrationPath', () => {
     expect(request.url).toBe(`${BASE_URL}/webhooks`)
   })
 
-  it('that is not set makes registerWebhook refuse before anything is sent', async () => {
+  it('is required by registerWebhook, which otherwise sends nothing', async () => {
     const client = clientWith({ webhookRegistrationPath: undefined })
     const error = await rejection(invoke(client, 'registerWebhook', operation('registerWebhook').request))
     expect(error).toBeInstanceOf(ConfigurationError)
@@ -426,17 +426,17 @@ describe('bad arguments', () => {
       expect(service.received).toHaveLength(0)
     }
 
-    it('knows every field', () => {
+    it('cover every field', () => {
       expect(Object.keys(fields)).toEqual(Object.keys(argument))
     })
 
-    it.each(Object.entries(fields))('says what is wrong with %s (%s)', async (field, kind) => {
+    it.each(Object.entries(fields))('are reported with path and reason: %s (%s)', async (field, kind) => {
       for (const [value, message] of bad[kind]) {
         await refused({ ...argument, [field]: value }, [{ path: [field], message }])
       }
     })
 
-    it('says all that is wrong at once', async () => {
+    it('are reported all at once', async () => {
       const wrong = Object.entries(fields).map(
         ([field, kind]) => [field, ...(bad[kind][0] as [unknown, string])] as const,
       )
@@ -453,18 +453,18 @@ describe('bad arguments', () => {
       [5, 'number'],
       [[argument], 'array'],
       [() => argument, 'function'],
-    ])('takes no %s for an argument', async (value, received) => {
+    ])('cannot be %s', async (value, received) => {
       await refused(value, [{ path: [], message: `expected object, received ${received}` }])
     })
 
-    it('refuses it in the promise, never with a throw', () => {
+    it('reject the promise; the method never throws', () => {
       const promise = invoke(clientWith(), name, undefined)
       expect(promise).toBeInstanceOf(Promise)
       return expect(promise).rejects.toBeInstanceOf(InvalidRequestError)
     })
   })
 
-  it('tell the path and the reason in the message', async () => {
+  it('are in the message with path and reason', async () => {
     expect(
       wordsOf(await rejection(invoke(clientWith(), 'rewardWallet', { address: '0x1', pid: '', id: 'r', xp: '5' }))),
     ).toBe(
@@ -473,13 +473,13 @@ describe('bad arguments', () => {
     )
   })
 
-  it('are called the argument where there is no path to tell', async () => {
+  it('without a path are called the argument', async () => {
     expect(wordsOf(await rejection(invoke(clientWith(), 'getCampaignInfo', 'demo')))).toBe(
       'getCampaignInfo: the argument expected object, received string. Nothing was sent.',
     )
   })
 
-  it('never show their values', async () => {
+  it('are never shown with their values', async () => {
     const secret = { not: 's3cret' }
     const error = await rejection(invoke(clientWith(), 'registerWebhook', { scope: 's3cret', url: 's3cret', secret }))
     expect((error as Error).message + json(error)).not.toContain('s3cret')
@@ -568,7 +568,7 @@ describe('bad call options', () => {
     expect(service.received).toHaveLength(0)
   })
 
-  it('that mistake a signal for the options are refused', async () => {
+  it('that are a signal are refused', async () => {
     // An AbortSignal has no enumerable fields, so it would pass for options that say nothing.
     const error = await rejection(invoke(clientWith(), 'updateUser', USER, AbortSignal.timeout(1000)))
     expect(error).toMatchObject({ issues: [{ path: ['options'], message: expect.stringContaining('{ signal }') }] })
@@ -583,7 +583,7 @@ describe('bad call options', () => {
     })
   })
 
-  it('never show their values', async () => {
+  it('are never shown with their values', async () => {
     const options = { headers: { 'x-key': 's3cret\n' }, query: { key: ['s3cret'] }, signal: 's3cret' }
     const error = await rejection(invoke(clientWith(), 'updateUser', USER, options))
     expect((error as InvalidRequestError).issues).toHaveLength(3)

@@ -111,7 +111,7 @@ describe.each(stages)('an abort $at', ({ at, start }) => {
     expect(await immediateRejection(call)).toBe(reason)
   })
 
-  test('takes its listener and its timers away', async () => {
+  test('removes its listener and its timers', async () => {
     const controller = new AbortController()
     const call = start(read, controller.signal)
     call.catch(() => undefined)
@@ -161,7 +161,7 @@ describe('an abort from within', () => {
     expect(sent).toHaveLength(0)
   })
 
-  test('onRequest: nothing is sent, and the end says so', async () => {
+  test('onRequest: nothing is sent, and onEnd has 0 attempts', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(success)
     const onEnd = vi.fn()
@@ -184,7 +184,7 @@ describe('an abort from within', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('fetch, whatever it throws then', async () => {
+  test('fetch, whatever error it throws', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(() => {
       controller.abort('from fetch')
@@ -247,7 +247,7 @@ describe("what a partner's fetch is aborted with", () => {
     expect(logged).toEqual(['aborted: AbortError: This operation was aborted'])
   })
 
-  test('is an error, where the reason of the caller is a revoked Proxy; no call of the signal stays pending', async () => {
+  test('is an error if the reason of the caller is a revoked Proxy, and no call of the signal stays pending', async () => {
     vi.useFakeTimers()
     const { fetch, reasons } = loggingFetch()
     const { proxy, revoke } = Proxy.revocable({}, {})
@@ -314,7 +314,7 @@ describe('a signal that outlives its calls', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  test('keeps every listener of others', async () => {
+  test('keeps the listeners of others', async () => {
     const controller = new AbortController()
     const listener = vi.fn()
     controller.signal.addEventListener('abort', listener)
@@ -381,7 +381,7 @@ describe('signals of other makes', () => {
   }
   const asSignal = (signal: OldSignal): AbortSignal => signal as unknown as AbortSignal
 
-  test('a call works with one, and heeds it', async () => {
+  test('a call works with one, and its abort ends the call', async () => {
     vi.useFakeTimers()
     const signal = new OldSignal()
     const client = clientOf({ fetch: scriptedFetch(success, hanging).fetch })
@@ -394,7 +394,7 @@ describe('signals of other makes', () => {
     expect(await rejection(read.run(client, { signal: asSignal(signal) }))).toBe('old')
   })
 
-  test('one that gives no reason rejects with the error that the platform would give', async () => {
+  test('one without a reason rejects with the AbortError of the platform', async () => {
     vi.useFakeTimers()
     const signal = new OldSignal()
     const call = read.run(clientOf({ fetch: scriptedFetch(hanging).fetch }), { signal: asSignal(signal) })
@@ -456,7 +456,7 @@ describe('against a real server', () => {
   let server: LoopbackServer
   afterEach(() => server.close())
 
-  test('an abort ends the connection, and the client goes on to work', async () => {
+  test('an abort ends the connection, and the next call works', async () => {
     server = await httpServer(silence, (response) => response.end(JSON.stringify({ success: true, data: read.data })))
     const client = clientOf({ baseUrl: server.baseUrl })
     const controller = new AbortController()
@@ -469,7 +469,7 @@ describe('against a real server', () => {
     expect(await read.run(client)).toEqual(read.data)
   })
 
-  test('an abort in the middle of a body, too', async () => {
+  test('an abort during the body does so, too', async () => {
     server = await httpServer((response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('{"success":')
@@ -488,7 +488,7 @@ describe('against a real server', () => {
 })
 
 describe('onAbort', () => {
-  test('one listener serves many, and goes with the last of them', () => {
+  test('one listener serves many callbacks, and is removed with the last', () => {
     const { signal } = new AbortController()
     const leaves = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)

@@ -28,7 +28,7 @@ describe("answers that only a partner's fetch or transport returns", () => {
     expect(await over({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['ada'] })
   })
 
-  it.each([600, 777])('takes %i for no failure of the service', async (status) => {
+  it.each([600, 777])('%i is an ApiError, not a ServiceError', async (status) => {
     expect(await rejection(over({ status }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
       code: 'api_error',
       status,
@@ -40,7 +40,7 @@ describe("answers that only a partner's fetch or transport returns", () => {
     [101, 'provisional'],
     [302, 'redirects are never followed'],
     [304, 'conditional request'],
-  ])('says of %i why it is not expected, also where it breaks off', async (status, why) => {
+  ])('says why %i is unexpected, also if the body breaks off', async (status, why) => {
     expect(await rejection(over({ status, complete: false }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
       code: 'unexpected_response',
       status,
@@ -48,7 +48,7 @@ describe("answers that only a partner's fetch or transport returns", () => {
     })
   })
 
-  it('passes over headers that are no text', async () => {
+  it('ignores headers that are not strings', async () => {
     const error = await rejection(over({ status: 400, header: () => 7 }).getCampaignInfo({ pid: 'demo' }))
     expect(error).toMatchObject({ code: 'bad_request', headers: {} })
     expect(error).not.toHaveProperty('retryAfterMs')
@@ -88,7 +88,7 @@ describe('a list of which every entry is wrong', () => {
     expect(event.issues).toHaveLength(20)
   })
 
-  it('deep in the data, too', async () => {
+  it('is found deep in the data, too', async () => {
     const tasks = Array.from({ length: 3_000 }, () => ({}))
     const data = { id: 'demo', name: 'Demo', actions: tasks, quests: [] }
     const error = await rejection(
@@ -190,7 +190,7 @@ describe('a forgotten /api/v1', () => {
     'https://service.example/',
     'https://service.example/api',
     'https://service.example/api/v2',
-  ])('of %s is pointed out, each time', async (baseUrl) => {
+  ])('of %s is mentioned in each error', async (baseUrl) => {
     const client = from(baseUrl)
     for (let call = 0; call < 3; call++) {
       const error = await asked(client)
@@ -206,14 +206,14 @@ describe('a forgotten /api/v1', () => {
     },
   )
 
-  it('is not suspected once the service itself says 404', async () => {
+  it('is not mentioned after a 404 of the service itself', async () => {
     const own = () => Response.json({ success: true, error: { code: 404, message: 'not found' } }, { status: 404 })
     const client = from('https://service.example', own, page)
     expect((await asked(client)).message).not.toMatch(HINT)
     expect((await asked(client)).message).not.toMatch(HINT)
   })
 
-  it('is not suspected once anything but a 404 has come', async () => {
+  it('is not mentioned after an answer other than 404', async () => {
     const client = from('https://service.example', () => Response.json({ success: true, data: { used_by: [] } }), page)
     expect(await client.getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: [] })
     expect((await asked(client)).message).not.toMatch(HINT)

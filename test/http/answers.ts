@@ -291,13 +291,13 @@ export function answersOver({ answer, client, received }: Way): void {
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
     const { data, result, writes, run } = operation
 
-    it.each([200, 201, 202, 203])('gives the data of a %i', async (status) => {
+    it.each([200, 201, 202, 203])('returns the data of a %i', async (status) => {
       answer(name, { status, body: json({ success: true, data }) })
       expect(await run(client())).toEqual(result)
       expect(received()).toBe(1)
     })
 
-    it.each([null, '', 0, false, []])('takes no offence at an error of %j beside its data', async (error) => {
+    it.each([null, '', 0, false, []])('ignores an error of %j beside the data', async (error) => {
       answer(name, { body: json({ success: true, data, error }) })
       expect(await run(client())).toEqual(result)
     })
@@ -408,7 +408,7 @@ export function answersOver({ answer, client, received }: Way): void {
       ['[]', 'the body: expected an object with success and data'],
       ['{}', 'success: expected true or false'],
       ['{"success":true,"data":{"used_by":[1]}}', 'data.used_by.0: expected string, received number'],
-    ])('%s: tells where, and what was expected', async (body, what) => {
+    ])('%s: the message has the path and the expectation', async (body, what) => {
       answer('getInviteCode', { body })
       expect(wordsOf(await rejection(client().getInviteCode({ code: 'c', pid: 'd' })))).toBe(
         `getInviteCode: the service answered HTTP 200 with something unexpected (${what})`,
@@ -449,7 +449,7 @@ export function answersOver({ answer, client, received }: Way): void {
     const read = () => rejection(client().getCampaignInfo({ pid: 'demo' }))
     const envelope = (message: string) => json({ success: true, error: { code: 400, message } })
 
-    it('shows the headers that help to trace it, and no other', async () => {
+    it('include the headers of the allow-list, and no others', async () => {
       answer('getCampaignInfo', {
         status: 400,
         headers: {
@@ -490,7 +490,7 @@ export function answersOver({ answer, client, received }: Way): void {
       ['another code', { code: 777, message: 'no luck' }, 'HTTP 400, service code 777, no luck'],
       ['words', 'no luck', 'HTTP 400, no luck'],
       ['a list of errors', [{ message: 'no luck' }, { message: 'nor this' }], 'HTTP 400, no luck'],
-    ])('says what the service said, which was %s', async (_, error, words) => {
+    ])('include the message of the service: %s', async (_, error, words) => {
       answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
       expect(wordsOf(await read())).toBe(`getCampaignInfo: the service answered ${words}`)
     })
@@ -505,14 +505,11 @@ export function answersOver({ answer, client, received }: Way): void {
       ['a code with a fraction', { code: 503.5 }],
       ['a code in a list', [{ code: 500 }]],
       ['a code further down a list', [{ code: 403 }, { code: '408' }]],
-    ])(
-      'leaves a write unknown where the service failed on the way, in whatever form it says so: %s',
-      async (_, error) => {
-        answer('recordActionValue', { body: json({ success: false, error }) })
-        const record = operation('recordActionValue')
-        expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
-      },
-    )
+    ])('say unknown for a write if the service reports a failure in another form: %s', async (_, error) => {
+      answer('recordActionValue', { body: json({ success: false, error }) })
+      const record = operation('recordActionValue')
+      expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
+    })
 
     it.each<[string, unknown]>([
       ['of the caller', { code: '403' }],
@@ -523,13 +520,13 @@ export function answersOver({ answer, client, received }: Way): void {
       ['under another name', { status: 500 }],
       ['in a list, of the caller', [{ code: 400 }, null, 500]],
       ['that is a list', { code: [500] }],
-    ])('believes `success: false` of a write with a code %s', async (_, error) => {
+    ])('say not_applied for `success: false` with a code %s', async (_, error) => {
       answer('recordActionValue', { body: json({ success: false, error }) })
       const record = operation('recordActionValue')
       expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'not_applied' })
     })
 
-    it('cuts messages between characters', async () => {
+    it('have messages cut between characters', async () => {
       for (const message of [`${'x'.repeat(299)}${'😀'.repeat(9)}`, `${'x'.repeat(298)}${'😀'.repeat(9)}`]) {
         answer('getCampaignInfo', { status: 400, body: envelope(message) })
         expect(encodeURIComponent(((await read()) as Error).message)).toContain('xxx')
@@ -539,19 +536,22 @@ export function answersOver({ answer, client, received }: Way): void {
       }
     })
 
-    it('keeps messages short', async () => {
+    it('have short messages', async () => {
       answer('getCampaignInfo', { status: 400, body: envelope('long '.repeat(10_000)) })
       expect(((await read()) as Error).message.length).toBeLessThan(500)
     })
 
-    it.each([{ code: 400, message: 5 }, { code: 400, message: {} }, { code: 400 }])('lives with %j', async (error) => {
-      answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
-      const refused = await read()
-      expect(refused).toHaveProperty('serviceCode', 400)
-      expect(wordsOf(refused)).toBe('getCampaignInfo: the service answered HTTP 400')
-    })
+    it.each([{ code: 400, message: 5 }, { code: 400, message: {} }, { code: 400 }])(
+      'are set from %j',
+      async (error) => {
+        answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
+        const refused = await read()
+        expect(refused).toHaveProperty('serviceCode', 400)
+        expect(wordsOf(refused)).toBe('getCampaignInfo: the service answered HTTP 400')
+      },
+    )
 
-    it('says that a refused token had expired, when it had', async () => {
+    it('say that a refused token had expired', async () => {
       const part = (value: object) => Buffer.from(json(value)).toString('base64url')
       const jwt = (exp: number) => `${part({ alg: 'none' })}.${part({ exp })}.c2ln`
       answer('getCampaignInfo', { status: 401 })

@@ -151,7 +151,7 @@ describe('after a 429', () => {
     expect(await admit(throttle, 'b')).toBeDefined()
   })
 
-  test('they wait without a slot', async () => {
+  test('the waiting calls hold no slot', async () => {
     const throttle = new Throttle({ maxConcurrency: 1 })
     await limited(throttle, 'a')
     const order = admitted([admit(throttle, 'a')])
@@ -295,7 +295,7 @@ describe('after a 429', () => {
     expect(endedAt).toEqual(pauses)
   })
 
-  test('where the service asks for nothing, the pauses grow until one is long enough', async () => {
+  test('without Retry-After, the pauses grow until one is long enough', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(1)
     const throttle = new Throttle()
     const pauses: number[] = []

@@ -104,7 +104,7 @@ describe.each([
       await server.close()
     })
 
-    test('and drips once before, is asked twice', async () => {
+    test('slowly once, then at once, gets two attempts', async () => {
       vi.spyOn(Math, 'random').mockReturnValue(0)
       server = await httpServer(drips, (response) => response.end(JSON.stringify(envelope)))
       expect(await read.run(clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 1_000 }))).toEqual(read.data)
@@ -148,7 +148,7 @@ describe('with time in hand', () => {
   const deaf: Step = () => new Promise(() => undefined)
 
   describe.each(bothWires())('over $name', ({ script }) => {
-    test('an attempt has 10 s, when nothing else is said', async () => {
+    test('an attempt has 10 s by default', async () => {
       const { via } = script(hanging)
       const startedAt = performance.now()
       const error = await rejection(read.run(clientOf({ ...via, maxRetries: 0 })))
@@ -156,7 +156,7 @@ describe('with time in hand', () => {
       expect(performance.now() - startedAt).toBe(10_000)
     })
 
-    test('a call has 60 s, when nothing else is said', async () => {
+    test('a call has 60 s by default', async () => {
       const { via, sent } = script(hanging)
       const startedAt = performance.now()
       const error = await rejection(read.run(clientOf({ ...via, maxRetries: 99 })))
@@ -165,7 +165,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(6)
     })
 
-    test('an attempt that may take all the time there is ends the call, and is not retried', async () => {
+    test('an attempt with timeoutMs above totalTimeoutMs ends the call without a retry', async () => {
       const { via, sent } = script(hanging)
       const error = await rejection(read.run(clientOf({ ...via, timeoutMs: 700, totalTimeoutMs: 700 })))
       expect(error).toMatchObject({ scope: 'total', timeoutMs: 700, message: expect.stringContaining('took longer') })
@@ -203,14 +203,14 @@ describe('with time in hand', () => {
     })
   })
 
-  test('a fetch that ignores its signal holds no call', async () => {
+  test('a fetch that ignores its signal does not delay the call', async () => {
     const { fetch, sent } = scriptedFetch(deaf)
     expect(await rejection(award.run(clientOf({ fetch, timeoutMs: 50 })))).toMatchObject({ scope: 'attempt' })
     expect(sent).toHaveLength(3)
     expect(sent.every(({ signal }) => signal.aborted)).toBe(true)
   })
 
-  test('nor does a body that ignores it', async () => {
+  test('a body that ignores its signal does not delay the call', async () => {
     const { fetch } = scriptedFetch(() => new Response(new ReadableStream({ pull: () => new Promise(() => {}) })))
     const error = await rejection(award.run(clientOf({ fetch, timeoutMs: 50, maxRetries: 0 })))
     expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 50, outcome: 'unknown' })
@@ -245,7 +245,7 @@ describe('with time in hand', () => {
     expect(unhandled).not.toHaveBeenCalled()
   })
 
-  test('each attempt has the whole of timeoutMs', async () => {
+  test('each attempt may take timeoutMs', async () => {
     const { fetch, sent } = scriptedFetch(
       () => new Promise((resolve) => setTimeout(() => resolve(refusal503()), 90)),
       () => new Promise((resolve) => setTimeout(() => resolve(Response.json(envelope)), 90)),
@@ -254,17 +254,17 @@ describe('with time in hand', () => {
     expect(sent).toHaveLength(2)
   })
 
-  test('no timer is left when a call is done', async () => {
+  test('no timer is left after a call', async () => {
     const { fetch } = scriptedFetch(refusal(503), success)
     await settle(read.run(clientOf({ fetch })))
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  describe('the message says what happened', () => {
+  describe('the message gives the cause', () => {
     const messageOf = async (options: Partial<CampaignClientOptions>): Promise<string> =>
       wordsOf(await rejection(record.run(clientOf(options))))
 
-    test('where the service asks for a longer wait than there is time', async () => {
+    test('if Retry-After is longer than the time left', async () => {
       const { fetch, sent } = scriptedFetch(refusal(429, { 'retry-after': '20' }))
       const startedAt = performance.now()
       const error = await rejection(record.run(clientOf({ fetch, totalTimeoutMs: 10_000 })))
@@ -277,7 +277,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(1)
     })
 
-    test('where the service asks for just as long as there is time: nothing could be sent after it', async () => {
+    test('if Retry-After is as long as the time left', async () => {
       const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '10' }))
       const startedAt = performance.now()
       const error = await rejection(award.run(clientOf({ fetch, totalTimeoutMs: 10_000 })))
@@ -286,7 +286,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(1)
     })
 
-    test('where another call with the token was asked to wait longer than there is time', async () => {
+    test('if the pause after the 429 of another call is longer than the time left', async () => {
       const { fetch } = scriptedFetch(refusal(429, { 'retry-after': '20' }), refusal(429))
       const client = clientOf({ fetch })
       const aborter = new AbortController()
@@ -299,7 +299,7 @@ describe('with time in hand', () => {
       expect(await patient).toBe('enough')
     })
 
-    test('where the next wait of our own is longer than there is time', async () => {
+    test('if the backoff is longer than the time left', async () => {
       vi.mocked(Math.random).mockReturnValue(0.999)
       const message = await messageOf({ fetch: scriptedFetch(refused).fetch, totalTimeoutMs: 200 })
       expect(message).toBe(
@@ -307,7 +307,7 @@ describe('with time in hand', () => {
       )
     })
 
-    test('where the token source took it all', async () => {
+    test('if the token source took all the time', async () => {
       const accessToken = (): Promise<string> => new Promise(() => undefined)
       expect(await messageOf({ accessToken, totalTimeoutMs: 5_000 })).toBe(
         'recordActionValue: the access token source gave no token within the 5000 ms of the call',
@@ -316,7 +316,7 @@ describe('with time in hand', () => {
       vi.clearAllTimers()
     })
 
-    test('where the token source took it all after a 401', async () => {
+    test('if the token source took all the time after a 401', async () => {
       const accessToken = vi
         .fn<() => Promise<string>>()
         .mockResolvedValueOnce('first')
@@ -369,7 +369,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(2)
     })
 
-    test('a retry neither: the call ends at once, and remembers that the first may have been applied', async () => {
+    test('a retry is not sent either: the call ends at once, with the outcome of the first attempt', async () => {
       const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }))
       const startedAt = performance.now()
       const error = await rejection(award.run(clientOf({ fetch, totalTimeoutMs: 5_400 })))
@@ -388,7 +388,7 @@ describe('with time in hand', () => {
       vi.spyOn(performance, 'now').mockImplementation(() => now() + frozenMs)
     })
 
-    test('after the token source took it all', async () => {
+    test('after the token source took all the time', async () => {
       const { fetch, sent } = scriptedFetch(success)
       const accessToken = (): string => {
         frozenMs = 60_000
@@ -400,7 +400,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(0)
     })
 
-    test('after a wait that took longer than it should', async () => {
+    test('after a wait whose timer fired late', async () => {
       const { fetch, sent } = scriptedFetch(refusal(429, { 'retry-after': '5' }), success)
       const client = clientOf({
         fetch,
@@ -476,7 +476,7 @@ describe('timers', () => {
       expect(given?.reason).toMatchObject({ name: 'TimeoutError' })
     })
 
-    test('rejects as the work does, also with work that throws at once', async () => {
+    test('rejects with the error of the work, also of work that throws synchronously', async () => {
       const broken = (): never => {
         throw new Error('broken')
       }
@@ -490,7 +490,7 @@ describe('timers', () => {
       expect(work).not.toHaveBeenCalled()
     })
 
-    test('is settled by whichever comes first, and only once', async () => {
+    test('is settled once, by the first event', async () => {
       const controller = new AbortController()
       let finish: (value: string) => void = () => undefined
       const first = within(10, controller.signal, () => new Promise<string>((resolve) => (finish = resolve)))

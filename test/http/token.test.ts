@@ -94,7 +94,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(third).not.toBe(first)
     })
 
-    test('for no other call, when it expires within 30 s', async () => {
+    test('for one call only if it expires within 30 s', async () => {
       const accessToken = sourceOf(await jwt(29))
       const { via } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -186,7 +186,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(41)
     })
 
-    test('is not asked again by a late refusal of the old token', async () => {
+    test('is not called again after a late refusal of the old token', async () => {
       let calls = 0
       const accessToken = vi.fn(async () => `token-${++calls}`)
       let quickIsThrough = (): void => undefined
@@ -208,7 +208,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test('is asked by the next call, where maxRetries: 0 forbids the replay', async () => {
+    test('is called by the next call if maxRetries: 0 forbids the replay', async () => {
       let calls = 0
       const accessToken = vi.fn(() => `token-${++calls}`)
       const { via, sent } = script(acceptsOnly(() => 'token-2'))
@@ -219,7 +219,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['token-1', 'token-2'])
     })
 
-    test('is asked by the next call after a second 401, too', async () => {
+    test('is called by the next call after a second 401, too', async () => {
       let calls = 0
       const { via, sent } = script(acceptsOnly(() => 'token-3'))
       const client = clientOf({ ...via, accessToken: () => `token-${++calls}` })
@@ -282,7 +282,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     test.each([
       ['nothing', undefined],
       ['an error without a message', new Error()],
-    ])('with %s says no more than that', async (_, reason) => {
+    ])('with %s has a message without details', async (_, reason) => {
       const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(reason) })))
       expect(wordsOf(error)).toBe('getCampaignPoints: the access token source failed')
     })
@@ -306,7 +306,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain('hunter2')
     })
 
-    test('is not retried, and asked again by the next call', async () => {
+    test('is not retried, and called again by the next call', async () => {
       const accessToken = vi.fn<() => Promise<string>>().mockRejectedValueOnce(thrown).mockResolvedValue('token')
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -316,7 +316,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('fails all calls that wait for it, each in its own name', async () => {
+    test('fails all calls that wait for it, each with its own operation', async () => {
       const accessToken = vi.fn(() => Promise.reject(thrown))
       const client = clientOf({ accessToken })
       const errors = await Promise.all([read, award, record].map((of) => immediateRejection(of.run(client))))
@@ -357,7 +357,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('a source that does not come back', () => {
+  describe('a source that never settles', () => {
     const stuck = (): Promise<string> => new Promise(() => undefined)
 
     test('ends in the total timeout; a write is not applied', async () => {
@@ -437,7 +437,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
 
-    test('an abort takes nothing from the calls that wait as well', async () => {
+    test('aborting one call does not affect the others that wait', async () => {
       let finish: (token: string) => void = () => undefined
       const accessToken = vi.fn(
         () =>
@@ -459,7 +459,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
 
-    test('a source that is only slow serves the calls to come, though nobody waited for it', async () => {
+    test('the token of a slow source serves later calls, though nobody waited for it', async () => {
       const accessToken = vi.fn(() => new Promise<string>((resolve) => setTimeout(() => resolve('late'), 6000)))
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -540,7 +540,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test('nor does it come back when the newer one has been refused', async () => {
+    test('a late token is not used after the newer one was refused', async () => {
       const { client, second, finish, sent } = await abandoned([refusal(401), success])
       finish[1]?.('newer')
       await second
@@ -621,7 +621,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await targetOf(unsigned(claims))).toEqual({ address, issuer, subject })
     })
 
-    test('nothing, when it is no JWT', async () => {
+    test('are null for a token that is no JWT', async () => {
       expect(await targetOf('opaque')).toEqual({ address, issuer: null, subject: null })
     })
 
@@ -645,13 +645,13 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:05:05.000Z')
     })
 
-    test('says so in the very millisecond in which it expires', async () => {
+    test('says so in the millisecond of the expiry', async () => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(0) })))
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:04:05.000Z')
     })
 
-    test('says so of a source that gives expired tokens', async () => {
+    test('says so for a source of expired tokens', async () => {
       const { via, sent } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: sourceOf(await jwt(-3600)) })))
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T02:04:05.000Z')
@@ -662,19 +662,19 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['is valid', () => jwt(3600)],
       ['shows no exp', () => jwt()],
       ['is opaque', async () => 'opaque'],
-    ])('says nothing of it when the token %s', async (_, token) => {
+    ])('does not say so if the token %s', async (_, token) => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await token() })))
       expect(wordsOf(error)).toBe('getCampaignPoints: the service answered HTTP 401, scripted')
     })
 
-    test('names no moment that is before all dates', async () => {
+    test('names no time outside the range of Date', async () => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(-1e300) })))
       expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
     })
 
-    test.each([403, 400, 500])('and an expired token is no matter of a %i', async (status) => {
+    test.each([403, 400, 500])('%i: an expired token is not mentioned', async (status) => {
       const { via } = script(refusal(status))
       const client = clientOf({ ...via, accessToken: await jwt(-60), maxRetries: 0 })
       expect(((await immediateRejection(read.run(client))) as Error).message).not.toContain('expired')
