@@ -20,7 +20,7 @@ const counting = (
   text,
   assumed,
   judge(check) {
-    const outcome = check.outcome('getCampaignInfo')
+    const outcome = check.reads.get('getCampaignInfo')
     const { data } = campaignInfo.safeParse(dataOf(outcome))
     if (data === undefined) return noData(outcome)
     const found = count([...data.actions, ...data.quests])

@@ -62,16 +62,24 @@ function walletAddress(given: string): string {
 
 async function checkService(flags: CheckFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   checkFlags(flags, env)
-  const transport = await transportTo(env)
+  // A client refuses a wrong environment.
+  await connect(env)
   const address = addressOf(env)
   const source = accessTokenOf(env)
   const token = typeof source === 'string' ? source : source()
   const target = targetOf(address, token)
   const warn = (message: string): void => output.err.line('warning  ', message)
   const earlier = flags.against === undefined ? undefined : await readProfile(flags.against, target, flags.pid, warn)
-  if (flags.save !== undefined) await checkFolder(flags.save)
+  if (flags.save !== undefined) {
+    await access(dirname(resolve(flags.save)), constants.W_OK).catch((error: unknown) => {
+      throw fileFailure(`"${flags.save}" cannot be written`, error)
+    })
+  }
   if (flags.allowWrites) await confirmWrite(flags, (line) => output.err.line(line))
 
+  const { nodeTransport } = await import('campaign-client/node')
+  const agent = await proxyAgentFor(baseUrlOf(env))
+  const transport = nodeTransport(agent && { agent })
   const signal = flags.allowWrites ? interrupts.signal : new AbortController().signal
   const { isTerminal } = output.err
   if (!isTerminal) output.err.line(`asking, with at most ${MAX_REQUESTS} requests`)
@@ -113,27 +121,11 @@ function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
     throw usageFailure('--account and --platform belong together', 'give both, or neither')
   }
   if (flags.allowWrites && flags.address === undefined) throw usageFailure('--allow-writes needs --address')
-  const readOnly = isReadOnly(env, flags.readOnly)
-  const campaigns = allowedCampaignsOf(env)
   if (!flags.allowWrites) return
-  if (readOnly) throw readOnlyFailure('check --allow-writes')
-  if (campaigns !== undefined && !campaigns.includes(flags.pid)) {
+  if (isReadOnly(env, flags.readOnly)) throw readOnlyFailure('check --allow-writes')
+  if (allowedCampaignsOf(env)?.includes(flags.pid) === false) {
     throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not allow writes to "${flags.pid}": nothing was sent`)
   }
-}
-
-/** Opens a transport to the service, after a client has checked the environment. */
-async function transportTo(env: NodeJS.ProcessEnv) {
-  await connect(env)
-  const { nodeTransport } = await import('campaign-client/node')
-  const agent = await proxyAgentFor(baseUrlOf(env))
-  return nodeTransport(agent && { agent })
-}
-
-async function checkFolder(file: string): Promise<void> {
-  await access(dirname(resolve(file)), constants.W_OK).catch((error: unknown) => {
-    throw fileFailure(`"${file}" cannot be written`, error)
-  })
 }
 
 /** Says what will be written, and asks. @throws CommandFailure when the answer is no */

@@ -73,7 +73,8 @@ async function findNames(read: OpenRead, check: Check): Promise<Finding> {
     doubt = await doubtAbout(read, names, check)
     if (doubt !== undefined) continue
     if (isAssumed) return asAssumed()
-    check.learn(operation, names, outcome)
+    check.queryNames.set(operation, names)
+    check.reads.set(operation, outcome)
     const setting = Object.entries(names).map(([name, sent]) => `${name}: '${sent}'`)
     const advice = `give queryNames: { ${operation}: { ${setting.join(', ')} } }, or spread the client of a saved profile`
     return differs(Object.values(names).join(', '), advice)

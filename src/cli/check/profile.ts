@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
 import { toJsonText } from '../../shared/text/visible-text.ts'
+import { isRecord } from '../../shared/types.ts'
 import { usageFailure } from '../failure.ts'
 import { fileFailure, readJsonObject } from '../files.ts'
 
@@ -65,7 +67,7 @@ export function targetOf(address: string, token: string): Target {
 export function claimsOf(token: string): { readonly [name: string]: unknown } {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
-    return typeof claims === 'object' && claims !== null ? { ...claims } : {}
+    return isRecord(claims) ? claims : {}
   } catch {
     return {}
   }
@@ -85,18 +87,15 @@ export async function readProfile(
 ): Promise<Profile> {
   const content = await readJsonObject(file)
   const advice = 'write a new one with `check --save`'
-  if (content.version !== 1) {
-    throw usageFailure(`"${file}" is not a profile of version 1`, advice)
-  }
+  if (content.version !== 1) throw usageFailure(`"${file}" is not a profile of version 1`, advice)
   const parsed = profileSchema.safeParse(content)
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.join('.') || 'the file'
     throw usageFailure(`"${file}" is a damaged profile: ${path} is wrong`, advice)
   }
   const profile = parsed.data
-  const { address, issuer, subjectSha256 } = profile.target
-  if (address !== target.address) throw usageFailure(`"${file}" is a profile of another address`, advice)
-  if (issuer !== target.issuer || subjectSha256 !== target.subjectSha256) {
+  if (profile.target.address !== target.address) throw usageFailure(`"${file}" is a profile of another address`, advice)
+  if (!isDeepStrictEqual(profile.target, target)) {
     throw usageFailure(`"${file}" is a profile of another token: its issuer or subject differs`, advice)
   }
   if (pid !== undefined && pid !== profile.pid) throw usageFailure(`"${file}" is a profile of another campaign`, advice)

@@ -12,6 +12,8 @@ export interface CheckArguments {
   readonly allowWrites?: boolean
 }
 
+type Detail = Profile['answers'][number]['detail']
+
 /** The result of a question. */
 export interface Finding {
   readonly result: Result
@@ -19,7 +21,7 @@ export interface Finding {
   readonly note?: string | undefined
   /** What to do about a difference. */
   readonly advice?: string | undefined
-  readonly detail?: Profile['answers'][number]['detail']
+  readonly detail?: Detail
 }
 
 /** One question to the service. */
@@ -69,7 +71,8 @@ export class Check {
   readonly queryNames = new Map<ReadOperation, QueryNames>()
   /** The two awards of `--allow-writes`, and how progress shows them. */
   readonly awards: { first?: Outcome; second?: Outcome; shown?: Profile['award'] } = {}
-  readonly #reads = new Map<ReadOperation, Outcome>()
+  /** The outcomes of the reads, with the names that work if any do. */
+  readonly reads = new Map<ReadOperation, Outcome>()
 
   constructor(args: CheckArguments, probe: Probe) {
     this.args = args
@@ -86,51 +89,32 @@ export class Check {
 
   /** Sends a read with the assumed names, once, and remembers its outcome. */
   async read(operation: ReadOperation): Promise<Outcome> {
-    const outcome = this.#reads.get(operation) ?? (await this.send(operation))
-    this.#reads.set(operation, outcome)
+    const outcome = this.reads.get(operation) ?? (await this.send(operation))
+    this.reads.set(operation, outcome)
     return outcome
-  }
-
-  /** Records query names that work, and the reply that proved it. */
-  learn(operation: ReadOperation, names: QueryNames, reply: Reply): void {
-    this.queryNames.set(operation, names)
-    this.#reads.set(operation, reply)
-  }
-
-  /** Returns the outcome of a read, with the names that work if any do. */
-  outcome(operation: ReadOperation): Outcome | undefined {
-    return this.#reads.get(operation)
   }
 
   /** The first reply of the service to a read. */
   get firstReply(): Reply | undefined {
-    return [...this.#reads.values()].find(isReply)
+    return [...this.reads.values()].find(isReply)
   }
 
   /** A read that gave data, for questions that need one. */
   get workingRead(): ReadOperation | undefined {
-    return [...this.#reads].find(([, { kind }]) => kind === 'data')?.[0]
+    return [...this.reads].find(([, { kind }]) => kind === 'data')?.[0]
   }
 }
 
-export const asAssumed = (note?: string, detail?: Finding['detail']): Finding => ({
-  result: 'as assumed',
-  note,
-  detail,
-})
+export const asAssumed = (note?: string, detail?: Detail): Finding => ({ result: 'as assumed', note, detail })
 
-export const differs = (note: string, advice: string, detail?: Finding['detail']): Finding => ({
+export const differs = (note: string, advice: string, detail?: Detail): Finding => ({
   result: 'differs',
   note,
   advice,
   detail,
 })
 
-export const cannotTell = (note: string, detail?: Finding['detail']): Finding => ({
-  result: "can't tell",
-  note,
-  detail,
-})
+export const cannotTell = (note: string, detail?: Detail): Finding => ({ result: "can't tell", note, detail })
 
 /** Returns the finding for an outcome that has no usable data. */
 export function noData(outcome: Outcome | undefined): Finding {
@@ -145,7 +129,7 @@ export const describe = ({ status, kind, form }: Reply): string =>
   `HTTP ${status}, ${kind === 'error' ? `${form} error` : form}`
 
 /** Returns the status, form and error code of a reply, for a profile. */
-export const detailOf = ({ status, form, code }: Reply): Finding['detail'] => ({
+export const detailOf = ({ status, form, code }: Reply): Detail => ({
   status,
   form,
   ...(code !== undefined && { code }),

@@ -35,7 +35,7 @@ const shapeOf = (operation: ReadOperation): Question => ({
   needs: needsOf(operation),
   ask: (check) => check.read(operation),
   judge(check) {
-    const outcome = check.outcome(operation)
+    const outcome = check.reads.get(operation)
     if (!isReply(outcome) || outcome.kind === 'error' || outcome.status >= 400) return noData(outcome)
     const advice = "read it with responseValidation: 'report', and tell the maintainers of campaign-client"
     if (outcome.kind === 'other') return differs(describe(outcome), advice, detailOf(outcome))
@@ -52,7 +52,7 @@ const otherFieldsOf = (operation: ReadOperation): Question => ({
   assumed: 'none',
   needs: needsOf(operation),
   judge(check) {
-    const outcome = check.outcome(operation)
+    const outcome = check.reads.get(operation)
     const data = dataOf(outcome)
     if (data === undefined) return noData(outcome)
     const found = unlistedFields(SCHEMAS[operation] as unknown as $ZodType, data, [], check)
@@ -121,7 +121,7 @@ const statuses: Question = {
   assumed: 'none and completed',
   needs: needsOf('getUserProgress'),
   judge(check) {
-    const outcome = check.outcome('getUserProgress')
+    const outcome = check.reads.get('getUserProgress')
     const { data } = schemas.userProgress.safeParse(dataOf(outcome))
     if (data === undefined) return noData(outcome)
     const found = LISTS.flatMap((list) =>
