@@ -1,19 +1,10 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
+import { Problem } from '../problem.ts'
 import { type ActionAnswer, type ActionName, type AnswerOfAction, PATHS, type RequestOfAction } from '../protocol.ts'
 import { refresh } from './live.ts'
 
-/** An action that failed, with the field of the form that it belongs to. */
-export class ActionError extends Error {
-  readonly field: string | undefined
-
-  constructor(message: string, field?: string) {
-    super(message)
-    this.field = field
-  }
-}
-
-/** Asks the server for an action. @throws ActionError with a sentence for the user */
+/** Asks the server for an action. @throws Problem with a sentence for the user */
 export async function perform<Name extends ActionName>(
   name: Name,
   request: RequestOfAction<Name>,
@@ -23,10 +14,10 @@ export async function perform<Name extends ActionName>(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(request),
   }).catch(() => {
-    throw new ActionError('The service does not answer. Is campaign-client dev still running?')
+    throw new Problem('The service does not answer. Is campaign-client dev still running?')
   })
   const answer = (await response.json()) as ActionAnswer<Name>
-  if ('error' in answer) throw new ActionError(answer.error, answer.field)
+  if ('error' in answer) throw new Problem(answer.error, answer.field)
   return answer.data
 }
 

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import type { WebhookRecord } from 'campaign-client/testing'
 import {
   type CampaignView,
   type Changes,
@@ -8,7 +9,6 @@ import {
   PATHS,
   type RequestRow,
   type Setup,
-  type WebhookView,
 } from '../protocol.ts'
 
 /** The pause between two questions. A connection held open per tab would use up the browser's six per host. */
@@ -21,10 +21,11 @@ export const setup = signal<Setup | undefined>(undefined)
 export const requests = signal<readonly RequestRow[]>([])
 /** Newest first. */
 export const deliveries = signal<readonly DeliveryRow[]>([])
-export const webhooks = signal<readonly WebhookView[]>([])
+export const webhooks = signal<readonly WebhookRecord[]>([])
 export const faults = signal<readonly FaultView[]>([])
 export const campaigns = signal<readonly CampaignView[]>([])
 export const aheadMs = signal(0)
+export const discarded = signal({ requests: 0, deliveries: 0 })
 export const usersRevision = signal(0)
 
 /** The machine's time, by the second, for countdowns. */
@@ -76,8 +77,9 @@ function apply(changes: Changes): void {
   if (changes.webhooks) webhooks.value = changes.webhooks
   if (changes.faults) faults.value = changes.faults
   if (changes.campaigns) campaigns.value = changes.campaigns
+  discarded.value = changes.discarded
   // The two clocks are read at different moments: a difference of milliseconds is none.
-  const ahead = changes.clock.aheadMs
+  const ahead = changes.aheadMs
   if (Math.abs(ahead - aheadMs.value) > 500) {
     aheadMs.value = Math.abs(ahead) > 500 ? ahead : 0
     machineTime.value = Date.now()

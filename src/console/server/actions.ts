@@ -1,8 +1,8 @@
 import type { CampaignService, EntrySnapshot, FaultOptions } from 'campaign-client/testing'
-import * as z from 'zod/mini'
-import { type ActionName, type AnswerOfAction, MAX_ROWS } from '../protocol.ts'
+import { type ActionName, REQUESTS, type RequestOfAction } from '../action-requests.ts'
+import { Problem } from '../problem.ts'
+import type { AnswerOfAction } from '../protocol.ts'
 import { deliveryRow, type Feed } from './feed.ts'
-import { Problem, plainMessage } from './problem.ts'
 import { withSecret } from './seed.ts'
 
 /** The objects that the actions work with. */
@@ -22,45 +22,9 @@ export interface ActionParts {
   requireReachable(url: string): void
 }
 
-const text = z.string()
-const key = { pid: text, account: text, platform: text }
-
-/** The schema of each action's request: anything on this machine may send one. */
-const REQUESTS = {
-  listUsers: z.object({ pid: text, find: text, limit: z.int().check(z.gte(1), z.lte(MAX_ROWS)) }),
-  readUser: z.object(key),
-  readRequest: z.object({ key: text }),
-  readDelivery: z.object({ key: text }),
-  completeTask: z.object({ ...key, aid: text }),
-  saveWebhook: z.object({
-    hook_id: z.optional(text),
-    newId: z.optional(text),
-    urls: z.array(text),
-    scope: text,
-    secret: z.optional(text),
-    campaigns: z.array(text),
-  }),
-  removeWebhook: z.object({ hook_id: text }),
-  testWebhook: z.object({ account: text, hook_id: z.optional(text) }),
-  emit: z.object({ kind: z.enum(['action_completed', 'quest_completed']), pid: text, account: text, item: text }),
-  redeliver: z.object({ key: text }),
-  addFault: z.object({
-    on: text,
-    kind: text,
-    times: z.nullable(z.number()),
-    status: z.optional(z.number()),
-    delayMs: z.optional(z.number()),
-  }),
-  cancelFault: z.object({ key: text }),
-  advance: z.object({ ms: z.optional(z.number()), toNextRetry: z.optional(z.boolean()) }),
-  resetClock: z.object({}),
-  loadSeed: z.object({ seed: z.unknown() }),
-  reset: z.object({}),
-} satisfies Record<ActionName, z.ZodMiniType>
-
 type Performed = {
   readonly [Name in ActionName]: (
-    request: z.infer<(typeof REQUESTS)[Name]>,
+    request: RequestOfAction<Name>,
     parts: ActionParts,
   ) => AnswerOfAction<Name> | Promise<AnswerOfAction<Name>>
 }
@@ -202,6 +166,10 @@ function entryOf(feed: Feed, account: string, pid: string | undefined): EntrySna
 
 const platformOf = ({ platform, profiles, ...entry }: EntrySnapshot, account: string): string =>
   entry.account === account ? platform : (profiles.find((profile) => profile.account === account)?.platform ?? platform)
+
+/** Errors of the service name its methods and options first: `completeTask: aid: …`. The user knows neither. */
+export const plainMessage = (error: unknown): string =>
+  error instanceof Error ? error.message.replace(/^[a-z]\w+: (?:[\w.[\]]+: )?/, '') : String(error)
 
 /** Performs an action by name. @throws Problem in the user's words */
 export async function performAction(name: string, request: unknown, parts: ActionParts): Promise<unknown> {

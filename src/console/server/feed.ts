@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CampaignService, DeliveryRecord, ServiceEvent, WebhookRecord } from 'campaign-client/testing'
+import type { CampaignService, DeliveryRecord, ServiceEvent, TestWebhookResult } from 'campaign-client/testing'
 import {
   type Changes,
   type DeliveryRow,
@@ -8,8 +8,6 @@ import {
   type RequestRow,
   type RequestView,
   type Setup,
-  type TestResult,
-  type WebhookView,
 } from '../protocol.ts'
 import { Campaigns } from './campaigns.ts'
 import { type Exchange, ExchangeLog } from './exchange-log.ts'
@@ -67,10 +65,11 @@ export class Feed {
       ...(!isKnown && { isAfresh: true, setup }),
       ...(requests.length > 0 && { requests }),
       ...(deliveries.length > 0 && { deliveries: deliveries.map(deliveryRow) }),
-      ...(this.#webhooks > since && { webhooks: service.webhooks.map(webhookView) }),
+      ...(this.#webhooks > since && { webhooks: service.webhooks }),
       ...(this.#faults > since && { faults: service.faults.map(faultView) }),
       ...(this.#users > since && { campaigns: this.campaigns.views(), usersRevision: this.#users }),
-      clock: { aheadMs: aheadMs() },
+      discarded: service.discarded,
+      aheadMs: aheadMs(),
     }
   }
 
@@ -104,7 +103,7 @@ export class Feed {
   }
 
   /** Adds a message of the Test tool to the deliveries. */
-  addTest({ Payload, Status, Success, Data }: TestResult, hook_id: string, url: string, at: number): void {
+  addTest({ Payload, Status, Success, Data }: TestWebhookResult, hook_id: string, url: string, at: number): void {
     const key = `test-${++this.#actions}`
     const { id } = JSON.parse(Payload) as { id: string }
     const ok = Status >= 200 && Status < 300
@@ -195,26 +194,9 @@ function subjectOf(body: string): { type: string; user: string } {
   }
 }
 
-const webhookView = ({
-  hook_id,
-  scope,
-  urls,
-  signed,
-  secretMissing = false,
-  campaigns,
-}: WebhookRecord): WebhookView => ({
-  ...{ hook_id, scope, urls, signed, campaigns },
-  isSecretMissing: secretMissing,
+/** JSON writes an infinite number as null. */
+const faultView = ({ id: key, options, remaining }: CampaignService['faults'][number]): FaultView => ({
+  key,
+  options,
+  remaining,
 })
-
-function faultView({ id, options, remaining }: CampaignService['faults'][number]): FaultView {
-  const { kind, on = '*' } = options
-  return {
-    key: id,
-    kind,
-    on,
-    remaining: remaining === Number.POSITIVE_INFINITY ? null : remaining,
-    ...('status' in options && options.status !== undefined && { status: options.status }),
-    ...('delayMs' in options && options.delayMs !== undefined && { delayMs: options.delayMs }),
-  }
-}

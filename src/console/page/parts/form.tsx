@@ -1,9 +1,10 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
-import { ActionError, messageOf } from '../actions.ts'
+import { Problem } from '../../problem.ts'
+import { messageOf } from '../actions.ts'
 import { Text } from './text.tsx'
 
-const Problem = createContext<ActionError | undefined>(undefined)
+const ProblemContext = createContext<Problem | undefined>(undefined)
 
 interface FormProps {
   readonly class?: string
@@ -17,20 +18,20 @@ interface FormProps {
 /** A form that shows the error of its action where it belongs. */
 export function Form({ label, labelledBy, onSubmit, children, ...rest }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
-  const [problem, setProblem] = useState<ActionError>()
+  const [problem, setProblem] = useState<Problem>()
   const submit = async (event: Event) => {
     event.preventDefault()
     try {
       await onSubmit()
       setProblem(undefined)
     } catch (error) {
-      setProblem(error instanceof ActionError ? error : new ActionError(messageOf(error)))
+      setProblem(error instanceof Problem ? error : new Problem(messageOf(error)))
     }
   }
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [problem])
   return (
     <form {...rest} ref={form} aria-label={label} aria-labelledby={labelledBy} noValidate onSubmit={submit}>
-      <Problem.Provider value={problem}>{children}</Problem.Provider>
+      <ProblemContext.Provider value={problem}>{children}</ProblemContext.Provider>
       {problem && problem.field === undefined && (
         <p class="callout" role="alert">
           <Text>{problem.message}</Text>
@@ -56,7 +57,7 @@ interface FieldProps {
 /** A control with its label, its hint and its error. */
 export function Field({ name, label, hint, children }: FieldProps) {
   const id = useId()
-  const problem = useContext(Problem)
+  const problem = useContext(ProblemContext)
   const error = problem?.field === name ? problem.message : undefined
   const described = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ')
   return (

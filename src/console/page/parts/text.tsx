@@ -32,7 +32,6 @@ const WALLET = /^0x[0-9a-f]{40}$/i
 /** For screen readers only. */
 export const Hidden = ({ children }: { children: ComponentChildren }) => <span class="hidden">{children}</span>
 
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const PRECISE = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
@@ -41,16 +40,15 @@ const PRECISE = new Intl.DateTimeFormat('en-GB', {
 })
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 
-export const clockTime = (ms: number): string => CLOCK.format(ms)
+export const clockTime = (ms: number): string => PRECISE.format(ms).slice(0, -4)
 export const dayOf = (ms: number): string => DAY.format(ms)
 
 /** A time of day with milliseconds, which very narrow tables leave out; the day is in the tooltip. */
 export function Time({ ms }: { ms: number }) {
-  const precise = PRECISE.format(ms)
   return (
-    <time dateTime={new Date(ms).toISOString()} title={`${DAY.format(ms)}, ${precise}`}>
-      {precise.slice(0, -4)}
-      <span class="fraction">{precise.slice(-4)}</span>
+    <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${PRECISE.format(ms)}`}>
+      {clockTime(ms)}
+      <span class="fraction">{PRECISE.format(ms).slice(-4)}</span>
     </time>
   )
 }

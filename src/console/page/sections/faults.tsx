@@ -1,5 +1,6 @@
 import type { FaultKind } from 'campaign-client/testing'
 import { useState } from 'preact/hooks'
+import type { FaultView } from '../../protocol.ts'
 import { attempt, perform, tell } from '../actions.ts'
 import { faults, refresh, requests, setup } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -30,23 +31,8 @@ export function Faults({ brief = false }: { brief?: boolean }) {
           <Empty>None is switched on.</Empty>
         ) : (
           <ul class="rows">
-            {faults.value.map(({ key, kind, on, remaining, status, delayMs }) => (
-              <li class="row" key={key}>
-                <Badge tone="warn">{remaining === null ? 'always' : `${remaining} left`}</Badge>
-                <span class="grow">
-                  <strong>{on === '*' ? 'Any request' : on}</strong>: {FAULT_KINDS[kind][0]}
-                  {status !== undefined && ` ${status}`}
-                  {delayMs !== undefined && `, ${delayMs} ms`}
-                </span>
-                <button
-                  type="button"
-                  class="small"
-                  aria-label={`Cancel ${FAULT_KINDS[kind][0]} on ${on === '*' ? 'any request' : on}`}
-                  onClick={() => attempt(() => perform('cancelFault', { key }), 'The fault is switched off.')}
-                >
-                  Cancel
-                </button>
-              </li>
+            {faults.value.map((fault) => (
+              <FaultLine key={fault.key} fault={fault} />
             ))}
           </ul>
         )}
@@ -63,6 +49,29 @@ export function Faults({ brief = false }: { brief?: boolean }) {
         </>
       )}
     </>
+  )
+}
+
+function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView }) {
+  const [name] = FAULT_KINDS[options.kind]
+  const { on = '*' } = options
+  return (
+    <li class="row">
+      <Badge tone="warn">{remaining === null ? 'always' : `${remaining} left`}</Badge>
+      <span class="grow">
+        <strong>{on === '*' ? 'Any request' : on}</strong>: {name}
+        {'status' in options && ` ${options.status}`}
+        {'delayMs' in options && `, ${options.delayMs} ms`}
+      </span>
+      <button
+        type="button"
+        class="small"
+        aria-label={`Cancel ${name} on ${on === '*' ? 'any request' : on}`}
+        onClick={() => attempt(() => perform('cancelFault', { key }), 'The fault is switched off.')}
+      >
+        Cancel
+      </button>
+    </li>
   )
 }
 

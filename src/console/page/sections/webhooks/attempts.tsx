@@ -1,5 +1,6 @@
+import type { DeliveryAttempt } from 'campaign-client/testing'
 import { DELIVERY_DELAYS_MS } from '../../../../shared/delivery-schedule.ts'
-import type { AttemptView, DeliveryRow } from '../../../protocol.ts'
+import type { DeliveryRow } from '../../../protocol.ts'
 import { serviceTime } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { duration, Text, Time } from '../../parts/text.tsx'
@@ -7,7 +8,7 @@ import { duration, Text, Time } from '../../parts/text.tsx'
 type Step = 'good' | 'bad' | 'sending' | 'waiting' | 'unused'
 
 /** The state of each attempt that the delivery has made or may make. */
-function stepsOf({ state, nextAttemptAt, isTest }: DeliveryRow, made: readonly AttemptView[]): Step[] {
+function stepsOf({ state, nextAttemptAt, isTest }: DeliveryRow, made: readonly DeliveryAttempt[]): Step[] {
   const most = isTest ? 1 : DELIVERY_DELAYS_MS.length + 1
   return Array.from({ length: Math.max(most, made.length) }, (_, index) => {
     const attempt = made[index]
@@ -20,7 +21,7 @@ function stepsOf({ state, nextAttemptAt, isTest }: DeliveryRow, made: readonly A
 const NAMES = ['First attempt', '1st retry', '2nd retry', '3rd retry', '4th retry'] as const
 
 /** The attempts of a delivery in order of time: those that were made, and those to come. */
-export const Attempts = ({ delivery, made }: { delivery: DeliveryRow; made: readonly AttemptView[] }) => (
+export const Attempts = ({ delivery, made }: { delivery: DeliveryRow; made: readonly DeliveryAttempt[] }) => (
   <ol class="timeline" aria-label="Attempts">
     {stepsOf(delivery, made).map((step, index) => {
       const attempt = made[index]

@@ -4,10 +4,12 @@ import { campaigns, refresh, webhooks } from '../../live.ts'
 import { Form, SelectField, TextField } from '../../parts/form.tsx'
 import { count } from '../../parts/text.tsx'
 
+const KINDS = ['action_completed', 'quest_completed'] as const
+
 /** Sends an event to the endpoints that it is for. Nothing else changes. */
 export function EmitEvent() {
   const title = useId()
-  const [kind, setKind] = useState('action_completed')
+  const [kind, setKind] = useState<(typeof KINDS)[number]>('action_completed')
   const [account, setAccount] = useState('')
   const [item, setItem] = useState('')
   const [pid, setPid] = useState('')
@@ -34,8 +36,8 @@ export function EmitEvent() {
           name="kind"
           label="Event"
           value={kind}
-          onChange={setKind}
-          options={['action_completed', 'quest_completed'].map((name) => [name, name])}
+          onChange={(chosen) => setKind(chosen as typeof kind)}
+          options={KINDS.map((name) => [name, name])}
         />
         {campaigns.value.length > 1 && (
           <SelectField

@@ -1,5 +1,5 @@
+import type { TestWebhookResult } from 'campaign-client/testing'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { TestResult } from '../../../protocol.ts'
 import { perform } from '../../actions.ts'
 import { refresh, webhooks } from '../../live.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -11,7 +11,7 @@ import { parameter, setParameter } from '../../route.ts'
 /** The Test tool of the admin panel: sends a simulated `user_activity` once. */
 export function TestWebhook() {
   const [account, setAccount] = useState('')
-  const [result, setResult] = useState<TestResult>()
+  const [result, setResult] = useState<TestWebhookResult>()
   const panel = useRef<HTMLDivElement>(null)
   const title = useId()
   // The Test button of an endpoint names it in the address.
@@ -55,7 +55,7 @@ export function TestWebhook() {
   )
 }
 
-function Result({ result: { Payload, Success, Status, Data } }: { result: TestResult }) {
+function Result({ result: { Payload, Success, Status, Data } }: { result: TestWebhookResult }) {
   const id = useId()
   return (
     <div class="result" aria-live="polite">

@@ -1,5 +1,5 @@
+import type { WebhookRecord } from 'campaign-client/testing'
 import { useState } from 'preact/hooks'
-import type { WebhookView } from '../../../protocol.ts'
 import { perform, tell } from '../../actions.ts'
 import { refresh, setup, webhooks } from '../../live.ts'
 import { Field, Form, TextField } from '../../parts/form.tsx'
@@ -21,7 +21,7 @@ export function WebhookForm({ hookId }: { hookId: string | undefined }) {
 
 const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
-function Fields({ known }: { known: WebhookView | undefined }) {
+function Fields({ known }: { known: WebhookRecord | undefined }) {
   const [urls, setUrls] = useState(known?.urls.join('\n') ?? '')
   const [secret, setSecret] = useState('')
   const [unsigned, setUnsigned] = useState(false)

@@ -1,4 +1,4 @@
-import type { WebhookView } from '../../../protocol.ts'
+import type { WebhookRecord } from 'campaign-client/testing'
 import { attempt, perform } from '../../actions.ts'
 import { deliveries, webhooks } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
@@ -57,7 +57,7 @@ export function Webhooks({ brief = false, current }: { brief?: boolean; current?
 }
 
 interface WebhookLineProps {
-  readonly webhook: WebhookView
+  readonly webhook: WebhookRecord
   readonly isCurrent: boolean
   readonly brief: boolean
 }
@@ -117,7 +117,7 @@ function WebhookLine({ webhook, isCurrent, brief }: WebhookLineProps) {
   )
 }
 
-function Signed({ webhook: { signed, isSecretMissing } }: { webhook: WebhookView }) {
+function Signed({ webhook: { signed, secretMissing } }: { webhook: WebhookRecord }) {
   if (signed) return <Badge tone="good">signed</Badge>
-  return <Badge tone="warn">{isSecretMissing ? 'secret missing' : 'unsigned'}</Badge>
+  return <Badge tone="warn">{secretMissing ? 'secret missing' : 'unsigned'}</Badge>
 }
