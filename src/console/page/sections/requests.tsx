@@ -1,18 +1,17 @@
 import type { RequestRow } from '../../protocol.ts'
-import { requests } from '../live.ts'
+import { discarded, requests } from '../live.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
-import { type Chip, Chips, chosenChip } from '../parts/chips.tsx'
+import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
-import { SearchField } from '../parts/search-field.tsx'
+import { Table } from '../parts/table.tsx'
 import { Name, OneLine, Text, Time } from '../parts/text.tsx'
-import { WindowedRows } from '../parts/windowed-rows.tsx'
-import { parameter, pathOf } from '../route.ts'
+import { pathOf } from '../route.ts'
 import { FAULT_KINDS } from './faults.tsx'
 
 const hasStatus = (first: number) => (row: RequestRow) => Math.floor((row.status ?? 0) / 100) === first
 
-const CHIPS: readonly Chip<RequestRow>[] = [
+const CHIPS: readonly [Chip<RequestRow>, ...Chip<RequestRow>[]] = [
   { value: '', label: 'All', fits: () => true },
   { value: '2xx', label: '2xx', fits: hasStatus(2) },
   { value: '4xx', label: '4xx', fits: hasStatus(4) },
@@ -23,37 +22,30 @@ const CHIPS: readonly Chip<RequestRow>[] = [
   { value: 'console', label: 'Console', fits: ({ isFromConsole }) => isFromConsole === true },
 ]
 
+const NONE = 'None yet. Calls of your code appear here.'
+
 /** The calls that the service has got, newest first. */
 export function Requests({ brief = false, current }: { brief?: boolean; current?: string | undefined }) {
   const all = requests.value
   if (brief) {
     return (
       <Panel title="Requests" all="/requests">
-        {all.length === 0 ? (
-          <Empty>None yet. Calls of your code appear here.</Empty>
-        ) : (
-          <RequestTable rows={all.slice(0, 8)} />
-        )}
+        {all.length === 0 ? <Empty>{NONE}</Empty> : <RequestTable rows={all.slice(0, 8)} />}
       </Panel>
     )
   }
-  const find = parameter('find').trim().toLowerCase()
-  const found = find === '' ? all : all.filter(({ text }) => text.includes(find))
-  const shown = found.filter(chosenChip(CHIPS)?.fits ?? (() => true))
-  const filters = (
-    <>
-      <SearchField label="Filter by operation, argument or reason" />
-      <Chips chips={CHIPS} rows={found} />
-    </>
-  )
   return (
-    <Panel title="Requests" filters={filters}>
-      {shown.length === 0 ? (
-        <Empty>{all.length > 0 ? 'No request fits the filter.' : 'None yet. Calls of your code appear here.'}</Empty>
-      ) : (
-        <RequestTable rows={shown} current={current} />
-      )}
-    </Panel>
+    <FilteredPanel
+      title="Requests"
+      label="Filter by operation, argument or reason"
+      rows={all}
+      textOf={({ text }) => text}
+      chips={CHIPS}
+      empty={NONE}
+      discarded={discarded.value.requests}
+    >
+      {(rows) => <RequestTable rows={rows} current={current} />}
+    </FilteredPanel>
   )
 }
 
@@ -62,23 +54,15 @@ interface RequestTableProps {
   readonly current?: string | undefined
 }
 
+const COLUMNS = {
+  ...{ at: 'Time', status: 'Status', operation: 'Operation', subject: 'Subject' },
+  ...{ note: 'Note', took: 'Took', mark: 'Mark' },
+}
+
 export const RequestTable = ({ rows, current }: RequestTableProps) => (
-  <table class="requests" aria-rowcount={rows.length + 1}>
-    <thead>
-      <tr>
-        <th class="at">Time</th>
-        <th class="status">Status</th>
-        <th class="operation">Operation</th>
-        <th class="subject">Subject</th>
-        <th class="note">Note</th>
-        <th class="took">Took</th>
-        <th class="mark">Mark</th>
-      </tr>
-    </thead>
-    <WindowedRows rows={rows}>
-      {(row, index) => <RequestLine key={row.key} row={row} index={index} isCurrent={row.key === current} />}
-    </WindowedRows>
-  </table>
+  <Table class="requests" columns={COLUMNS} rows={rows}>
+    {(row, index) => <RequestLine key={row.key} row={row} index={index} isCurrent={row.key === current} />}
+  </Table>
 )
 
 function RequestLine({ row, index, isCurrent }: { row: RequestRow; index: number; isCurrent: boolean }) {

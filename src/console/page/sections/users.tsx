@@ -4,8 +4,8 @@ import { campaigns, usersRevision } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { Table } from '../parts/table.tsx'
 import { amount, count, Hidden, Name, Text } from '../parts/text.tsx'
-import { WindowedRows } from '../parts/windowed-rows.tsx'
 import { parameter, pathOf, setParameter } from '../route.ts'
 
 /** The users of a campaign, by rank. */
@@ -68,6 +68,8 @@ interface UserTableProps {
   readonly current: string | undefined
 }
 
+const COLUMNS = { rank: 'Rank', name: 'Name', account: 'Account', team: 'Team', tasks: 'Tasks', xp: 'XP' }
+
 function UserTable({ campaign, find, limit, current }: UserTableProps) {
   const { value, error } = useAnswer('listUsers', { pid: campaign.pid, find, limit }, usersRevision.value)
   if (!value) return <Empty>{error ?? 'Loading'}</Empty>
@@ -75,24 +77,12 @@ function UserTable({ campaign, find, limit, current }: UserTableProps) {
   const tasks = numberOf(campaign, 'task')
   return (
     <>
-      <table class="users" aria-rowcount={value.users.length + 1}>
-        <thead>
-          <tr>
-            <th class="rank">Rank</th>
-            <th class="name">Name</th>
-            <th class="account">Account</th>
-            <th class="team">Team</th>
-            <th class="tasks">Tasks</th>
-            <th class="xp">XP</th>
-          </tr>
-        </thead>
-        <WindowedRows rows={value.users}>
-          {(user, index) => {
-            const to = pathOf('users', user.pid, user.platform, user.account)
-            return <UserLine key={to} user={user} to={to} index={index} tasks={tasks} isCurrent={to === current} />
-          }}
-        </WindowedRows>
-      </table>
+      <Table class="users" columns={COLUMNS} rows={value.users}>
+        {(user, index) => {
+          const to = pathOf('users', user.pid, user.platform, user.account)
+          return <UserLine key={to} user={user} to={to} index={index} tasks={tasks} isCurrent={to === current} />
+        }}
+      </Table>
       {value.found > value.users.length && (
         <p class="more muted">
           The first {amount(value.users.length)} of {amount(value.found)}, by rank

@@ -1,14 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import type { DeliveryRow } from '../../../protocol.ts'
-import { deliveries, serviceTime } from '../../live.ts'
+import { deliveries, discarded, serviceTime } from '../../live.ts'
 import { Badge, toneOf } from '../../parts/badge.tsx'
-import { type Chip, Chips, chosenChip } from '../../parts/chips.tsx'
+import { type Chip, FilteredPanel } from '../../parts/filtered-panel.tsx'
 import { Link } from '../../parts/link.tsx'
-import { Empty, Panel } from '../../parts/panel.tsx'
-import { SearchField } from '../../parts/search-field.tsx'
+import { Table } from '../../parts/table.tsx'
 import { cut, duration, Hidden, Name, Text, Time } from '../../parts/text.tsx'
-import { WindowedRows } from '../../parts/windowed-rows.tsx'
-import { parameter, pathOf } from '../../route.ts'
+import { pathOf } from '../../route.ts'
 
 export const STATE_TONES = { pending: 'busy', delivered: 'good', undelivered: 'bad', dropped: 'plain' } as const
 
@@ -16,7 +14,7 @@ export const STATE_TONES = { pending: 'busy', delivered: 'good', undelivered: 'b
 export const stateOf = ({ state, nextAttemptAt }: DeliveryRow): string =>
   state !== 'pending' ? state : nextAttemptAt === undefined ? 'sending' : 'waiting'
 
-const CHIPS: readonly Chip<DeliveryRow>[] = [
+const CHIPS: readonly [Chip<DeliveryRow>, ...Chip<DeliveryRow>[]] = [
   { value: '', label: 'All', fits: () => true },
   ...['waiting', 'delivered', 'undelivered'].map((state) => ({
     value: state,
@@ -28,24 +26,18 @@ const CHIPS: readonly Chip<DeliveryRow>[] = [
 
 /** The messages to endpoints, newest first. */
 export function Deliveries({ current }: { current: string | undefined }) {
-  const all = deliveries.value
-  const find = parameter('find').trim().toLowerCase()
-  const found = find === '' ? all : all.filter((row) => textOf(row).includes(find))
-  const shown = found.filter(chosenChip(CHIPS)?.fits ?? (() => true))
-  const filters = (
-    <>
-      <SearchField label="Filter by event, user, URL or state" />
-      <Chips chips={CHIPS} rows={found} />
-    </>
-  )
   return (
-    <Panel title="Deliveries" filters={filters}>
-      {shown.length === 0 ? (
-        <Empty>{all.length > 0 ? 'No delivery fits the filter.' : 'No message has been sent yet.'}</Empty>
-      ) : (
-        <DeliveryTable rows={shown} current={current} />
-      )}
-    </Panel>
+    <FilteredPanel
+      title="Deliveries"
+      label="Filter by event, user, URL or state"
+      rows={deliveries.value}
+      textOf={textOf}
+      chips={CHIPS}
+      empty="No message has been sent yet."
+      discarded={discarded.value.deliveries}
+    >
+      {(rows) => <DeliveryTable rows={rows} current={current} />}
+    </FilteredPanel>
   )
 }
 
@@ -57,36 +49,25 @@ interface DeliveryTableProps {
   readonly current?: string | undefined
 }
 
-/** One line for each endpoint. Lines of one message stand together, under its first. */
-export function DeliveryTable({ rows, current }: DeliveryTableProps) {
-  return (
-    <table class="deliveries" aria-rowcount={rows.length + 1}>
-      <thead>
-        <tr>
-          <th class="at">Time</th>
-          <th class="event">Event</th>
-          <th class="user">User</th>
-          <th class="endpoint">Endpoint</th>
-          <th class="status">Status</th>
-          <th class="state">State</th>
-          <th class="next">Next attempt</th>
-          <th class="mark">Mark</th>
-        </tr>
-      </thead>
-      <WindowedRows rows={rows}>
-        {(row, index) => (
-          <DeliveryLine
-            key={row.key}
-            row={row}
-            index={index}
-            isFirst={messageOf(row) !== messageOf(rows[index - 1])}
-            isCurrent={row.key === current}
-          />
-        )}
-      </WindowedRows>
-    </table>
-  )
+const COLUMNS = {
+  ...{ at: 'Time', event: 'Event', user: 'User', endpoint: 'Endpoint', status: 'Status', state: 'State' },
+  ...{ next: 'Next attempt', mark: 'Mark' },
 }
+
+/** One line for each endpoint. Lines of one message stand together, under its first. */
+export const DeliveryTable = ({ rows, current }: DeliveryTableProps) => (
+  <Table class="deliveries" columns={COLUMNS} rows={rows}>
+    {(row, index) => (
+      <DeliveryLine
+        key={row.key}
+        row={row}
+        index={index}
+        isFirst={messageOf(row) !== messageOf(rows[index - 1])}
+        isCurrent={row.key === current}
+      />
+    )}
+  </Table>
+)
 
 /** Deliveries of one message at one time. One that was sent again stands alone. */
 const messageOf = (row: DeliveryRow | undefined): string | undefined => row?.redeliveryOf ?? row?.id

@@ -1,18 +1,40 @@
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-interface WindowedRowsProps<Row> {
+interface RowsProps<Row> {
   readonly rows: readonly Row[]
   /** A `tr` with a key, of the same height as all others. */
   readonly children: (row: Row, index: number) => ComponentChild
 }
+
+interface TableProps<Row> extends RowsProps<Row> {
+  readonly class: string
+  /** The heading of each column, by the class of its cells. */
+  readonly columns: Readonly<Record<string, string>>
+}
+
+/** A long table. Narrow panels leave columns out. */
+export const Table = <Row,>({ class: name, columns, rows, children }: TableProps<Row>) => (
+  <table class={name} aria-rowcount={rows.length + 1}>
+    <thead>
+      <tr>
+        {Object.entries(columns).map(([column, heading]) => (
+          <th key={column} class={column}>
+            {heading}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <WindowedRows rows={rows}>{children}</WindowedRows>
+  </table>
+)
 
 const ROW_HEIGHT = 30
 /** Rows that are rendered above and below the visible ones; the window moves in steps of half of them. */
 const MARGIN = 12
 
 /** The body of a long table: only the rows near the visible part of the page are rendered. */
-export function WindowedRows<Row>({ rows, children }: WindowedRowsProps<Row>) {
+function WindowedRows<Row>({ rows, children }: RowsProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [{ from, to, height }, setWindow] = useState({ from: 0, to: 3 * MARGIN, height: ROW_HEIGHT })
   useEffect(() => {
