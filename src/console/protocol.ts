@@ -133,7 +133,7 @@ export interface Changes {
   readonly campaigns?: readonly CampaignView[]
   /** Rises whenever a user may have changed. */
   readonly usersRevision?: number
-  /** How many requests and deliveries are no longer remembered. */
+  /** How many requests and deliveries the service no longer remembers. */
   readonly discarded: CampaignService['discarded']
   /** How far the service's clock is ahead of the machine's, in milliseconds. */
   readonly aheadMs: number

@@ -23,7 +23,7 @@ interface FilteredPanelProps<Row> {
   readonly chips: readonly [Chip<Row>, ...Chip<Row>[]]
   /** Says that there are no rows at all. */
   readonly empty: string
-  /** How many older rows the service has discarded. */
+  /** How many older rows the service no longer remembers. */
   readonly discarded: number
   /** The table of the rows that fit. */
   readonly children: (rows: readonly Row[]) => ComponentChildren
@@ -48,7 +48,11 @@ export function FilteredPanel<Row>({ title, label, rows, textOf, chips, children
   return (
     <Panel title={title} filters={filters}>
       {shown.length > 0 ? children(shown) : <Empty>{rows.length > 0 ? 'Nothing fits the filter.' : rest.empty}</Empty>}
-      {rest.discarded > 0 && <p class="more muted">{amount(rest.discarded)} older ones are no longer remembered.</p>}
+      {rest.discarded > 0 && (
+        <p class="more muted">
+          Older {title.toLowerCase()} that the service no longer remembers: {amount(rest.discarded)}
+        </p>
+      )}
     </Panel>
   )
 }
