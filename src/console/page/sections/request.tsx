@@ -36,7 +36,7 @@ export function Request({ requestKey: key }: { requestKey: string }) {
         </p>
       )}
       {fault && (
-        <p class="callout busy">
+        <p class="callout">
           <strong>It met a fault: {FAULT_KINDS[fault][0]}.</strong>{' '}
           {request.handled ? 'The call took effect.' : 'The call had no effect.'}
         </p>
