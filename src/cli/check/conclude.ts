@@ -5,10 +5,10 @@ import type { Check } from './question.ts'
 import type { Answered } from './run-check.ts'
 import { isOutcomeUnknown, writes } from './writes.ts'
 
-/** What a run comes to. */
+/** The result of a run. */
 export interface Conclusion {
   readonly profile: Profile
-  /** The questions whose results differ from the earlier profile, and `client.queryNames` or `award` where these differ. */
+  /** The differences from the earlier profile: IDs of questions, `client.queryNames`, `award`. */
   readonly changes: readonly string[]
   readonly exitCode: ExitCode
 }

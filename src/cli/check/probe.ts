@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 const TOKEN_REFUSED = 'the service refused the token (HTTP 401)'
 
-/** The meaning of a body. */
+/** A body, classified. */
 interface Body {
   readonly kind: 'data' | 'error' | 'other'
   readonly form: 'data' | 'standard' | 'string' | 'other' | 'empty' | 'not JSON' | 'no envelope'
@@ -34,7 +34,7 @@ export interface NoReply {
   readonly reason: string
   /** False if the request certainly never left. */
   readonly sent: boolean
-  readonly status?: number
+  readonly status: number | undefined
 }
 
 export type Outcome = Reply | NoReply
@@ -92,14 +92,15 @@ export class Probe {
 
   async #send(request: Pick<TransportRequest, 'method' | 'url' | 'body'>, otherToken?: string): Promise<Outcome> {
     const { transport, token, signal, onRequest } = this.options
-    if (otherToken === undefined && this.#sent >= MAX_REQUESTS - 1) return notSent(`limit of ${MAX_REQUESTS} requests`)
+    if (otherToken === undefined && this.#sent >= MAX_REQUESTS - 1) {
+      return noReply(`limit of ${MAX_REQUESTS} requests`, false)
+    }
     await this.wait(Math.max(0, this.#lastSentAt + INTERVAL_MS - performance.now()))
     if (signal.aborted) this.#stopped = 'interrupted'
-    if (this.#stopped !== undefined) return notSent(this.#stopped)
+    if (this.#stopped !== undefined) return noReply(this.#stopped, false)
     this.#sent++
     onRequest?.(this.#sent)
-    const startedAt = performance.now()
-    this.#lastSentAt = startedAt
+    this.#lastSentAt = performance.now()
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const headers = {
       accept: 'application/json',
@@ -114,25 +115,29 @@ export class Probe {
       )
     } catch (error) {
       if (signal.aborted) this.#stopped = 'interrupted'
-      else if (timeout.aborted)
-        return { kind: 'no reply', reason: `no answer within ${TIMEOUT_MS / 1_000} s`, sent: true }
-      const sent = (error as { sent?: unknown } | null)?.sent !== false
-      return { kind: 'no reply', reason: this.#stopped ?? networkReason(error), sent }
+      const reason = timeout.aborted ? `no answer within ${TIMEOUT_MS / 1_000} s` : networkReason(error)
+      const isSent = (error as { sent?: unknown } | null)?.sent !== false
+      return noReply(this.#stopped ?? reason, isSent)
     }
     const { status, header, text, complete } = response
     if (status === 429) this.#stopped = 'the service limited the rate (HTTP 429)'
     if (status === 401 && otherToken === undefined && !this.#hasData) this.#stopped = TOKEN_REFUSED
     if (status < 200 || (status >= 300 && status < 400) || [401, 408, 429].includes(status) || status >= 500) {
-      return { kind: 'no reply', reason: this.#stopped ?? `HTTP ${status}`, sent: true, status }
+      return noReply(this.#stopped ?? `HTTP ${status}`, true, status)
     }
-    if (!complete) return { kind: 'no reply', reason: 'the answer broke off', sent: true, status }
+    if (!complete) return noReply('the answer broke off', true, status)
     const body = bodyOf(text)
     this.#hasData ||= status < 300 && body.kind === 'data'
-    return { ...body, status, header, durationMs: performance.now() - startedAt, receivedAt: Date.now() }
+    return { ...body, status, header, durationMs: performance.now() - this.#lastSentAt, receivedAt: Date.now() }
   }
 }
 
-const notSent = (reason: string): NoReply => ({ kind: 'no reply', reason, sent: false })
+const noReply = (reason: string, sent: boolean, status?: number): NoReply => ({
+  kind: 'no reply',
+  reason,
+  sent,
+  status,
+})
 
 function networkReason(error: unknown): string {
   const { kind, systemCode } = (error ?? {}) as { kind?: unknown; systemCode?: unknown }

@@ -158,13 +158,16 @@ describe('shapes', () => {
       deviation: changed('campaign/points', (data) => ({
         ...data,
         ada: 1,
-        'bob@mail.example': 2,
+        bob: 2,
+        'carol@mail.example': 3,
         season: { ...(data.season as object), ...map },
       })),
     })
     const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints.unlisted') ?? {}
-    expect(finding?.detail?.paths).toEqual(['*: number', 'season.*: number'])
-    expect(output).not.toContain('bob@mail')
+    expect(finding?.detail).toEqual({ paths: ['*: number', 'season.*: number'], count: 14 })
+    expect(finding?.note).toBe('*: number, season.*: number (14 in total)')
+    expect(output).not.toContain('bob')
+    expect(output).not.toContain('carol@mail')
     expect(output).not.toContain('user_3')
   })
 
@@ -203,6 +206,31 @@ describe('shapes', () => {
     const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints') ?? {}
     expect(finding).toMatchObject({ result: 'differs', detail: { form } })
   })
+})
+
+test('mistakes in a campaign are counted', async () => {
+  const { answered } = await checked({
+    deviation: changed('campaign/info', (data) => {
+      const [task] = data.actions as object[]
+      const [quest] = data.quests as object[]
+      const tasks = [
+        { ...task, id: 'a', deps: ['b'] },
+        { ...task, id: 'b', deps: ['a'] },
+        { ...task, id: 'after', deps: ['b'] },
+        { ...task, id: 'c', deps: ['nowhere'] },
+        { ...task, id: 'd', deps: ['c'] },
+      ]
+      return { ...data, actions: tasks, quests: [{ ...quest, id: 'e', actions: [], deps: [] }] }
+    }),
+  })
+  const found = answered
+    .filter(({ question }) => question.id.startsWith('campaign.'))
+    .map(({ question, finding }) => [question.id, finding.detail?.count])
+  expect(found).toEqual([
+    ['campaign.missing-ids', 1],
+    ['campaign.circles', 3],
+    ['campaign.empty-quests', 1],
+  ])
 })
 
 describe('errors', () => {
