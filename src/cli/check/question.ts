@@ -119,7 +119,10 @@ export const cannotTell = (note: string, detail?: Detail): Finding => ({ result:
 /** Returns the finding for an outcome that has no usable data. */
 export function noData(outcome: Outcome | undefined): Finding {
   if (outcome === undefined) return cannotTell('no read was answered')
-  if (isReply(outcome)) return cannotTell(describe(outcome), detailOf(outcome))
+  if (isReply(outcome)) {
+    const isMisfit = outcome.status < 300 && outcome.kind === 'data'
+    return cannotTell(isMisfit ? 'the data does not fit the interface' : describe(outcome), detailOf(outcome))
+  }
   const { reason, status } = outcome
   return cannotTell(reason, status === undefined ? undefined : { status })
 }
