@@ -1,10 +1,7 @@
+import type { RequestRecord } from 'campaign-client/testing'
+
 /** The parts of a request that are written as a command. */
-interface CurlRequest {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly bodyText?: string
-}
+type CurlRequest = Pick<RequestRecord, 'method' | 'url' | 'headers' | 'bodyText'>
 
 /** Headers that curl makes itself, or that belong to the connection. */
 const LEFT_OUT =

@@ -165,22 +165,18 @@ export class Feed {
 
   #setDelivery({ deliveryId: key, ...delivery }: DeliveryRecord): void {
     if (this.#isActing) this.#madeHere.add(key)
-    this.#deliveries.set(key, { ...delivery, key, isFromConsole: this.#madeHere.has(key) }, this.#revision)
+    const mark = this.#madeHere.has(key) && { isFromConsole: true }
+    this.#deliveries.set(key, { ...delivery, key, ...mark }, this.#revision)
   }
 }
 
-export function deliveryRow(delivery: Delivery): DeliveryRow {
-  const { key, id, at, isFromConsole, isTest, redeliveryOf, hook_id, url, body, state, attempts } = delivery
-  const { nextAttemptAt } = delivery
+export function deliveryRow({ body, signature, attempts, ...delivery }: Delivery): DeliveryRow {
   const lastStatus = attempts.at(-1)?.status
   return {
-    ...{ key, id, at, hook_id, url, state, attempts: attempts.length },
+    ...delivery,
     ...subjectOf(body),
-    ...(isFromConsole && { isFromConsole }),
-    ...(isTest && { isTest }),
-    ...(redeliveryOf !== undefined && { redeliveryOf }),
+    attempts: attempts.length,
     ...(lastStatus !== undefined && { lastStatus }),
-    ...(nextAttemptAt !== undefined && { nextAttemptAt }),
   }
 }
 

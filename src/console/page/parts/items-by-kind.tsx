@@ -1,5 +1,6 @@
 import type { ComponentChild } from 'preact'
 import type { ItemView } from '../../protocol.ts'
+import { Text } from './text.tsx'
 
 const KINDS = [
   ['task', 'Tasks'],
@@ -12,6 +13,16 @@ interface ItemsByKindProps {
   /** A row of the list: a `li` with a key. */
   readonly row: (item: ItemView) => ComponentChild
 }
+
+/** The name and the ID of an item. */
+export const ItemName = ({ item: { name, id } }: { item: ItemView }) => (
+  <>
+    <Text>{name}</Text>{' '}
+    <code class="muted">
+      <Text>{id}</Text>
+    </code>
+  </>
+)
 
 /** The items of a campaign, in a list for each kind. */
 export const ItemsByKind = ({ items, row }: ItemsByKindProps) => (

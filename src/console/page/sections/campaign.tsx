@@ -1,6 +1,6 @@
 import { campaigns } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { ItemsByKind } from '../parts/items-by-kind.tsx'
+import { ItemName, ItemsByKind } from '../parts/items-by-kind.tsx'
 import { AbsentItem, Item } from '../parts/panel.tsx'
 import { amount, count, Text } from '../parts/text.tsx'
 
@@ -27,10 +27,7 @@ export function Campaign({ pid }: { pid: string }) {
         row={(item) => (
           <li class="row" key={item.id}>
             <span class="grow">
-              <Text>{item.name}</Text>{' '}
-              <code class="muted">
-                <Text>{item.id}</Text>
-              </code>
+              <ItemName item={item} />
               {item.actions && (
                 <span class="muted">
                   {' '}

@@ -1,8 +1,8 @@
-import type { CampaignView, ItemView, UserView } from '../../protocol.ts'
+import type { ItemView, UserView } from '../../protocol.ts'
 import { attempt, perform, useAnswer } from '../actions.ts'
 import { campaigns, usersRevision } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
-import { ItemsByKind } from '../parts/items-by-kind.tsx'
+import { ItemName, ItemsByKind } from '../parts/items-by-kind.tsx'
 import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
 import { amount, count, Text } from '../parts/text.tsx'
 
@@ -30,7 +30,7 @@ export function User(key: UserProps) {
         <Figure name="Content">{amount(user.ugc_xp)}</Figure>
         <Figure name="Multiplier">× {user.xp_mul}</Figure>
       </dl>
-      <Progress user={user} campaign={campaign} />
+      <ItemsByKind items={campaign.items} row={(item) => <ItemLine key={item.id} item={item} user={user} />} />
       <h3 class="minor">Details</h3>
       <Facts
         facts={[
@@ -55,17 +55,8 @@ const Figure = ({ name, children }: { name: string; children: string | number | 
   </div>
 )
 
-function Progress({ user, campaign }: { user: UserView; campaign: CampaignView }) {
+function ItemLine({ item, user }: { item: ItemView; user: UserView }) {
   const done = new Set(user.completed)
-  return (
-    <ItemsByKind
-      items={campaign.items}
-      row={(item) => <ItemLine key={item.id} item={item} user={user} done={done} />}
-    />
-  )
-}
-
-function ItemLine({ item, user, done }: { item: ItemView; user: UserView; done: ReadonlySet<string> }) {
   const isDone = done.has(item.id)
   const missing = item.deps.filter((id) => !done.has(id))
   const { pid, account, platform } = user
@@ -82,10 +73,7 @@ function ItemLine({ item, user, done }: { item: ItemView; user: UserView; done: 
         {isDone ? '✓' : ''}
       </span>
       <span class="grow">
-        <Text>{item.name}</Text>{' '}
-        <code class="muted">
-          <Text>{item.id}</Text>
-        </code>
+        <ItemName item={item} />
         {notes.length > 0 && <span class="muted"> · {notes.join(' · ')}</span>}
         {!isDone && missing.length > 0 && (
           <span class="needs">

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { Fragment } from 'preact'
 import type { DeliveryRow } from '../../../protocol.ts'
 import { deliveries, discarded, serviceTime } from '../../live.ts'
 import { Badge, toneOf } from '../../parts/badge.tsx'
@@ -81,7 +81,7 @@ interface DeliveryLineProps {
 
 function DeliveryLine({ row, index, isFirst, isCurrent }: DeliveryLineProps) {
   const { key, at, type, user, url, lastStatus, attempts, state, nextAttemptAt, isFromConsole, isTest } = row
-  const Same = isFirst ? Shown : Hidden
+  const Same = isFirst ? Fragment : Hidden
   return (
     <tr class={`${isFirst ? 'first' : 'same'}${isCurrent ? ' current' : ''}`} aria-rowindex={index + 2}>
       <td class="at">
@@ -129,5 +129,3 @@ function EndpointUrl({ url }: { url: string }) {
     </span>
   )
 }
-
-const Shown = ({ children }: { children: ComponentChildren }) => <>{children}</>
