@@ -29,7 +29,7 @@ export interface Reply extends Body {
 }
 
 /** Why a request has no answer. */
-export interface NoReply {
+interface NoReply {
   readonly kind: 'no reply'
   readonly reason: string
   /** False if the request certainly never left. */
