@@ -5,6 +5,7 @@ import { callHook } from '../shared/call-hook.ts'
 import { typeName } from '../shared/types.ts'
 import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
 import { type AddressHint, decode, lacksItsData, traceHeaders } from './answer.ts'
+import type { AttemptCancellation, CancellableSend } from './cancellation.ts'
 import {
   attemptTookTooLong,
   brokenAnswer,
@@ -170,8 +171,7 @@ async function send(
     const answer: unknown = await within(
       Math.min(timeoutMs, remainingMs),
       signal,
-      // A partner's transport may return its answer without a promise.
-      async (attemptSignal) => transport.send(request, attemptSignal),
+      (cancellation) => sendBy(transport, request, cancellation),
       () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs)),
     )
     if (!isTransportResponse(answer)) throw notAnAnswer('the transport', typeName(answer))
@@ -180,6 +180,16 @@ async function send(
   } catch (thrown) {
     throw signal?.aborted ? reasonOf(signal) : transportFailure(thrown, secrets)
   }
+}
+
+/** Calls the transport. A partner's transport may return its answer without a promise. */
+async function sendBy(
+  transport: Transport,
+  request: TransportRequest,
+  cancellation: AttemptCancellation,
+): Promise<TransportResponse> {
+  const { cancellable } = transport.send as CancellableSend
+  return cancellable?.(request, cancellation) ?? transport.send(request, cancellation.signal)
 }
 
 /** @throws Failure for every answer that is not a success */

@@ -1,22 +1,23 @@
 import { onAbort } from './abort-listeners.ts'
+import { AttemptCancellation } from './cancellation.ts'
 
 /** The default rejection of `within` when the time is up. It never leaves this folder. */
 export const TIME_IS_UP = Symbol('time is up')
 
 /**
  * Runs `work` until it settles, `ms` have passed (rejects with `timeIsUp()`), or `signal` aborts (rejects with its reason).
- * In the last two cases the signal passed to `work` aborts. `within` does not wait for `work` to end, so that a `fetch`
+ * In the last two cases `work` is cancelled. `within` does not wait for `work` to end, so that a `fetch`
  * that ignores its signal cannot delay a call.
  */
 export function within<T>(
   ms: number,
   signal: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (cancellation: AttemptCancellation) => Promise<T>,
   timeIsUp: () => unknown = () => TIME_IS_UP,
 ): Promise<T> {
   if (signal?.aborted) return Promise.reject(reasonOf(signal))
   return new Promise<T>((resolve, reject) => {
-    const controller = new AbortController()
+    const cancellation = new AttemptCancellation()
     const settle = (): void => {
       clearTimeout(timer)
       stopListening?.()
@@ -24,7 +25,7 @@ export function within<T>(
     const stop = (rejection: unknown, reason: Error): void => {
       settle()
       reject(rejection)
-      controller.abort(reason)
+      cancellation.cancel(reason)
     }
     const stopListening =
       signal &&
@@ -41,7 +42,7 @@ export function within<T>(
       reject(reason)
     }
     try {
-      work(controller.signal).then((value) => {
+      work(cancellation).then((value) => {
         settle()
         resolve(value)
       }, fail)

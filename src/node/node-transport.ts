@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { ConfigurationError } from '../errors.ts'
+import { type CancellableSend, type Cancellation, cancellationOf } from '../http/cancellation.ts'
 import {
   describeProblems,
   milliseconds,
@@ -10,7 +11,7 @@ import {
   wholeNumber,
 } from '../shared/options.ts'
 import { hasMethod, typeName } from '../shared/types.ts'
-import { TransportError } from '../transport.ts'
+import { TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
 import type { NodeTransport, NodeTransportOptions } from './options.ts'
 import { Origins } from './origins.ts'
@@ -43,14 +44,16 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
   const origins = new Origins()
   const inFlight: Route['inFlight'] = new Set()
   let closed = false
+  const cancellable = async (request: TransportRequest, cancellation: Cancellation): Promise<TransportResponse> => {
+    if (cancellation.reason !== undefined) throw cancellation.reason
+    if (closed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
+    const origin = origins.of(request.url)
+    const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
+    return sendRequest(request, { origin, agent: chosen as http.Agent, inFlight }, cancellation)
+  }
+  const send: CancellableSend = (request, signal) => cancellable(request, cancellationOf(signal))
   return {
-    async send(request, signal) {
-      if (signal.aborted) throw signal.reason
-      if (closed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
-      const origin = origins.of(request.url)
-      const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
-      return sendRequest(request, { origin, agent: chosen as http.Agent, inFlight }, signal)
-    },
+    send: Object.assign(send, { cancellable }),
     baseUrlProblem(baseUrl) {
       const { encrypted } = origins.of(baseUrl)
       return agent === undefined || canServe(agent, encrypted) ? undefined : wrongAgent(encrypted)

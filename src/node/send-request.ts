@@ -1,6 +1,7 @@
 import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
+import type { Cancellation } from '../http/cancellation.ts'
 import { isRedirect, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 import { wrongAgent } from './agent-protocol.ts'
 import type { Origin } from './origins.ts'
@@ -20,9 +21,13 @@ export interface Route {
  * Sends one request on one socket and reads the response.
  *
  * @throws TransportError where there is no response, or one that is too large
- * @throws the reason of `signal`, once it aborts
+ * @throws the reason of the cancellation
  */
-export function sendRequest(request: TransportRequest, route: Route, signal: AbortSignal): Promise<TransportResponse> {
+export function sendRequest(
+  request: TransportRequest,
+  route: Route,
+  cancellation: Cancellation,
+): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     const { origin, inFlight } = route
     let outgoing: http.ClientRequest
@@ -41,7 +46,7 @@ export function sendRequest(request: TransportRequest, route: Route, signal: Abo
       if (settled) return
       settled = true
       inFlight.delete(fail)
-      signal.removeEventListener('abort', abort)
+      stopListening()
       outcome()
     }
     const fail = (message: string, cause?: unknown): void =>
@@ -52,11 +57,11 @@ export function sendRequest(request: TransportRequest, route: Route, signal: Abo
     const abort = (): void =>
       settle(() => {
         outgoing.destroy()
-        reject(signal.reason)
+        reject(cancellation.reason)
       })
 
     inFlight.add(fail)
-    signal.addEventListener('abort', abort)
+    const stopListening = cancellation.onCancel(abort)
     // Once a response has begun, readBody() finds out how it ends.
     let responded = false
     outgoing.on('error', (error) => responded || fail('', error))
@@ -67,7 +72,7 @@ export function sendRequest(request: TransportRequest, route: Route, signal: Abo
         // The stale socket is destroyed with the request, so this ends when no idle one is left.
         settle(() => {
           outgoing.destroy()
-          resolve(sendRequest(request, route, signal))
+          resolve(sendRequest(request, route, cancellation))
         })
       } else if (socket.destroyed) {
         fail('the agent of nodeTransport gave a closed connection')
@@ -106,8 +111,8 @@ export function sendRequest(request: TransportRequest, route: Route, signal: Abo
         })
       })
     })
-    // A callback of the agent, such as its name lookup, may have aborted the signal in open().
-    if (signal.aborted) return abort()
+    // A callback of the agent, such as its name lookup, may have cancelled the request in open().
+    if (cancellation.reason !== undefined) return abort()
     try {
       outgoing.end(request.body)
     } catch (error) {
