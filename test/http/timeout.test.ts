@@ -463,7 +463,7 @@ describe('timers', () => {
 
     test('rejects when the time is up, and aborts the work', async () => {
       let given: AbortSignal | undefined
-      const late = within(10, undefined, (signal) => {
+      const late = within(10, undefined, ({ signal }) => {
         given = signal
         return never()
       })
