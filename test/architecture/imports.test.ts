@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { posix } from 'node:path'
+import { basename, dirname, posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 
@@ -67,4 +67,22 @@ test.each([
   ['@noble', 'webhook/verify/hmac.portable.ts'],
 ])('only one file imports %s', (name, file) => {
   expect(new Set(imports.filter(({ target }) => target === name).map((found) => found.file))).toEqual(new Set([file]))
+})
+
+/** Folders whose files are a list: one per operation. */
+const LISTS = ['endpoints', 'testing/rules']
+
+test('no folder has more than 14 files on one level', () => {
+  const counts = new Map<string, number>()
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  const crowded = [...counts].filter(([folder, count]) => count > 14 && !LISTS.includes(folder))
+  expect(crowded).toEqual([])
+})
+
+test('no file is longer than 300 lines', () => {
+  const exempt = ['client.ts', 'compiled.ts']
+  const long = files
+    .filter((file) => !exempt.includes(basename(file)))
+    .filter((file) => readFileSync(pathTo(`src/${file}`), 'utf8').split('\n').length > 301)
+  expect(long).toEqual([])
 })
