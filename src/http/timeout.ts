@@ -1,5 +1,4 @@
-import { onAbort } from './abort-listeners.ts'
-import { AttemptCancellation } from './cancellation.ts'
+import { AttemptCancellation, onAbort } from './cancellation.ts'
 
 /** The default rejection of `within` when the time is up. It never leaves this folder. */
 export const TIME_IS_UP = Symbol('time is up')
