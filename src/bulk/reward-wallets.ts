@@ -19,7 +19,7 @@ import type { StopReason } from './run/stop-rules.ts'
  *
  * Each row is written to the ledger before its request leaves, and its verdict afterwards. The service accepts each `id`
  * once, so an award with an unknown outcome is sent again under the same id: when the service then refuses it, the ledger
- * tells that the first attempt may have succeeded. Derive ids from what the award is for, with {@link rewardId}.
+ * tells that the first attempt may have succeeded. Derive ids from the reason of the award, with {@link rewardId}.
  *
  * ```ts
  * const report = await rewardWallets(client, rows, { ledger: fileLedger('awards.ledger') })
@@ -28,14 +28,15 @@ import type { StopReason } from './run/stop-rules.ts'
  *
  * A row that is wrong, or against the client's `guard`, is counted as `rejected`, listed in `problems` and never sent. A
  * corrected row is sent in the next run. The same row twice is sent once. After a 403 or 404 no more rows of that campaign
- * are sent, the others go on, and `complete` is false. Rows that got a 429, or certainly never left, are queued again.
+ * are sent, the others go on, and `complete` is false. Rows that got a 429, or were certainly not sent, are queued again.
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *
  * @param client - its `rewardWallet` makes the awards, with its own time limits, retries and guard. The ledger also records
- *   the address of a `CampaignClient` and its token's issuer and subject, and is refused for another one
+ *   the address of a `CampaignClient` and its token's issuer and subject. With other ones, the ledger is refused
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
- * @returns what became of the rows. `complete` tells whether each has a final verdict; if not, run the list again
+ * @returns the number of rows per verdict, and the problems. `complete` tells whether each row has a final verdict; if not,
+ *   run the list again
  * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option
  * @throws ConfigurationError when the ledger can't be used: of another run, target or version, damaged, used by another
  *   run just now, or not writable

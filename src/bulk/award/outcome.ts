@@ -32,14 +32,14 @@ export type CallOutcome =
   | {
       readonly kind: 'refused' | 'campaign_refused' | 'rate_limited' | 'unreachable' | 'failed'
       readonly error: CampaignError
-      /** An attempt within the call may have been applied all the same. */
+      /** Whether an attempt within the call may have been applied despite the error. */
       readonly maybeApplied: boolean
     }
 
 const NOT_FOUND = 404
 const REQUEST_TIMEOUT = 408
 
-/** The outcome that an error of a call means. */
+/** Returns the outcome of a call that failed with this error. */
 export function outcomeOf(error: unknown): CallOutcome {
   if (!(error instanceof CampaignError)) return { kind: 'fatal', error, maybeApplied: true }
   if (error instanceof InvalidRequestError) return { kind: 'invalid', error, maybeApplied: false }
@@ -53,7 +53,7 @@ export function outcomeOf(error: unknown): CallOutcome {
 function kindOf(error: CampaignError, maybeApplied: boolean) {
   if (error instanceof RateLimitError) return 'rate_limited'
   if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
-  // Such a response certainly came from another server: a redirect, for instance.
+  // An unexpected response that certainly applied nothing came from another server: a redirect, for instance.
   if (!(error instanceof ApiError)) return maybeApplied ? 'failed' : 'unreachable'
   const status = statusOf(error)
   if (error instanceof AccessDeniedError || status === NOT_FOUND) return 'campaign_refused'

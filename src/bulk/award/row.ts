@@ -6,7 +6,7 @@ import { isRecord } from '../../shared/types.ts'
 /** One award of a list: what `rewardWallet` takes. */
 export type AwardRow = RewardWalletRequest
 
-/** A row of a list: an award, or the issues of the row and those of its fields that could be read. */
+/** A row of a list: an award; or, for a wrong row, its issues with the id and the XP as far as they could be read. */
 export type ReadRow =
   | { readonly ok: true; readonly value: AwardRow }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly id: string | undefined; readonly xp: number }
@@ -37,7 +37,7 @@ export const isSameAward = (one: Omit<AwardRow, 'id'>, other: Omit<AwardRow, 'id
   one.pid === other.pid &&
   (one.address === other.address || one.address.toLowerCase() === other.address.toLowerCase())
 
-/** What is wrong with a row whose id stands for another award. */
+/** Returns an issue for each field in which a row differs from the award that its id stands for. */
 export function contradictions(row: AwardRow, known: AwardRow): Issue[] {
   const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
   return names.map((name) => ({

@@ -5,7 +5,7 @@
  * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award.
  * - `unconfirmed`: the service refused the id after an attempt of ours whose outcome is unknown. Very likely that attempt
  *   awarded it: the published refusal is the same for every reason. Final until `confirm` or `isUsedId` can tell.
- * - `rejected`: refused by the service, with no such attempt; or wrong, and never sent.
+ * - `rejected`: the service refused the award, and no earlier attempt made it; or the row was wrong and never sent.
  * - `indeterminate`: the attempts are used up and the outcome is unknown, or `confirm` or `isUsedId` failed. Not final:
  *   run it again.
  */

@@ -16,7 +16,7 @@ export interface PostgresSql {
   readonly options?: { readonly prepare?: boolean | undefined }
 }
 
-/** Sends one statement of its own, and resolves to its rows. */
+/** Sends one statement in its own transaction, and resolves to its rows. */
 export type Query = (text: string, ...values: (string | number | boolean)[]) => Promise<readonly Row[]>
 
 export type Row = Readonly<Record<string, unknown>>
@@ -30,7 +30,7 @@ const PREPARED =
   'must be made with prepare: false. With prepared statements, a connection pooler such as PgBouncer can lose a COMMIT ' +
   'that the package reports as done'
 
-/** Returns the statement sender of a database. @throws InvalidRequestError when the value is no database */
+/** Returns a function that sends statements to a database. @throws InvalidRequestError when the value is no database */
 export function queryOf(database: unknown): Query {
   const has = (name: string): boolean => hasMethod(database, name)
   if (typeof database === 'function' && has('unsafe') && has('begin')) {

@@ -54,8 +54,8 @@ const DEFAULT_LEASE_MS = 60_000
  * ```
  *
  * One attempt at a time holds an award, with a lease on the database's clock and a token. After its lease, another attempt
- * may try; a refusal may then mean that the first one had succeeded. When a late attempt was awarded, that is still written;
- * any other result of it is dropped.
+ * may try; a refusal may then mean that the first one had succeeded. Once another attempt has begun, the first one can only
+ * record the verdict `awarded`: its other results are dropped.
  *
  * Takes the pool you have and neither opens nor ends it. Every change is one statement and one transaction, so it works
  * behind a transaction pooler such as PgBouncer. It is as durable as `synchronous_commit` of the database. Rows stay until

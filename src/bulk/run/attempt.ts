@@ -19,7 +19,7 @@ export async function attemptAward(
   { row, isDoubtful, reopened }: Attempt,
   evidence: Evidence,
 ): Promise<AttemptResult> {
-  // An unconfirmed award is not sent when `confirm` alone can tell.
+  // An unconfirmed award is sent again only when `confirm` gives no answer and `isUsedId` can judge another refusal.
   const known = reopened === 'unconfirmed' ? await judgeUnconfirmed(row, evidence) : undefined
   if (known !== undefined) return { outcome: undefined, ...known }
 
@@ -44,6 +44,8 @@ export async function recordAttempt(
   { outcome, verdict, failure }: AttemptResult,
 ): Promise<Verdict | 'open' | undefined> {
   const maybeApplied = outcome?.maybeApplied ?? false
+  // Whether the ledger needs a new entry. Without a final verdict: if this attempt may have been applied, or an award in
+  // doubt stays `indeterminate`. With one: if it differs from the verdict that the ledger has.
   const isNews =
     verdict === undefined || verdict === 'indeterminate'
       ? maybeApplied || (attempt.isDoubtful && verdict === 'indeterminate')

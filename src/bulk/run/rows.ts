@@ -26,7 +26,7 @@ export function lengthOf(rows: Rows<unknown>): number | undefined {
 /** Reads the rows of a list, one at a time and only when somebody waits for one. */
 export class RowSource {
   readonly #iterator: Iterator<unknown> | AsyncIterator<unknown>
-  /** An asynchronous generator answers in order, however many wait for it. */
+  /** An async generator, because it queues concurrent calls of `next()` and answers them in order. */
   readonly #rows: AsyncGenerator<Placed, undefined>
   #stopReading: () => void = () => undefined
   #isReading = false
@@ -62,7 +62,7 @@ export class RowSource {
     this.#stopReading()
     if (this.#isEnded) return
     const isCleanedUp = (async () => this.#iterator.return?.())().catch(() => undefined)
-    // An asynchronous generator cleans up after the row that it is just making, if it ever makes it.
+    // While a row is being read, `return()` of an async generator waits for that row. It may never come: do not wait.
     if (this.#isReading) return
     const timeout = new AbortController()
     const isTooLong = wait(MAX_CLEAN_UP_MS, undefined, { signal: timeout.signal }).catch(() => undefined)

@@ -25,7 +25,7 @@ export interface RunParts {
   readonly concurrency: number
   readonly evidence: Evidence
   readonly retryRejected: boolean
-  /** What the client would refuse of a row, without asking the service. */
+  /** Returns the issues for which the client would refuse the row before sending it. */
   readonly refusals: (row: AwardRow) => readonly Issue[]
 }
 
@@ -83,7 +83,7 @@ export class Run {
     }
   }
 
-  /** Resolves when each row is finished, or the rows that were begun before the run was stopped. */
+  /** Resolves when each row is finished. After a stop, only the rows that were begun before it are finished. */
   async send(source: RowSource): Promise<void> {
     this.#source = source
     if (this.#stopped !== undefined) await source.close()
@@ -187,7 +187,7 @@ export class Run {
     return true
   }
 
-  /** The client may refuse a row before it sends anything. @returns whether that finished the row */
+  /** Counts the row if the client refused it before sending anything. @returns whether the row is finished */
   async #isRefusedByClient(
     index: number,
     { row, isDoubtful, reopened }: Attempt,
@@ -215,7 +215,7 @@ export class Run {
     else pause.answered(round)
   }
 
-  /** Waits for the ledger. When it fails, it holds the intent without an outcome: the award is in doubt. */
+  /** Waits for a write to the ledger. If it fails, the ledger has an intent without an outcome: `indeterminate`. */
   async #written<Result>(index: number, row: AwardRow, writing: Promise<Result>): Promise<Result> {
     try {
       return await writing

@@ -2,11 +2,14 @@ import type { CampaignClient } from 'campaign-client'
 import type { AwardRow, Confirmation } from 'campaign-client/bulk'
 import type { Profile } from '../check/profile.ts'
 
-/** How progress shows an award: as a profile of `check` says, or as assumed. The interface does not show it. */
+/**
+ * How an award appears in the progress of its wallet. The interface does not describe this: it is read from a profile of
+ * `check`, or assumed.
+ */
 export interface AwardEvidence {
   /** The platform under which the progress of a wallet is read. */
   readonly platform: string
-  /** Whether a reward of the type `xp` gives its amount. */
+  /** Whether the field `reward` of a reward with the type `xp` holds the amount. */
   readonly hasAmounts: boolean
   readonly isAssumed: boolean
 }

@@ -66,7 +66,7 @@ export function endLines(report: AwardReport, plan: Plan, evidence: AwardEvidenc
     const details = [...(amount > 0 ? [`${counted(amount)} XP`] : []), ...more].join(', ')
     lines.push([paint(some(count, 'row')), ` ${words}`, dim(details && `  ${details}`)])
   }
-  /** Of the rows with a verdict, those whose verdict this run has found. */
+  /** Returns the number and the XP of the rows that got this verdict in this run, not in an earlier one. */
   const since = (verdict: 'awarded' | 'alreadyAwarded') => ({
     count: Math.max(0, counts[verdict] - before[verdict].awards),
     amount: Math.max(0, addDecimals(xp[verdict], -before[verdict].xp)),

@@ -19,7 +19,7 @@ export interface Plan {
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** The awards that this run sends. */
   readonly toSend: Totals
-  /** Wallets to be awarded that the ledger has as awarded in the same campaign under another id. */
+  /** Wallets to send to that have an award of the same campaign in the ledger, under an id that is not in the list. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
 }
 

@@ -12,7 +12,7 @@ export type EventAction = {
   id: string
   /** Display name of the task. */
   name: string
-  /** Allowed values: not shown. */
+  /** Type of the task. The interface does not list its values. */
   type: string
   /** Metadata of the task. Shown in the admin panel's test message only. */
   meta?: Record<string, unknown> | null
@@ -35,7 +35,7 @@ export type ActionCompletedActivity = {
 
 /**
  * The `event` of a message about a completed quest. The interface shows no `data` for it, so every field is optional
- * (assumed: the fields of a completed task), and other fields are open.
+ * (assumed: the fields of a completed task), and any other field is allowed.
  */
 export type QuestCompletedActivity = {
   /** Type of the event. */

@@ -15,8 +15,8 @@ const AFTER_LIMIT = 'Its claim is released when it ends, or lapses with its leas
 /**
  * Keeps a claim while the handler runs: extends it three times per lease, and aborts `signal` when it is lost.
  *
- * The end of the lease is counted from before each call to the store, so it is never later than the store's own end: the
- * signal fires before another receiver can take the delivery over.
+ * The lease is counted from just before each call to the store, so it ends here no later than in the store. The signal
+ * therefore fires before another receiver can take over the delivery.
  */
 export class Lease {
   readonly #claim: ClaimedDelivery
@@ -114,7 +114,7 @@ export class Lease {
     this.#expiresAt = Math.max(this.#expiresAt, sentAt + leaseMs)
     if (this.#unansweredSince === sentAt) {
       this.#unansweredSince = undefined
-      // Counted from the sending: with a slow store, the next extension would come after the end of the lease.
+      // Counted from the call. Counted from the answer of a slow store, the next extension would come too late.
       this.#extendAt = sentAt + leaseMs / 3
     }
     this.hold()

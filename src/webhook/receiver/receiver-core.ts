@@ -26,7 +26,7 @@ export class ReceiverCore {
   readonly settings: ReceiverSettings
   readonly #reports: ReceiverReports
   readonly #deliveries = new Set<Delivery>()
-  /** Claims on their way to the store, and deliveries being handled. */
+  /** Pending calls of the store (claims, releases) and deliveries being handled. `close()` waits for them. */
   readonly #work = new Pending()
   /** Verified messages whose senders wait for their answer. */
   readonly #answers = new Pending()

@@ -17,15 +17,15 @@ import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
 /** Options of {@link fileLedger}. */
 export interface FileLedgerOptions {
   /**
-   * The name of the run that the ledger belongs to, at most 500 characters. A ledger of another run is refused, so that what
-   * a test run has written is never taken for production.
+   * The name of the run that the ledger belongs to, at most 500 characters. A ledger of another run is refused, so that a
+   * production run never continues the ledger of a test run.
    *
    * @defaultValue `'default'`
    */
   run?: string | undefined
   /**
-   * Called when the lock file of another run has not been touched for a while, and this run has to watch it before it can
-   * begin. Errors that it throws are ignored.
+   * Called when the lock file of another run is not being updated. This run then watches it, for at most 15 seconds: it fails
+   * if the lock file is updated, and takes it over if not. Errors that the callback throws are ignored.
    */
   onWait?: ((wait: LedgerWait) => void) | undefined
 }
@@ -108,7 +108,7 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
 
     const { entries, end } = await readEntries(file)
     const isTorn = await keepTornEnd(storage, path, file, end)
-    // A killed process may not have flushed its last lines. From here on they are relied on.
+    // A killed process may not have flushed its last lines. Flush them before this run relies on them.
     if (!isTorn) await file.flush()
 
     const checkLock = (): void => {

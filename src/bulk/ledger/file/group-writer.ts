@@ -40,7 +40,7 @@ export class GroupWriter {
   }
 
   async #write(): Promise<void> {
-    // Later in this turn of the event loop, so that lines appended meanwhile join the group.
+    // Wait one microtask, so that lines appended in the same turn of the event loop join the group.
     await undefined
     for (let group = this.#take(); group !== undefined; group = this.#take()) {
       try {
@@ -81,7 +81,7 @@ class Gathering {
   })
 
   constructor() {
-    // Each `append` rejects by itself. Without this, a failure that nobody awaits would end the process.
+    // Callers of `append` still get the rejection. Without this handler, one that nobody awaits would end the process.
     this.flushed.catch(() => undefined)
   }
 }

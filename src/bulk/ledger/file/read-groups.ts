@@ -20,8 +20,8 @@ export interface LedgerEnd {
 const CHUNK_BYTES = 1 << 20
 
 /**
- * Gives the groups of a ledger, oldest first. What follows the last intact group is a torn write, which nobody relied on: it
- * is left out. A damaged group with an intact one after it is refused.
+ * Gives the groups of a ledger, oldest first. Skips bytes after the last intact group: they are an incomplete write that was
+ * never reported as flushed. Fails when an intact group follows a damaged one.
  *
  * @throws Error with the line where the damage begins
  */
@@ -37,7 +37,7 @@ export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
       // Double the buffer each time, so that a long group is copied only a few times.
       const more = await readRange(file, end.position + buffer.length, Math.max(CHUNK_BYTES, buffer.length))
       if (more.length === 0) {
-        // Groups that a running process appends after this point prove no damage before it.
+        // Do not look for intact groups beyond this point: a running process may append some, and they prove no damage.
         size = end.position + buffer.length
         break
       }
@@ -67,7 +67,7 @@ interface Commit {
   readonly sum: string
 }
 
-/** The first commit in the bytes. Strings of JSON can't hold its start, since their quotes are escaped. */
+/** Returns the first commit in the bytes. A JSON string can't contain `COMMIT_START`, because its quotes are escaped. */
 function findCommit(bytes: Buffer): Commit | undefined {
   for (let start = bytes.indexOf(COMMIT_START); start !== -1; start = bytes.indexOf(COMMIT_START, start + 1)) {
     const found = COMMIT_LINE.exec(bytes.toString('latin1', start, start + MAX_COMMIT_BYTES))
@@ -79,8 +79,8 @@ function findCommit(bytes: Buffer): Commit | undefined {
 }
 
 /**
- * Whether an intact group ends between the position and the size. A group is written only when the one before it is on the disk: so what is
- * broken before an intact group was damaged later.
+ * Returns whether an intact group ends between the position and the size. Each group is written after the previous one was
+ * flushed, so broken bytes before an intact group are damage and not an incomplete write.
  */
 async function hasIntactGroup(file: LedgerFile, from: number, size: number): Promise<boolean> {
   for (let position = from; ; ) {
@@ -100,7 +100,7 @@ async function hasIntactGroup(file: LedgerFile, from: number, size: number): Pro
   }
 }
 
-/** The bytes from the position on: fewer at the end of the file. */
+/** Reads the bytes from the position on. Returns fewer at the end of the file. */
 export async function readRange(file: LedgerFile, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length)
   let filled = 0

@@ -29,9 +29,9 @@ const TOO_FEW_CONNECTIONS =
 const limits = new WeakMap<object, Semaphore>()
 
 /**
- * Runs a transaction, and keeps one connection of the pool free of them. Otherwise claims, extensions and completions would
- * wait behind whole transactions, and leases would run out. Has no effect where there are fewer than three connections, or
- * an unknown number of them.
+ * Runs a transaction, and keeps one connection of the pool free of transactions. Otherwise claims, extensions and
+ * completions would wait behind whole transactions, and leases would run out. Has no effect when the pool has fewer than
+ * three connections, or an unknown number.
  *
  * @param pool - all stores over the same pool share the limit
  */

@@ -1,5 +1,5 @@
 /**
- * A store for webhook deliveries in PostgreSQL, over your own pool, with `runOnce` for exactly once.
+ * A store for webhook deliveries in PostgreSQL, over your own pool, with `runOnce` for exactly-once processing.
  *
  * @module campaign-client/webhook/postgres
  */

@@ -46,14 +46,14 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
 }
 
 /**
- * Seen with postgres 3.4 behind PgBouncer: it prepares COMMIT, and where that statement is lost it sends COMMIT again in the
- * aborted transaction, which PostgreSQL answers with a rollback. `begin` resolves all the same.
+ * postgres 3.4 prepares COMMIT. Behind PgBouncer, the prepared statement may be missing: COMMIT then fails and aborts the
+ * transaction. `postgres` sends COMMIT again, PostgreSQL rolls back, and `begin` still resolves.
  */
 const PREPARED =
   'postgresStore: make the sql of "postgres" with prepare: false. With prepared statements, a connection pooler such as ' +
   'PgBouncer can lose a COMMIT that the package reports as done.'
 
-/** Seen with postgres 3.4: nobody awaits the query for types that it sends on a new connection. */
+/** postgres 3.4 sends a query for types on each new connection, and does not handle its rejection. */
 const FETCH_TYPES =
   'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a database that ' +
   'ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends the process.'
@@ -75,8 +75,8 @@ async function lend<Result>(
 }
 
 /**
- * Returns a `sql` that throws once its connection is lost or its transaction is over. That of `postgres` 3.4 would go on
- * writing: to a missing socket, which ends the process, or into another session, outside of the transaction.
+ * Returns a `sql` that throws once its connection is lost or its transaction is over. The `sql` of postgres 3.4 would go on
+ * writing: to a missing socket, which ends the process, or to another session, outside the transaction.
  */
 function whileHeld<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
   const guarded = (callee: unknown, self: unknown) =>
@@ -105,8 +105,10 @@ function whileHeld<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
 }
 
 /**
- * Never settles when the connection was lost, because `postgres` would send a ROLLBACK on it. The transaction has been
- * rejected by then, a few microtasks after its queries. `reject` is for the promise of a savepoint.
+ * Returns the result of `work`. Never settles when the connection was lost: postgres 3.4 would send a ROLLBACK on the lost
+ * connection. `begin` rejects a few microtasks after the queries of `work`, so the loss is checked one timer later.
+ *
+ * @param reject - rejects the promise of a savepoint, which would otherwise stay pending after a lost connection
  */
 async function unlessLost<Result>(
   work: Promise<Result>,
