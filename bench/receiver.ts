@@ -12,7 +12,7 @@ const BATCH = 4_000
 const ROUNDS = 10
 const WARM_UP = 3
 /** The number of messages over which memory is measured. */
-const MANY = 100_000
+const MANY = 30_000
 
 const SERVICES = { redis: process.env.CAMPAIGN_TEST_REDIS_URL, postgres: process.env.CAMPAIGN_TEST_POSTGRES_URL }
 

@@ -13,7 +13,7 @@ import { compileBench, measureSubject } from './subjects.ts'
  */
 const PROCESSES: Readonly<Record<string, number | undefined>> = {
   call: 2,
-  verify: 3,
+  verify: 2,
   'cold-import': undefined,
   memory: undefined,
   bulk: undefined,
