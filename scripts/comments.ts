@@ -1,11 +1,11 @@
 import ts from 'typescript'
 import { pathTo } from './repository.ts'
 
-/** What the comments of the source say: the one place where fields and methods are described. */
+/** Reads TSDoc comments: the one place where fields and methods are described. */
 export class Project {
   static #current: Project | undefined
 
-  /** Compiled once: it takes a second, and what reads comments writes none. */
+  /** Compiled once, which takes a second. */
   static get current(): Project {
     Project.#current ??= new Project()
     return Project.#current
@@ -22,7 +22,7 @@ export class Project {
     this.#files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(pathTo('src/')))
   }
 
-  /** The declaration of an interface, a type or a class. @throws Error when there is none of that name. */
+  /** Finds an interface, a type or a class by name. @throws Error if there is none */
   declaration(name: string): ts.InterfaceDeclaration | ts.TypeAliasDeclaration | ts.ClassDeclaration {
     for (const file of this.#files) {
       for (const statement of file.statements) {
@@ -41,7 +41,7 @@ export class Project {
     return this.#textOf(this.checker.getSymbolAtLocation(this.declaration(name).name as ts.Identifier))
   }
 
-  /** The fields of an interface, or the members of a class, by their names, in the order of their declaration. */
+  /** The fields of an interface or the members of a class, in the order of declaration. */
   members(name: string): ReadonlyMap<string, Member> {
     const type = this.checker.getTypeAtLocation(this.declaration(name))
     return new Map(type.getProperties().map((symbol) => [symbol.name, this.#member(symbol)]))
@@ -67,7 +67,7 @@ export class Project {
   }
 }
 
-/** `'a' | 'b' | (string & Record<never, never>)` is how a type says: any string, of which these are known. */
+/** The literals of an open type such as `'a' | 'b' | (string & Record<never, never>)`. */
 function knownStrings(type: ts.Type): string[] {
   if (!type.isUnion() || !type.types.some((part) => part.isIntersection())) return []
   return type.types.flatMap((part) => (part.isStringLiteral() ? [part.value] : []))
@@ -78,35 +78,34 @@ export interface Member {
   readonly description: string
   readonly optional: boolean
   readonly type: string
-  /** The known values of a field that may be any other string as well. */
+  /** The known values of a field that accepts any string. */
   readonly known: readonly string[]
   readonly tags: readonly { readonly name: string; readonly text: string }[]
 }
 
-/** The section of docs/the-service.md that a method rests on, as its comment says. */
+/** The section of docs/the-service.md that a method's comment links to. */
 export function sectionOf(name: string, { description }: Member): { title: string; anchor: string } {
-  const [, title, anchor] =
-    /\bInterface: \[([^\]]+)\]\((?:(?:\.\.\/)+docs\/the-service\.md|\/the-service)#([^)]+)\)/.exec(description) ?? []
+  const [, title, anchor] = /\bInterface: \[([^\]]+)\]\(\/the-service#([^)]+)\)/.exec(description) ?? []
   if (title === undefined || anchor === undefined) {
     throw new Error(`the comment of ${name} links to no section of docs/the-service.md`)
   }
   return { title, anchor }
 }
 
-/** What a method does, in a few words: the first clause of its comment. */
+/** The first clause of a method's comment. */
 export function summaryOf({ description }: Member): string {
   const [paragraph = ''] = description.split('\n\n')
   const [summary = ''] = paragraph.split(/(?<=\.)\s|:\s/)
   return plain(summary).replace(/\.$/, '')
 }
 
-/** A link from a comment to a guide, as a relative path or as an address of the site: its text, the page and the anchor. */
-const PAGE_LINK = /\[([^\]]+)\]\((?:(?:\.\.\/)+docs)?\/([^)#]+?)(?:\.md)?(#[^)]*)?\)/g
+/** A link from a comment to a guide: its text, the page and the anchor. */
+const PAGE_LINK = /\[([^\]]+)\]\(\/([^)#]+)(#[^)]*)?\)/g
 
-/** The comment as plain Markdown in one line: `{@link X}` becomes its name, and a link to a page its words. */
+/** A comment as Markdown in one line: `{@link X}` becomes `X`, and a link to a guide its text. */
 export const plain = (text: string): string => oneLine(text.replace(PAGE_LINK, '$1'))
 
-/** The same for a page in a folder of `docs`: links to pages stay links. */
+/** The same for a page in a folder of `docs`, with links to guides. */
 export const plainWithLinks = (text: string): string => oneLine(text.replace(PAGE_LINK, '[$1](../$2.md$3)'))
 
 const oneLine = (text: string): string =>

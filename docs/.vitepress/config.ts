@@ -1,5 +1,5 @@
 import { copyFileSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { defineConfig, type MarkdownRenderer } from 'vitepress'
 import llmsTxt from 'vitepress-plugin-llms'
 import { anchorOf } from './anchor.ts'
@@ -12,8 +12,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const pageOf = (file: string): string => (file === 'README.md' ? 'index.md' : file.replace(/^docs\//, ''))
 
 /**
- * Turns relative links, which also work in the repository and in the package, into addresses of the site. TypeDoc copies
- * guides that comments link to into `_media`: those links lead to the guides themselves.
+ * Turns relative links, which also work in the repository and in the package, into addresses of the site.
  */
 function linkToPages(md: MarkdownRenderer): void {
   md.core.ruler.push('link-to-pages', ({ tokens, env }) => {
@@ -21,7 +20,7 @@ function linkToPages(md: MarkdownRenderer): void {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const [, path, anchor = ''] = /^(?!\w+:|\/)([^#]+)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? []
       if (path === undefined) continue
-      const file = path.includes('/_media/') ? join('docs', basename(path)) : join(folder, path)
+      const file = join(folder, path)
       token.attrSet('href', `/${pageOf(file).replace(/(?:\bindex)?\.(?:md|ts)$/, '')}${anchor}`)
     }
   })
@@ -32,8 +31,8 @@ export default defineConfig({
   description: 'TypeScript client, webhook receiver and local service for the campaign engagement service',
   srcDir: '..',
   srcExclude: [
-    '{.*,bench,coverage,dist,etc,examples,reports,scripts,src,test}/**',
-    'docs/{site/**,reference/_media/**,design.md,benchmarks.md}',
+    '{.*,bench,coverage,dist,examples,reports,scripts,src,test}/**',
+    'docs/{site/**,design.md,benchmarks.md}',
     '{AGENTS,CONTRIBUTING,THIRD-PARTY-NOTICES}.md',
   ],
   rewrites: pageOf,

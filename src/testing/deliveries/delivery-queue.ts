@@ -11,7 +11,7 @@ export interface DeliveryAttempt extends PostResult {
 
 /**
  * A message on its way to one endpoint.
- * Interface: [Delivery and retries](../../../docs/the-service.md#delivery-and-retries).
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  */
 export interface DeliveryRecord {
   /** ID of this delivery: one message to one endpoint. */

@@ -122,7 +122,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  *
  * Expired rows stay until you call {@link PostgresStore.prune}.
  *
- * Interface: [Delivery and retries](../../../../docs/the-service.md#delivery-and-retries).
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
  * @returns a store whose methods reject with the client's error when the database cannot be reached or the table does not
