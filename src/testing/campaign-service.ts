@@ -25,7 +25,7 @@ import type { ServiceEvent } from './service-event.ts'
 import { type CampaignServiceOptions, readServiceOptions } from './service-options.ts'
 import { Subscribers } from './subscribers.ts'
 import { Authenticator } from './tokens.ts'
-import { type CompleteTaskOptions, completeNamedTask } from './world/complete-task.ts'
+import { type CompleteTaskOptions, completeNamedTask } from './world/complete-named-task.ts'
 import { type EntrySnapshot, type StateSnapshot, takeSnapshot } from './world/snapshot.ts'
 
 /** A local copy of the campaign service. Made by {@link createCampaignService}. */

@@ -50,6 +50,6 @@ export type {
 } from './service-event.ts'
 export type { CampaignServiceOptions } from './service-options.ts'
 export type { TokenGrant, TokenOptions } from './tokens.ts'
-export type { CompleteTaskOptions } from './world/complete-task.ts'
+export type { CompleteTaskOptions } from './world/complete-named-task.ts'
 export type { EntrySnapshot, StateSnapshot } from './world/snapshot.ts'
 export type { AwardRecord, ValueRecord } from './world/state.ts'

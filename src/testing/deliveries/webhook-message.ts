@@ -1,6 +1,6 @@
 import { type Campaign, type Entry, totalXp } from '../world/campaign.ts'
 import type { Quest, Task } from '../world/campaign-definition.ts'
-import type { UserEvent } from '../world/completion.ts'
+import type { UserEvent } from '../world/complete-task.ts'
 import type { Identifiers } from '../world/identifiers.ts'
 import type { MessageAddress } from './webhook-registry.ts'
 

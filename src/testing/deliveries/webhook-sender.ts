@@ -1,5 +1,5 @@
 import type { World } from '../seed/load-seed.ts'
-import type { UserEvent } from '../world/completion.ts'
+import type { UserEvent } from '../world/complete-task.ts'
 import type { DeliveryQueue, DeliveryRecord } from './delivery-queue.ts'
 import { draftEmitted, type EmitOptions, type EmittedMessage } from './emit.ts'
 import { type Draft, draftMessage, sealMessage } from './webhook-message.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../refusal.ts'
-import { completeTask, missingDependencies } from '../world/completion.ts'
+import { completeTask, missingDependencies } from '../world/complete-task.ts'
 import { requireCampaign } from './campaign-access.ts'
 import { requireEntry, requireUser } from './entry.ts'
 import type { Rule } from './rule.ts'

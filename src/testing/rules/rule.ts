@@ -1,7 +1,7 @@
 import type { OperationName, RequestOf } from '../../endpoints/index.ts'
 import type { WebhookRegistry } from '../deliveries/webhook-registry.ts'
 import type { TokenGrant } from '../tokens.ts'
-import type { UserEvent } from '../world/completion.ts'
+import type { UserEvent } from '../world/complete-task.ts'
 import type { ServiceState } from '../world/state.ts'
 
 /** The context in which a rule handles one request. */
