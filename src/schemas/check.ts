@@ -36,8 +36,12 @@ export function check<Value>(
 export function copyOfFields(schema: $ZodType, value: unknown): unknown {
   const { def } = (schema as $ZodTypes)._zod
   if (def.type !== 'object' || !isRecord(value)) return value
-  const fields = Object.keys(def.shape).map((name) => [name, value[name]] as const)
-  return Object.fromEntries(fields.filter(([, field]) => field !== undefined))
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(def.shape)) {
+    const field = value[name]
+    if (field !== undefined) copy[name] = field
+  }
+  return copy
 }
 
 /**

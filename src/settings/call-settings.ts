@@ -19,7 +19,7 @@ export interface CallSettings {
 /** Checks the options of a call. Adds their problems to `issues`, which also hold those of the arguments. */
 export function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
   const own = options === undefined ? {} : copyOfCallOptions(options)
-  const problems = callProblems(own)
+  const problems = options === undefined ? [] : callProblems(own)
   for (const { path, message } of problems) issues.push({ path: ['options', ...path], message })
   const { signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query } = problems.length === 0 ? own : {}
   return {
