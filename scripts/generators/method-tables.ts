@@ -6,8 +6,8 @@ import type { Generator } from './generator.ts'
 /** What a retry of each kind does, in a few words. */
 const RETRIES = {
   safe: 'safe',
-  guarded: 'guarded: the service refuses a second time',
-  unsafe: 'unsafe: it would count twice',
+  guarded: 'guarded: the service refuses a duplicate',
+  unsafe: 'unsafe: may be applied twice',
 }
 const KINDS = Object.keys(RETRIES)
 
