@@ -87,6 +87,8 @@ export function decodeMessage(
   return hasId(payload) ? { ok: true, event: toEvent(payload) } : { ok: false, reason: 'missing_id' }
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
 /** Returns the text of a body without its byte order mark, or `undefined` when it is not text. */
 function toText(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') {
@@ -95,7 +97,7 @@ function toText(body: string | Uint8Array): string | undefined {
     return body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+    return UTF8.decode(body)
   } catch {
     return undefined
   }

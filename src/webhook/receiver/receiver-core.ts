@@ -26,7 +26,7 @@ export class ReceiverCore {
   readonly settings: ReceiverSettings
   readonly #reports: ReceiverReports
   readonly #deliveries = new Set<Delivery>()
-  /** Pending calls of the store (claims, releases) and deliveries being handled. `close()` waits for them. */
+  /** Deliveries being handled, and claims being released. `close()` waits for them. */
   readonly #work = new Pending()
   /** Verified messages whose senders wait for their answer. */
   readonly #answers = new Pending()
@@ -78,9 +78,7 @@ export class ReceiverCore {
 
       const onError: ReceiverReports['error'] = (error, stage) => reports.error(error, stage, event.id)
       const stored = { store, key: deliveryKey(endpoint, event.id), leaseMs, onError }
-      const claimed = await this.#work.during(
-        claimDelivery(stored, deadline, (release) => void this.#work.during(release)),
-      )
+      const claimed = await claimDelivery(stored, deadline, (release) => void this.#work.during(release))
       if (claimed === undefined) return reports.rejected('store_unavailable', event)
       const { claim, claimedAt } = claimed
       if (claim.state === 'done') return reports.duplicate(event, arrivedAt)
