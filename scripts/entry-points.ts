@@ -41,7 +41,7 @@ export const entryPoints: readonly EntryPoint[] = [
 
 export const runtimeChoices: readonly RuntimeChoice[] = [
   { name: '#hmac', node: 'src/webhook/verify/hmac.node.ts', default: 'src/webhook/verify/hmac.portable.ts' },
-  { name: '#node-transport', node: 'src/node/node-transport.ts', default: 'src/node/unavailable.ts' },
+  { name: '#node-transport', node: 'src/node/node-transport.ts', default: 'src/node/unsupported-runtime.ts' },
 ]
 
 export const command: Command = { name: 'campaign-client', source: 'src/cli/main.ts' }

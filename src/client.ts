@@ -16,15 +16,15 @@ import type {
   UserProgress,
   WebhookRegistration,
 } from './endpoints/types.ts'
-import { AddressHint } from './http/answer.ts'
 import type { CallContext } from './http/attempt.ts'
 import { call } from './http/call.ts'
+import { createInternals } from './http/create-internals.ts'
+import { AddressHint } from './http/decode-answer.ts'
 import { fetchTransport } from './http/fetch-transport.ts'
-import { internalsOf } from './http/internals.ts'
-import { Throttle } from './http/throttle.ts'
+import { RequestQueue } from './http/request-queue.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
-import type { AcceptedData } from './schemas/accepted.ts'
+import type { AcceptedData } from './schemas/accepted-data.ts'
 import { clientSettings, copyOfClientOptions, derivedOptions } from './settings/client-settings.ts'
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 
@@ -64,7 +64,7 @@ export class CampaignClient {
     // For the ledgers of bulk awards. Not part of the type, and not enumerable.
     Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
-        return #context in this ? internalsOf(() => this.#context) : undefined
+        return #context in this ? createInternals(() => this.#context) : undefined
       },
     })
   }
@@ -80,7 +80,7 @@ export class CampaignClient {
       settings,
       tokens: new AccessTokens(settings.accessToken, settings.warnsOfShortSecrets),
       transport: settings.transport ?? fetchTransport(settings.fetch),
-      throttle: new Throttle(settings.limits),
+      queue: new RequestQueue(settings.limits),
       addressHint: new AddressHint(settings.baseUrl),
     }
     this.#options = own
@@ -104,8 +104,8 @@ export class CampaignClient {
   with(options: DerivedClientOptions): CampaignClient {
     const { options: ownOptions, hasOwnToken } = derivedOptions(this.#options, options)
     const derived = newClient(ownOptions)
-    const { transport, throttle, tokens } = this.#context
-    derived.#context = { ...derived.#context, transport, throttle, ...(!hasOwnToken && { tokens }) }
+    const { transport, queue, tokens } = this.#context
+    derived.#context = { ...derived.#context, transport, queue, ...(!hasOwnToken && { tokens }) }
     return derived
   }
 

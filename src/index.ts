@@ -37,7 +37,7 @@ export type {
   XpFigures,
 } from './progress/change.ts'
 export { progressChanges } from './progress/compare.ts'
-export type { AcceptedData } from './schemas/accepted.ts'
+export type { AcceptedData } from './schemas/accepted-data.ts'
 export type { Metadata, OpenString } from './schemas/fields.ts'
 export {
   type Transport,

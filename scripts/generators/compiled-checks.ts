@@ -4,7 +4,7 @@ import { isMetadata } from '../../src/schemas/fields.ts'
 import { formatted } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
-const FILE = 'src/schemas/compiled.ts'
+const FILE = 'src/schemas/compiled-checks.ts'
 
 /** The one answer that is large and read often. zod is fast enough for the others. */
 const COMPILED = { userProgress: schemas.userProgress }

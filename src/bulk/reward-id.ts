@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 import { rewardWalletRequest } from '../endpoints/reward-wallet.ts'
-import { check } from '../schemas/check.ts'
 import { identifier } from '../schemas/fields.ts'
+import { validate } from '../schemas/validate.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 /** What an award is for. */
@@ -51,7 +51,7 @@ const LENGTH = 40
  * @throws InvalidRequestError when a part is missing or empty, or the address is malformed
  */
 export function rewardId(parts: RewardIdParts): string {
-  const checked = check(rewardIdParts, parts)
+  const checked = validate(rewardIdParts, parts)
   if (!checked.ok) throw invalidRequest('rewardId', checked.issues)
   const { pid, address, reason } = checked.value
   const hash = createHash('sha256')

@@ -1,5 +1,5 @@
 import type { $ZodType } from 'zod/v4/core'
-import type { CompiledCheck } from '../schemas/check.ts'
+import type { CompiledCheck } from '../schemas/validate.ts'
 
 /**
  * The effect of a retry.

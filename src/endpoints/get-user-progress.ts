@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isUserProgress } from '../schemas/compiled.ts'
+import { isUserProgress } from '../schemas/compiled-checks.ts'
 import { type Metadata, metadata, type OpenString, openString, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 

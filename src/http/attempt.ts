@@ -4,22 +4,22 @@ import type { ClientSettings } from '../settings/client-settings.ts'
 import { callHook } from '../shared/call-hook.ts'
 import { typeName } from '../shared/types.ts'
 import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
-import { type AddressHint, decode, lacksItsData, traceHeaders } from './answer.ts'
 import type { AttemptCancellation, CancellableSend } from './cancellation.ts'
+import { type AddressHint, decodeAnswer, isDataIncomplete, traceHeaders } from './decode-answer.ts'
 import {
   attemptTookTooLong,
-  brokenAnswer,
   callTookTooLong,
   Failure,
+  incompleteAnswer,
+  invalidResponse,
   noTimeToSend,
   noTokenInTime,
-  notAnAnswer,
   transportFailure,
 } from './failure.ts'
-import type { PreparedCall } from './request.ts'
+import type { PreparedRequest } from './prepare-request.ts'
+import type { Admission, RequestQueue } from './request-queue.ts'
 import { pauseDelay, TOO_MANY_REQUESTS } from './retry.ts'
-import type { Admission, Throttle } from './throttle.ts'
-import { reasonOf, TIME_IS_UP, within } from './timeout.ts'
+import { reasonOf, TIMED_OUT, withTimeout } from './timeout.ts'
 import { type AccessTokens, expiryHint } from './token.ts'
 
 /** Shared by every call of a client. */
@@ -27,51 +27,51 @@ export interface CallContext {
   readonly settings: ClientSettings
   readonly tokens: AccessTokens
   readonly transport: Transport
-  readonly throttle: Throttle
+  readonly queue: RequestQueue
   readonly addressHint: AddressHint
 }
 
-/** One call and its progress. */
+/** The state of one call. */
 export interface CallState {
   readonly callId: string
   readonly operation: OperationName
   readonly endpoint: AnyEndpoint
-  /** On the clock of `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly startedAt: number
   /** The number of the current attempt: 1 for the first. */
   attempt: number
-  /** How many attempts were sent. */
+  /** The number of attempts that were sent. */
   sent: number
-  /** A request may have been sent, and its answer is not known yet. */
+  /** Whether a request may have been sent and has no known result yet. */
   isSending: boolean
-  /** The service may have applied a failed attempt. */
+  /** Whether the service may have applied a failed attempt. */
   mayBeApplied: boolean
-  /** The token was renewed after a 401, which happens at most once. */
+  /** Whether the token was renewed after a 401. That happens at most once. */
   renewed: boolean
 }
 
-/** The token of an attempt, and the texts that must not appear in its errors. */
 interface Credentials {
   readonly token: string
+  /** Patterns of the texts that no error may show. */
   readonly secrets: readonly RegExp[]
 }
 
-/** After a longer wait in the queue, the token may have expired. */
+/** After a longer wait in the queue, the token is checked again: it may have expired. */
 const LONG_WAIT_MS = 1_000
 
 /**
- * Waits for its turn, sends, and decodes the answer.
+ * Makes one attempt: gets the token, waits in the queue, sends the request and decodes the answer.
  *
  * @throws Failure, or the reason of the caller's signal
  */
-export async function attemptOnce(context: CallContext, call: CallState, prepared: PreparedCall): Promise<unknown> {
-  const { throttle, settings, tokens } = context
-  // Skip the awaits when the token is cached and nothing is queued. The token comes first: a slow source must not hold a
-  // slot.
-  let token = tokens.kept ?? (await tokenOf(context, call, prepared))
-  const admission = throttle.admitAtOnce(settings.accessToken) ?? (await admit(context, call, prepared))
+export async function attemptOnce(context: CallContext, call: CallState, prepared: PreparedRequest): Promise<unknown> {
+  const { queue, settings, tokens } = context
+  // Skip the awaits if the token is cached and the queue is empty. The token comes first: a slow token source must not take
+  // up a slot in the queue.
+  let token = tokens.cached ?? (await tokenOf(context, call, prepared))
+  const admission = queue.tryAdmit(settings.accessToken) ?? (await admit(context, call, prepared))
   try {
-    if (admission.waitedMs > LONG_WAIT_MS) token = tokens.kept ?? (await tokenOf(context, call, prepared))
+    if (admission.waitedMs > LONG_WAIT_MS) token = tokens.cached ?? (await tokenOf(context, call, prepared))
     const credentials = { token, secrets: [...tokens.secrets, ...prepared.secrets] }
     const sentAt = performance.now()
     const answer = await send(context, call, prepared, credentials)
@@ -81,21 +81,21 @@ export async function attemptOnce(context: CallContext, call: CallState, prepare
       return { ...requestEvent(call, prepared), status: answer.status, durationMs, headers }
     })
     const data = dataOf(context, call, credentials, answer)
-    throttle.answered(admission)
+    queue.recordAnswer(admission)
     return data
   } catch (reason) {
     if (reason instanceof Failure) {
       const isLimited = reason.status === TOO_MANY_REQUESTS
-      if (isLimited) throttle.limited(admission, reason.retryAfterMs, backoffOf(settings, call, reason))
-      else if (reason.kind === 'refused' || reason.kind === 'not_understood') throttle.answered(admission)
+      if (isLimited) queue.record429(admission, reason.retryAfterMs, backoffOf(settings, call, reason))
+      else if (reason.kind === 'refused' || reason.kind === 'not_understood') queue.recordAnswer(admission)
     }
     throw reason
   } finally {
-    throttle.release(admission)
+    queue.release(admission)
   }
 }
 
-/** Calls a hook with a new event. Changes to the event and errors of the hook do not affect the call. */
+/** Calls a hook with a new event. Errors of the hook do not affect the call. */
 export function notify<Name extends keyof ClientHooks>(
   hooks: ClientHooks | undefined,
   name: Name,
@@ -105,56 +105,51 @@ export function notify<Name extends keyof ClientHooks>(
   if (hook !== undefined) callHook(() => hook(event() as never))
 }
 
-/** The current attempt, for the hooks. */
 export const requestEvent = (
   { callId, operation, endpoint, attempt }: CallState,
-  { path }: PreparedCall,
+  { path }: PreparedRequest,
 ): RequestEvent => ({ callId, operation, method: endpoint.method, path, attempt })
 
-/** How long the call may still take, in milliseconds. */
-export const timeLeft = ({ startedAt }: CallState, { settings }: PreparedCall): number =>
+/** Returns the rest of `totalTimeoutMs`. */
+export const timeLeft = ({ startedAt }: CallState, { settings }: PreparedRequest): number =>
   startedAt + settings.totalTimeoutMs - performance.now()
 
-/** With less time left, an attempt is not sent: it would probably time out, and a write would end as `unknown`. */
-export const leastTime = ({ settings: { timeoutMs, totalTimeoutMs } }: PreparedCall): number =>
+/** With less time left, no attempt is sent: it would probably time out, and leave the outcome of a write unknown. */
+export const minTimeLeft = ({ settings: { timeoutMs, totalTimeoutMs } }: PreparedRequest): number =>
   Math.min(timeoutMs, totalTimeoutMs) / 10
 
-/** Returns the pause after a 429 without `Retry-After`. */
+/** Returns a function that computes the pause after a 429 without `Retry-After`. */
 function backoffOf({ retryDelayMs }: ClientSettings, call: CallState, failure: Failure): (nth: number) => number {
   const toError = () => failure.toError({ operation: call.operation })
   return (nth) => pauseDelay(nth, retryDelayMs && (() => retryDelayMs(call.attempt, toError())))
 }
 
-function tokenOf({ tokens }: CallContext, call: CallState, prepared: PreparedCall): Promise<string> {
+function tokenOf({ tokens }: CallContext, call: CallState, prepared: PreparedRequest): Promise<string> {
   const { signal, totalTimeoutMs } = prepared.settings
   return tokens.get(timeLeft(call, prepared), signal).catch((reason: unknown) => {
-    throw reason === TIME_IS_UP ? noTokenInTime(totalTimeoutMs) : reason
+    throw reason === TIMED_OUT ? noTokenInTime(totalTimeoutMs) : reason
   })
 }
 
-function admit({ settings, throttle }: CallContext, call: CallState, prepared: PreparedCall): Promise<Admission> {
+function admit({ settings, queue }: CallContext, call: CallState, prepared: PreparedRequest): Promise<Admission> {
   const { signal, totalTimeoutMs } = prepared.settings
-  return throttle
+  return queue
     .admit(settings.accessToken, call.attempt - 1, timeLeft(call, prepared), signal)
     .catch((reason: unknown) => {
-      throw reason === TIME_IS_UP ? noTimeToSend(totalTimeoutMs) : reason
+      throw reason === TIMED_OUT ? noTimeToSend(totalTimeoutMs) : reason
     })
 }
 
-/**
- * Sends, and reads the answer.
- *
- * @throws Failure, or the reason of the caller's signal
- */
+/** @throws Failure, or the reason of the caller's signal */
 async function send(
   { settings, transport }: CallContext,
   call: CallState,
-  prepared: PreparedCall,
+  prepared: PreparedRequest,
   { token, secrets }: Credentials,
 ): Promise<TransportResponse> {
   const { signal, timeoutMs, totalTimeoutMs } = prepared.settings
   const remainingMs = timeLeft(call, prepared)
-  if (remainingMs < leastTime(prepared)) throw noTimeToSend(totalTimeoutMs)
+  if (remainingMs < minTimeLeft(prepared)) throw noTimeToSend(totalTimeoutMs)
   notify(settings.hooks, 'onRequest', () => requestEvent(call, prepared))
   if (signal?.aborted) throw reasonOf(signal)
   call.sent++
@@ -168,22 +163,24 @@ async function send(
     maxResponseBytes: settings.maxResponseBytes,
   }
   try {
-    const answer: unknown = await within(
+    const answer: unknown = await withTimeout(
       Math.min(timeoutMs, remainingMs),
       signal,
-      (cancellation) => sendBy(transport, request, cancellation),
+      (cancellation) => callTransport(transport, request, cancellation),
       () => (timeoutMs < remainingMs ? attemptTookTooLong(timeoutMs) : callTookTooLong(totalTimeoutMs)),
     )
-    if (!isTransportResponse(answer)) throw notAnAnswer('the transport', typeName(answer))
-    if (lacksItsData(answer)) throw brokenAnswer(answer.cause, secrets)
+    if (!isTransportResponse(answer)) {
+      throw invalidResponse(`the transport must return a TransportResponse, got ${typeName(answer)}`)
+    }
+    if (isDataIncomplete(answer)) throw incompleteAnswer(answer.cause, secrets)
     return answer
   } catch (thrown) {
     throw signal?.aborted ? reasonOf(signal) : transportFailure(thrown, secrets)
   }
 }
 
-/** Calls the transport. A partner's transport may return its answer without a promise. */
-async function sendBy(
+/** Calls the transport. `async` because a partner's transport may return its answer without a promise. */
+async function callTransport(
   transport: Transport,
   request: TransportRequest,
   cancellation: AttemptCancellation,
@@ -200,7 +197,7 @@ function dataOf(
   answer: TransportResponse,
 ): unknown {
   try {
-    return decode<unknown>(endpoint, answer, {
+    return decodeAnswer<unknown>(endpoint, answer, {
       secrets,
       tokenHint: () => expiryHint(token),
       addressHint,

@@ -1,23 +1,31 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
 import type { WriteOutcome } from '../errors.ts'
 import type { CallOptions, EndEvent } from '../options.ts'
-import { attemptOnce, type CallContext, type CallState, leastTime, notify, requestEvent, timeLeft } from './attempt.ts'
+import {
+  attemptOnce,
+  type CallContext,
+  type CallState,
+  minTimeLeft,
+  notify,
+  requestEvent,
+  timeLeft,
+} from './attempt.ts'
 import { Failure, noTimeToRetry } from './failure.ts'
-import { type PreparedCall, prepare } from './request.ts'
+import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
 import { mayHaveBeenApplied, mayRetry, retryDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import { reasonOf, wait } from './timeout.ts'
 
 let calls = 0
 let idPrefix: string | undefined
 
-/** The prefix distinguishes copies of the package and workers. Created late: Workers forbid random values at start-up. */
+/** The random prefix makes the id unique across workers and copies of the package. Workers forbid it at start-up. */
 function nextCallId(): string {
   idPrefix ??= `call-${crypto.randomUUID().slice(0, 8)}`
   calls++
   return `${idPrefix}-${calls}`
 }
 
-/** Runs one call and calls `onEnd` once. */
+/** Runs one call, then calls the hook `onEnd`. */
 export function call<Name extends OperationName>(
   context: CallContext,
   operation: Name,
@@ -45,7 +53,7 @@ export function call<Name extends OperationName>(
     },
     (error: unknown) => {
       notify(hooks, 'onEnd', () => {
-        // Not read from the error: the reason of an abort may be another call's error.
+        // Do not read the outcome from the error: an abort reason may be the error of another call.
         const outcome = writeOutcome(state.endpoint, state.isSending || state.mayBeApplied)
         return { ...endEvent(state), error, ...(outcome && { outcome }) }
       })
@@ -61,17 +69,14 @@ const endEvent = ({ callId, operation, sent, startedAt }: CallState): EndEvent =
   durationMs: performance.now() - startedAt,
 })
 
-/**
- * Checks the arguments, then sends attempts as the rules of retries allow. A caller's abort rejects with the signal's own
- * reason; every failure goes through {@link afterFailure}.
- */
+/** Checks the arguments, then makes attempts until one succeeds or {@link afterFailure} throws. */
 async function run(
   context: CallContext,
   call: CallState,
   argument: unknown,
   options: CallOptions | undefined,
 ): Promise<unknown> {
-  const prepared = prepare(call.operation, call.endpoint, argument, options, context.settings)
+  const prepared = prepareRequest(call.operation, call.endpoint, argument, options, context.settings)
   const { signal } = prepared.settings
   for (;;) {
     try {
@@ -89,11 +94,11 @@ async function run(
 /**
  * Decides whether a failed attempt is retried.
  *
- * @returns the wait before the next attempt in milliseconds; 0 if the throttle makes it wait
+ * @returns the wait before the next attempt in milliseconds; 0 after a 429, because the queue then holds the attempt back
  * @throws CampaignError if there is no next attempt
  */
-function afterFailure(context: CallContext, call: CallState, prepared: PreparedCall, failure: Failure): number {
-  const { settings, throttle, tokens } = context
+function afterFailure(context: CallContext, call: CallState, prepared: PreparedRequest, failure: Failure): number {
+  const { settings, queue, tokens } = context
   const { operation, endpoint, attempt } = call
   const { maxRetries, totalTimeoutMs } = prepared.settings
   call.isSending = false
@@ -105,13 +110,12 @@ function afterFailure(context: CallContext, call: CallState, prepared: PreparedC
   const retries = attempt <= maxRetries && (renews || mayRetry(failure, endpoint.retry))
   const error = failure.toError({ operation, outcome })
   if (!retries) throw error
-  // All calls of the token wait for the end of the pause, in the queue of the throttle.
   const isPaused = failure.status === TOO_MANY_REQUESTS
   const { retryDelayMs } = settings
   const ownDelayMs = (): number =>
     retryDelay(attempt, failure.retryAfterMs, retryDelayMs && (() => retryDelayMs(attempt, error)))
-  const delayMs = renews ? 0 : isPaused ? throttle.pauseLeft(settings.accessToken) : ownDelayMs()
-  if (timeLeft(call, prepared) - delayMs < leastTime(prepared)) {
+  const delayMs = renews ? 0 : isPaused ? queue.pauseLeft(settings.accessToken) : ownDelayMs()
+  if (timeLeft(call, prepared) - delayMs < minTimeLeft(prepared)) {
     throw noTimeToRetry(totalTimeoutMs, delayMs, failure).toError({ operation, outcome, cause: error })
   }
   notify(settings.hooks, 'onRetry', () => ({ ...requestEvent(call, prepared), delayMs, error }))

@@ -1,23 +1,23 @@
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
 
-/** Tells an attempt that it must end early. */
+/** Ends an attempt early. */
 export interface Cancellation {
-  /** Why the attempt must end; `undefined` while it may go on. */
+  /** The reason of the cancellation; `undefined` before it. */
   readonly reason: unknown
-  /** Calls `listener` once, unless the returned function is called first. */
+  /** Calls `listener` on cancellation. The returned function removes the listener. */
   onCancel(listener: () => void): () => void
 }
 
 /**
- * A `send` that also accepts a cancellation. `nodeTransport` has one: creating an `AbortSignal` takes a fifth of its call. It
- * is a property of the function, so a function that replaces `send` gets a signal as usual.
+ * A `send` with a variant that takes a cancellation instead of a signal. `nodeTransport` has one: creating an `AbortSignal`
+ * would take a fifth of its time. The variant is a property of `send`, so a function that replaces `send` gets a signal.
  */
 export interface CancellableSend {
   (...args: Parameters<Transport['send']>): Promise<TransportResponse>
   cancellable?: (request: TransportRequest, cancellation: Cancellation) => Promise<TransportResponse>
 }
 
-/** The cancellation of one attempt. It creates its signal on demand. */
+/** The cancellation of one attempt. Creates its `AbortSignal` on demand. */
 export class AttemptCancellation implements Cancellation {
   #reason: Error | undefined
   #listener: (() => void) | undefined
@@ -47,7 +47,7 @@ export class AttemptCancellation implements Cancellation {
   }
 }
 
-/** The cancellation that follows a signal. */
+/** Returns a cancellation that follows a signal. */
 export const cancellationOf = (signal: AbortSignal): Cancellation => ({
   get reason() {
     return signal.aborted ? signal.reason : undefined
@@ -63,10 +63,10 @@ interface Listeners {
 const listenersOf = new WeakMap<AbortSignal, Listeners>()
 
 /**
- * Calls `callback` when `signal` aborts, until the returned function is called. Calling that twice does nothing.
+ * Calls `callback` when `signal` aborts. The returned function removes the callback.
  *
- * All calls share one listener per signal, because Node warns of a memory leak from the eleventh listener on. The listener
- * is removed with the last callback. `AbortSignal.any` would leak about 80 bytes per call on a long-lived signal.
+ * All callbacks of a signal share one listener, because Node warns of a memory leak from the eleventh listener on. The
+ * listener is removed with the last callback. `AbortSignal.any` would leak about 80 bytes per call on a long-lived signal.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const { callbacks, listener } = listenersOf.get(signal) ?? newListeners(signal)

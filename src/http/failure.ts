@@ -9,27 +9,27 @@ import { TransportError } from '../transport.ts'
 import { cut, excerpt, safeCause } from './redact.ts'
 
 /**
- * How one attempt failed. It decides whether a retry is allowed.
- * - `not_sent`: the request certainly never left.
- * - `no_answer`: it may have arrived; no whole answer came back.
- * - `refused`: an error answer.
- * - `not_understood`: an answer from which the outcome is unknown.
- * - `no_token`: there was no token to send it with.
+ * How one attempt failed. The kind decides whether a retry is allowed.
+ * - `not_sent`: the request was certainly not sent.
+ * - `no_answer`: the request may have been sent, and no complete answer arrived.
+ * - `refused`: the service answered with an error.
+ * - `not_understood`: the answer does not show whether the request was applied.
+ * - `no_token`: there was no token.
  */
 export type FailureKind = 'not_sent' | 'no_answer' | 'refused' | 'not_understood' | 'no_token'
 
 const SYSTEM_CODE = /^\w{1,64}$/
 const MAX_DETAIL_LENGTH = 300
 
-/** Thrown inside the pipeline only; `call.ts` turns it into a public error once the outcome is known. */
+/** Used in this folder only. `call.ts` converts it to a public error when the outcome is known. */
 export class Failure extends Error {
   readonly kind: FailureKind
-  /** Of a refusal: the HTTP status, or on a 2xx answer the `error.code` in its place. 0 otherwise. */
+  /** The HTTP status of an error answer. For a 2xx answer, its `error.code`. Otherwise 0. */
   readonly status: number
   readonly retryAfterMs: number | undefined
-  /** The service refused the token: a renewed token may work. */
+  /** Whether the service refused the token. A renewed token may work. */
   readonly tokenRefused: boolean
-  /** Never retried, even if the retry rules allow it. */
+  /** Whether a retry is ruled out, even if the retry rule allows it. */
   readonly final: boolean
   readonly toError: (context: ErrorContext) => CampaignError
 
@@ -53,7 +53,7 @@ export class Failure extends Error {
   }
 }
 
-/** Turns the rejection of a transport into a failure, without secrets. */
+/** Converts the rejection of a transport to a failure without secrets. */
 export function transportFailure(thrown: unknown, secrets: readonly RegExp[]): Failure {
   if (thrown instanceof Failure) return thrown
   if (!(thrown instanceof TransportError)) return networkFailure(thrown, true, secrets)
@@ -62,8 +62,8 @@ export function transportFailure(thrown: unknown, secrets: readonly RegExp[]): F
     : networkFailure(thrown, thrown.sent !== false, secrets)
 }
 
-/** The connection failed inside the body of an answer with data. */
-export const brokenAnswer = (cause: unknown, secrets: readonly RegExp[]): Failure =>
+/** The connection failed before the end of a 2xx answer. */
+export const incompleteAnswer = (cause: unknown, secrets: readonly RegExp[]): Failure =>
   networkFailure(cause, true, secrets)
 
 function networkFailure(thrown: unknown, sent: boolean, secrets: readonly RegExp[]): Failure {
@@ -72,15 +72,15 @@ function networkFailure(thrown: unknown, sent: boolean, secrets: readonly RegExp
   const systemCode = code !== undefined && SYSTEM_CODE.test(code) ? excerpt(code, secrets, code.length) : undefined
   // A TransportError without a message only wraps its cause.
   const cause = safeCause(known?.message === '' ? known.cause : thrown, secrets)
-  const what = sent ? 'the connection failed before a whole answer arrived' : 'the service could not be reached'
+  const problem = sent ? 'the connection failed before a complete answer arrived' : 'the service could not be reached'
   const detail = cut([systemCode, ...messagesOf(cause)].filter(Boolean).join(', '), MAX_DETAIL_LENGTH)
   return new Failure(sent ? 'no_answer' : 'not_sent', ({ operation, outcome }) => {
-    const message = `${operation}: ${what}${detail && ` (${detail})`}`
+    const message = `${operation}: ${problem}${detail && ` (${detail})`}`
     return new NetworkError(message, { operation, outcome, cause, systemCode })
   })
 }
 
-/** The distinct messages of an error and its causes. The deepest cause is usually the most specific. */
+/** Returns the distinct messages of an error and its causes. The deepest cause is usually the most specific. */
 function messagesOf(cause: Error | undefined): string[] {
   const messages: string[] = []
   for (let error = cause; error !== undefined; error = error.cause as Error | undefined) {
@@ -92,63 +92,60 @@ function messagesOf(cause: Error | undefined): string[] {
 function tooLarge({ message, status = 0 }: TransportError, secrets: readonly RegExp[]): Failure {
   const issue = { path: [], message: excerpt(message, secrets, MAX_DETAIL_LENGTH) || 'the answer is too large' }
   return new Failure('not_understood', ({ operation, outcome }) => {
-    const text = `${operation}: ${issue.message}; maxResponseBytes allows more`
+    const text = `${operation}: ${issue.message}; raise maxResponseBytes to accept it`
     return new UnexpectedResponseError(text, { operation, outcome, status, issues: [issue] })
   })
 }
 
-/** The request may have been sent, and a retry would not help. */
-export const notAnAnswer = (who: string, got: string): Failure =>
+/** The partner's code did not return a response. The request may have been sent, and a retry would not help. */
+export const invalidResponse = (message: string): Failure =>
   new Failure('not_understood', (context) => {
-    return new NetworkError(`${context.operation}: ${who} returned no Response but ${got}`, context)
+    return new NetworkError(`${context.operation}: ${message}`, context)
   })
 
-/** One attempt took longer than `timeoutMs`. */
 export const attemptTookTooLong = (timeoutMs: number): Failure =>
-  new Failure('no_answer', timeout('attempt', timeoutMs, `an attempt took longer than ${timeoutMs} ms`))
+  new Failure('no_answer', timeout('attempt', timeoutMs, `the attempt took longer than timeoutMs (${timeoutMs} ms)`))
 
-/** The call took longer than `totalTimeoutMs`. */
 export const callTookTooLong = (totalTimeoutMs: number): Failure =>
   new Failure(
     'no_answer',
-    timeout('total', totalTimeoutMs, `the call, with its retries and waits, took longer than ${totalTimeoutMs} ms`),
+    timeout('total', totalTimeoutMs, `the call took longer than totalTimeoutMs (${totalTimeoutMs} ms)`),
     { final: true },
   )
 
-/** Too little of `totalTimeoutMs` is left for an attempt. This attempt was not sent. */
+/** Too little of `totalTimeoutMs` is left for an attempt, so it was not sent. */
 export const noTimeToSend = (totalTimeoutMs: number): Failure =>
   new Failure(
     'not_sent',
-    timeout('total', totalTimeoutMs, `too little is left of the ${totalTimeoutMs} ms of the call to send an attempt`),
-    { final: true },
-  )
-
-/** The token source used up `totalTimeoutMs`. */
-export const noTokenInTime = (totalTimeoutMs: number): Failure =>
-  new Failure(
-    'no_token',
     timeout(
       'total',
       totalTimeoutMs,
-      `the access token source gave no token within the ${totalTimeoutMs} ms of the call`,
+      `too little of totalTimeoutMs (${totalTimeoutMs} ms) was left to send the request`,
     ),
+    { final: true },
   )
 
-/** The next attempt would begin too late; the failure of the last one is its cause. */
+export const noTokenInTime = (totalTimeoutMs: number): Failure =>
+  new Failure(
+    'no_token',
+    timeout('total', totalTimeoutMs, `the access token source took longer than totalTimeoutMs (${totalTimeoutMs} ms)`),
+  )
+
+/** Too little of `totalTimeoutMs` would be left after the wait for a retry. */
 export const noTimeToRetry = (totalTimeoutMs: number, delayMs: number, last: Failure): Failure => {
   const wait = `${Math.ceil(delayMs)} ms`
-  const why = last.retryAfterMs === undefined ? `a retry would wait ${wait}` : `the service asks to wait ${wait}`
+  const reason = last.retryAfterMs === undefined ? `a retry would wait ${wait}` : `the service asks to wait ${wait}`
   return new Failure(
     last.kind,
     timeout(
       'total',
       totalTimeoutMs,
-      `no retry: ${why}, and too little of the call's ${totalTimeoutMs} ms would be left after that`,
+      `no retry: ${reason}, and too little of totalTimeoutMs (${totalTimeoutMs} ms) would be left`,
     ),
   )
 }
 
 const timeout =
-  (scope: 'attempt' | 'total', timeoutMs: number, what: string) =>
+  (scope: 'attempt' | 'total', timeoutMs: number, problem: string) =>
   (context: ErrorContext): TimeoutError =>
-    new TimeoutError(`${context.operation}: ${what}`, { ...context, scope, timeoutMs })
+    new TimeoutError(`${context.operation}: ${problem}`, { ...context, scope, timeoutMs })

@@ -10,9 +10,9 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '../transport.ts'
-import { Failure, notAnAnswer } from './failure.ts'
+import { Failure, invalidResponse } from './failure.ts'
 
-// The pipeline decides about retries, time limits and statuses: they depend on the operation.
+// Retries, timeouts and error statuses depend on the operation: the callers of the transport handle them.
 const sender = ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
 
 /** Sends requests through ky, with the partner's `fetch` or the global one at the time of the call. */
@@ -34,10 +34,10 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
     try {
       response = await fetch(url, init)
     } catch (error) {
-      // A TransportError leaves ky as it is; other errors are wrapped.
+      // ky wraps errors of other classes than TransportError.
       throw lost(error)
     }
-    if (!isResponse(response)) throw notAnAnswer('the fetch option, or the global fetch,', typeName(response))
+    if (!isResponse(response)) throw invalidResponse(`fetch must return a Response, got ${typeName(response)}`)
     // A `fetch` that ignores its signal may answer after the attempt was abandoned.
     if (signal.aborted) discard(response.body)
     return response
@@ -46,18 +46,15 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
     return await read(await sender(url, { method, fetch: fetchOnce }), request.maxResponseBytes, signal)
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    // No error of a `fetch` proves that nothing was sent: a wrapped one may fail after the service has answered.
+    // Once `fetch` was called, the request may have been sent: even a wrapper around it may fail after the answer.
     throw called ? lost(error) : notSent(error)
   }
 }
 
-/**
- * Deno's `fetch` (2.9.5) resends a text body when the connection is lost before an answer, so that a write would count
- * twice. It sends a Blob only once.
- */
+/** Deno's `fetch` (2.9.5) sends a text body again when the connection is lost. It sends a `Blob` once. */
 const sentOnce = (body: string): string => ('Deno' in globalThis ? (new Blob([body]) as unknown as string) : body)
 
-/** Checks the members: responses of polyfills and of other packages are not instances of the global `Response`. */
+/** Checks the members: the responses of other packages are not instances of the global `Response`. */
 function isResponse(value: unknown): value is Response {
   const { status, text, headers } = (value ?? {}) as Partial<Response>
   return Number.isInteger(status) && typeof text === 'function' && typeof headers?.get === 'function'
@@ -79,7 +76,7 @@ async function read(response: Response, maxBytes: number, signal: AbortSignal): 
   }
 }
 
-/** Cancels an unread body. Other packages may use a Node stream as the body. */
+/** Cancels an unread body. In other packages, it may be a Node stream. */
 function discard(body: unknown): void {
   const { cancel, destroy } = (body ?? {}) as { cancel?: unknown; destroy?: unknown }
   const end = typeof cancel === 'function' ? cancel : destroy
@@ -104,7 +101,7 @@ async function readText(response: Response, maxBytes: number, signal: AbortSigna
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      // Decode once: Node's decoder takes 1.5 times as long chunk by chunk.
+      // Decode once: chunk by chunk takes Node 1.5 times as long.
       if (done) return new TextDecoder().decode(chunks.concat())
       length += value.byteLength
       if (length > maxBytes) {
@@ -128,7 +125,7 @@ const notSent = (cause: unknown): TransportError =>
 
 const MAX_CAUSE_DEPTH = 5
 
-/** Returns the deepest error code in the chain of causes. Its depth depends on the runtime. */
+/** Returns the error code of the deepest cause that has one. Runtimes nest their errors differently. */
 function systemCodeOf(thrown: unknown): string | undefined {
   let code: string | undefined
   let error = thrown as { code?: unknown; cause?: unknown } | undefined

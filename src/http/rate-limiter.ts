@@ -1,42 +1,43 @@
-/** Timers fire late. A delay up to this is made up for, so that drift does not lower the rate. */
+/** Timers fire late. A start that is late by at most this much does not delay the next one. */
 const MAX_DRIFT_MS = 20
-/** Above the threshold, this many full windows of answers add one attempt. */
+/** Above the threshold, the window grows by one for each 50 windows of answers. */
 const SLOW_GROWTH = 50
-/** After this many answers, the service is assumed to accept requests again. */
-const PROBES = 3
-/** The longest pause that calls wait for. A longer `Retry-After` fails them; after this time, calls are sent again. */
+/** This many answers after a pause show that the service accepts requests again. */
+const MIN_ANSWERS = 3
+/** The longest pause that calls wait for. A longer `Retry-After` fails them; after 30 s the next call is sent. */
 export const MAX_PAUSE_MS = 30_000
 
 /**
- * Decides when the next attempt of one access token may be sent. After a 429 there is a pause; then at most 1, 2, 4, …
- * attempts are in flight, as answers come in (the slow start of TCP). All times are those of `performance.now()`.
+ * Decides when the next attempt with one access token may be sent. It spaces attempts to meet `requestsPerSecond`. After a
+ * 429 it pauses, then allows 1, 2, 4, … attempts in flight as answers arrive (the slow start of TCP).
+ *
+ * All times are those of `performance.now()`.
  */
 export class RateLimiter {
   readonly #intervalMs: number
   #nextStart = Number.NEGATIVE_INFINITY
   #pausedUntil = Number.NEGATIVE_INFINITY
-  /** A `Retry-After` that is too long to wait for, and until when calls fail because of it. */
+  /** A `Retry-After` that is too long to wait for. Calls fail with it until `until`. */
   #refusal = { until: Number.NEGATIVE_INFINITY, retryAfterMs: 0 }
-  /** How many attempts may be in flight at once. */
+  /** Maximum number of attempts in flight. */
   #window = Number.POSITIVE_INFINITY
-  /** From this size on the window grows slowly: half of the size that led to a 429. */
+  /** Above this size the window grows slowly. It is half of the size that led to the last 429. */
   #threshold = Number.POSITIVE_INFINITY
   /** Attempts in flight that were sent after the last pause. */
   #inFlight = 0
   /** Attempts in flight that were sent before the last pause. */
   #older = 0
-  /** Counts the pauses. An attempt sent before the last pause says nothing about the time after it. */
+  /** The number of pauses so far. An attempt that was sent before the last pause does not end or shorten it. */
   #pauses = 0
-  /** How many answers other than 429 there were since the last pause. */
+  /** The number of answers other than 429 since the last pause. */
   #answers = 0
-  /** How many there were between the two pauses before. */
+  /** The number of answers other than 429 between the two pauses before. */
   #earlierAnswers = 0
-  /** How many pauses were too short since the queue was last empty. It decides the next backoff. */
+  /** The number of pauses in a row that were too short. The backoff grows with it. */
   #shortPauses = 0
 
-  /** @param intervalMs - the least time between two starts */
-  constructor(intervalMs: number) {
-    this.#intervalMs = intervalMs
+  constructor(requestsPerSecond = Number.POSITIVE_INFINITY) {
+    this.#intervalMs = 1_000 / requestsPerSecond
   }
 
   /** Whether a new limiter would behave the same. */
@@ -45,15 +46,15 @@ export class RateLimiter {
   }
 
   /**
-   * Whether the next attempt is likely to get a 429: too few answers show that the last pause was long enough, or half as
-   * many attempts were sent as the service answered before that pause.
+   * Whether the next attempt is likely to get a 429: few answers have arrived since the last pause, or half as many attempts
+   * were sent as the service accepted before that pause.
    */
   get isRisky(): boolean {
     if (this.#pauses === 0) return false
-    return this.#answers < PROBES || this.#answers + this.#inFlight >= this.#earlierAnswers / 2
+    return this.#answers < MIN_ANSWERS || this.#answers + this.#inFlight >= this.#earlierAnswers / 2
   }
 
-  /** The time of the next start; infinity while an attempt in flight must end first. */
+  /** The time of the next start. Infinity if an attempt in flight must end first. */
   get nextStart(): number {
     return this.#inFlight < Math.floor(this.#window)
       ? Math.max(this.#nextStart, this.#pausedUntil)
@@ -64,13 +65,13 @@ export class RateLimiter {
     return Math.max(0, this.#pausedUntil - now)
   }
 
-  /** The `Retry-After` in milliseconds that is too long to wait for, while calls fail because of it. */
+  /** The `Retry-After` in milliseconds with which calls fail now; `undefined` if they can wait. */
   refusal(now: number): number | undefined {
     return now < this.#refusal.until ? this.#refusal.retryAfterMs : undefined
   }
 
-  /** Records that an attempt is sent. @returns its number of pauses, for {@link ended}, {@link answered} and {@link limited} */
-  start(now: number): number {
+  /** Records the start of an attempt. Returns the number of pauses before it; pass that to the other `record` methods. */
+  recordStart(now: number): number {
     this.#inFlight++
     const isLate = now - this.#nextStart > MAX_DRIFT_MS
     this.#nextStart = (isLate ? now : this.#nextStart) + this.#intervalMs
@@ -78,11 +79,11 @@ export class RateLimiter {
   }
 
   /**
-   * Records that an attempt has ended, with an answer or without.
+   * Records the end of an attempt, with or without an answer. The last one resets the window and the backoff.
    *
-   * @param isLast - whether no other call waits: with nothing in flight, the window is then reset
+   * @param isLast - whether no other call waits
    */
-  ended(pauses: number, isLast: boolean): void {
+  recordEnd(pauses: number, isLast: boolean): void {
     if (pauses === this.#pauses) this.#inFlight--
     else this.#older--
     if (!isLast || this.#inFlight + this.#older > 0 || this.#answers === 0) return
@@ -92,7 +93,7 @@ export class RateLimiter {
   }
 
   /** Records an answer other than 429. */
-  answered(pauses: number): void {
+  recordAnswer(pauses: number): void {
     if (pauses !== this.#pauses) return
     this.#window += this.#window < this.#threshold ? 1 : 1 / (SLOW_GROWTH * this.#window)
     this.#answers++
@@ -101,13 +102,13 @@ export class RateLimiter {
   /**
    * Records a 429.
    *
-   * @param backoffMs - returns the pause without `Retry-After`, from the number of pauses that were too short
+   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause in a row.
    */
-  limited(pauses: number, now: number, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
+  record429(pauses: number, now: number, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     if (pauses === this.#pauses) {
       this.#pauses++
       if (this.#answers === 0 || this.#shortPauses === 0) this.#shortPauses++
-      // A pause that was too short says nothing about how many attempts are too many.
+      // Without any answer the pause was too short. That does not show how many attempts are too many.
       if (this.#answers > 0) {
         this.#threshold = Math.max(1, Math.floor(Math.min(this.#window, this.#inFlight, this.#answers) / 2))
         this.#earlierAnswers = this.#answers

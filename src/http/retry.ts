@@ -11,12 +11,12 @@ export const TOO_MANY_REQUESTS = 429
 /** Temporary errors of the service, or of a proxy in front of it. */
 const TRANSIENT = new Set([408, 500, 502, 503, 504])
 
-/** Whether the service may have applied the write of the failed attempt. */
+/** Whether the service may have applied the write of a failed attempt. */
 export function mayHaveBeenApplied({ kind, status }: Failure): boolean {
   return kind === 'no_answer' || kind === 'not_understood' || status >= 500 || status === 408
 }
 
-/** Whether a call may be sent again after this failure. `call.ts` decides about the retry after a 401. */
+/** Whether a retry is allowed after a failure. `call.ts` decides about the retry after a 401. */
 export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: RetryRule): boolean {
   if (final || (retryAfterMs ?? 0) > MAX_PAUSE_MS) return false
   if (kind === 'not_sent' || status === TOO_MANY_REQUESTS) return true
@@ -24,8 +24,8 @@ export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: R
 }
 
 /**
- * Returns the wait before a retry in milliseconds: `Retry-After`, else the partner's backoff, else an
- * exponential backoff with full jitter.
+ * Returns the wait before a retry in milliseconds: `Retry-After`, else the partner's backoff, else exponential backoff with
+ * full jitter.
  *
  * @param nth - 1 for the first retry
  */
@@ -33,8 +33,8 @@ export const retryDelay = (nth: number, retryAfterMs: number | undefined, ownBac
   retryAfterMs ?? ownDelay(ownBackoff) ?? Math.random() * maxBackoff(nth)
 
 /**
- * Returns the pause after a 429 without `Retry-After` in milliseconds: the partner's backoff, else an exponential
- * backoff with jitter in its upper half, since each early retry uses up one of `maxRetries`.
+ * Returns the pause after a 429 without `Retry-After` in milliseconds: the partner's backoff, else exponential backoff. Its
+ * jitter stays in the upper half, because a retry that comes too early uses up one of `maxRetries`.
  *
  * @param nth - 1 for the first pause in a row
  */
@@ -45,7 +45,7 @@ const noBackoff = (): unknown => undefined
 
 const maxBackoff = (nth: number): number => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (nth - 1))
 
-/** The partner's backoff. If it throws or returns no usable number, the default applies. */
+/** Returns the partner's backoff; `undefined` if it throws or returns no usable number. */
 function ownDelay(backoff: () => unknown): number | undefined {
   let ms: unknown
   callHook(() => {
@@ -56,12 +56,12 @@ function ownDelay(backoff: () => unknown): number | undefined {
 }
 
 const SECONDS = /^\d+$/
-/** All date formats of HTTP begin with the day of the week. `Date.parse` alone accepts almost any text. */
+/** HTTP dates begin with the day of the week. `Date.parse` alone accepts almost any text. */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{2}:\d{2}:\d{2}/
-/** The asctime format names no zone. It means GMT, but `Date.parse` would assume the local zone. */
+/** The asctime format has no time zone. It means GMT, but `Date.parse` would assume local time. */
 const WITHOUT_ZONE = /:\d{2}(?: \d{4})?$/
 
-/** Reads `Retry-After`, seconds or date, in milliseconds from now. A malformed one is ignored. */
+/** Parses `Retry-After`, in seconds or as a date. Returns milliseconds from now; `undefined` if it is malformed. */
 export function parseRetryAfter(header: string | null): number | undefined {
   const value = header?.trim() ?? ''
   if (SECONDS.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)

@@ -1,28 +1,28 @@
 import { AttemptCancellation, onAbort } from './cancellation.ts'
 
-/** The default rejection of `within` when the time is up. It never leaves this folder. */
-export const TIME_IS_UP = Symbol('time is up')
+/** The default rejection of `withTimeout` after the timeout. It is used in this folder only. */
+export const TIMED_OUT = Symbol('timed out')
 
 /**
- * Runs `work` until it settles, `ms` have passed (rejects with `timeIsUp()`), or `signal` aborts (rejects with its reason).
- * In the last two cases `work` is cancelled. `within` does not wait for `work` to end, so that a `fetch`
- * that ignores its signal cannot delay a call.
+ * Runs `work` with a timeout. Rejects with `onTimeout()` after `ms`, or with the signal's reason when `signal` aborts.
+ *
+ * In both cases `work` is cancelled but not awaited: a `fetch` that ignores its signal must not delay a call.
  */
-export function within<T>(
+export function withTimeout<T>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (cancellation: AttemptCancellation) => Promise<T>,
-  timeIsUp: () => unknown = () => TIME_IS_UP,
+  onTimeout: () => unknown = () => TIMED_OUT,
 ): Promise<T> {
   if (signal?.aborted) return Promise.reject(reasonOf(signal))
   return new Promise<T>((resolve, reject) => {
     const cancellation = new AttemptCancellation()
-    const settle = (): void => {
+    const cleanUp = (): void => {
       clearTimeout(timer)
       stopListening?.()
     }
-    const stop = (rejection: unknown, reason: Error): void => {
-      settle()
+    const cancel = (rejection: unknown, reason: Error): void => {
+      cleanUp()
       reject(rejection)
       cancellation.cancel(reason)
     }
@@ -30,19 +30,19 @@ export function within<T>(
       signal &&
       onAbort(signal, () => {
         const reason = reasonOf(signal)
-        stop(reason, asError(reason))
+        cancel(reason, asError(reason))
       })
     const timer = setTimeout(
-      () => stop(timeIsUp(), new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+      () => cancel(onTimeout(), new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
       Math.max(0, ms),
     )
     const fail = (reason: unknown): void => {
-      settle()
+      cleanUp()
       reject(reason)
     }
     try {
       work(cancellation).then((value) => {
-        settle()
+        cleanUp()
         resolve(value)
       }, fail)
     } catch (thrown) {
@@ -51,22 +51,22 @@ export function within<T>(
   })
 }
 
-/** Waits. Rejects with the signal's reason as soon as `signal` aborts. */
+/** Waits for `ms`. Rejects with the signal's reason when `signal` aborts. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return within(ms, signal, () => new Promise<never>(() => undefined)).catch((reason: unknown) => {
-    if (reason !== TIME_IS_UP) throw reason
+  return withTimeout(ms, signal, () => new Promise<never>(() => undefined)).catch((reason: unknown) => {
+    if (reason !== TIMED_OUT) throw reason
   })
 }
 
-/** Returns the reason of a signal. Some polyfills have none: then it is an `AbortError`, as on the platform. */
+/** Returns the reason of a signal. Some polyfills set none; then it is an `AbortError`, as in native signals. */
 export const reasonOf = ({ reason }: AbortSignal): unknown => (reason === undefined ? abortError() : reason)
 
-/** A partner's `fetch` logs its abort reason or reads its fields, and expects an error. */
+/** Partners' `fetch` functions expect an abort reason that is an error. */
 function asError(reason: unknown): Error {
   try {
     if (reason instanceof Error) return reason
   } catch {
-    // A revoked Proxy. Thrown here, the error would leave every call of the signal pending.
+    // A revoked Proxy. Without the catch, every call of the signal would stay pending.
   }
   return abortError()
 }

@@ -5,33 +5,33 @@ import type { AccessTokenSource } from '../options.ts'
 import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.ts'
 import { holdProcess } from '../shared/timers.ts'
 import { Failure } from './failure.ts'
-import { safeCause, spellingsOf } from './redact.ts'
-import { within } from './timeout.ts'
+import { patternsOf, safeCause } from './redact.ts'
+import { withTimeout } from './timeout.ts'
 
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 30_000
 /** A pending call of the token source is abandoned after this time. */
 const MAX_RENEWAL_MS = 30_000
-/** How many recent tokens are redacted: errors may quote earlier ones. */
+/** This many recent tokens are redacted, because errors may contain earlier ones. */
 const MAX_RECENT_TOKENS = 8
 
-/** Holds the bearer token of a client. Its fields are private, so nothing that prints the client shows them. */
+/** Holds and renews the bearer token of a client. Its fields are private, so printing a client does not show the token. */
 export class AccessTokens {
   readonly #source: AccessTokenSource | undefined
   readonly #warns: boolean
-  #kept: { readonly token: string; readonly expiresAt: number | undefined } | undefined
+  #cached: { readonly token: string; readonly expiresAt: number | undefined } | undefined
   #pending: Promise<string> | undefined
   #renewals = 0
-  /** The number of the renewal that the kept token came from. */
-  #newest = 0
+  /** The number of the renewal that gave the cached token. */
+  #cachedRenewal = 0
   #recent: readonly string[] = []
-  #spellings: readonly RegExp[] = []
+  #patterns: readonly RegExp[] = []
 
   /** @param warns - whether to warn of a token that is too short to be redacted */
   constructor(accessToken: string | AccessTokenSource, warns: boolean) {
     this.#warns = warns
     if (typeof accessToken === 'function') this.#source = accessToken
-    else this.#keep(accessToken)
+    else this.#store(accessToken)
   }
 
   /** Whether a refused token can be replaced. */
@@ -39,33 +39,34 @@ export class AccessTokens {
     return this.#source !== undefined
   }
 
-  /** The spellings of the recent tokens, which no error may show. */
+  /** Patterns of the recent tokens, which no error may show. */
   get secrets(): readonly RegExp[] {
-    return this.#spellings
+    return this.#patterns
   }
 
-  /** The token to send, if there is one that does not expire within the next 30 s. */
-  get kept(): string | undefined {
-    const kept = this.#kept
-    const isFresh = kept?.expiresAt === undefined || Date.now() < kept.expiresAt - RENEW_BEFORE_MS
-    return isFresh ? kept?.token : undefined
+  /** The cached token, unless it expires within the next 30 s. */
+  get cached(): string | undefined {
+    const cached = this.#cached
+    const isFresh = cached?.expiresAt === undefined || Date.now() < cached.expiresAt - RENEW_BEFORE_MS
+    return isFresh ? cached?.token : undefined
   }
 
   /**
    * Returns the token to send. Concurrent calls share one call of the source.
    *
-   * @throws Failure when the source failed or took longer than 30 s; otherwise as `within` rejects
+   * @throws Failure when the source failed or took longer than 30 s
+   * @throws `TIMED_OUT` after `remainingMs`, or the signal's reason
    */
   async get(remainingMs: number, signal: AbortSignal | undefined): Promise<string> {
-    const { kept } = this
-    if (kept !== undefined) return kept
+    const { cached } = this
+    if (cached !== undefined) return cached
     const pending = this.#pending ?? this.#renew()
-    return await within(remainingMs, signal, () => pending)
+    return await withTimeout(remainingMs, signal, () => pending)
   }
 
-  /** Forgets a token that the service refused, unless another call has renewed it already. */
+  /** Removes a token that the service refused, unless another call has already renewed it. */
   refuse(token: string): void {
-    if (this.#source !== undefined && this.#kept?.token === token) this.#kept = undefined
+    if (this.#source !== undefined && this.#cached?.token === token) this.#cached = undefined
   }
 
   #renew(): Promise<string> {
@@ -75,9 +76,9 @@ export class AccessTokens {
         reject(tokenFailure(`the access token source gave no token within ${MAX_RENEWAL_MS / 1_000} s`))
         abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
       }, MAX_RENEWAL_MS)
-      // Waiting calls keep the process alive. A token request that no call waits for must not.
+      // Waiting calls keep the process alive. A renewal that no call waits for must not.
       holdProcess(timer, false)
-      this.#ask(abandoned.signal)
+      this.#callSource(abandoned.signal)
         .then(resolve, reject)
         .finally(() => clearTimeout(timer))
     })
@@ -85,54 +86,55 @@ export class AccessTokens {
       if (this.#pending === pending) this.#pending = undefined
     }
     this.#pending = pending
-    // Also handles the rejection, since every caller may have stopped waiting.
+    // Also handles the rejection: all callers may have stopped waiting.
     pending.then(forget, forget)
     return pending
   }
 
-  async #ask(signal: AbortSignal): Promise<string> {
-    const serial = ++this.#renewals
-    // Called without `this`, and only after `#pending` is set: the source may itself call this client.
+  async #callSource(signal: AbortSignal): Promise<string> {
+    const renewal = ++this.#renewals
     const source = this.#source as AccessTokenSource
+    // Set `#pending` first: the source may itself call this client.
     await undefined
-    let answer: unknown
+    let result: unknown
     try {
-      answer = await source({ signal })
+      result = await source({ signal })
     } catch (error) {
-      throw tokenFailure('the access token source failed', safeCause(error, this.#spellings))
+      throw tokenFailure('the access token source failed', safeCause(error, this.#patterns))
     }
-    const token = bearerToken(answer)
-    if (token === undefined) throw tokenFailure(`the access token source gave ${nameOf(answer)}; it ${TOKEN_RULE}`)
-    // The late token of an abandoned renewal is still usable, but never replaces a newer one.
-    if (serial > this.#newest) {
-      this.#newest = serial
-      this.#keep(token)
+    const token = bearerToken(result)
+    if (token === undefined)
+      throw tokenFailure(`the access token source returned ${describe(result)}; it ${TOKEN_RULE}`)
+    // An abandoned renewal may finish late. Its token must not replace a newer one.
+    if (renewal > this.#cachedRenewal) {
+      this.#cachedRenewal = renewal
+      this.#store(token)
     }
     return token
   }
 
-  #keep(token: string): void {
-    this.#kept = { token, expiresAt: this.#source && expiryOf(token) }
+  #store(token: string): void {
+    this.#cached = { token, expiresAt: this.#source && expiryOf(token) }
     if (this.#recent[0] === token) return
     if (this.#warns) warnOfShortSecret(token)
     this.#recent = [token, ...this.#recent.filter((other) => other !== token)].slice(0, MAX_RECENT_TOKENS)
-    this.#spellings = this.#recent.flatMap(spellingsOf)
+    this.#patterns = this.#recent.flatMap(patternsOf)
   }
 }
 
-/** The time in the token's `exp`, in milliseconds since 1970. `undefined` if there is none. */
+/** Returns the `exp` of a token in milliseconds since 1970; `undefined` if it has none. */
 function expiryOf(token: string): number | undefined {
   const { exp } = claimsOf(token)
   return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
 }
 
-/** Returns issuer and subject of a JWT; `null` for those it does not hold. */
+/** Returns issuer and subject of a JWT; `null` if absent. */
 export function identityOf(token: string): { issuer: string | null; subject: string | null } {
   const { iss, sub } = claimsOf(token)
   return { issuer: typeof iss === 'string' ? iss : null, subject: typeof sub === 'string' ? sub : null }
 }
 
-/** Returns the unverified claims of a token; none if it is not a JWT. */
+/** Returns the unverified claims of a token; an empty object if it is not a JWT. */
 function claimsOf(token: string): JWTPayload {
   try {
     return decodeJwt(token)
@@ -141,7 +143,7 @@ function claimsOf(token: string): JWTPayload {
   }
 }
 
-/** Returns a hint for the error message of a refused token, if the token had expired. */
+/** Returns a hint for the error message of a refused token; empty unless the token had expired. */
 export function expiryHint(token: string): string {
   const expiresAt = expiryOf(token)
   if (expiresAt === undefined || expiresAt > Date.now()) return ''
@@ -149,16 +151,16 @@ export function expiryHint(token: string): string {
   return `; the token had expired${Number.isNaN(date.getTime()) ? '' : ` at ${date.toISOString()}`}`
 }
 
-const nameOf = (value: unknown): string =>
+const describe = (value: unknown): string =>
   typeof value === 'string'
     ? value.trim() === ''
       ? 'an empty string'
       : 'an unusable string'
     : `a value of type ${typeof value}`
 
-function tokenFailure(what: string, cause?: Error): Failure {
+function tokenFailure(problem: string, cause?: Error): Failure {
   return new Failure('no_token', (context) => {
     const detail = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`
-    return new AccessTokenError(`${context.operation}: ${what}${detail}`, { ...context, cause })
+    return new AccessTokenError(`${context.operation}: ${problem}${detail}`, { ...context, cause })
   })
 }

@@ -1,8 +1,7 @@
 /**
- * Whether node:http or node:https accepts an agent. They refuse an agent whose `protocol` is not theirs.
+ * Whether node:http or node:https accepts an agent. They refuse an agent with another `protocol`.
  *
- * Reads `protocol` only where it is a plain field, as in Node's own agents. In many proxy agents it is a getter that looks for
- * node:https in the call stack, and would give a wrong answer here.
+ * Getters are ignored: many proxy agents have a `protocol` getter that looks for node:https in the call stack.
  */
 export function canServe(agent: object, encrypted: boolean): boolean {
   const protocol = fieldOf(agent, 'protocol')
@@ -12,7 +11,7 @@ export function canServe(agent: object, encrypted: boolean): boolean {
 /** The error message for an agent of the wrong protocol. */
 export function wrongAgent(encrypted: boolean): string {
   const [has, wants] = encrypted ? ['http', 'https'] : ['https', 'http']
-  return `the agent of nodeTransport is an ${has}.Agent, and baseUrl wants an ${wants}.Agent`
+  return `the agent of nodeTransport is an ${has}.Agent; baseUrl needs an ${wants}.Agent`
 }
 
 /** Returns the value of a field, own or inherited, without calling a getter. */

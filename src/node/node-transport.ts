@@ -18,7 +18,7 @@ import { Origins } from './origins.ts'
 import { type Route, sendRequest } from './send-request.ts'
 
 const OPTIONS: OptionRules<NodeTransportOptions> = {
-  // Checked by its method: proxy agents are not always instances of this copy of http.Agent.
+  // Not checked by `instanceof`: a proxy agent may extend another copy of http.Agent.
   agent: optional((value) =>
     hasMethod(value, 'addRequest') ? undefined : `must be an http.Agent or https.Agent of Node, got ${typeName(value)}`,
   ),
@@ -31,13 +31,15 @@ const DEFAULT_KEEP_ALIVE_MS = 4_000
 
 const CLOSED = 'the transport is closed'
 
-/** Implements `nodeTransport()`, which has its documentation. */
+/** Implements `nodeTransport()`. */
 export function createNodeTransport(options: NodeTransportOptions): NodeTransport {
   const problems = optionProblems(options, OPTIONS)
   if (problems.length > 0) throw new ConfigurationError(`nodeTransport: ${describeProblems(problems)}`)
   const { agent, maxSockets, keepAliveMs } = options
   if (agent !== undefined && (maxSockets !== undefined || keepAliveMs !== undefined)) {
-    throw new ConfigurationError('nodeTransport: maxSockets and keepAliveMs are set on the agent where one is given')
+    throw new ConfigurationError(
+      'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent; set them on it',
+    )
   }
 
   const own = agent === undefined ? ownAgents(maxSockets, keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS) : undefined
@@ -67,7 +69,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
   }
 }
 
-/** One agent for each protocol. Node closes idle sockets after `timeout`, or earlier where the server says so. */
+/** Creates the agents. Node closes idle sockets after `timeout`, or earlier if the server's `Keep-Alive` header says so. */
 function ownAgents(maxSockets: number | undefined, timeout: number): { http: http.Agent; https: https.Agent } {
   const options = { keepAlive: true, timeout, ...(maxSockets && { maxSockets }) }
   return { http: new http.Agent(options), https: new https.Agent(options) }

@@ -1,16 +1,15 @@
-/** Where the requests to one base URL go. */
 export interface Origin {
-  /** An IPv6 address has no brackets. */
+  /** An IPv6 address is without brackets. */
   readonly host: string
   readonly port: string | undefined
   readonly encrypted: boolean
-  /** The number of characters of a URL that the origin takes; the rest is the path. */
+  /** The length of the origin in a URL. The path follows it. */
   readonly length: number
 }
 
-/** Caches the origins of URLs: parsing a URL takes longer than the rest of the work for a request. */
+/** Caches the origins of URLs. To parse a URL takes longer than all other work for a request. */
 export class Origins {
-  /** By scheme, host and port, so that http and https of one host stay apart. */
+  /** By scheme, host and port. */
   readonly #known = new Map<string, Origin>()
 
   of(url: string): Origin {

@@ -3,19 +3,19 @@ import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { ByteChunks } from '../shared/byte-chunks.ts'
 
-/** Content encodings that are requested and decoded. */
+/** The supported content encodings, as a header. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br'
 
-/** Maximum number of encodings on top of each other; Node's `fetch` has the same limit. */
+/** Maximum number of encodings of one body, as in Node's `fetch`. */
 const MAX_ENCODINGS = 5
 
-/** A body that was read: to its end, in part, or not because it is too large. */
+/** A complete body, an incomplete one, or `'too_large'`. */
 export type BodyOutcome =
   | { readonly text: string; readonly complete: true }
   | { readonly text: string; readonly complete: false; readonly cause: Error }
   | 'too_large'
 
-/** Reads and decompresses a body. Never throws: a body that breaks off, or cannot be decompressed, is not complete. */
+/** Reads and decompresses a body. Never throws: a truncated body, or one that cannot be decompressed, is incomplete. */
 export function readBody(answer: IncomingMessage, maxBytes: number, done: (outcome: BodyOutcome) => void): void {
   const chunks = new ByteChunks<Buffer>(Buffer.concat)
   let length = 0
@@ -49,10 +49,10 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
   })
   let arrived = false
   if (decoders.length > 0) answer.once('data', () => (arrived = true))
-  // Servers also set content-encoding on empty bodies, which the decoders of gzip and br take for truncated ones.
-  const refused = (error: Error): void =>
+  // Some servers send `content-encoding` with an empty body. The decoders of gzip and br report it as truncated.
+  const onDecodeError = (error: Error): void =>
     arrived || !answer.complete ? broken(error) : finish({ text: '', complete: true })
-  for (const decoder of decoders) decoder.on('error', refused)
+  for (const decoder of decoders) decoder.on('error', onDecodeError)
   answer.on('error', broken)
   // A truncated response may close without an error.
   answer.on('close', () => {
@@ -66,11 +66,11 @@ function decodeUtf8(chunks: ByteChunks<Buffer>): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
-/** The encodings of a header, in the order in which they were applied. */
+/** Returns the encodings of a header in the order in which they were applied. */
 const encodingsOf = (header = ''): string[] =>
   header === '' ? [] : header.split(',').map((encoding) => encoding.trim().toLowerCase())
 
-/** @returns one decoder for each encoding, last applied first; none if any encoding is unknown, as `fetch` does */
+/** Returns the decoders, for the last encoding first. Returns none if any encoding is unknown: `fetch` does the same. */
 function decodersOf(encodings: readonly string[]): Transform[] {
   const known = encodings.flatMap((encoding) => DECODERS.get(encoding) ?? [])
   return known.length === encodings.length ? known.reverse().map((decoder) => decoder()) : []
@@ -83,7 +83,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['deflate', () => new Inflate()],
 ] as [string, () => Transform][])
 
-/** HTTP's `deflate` means the zlib format, but some servers send raw deflate data. The first byte tells which. */
+/** Decodes `deflate`: zlib data by the standard, raw deflate data from some servers. The first byte shows the format. */
 class Inflate extends Transform {
   #inflate: Transform | undefined
 

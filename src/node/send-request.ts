@@ -9,18 +9,17 @@ import { ACCEPTED_ENCODINGS, readBody } from './read-body.ts'
 import { isPlainText, SentTracker } from './sent-tracker.ts'
 import { isFresh, markUsed } from './socket-age.ts'
 
-/** Where a request goes, and how to end it early. */
 export interface Route {
   readonly origin: Origin
   readonly agent: Agent
-  /** Ends each request that is in flight, with a reason. */
+  /** Each function ends one request in flight, with an error message. */
   readonly inFlight: Set<(reason: string) => void>
 }
 
 /**
- * Sends one request on one socket and reads the response.
+ * Sends one request and reads the response.
  *
- * @throws TransportError where there is no response, or one that is too large
+ * @throws TransportError when there is no response, or it is too large
  * @throws the reason of the cancellation
  */
 export function sendRequest(
@@ -34,14 +33,14 @@ export function sendRequest(
     try {
       outgoing = open(request, route)
     } catch (cause) {
-      // The agent is of the other protocol, or threw. Nothing is written before the request is ended below.
+      // The agent threw, or has the wrong protocol. Nothing is written before `outgoing.end()`.
       reject(new TransportError(agentProblem(cause, origin), { kind: 'network', sent: false, ...codeOf(cause), cause }))
       return
     }
     const tracker = new SentTracker(outgoing)
     let settled = false
 
-    /** Runs `outcome` the first time only. Later events of the connection change nothing. */
+    /** Only the first call has an effect: the connection may emit further events. */
     const settle = (outcome: () => void): void => {
       if (settled) return
       settled = true
@@ -62,22 +61,22 @@ export function sendRequest(
 
     inFlight.add(fail)
     const stopListening = cancellation.onCancel(abort)
-    // Once a response has begun, readBody() finds out how it ends.
+    // After the headers of a response, readBody() handles the end of the connection.
     let responded = false
     outgoing.on('error', (error) => responded || fail('', error))
     outgoing.on('close', () => responded || fail('the connection was closed without an answer'))
-    // Nothing has been written yet when 'socket' is emitted.
+    // Emitted before the request is written.
     outgoing.on('socket', (socket: Duplex) => {
       if (!request.idempotent && !isFresh(outgoing, socket)) {
-        // The stale socket is destroyed with the request, so this ends when no idle one is left.
+        // Try the next socket. The stale one is destroyed with the request, so the number of tries is limited.
         settle(() => {
           outgoing.destroy()
           resolve(sendRequest(request, route, cancellation))
         })
       } else if (socket.destroyed) {
-        fail('the agent of nodeTransport gave a closed connection')
+        fail('the agent of nodeTransport returned a closed connection')
       } else if (origin.encrypted && isPlainText(socket)) {
-        fail('the agent of nodeTransport gave an unencrypted connection for https')
+        fail('the agent of nodeTransport returned an unencrypted connection for https')
       } else tracker.watch(socket)
     })
     outgoing.on('upgrade', (response: IncomingMessage, socket: Duplex) => {
@@ -87,7 +86,7 @@ export function sendRequest(
     outgoing.on('response', (response) => {
       responded = true
       const { statusCode: status = 0, socket } = response
-      // Some proxy agents replay the response to CONNECT on a socket that leads nowhere.
+      // Some proxy agents return the proxy's response to CONNECT as the response to the request.
       if (!tracker.maybeSent) return fail(`the proxy refused the connection with HTTP ${status}`)
       if (isRedirect(status)) {
         return settle(() => {
@@ -98,20 +97,20 @@ export function sendRequest(
       readBody(response, request.maxResponseBytes, (body) => {
         if (body !== 'too_large') {
           if (body.complete) markUsed(socket)
-          // The rest of a body that cannot be decoded would hold the connection for ever.
+          // Close the connection: the rest of the body is not read.
           else outgoing.destroy()
           return settle(() => resolve({ status, header: headerOf(response), ...body }))
         }
         settle(() => {
           outgoing.destroy()
-          // The status of an error response says enough without its body.
+          // An error response needs only its status.
           if (status >= 400) return resolve({ ...withoutBody(response), complete: false })
           const message = `the answer is larger than ${request.maxResponseBytes} bytes`
           reject(new TransportError(message, { kind: 'too_large', sent: true, status }))
         })
       })
     })
-    // A callback of the agent, such as its name lookup, may have cancelled the request in open().
+    // The agent calls the partner's functions in open(). They may have cancelled the request.
     if (cancellation.reason !== undefined) return abort()
     try {
       outgoing.end(request.body)
@@ -121,7 +120,7 @@ export function sendRequest(
   })
 }
 
-/** Reads `request` from the module at each call: mocks and tracers replace it. */
+/** Creates the request. Reads `http.request` at each call, because mocks and tracers replace it. */
 function open({ method, url, headers, body }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
   const all = { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers }
   return (origin.encrypted ? https : http).request({

@@ -4,11 +4,10 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 
 /**
- * Tells whether a request may have left this process. Error codes are not used: they do not name a connection.
+ * Tracks whether a request may have been sent, from the events of its socket. Error codes do not show which connection failed.
  *
- * Node writes a request once its socket is connected; over TLS, once the server's certificate is accepted. So a request has
- * certainly not left while a socket of Node's own has reported neither. Any other stream, or a request made by a mocking
- * library, may have sent something without saying so.
+ * Node writes a request when its socket is connected, and over TLS when the server's certificate is accepted. Before that
+ * event, the request has certainly not been sent. Sockets and requests of other libraries may send without an event.
  */
 export class SentTracker {
   #maybeSent: boolean
@@ -17,12 +16,12 @@ export class SentTracker {
     this.#maybeSent = !isExactly(request, ClientRequest)
   }
 
-  /** False while it is certain that the service has received nothing. */
+  /** False if the request has certainly not been sent. */
   get maybeSent(): boolean {
     return this.#maybeSent
   }
 
-  /** Watches the socket that was assigned to the request. Call it before anything is written. */
+  /** Watches the socket of the request. Call it before the request is written. */
   watch(socket: Duplex): void {
     const sent = (): void => {
       this.#maybeSent = true
@@ -30,7 +29,7 @@ export class SentTracker {
     const { secureConnecting } = socket as { secureConnecting?: boolean }
     if (isExactly(socket, TLSSocket) && secureConnecting) {
       socket.once('secureConnect', sent)
-      // A TLSSocket that was not made by tls.connect() only emits 'secure'. One whose certificate was refused is destroyed by now.
+      // A TLSSocket that tls.connect() did not create emits only 'secure'. If its certificate was refused, it is destroyed.
       socket.once('secure', () => socket.destroyed || sent())
     } else if (isExactly(socket, Socket) && socket.pending) {
       socket.once('connect', sent)
@@ -40,11 +39,11 @@ export class SentTracker {
   }
 }
 
-/** Whether a socket sends what is written to it in plain text. A stream that is not one of Node's sockets counts as encrypted. */
+/** Whether a socket is unencrypted. A stream of another library counts as encrypted. */
 export const isPlainText = (socket: Duplex): boolean =>
   isExactly(socket, Socket) && socket.writable && (socket.connecting || !socket.pending)
 
-/** Subclasses may behave in any way, so `instanceof` is not enough. */
+/** Unlike `instanceof`, it excludes subclasses, which may behave differently. */
 function isExactly<T extends object>(value: object, type: { readonly prototype: T }): value is T {
   return Object.getPrototypeOf(value) === type.prototype
 }

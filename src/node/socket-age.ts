@@ -1,17 +1,17 @@
 import type { ClientRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** A server may be closing an idle connection just as a request is written to it; its outcome is then unknown. */
+/** A server may close an idle connection just as a request is written. The outcome of that request would be unknown. */
 const MAX_IDLE_MS = 1_000
 
 const lastUsed = new WeakMap<Duplex, number>()
 
-/** Notes that a response was read to its end on this socket. */
+/** Records that a response was read to its end on a socket. */
 export function markUsed(socket: Duplex): void {
   lastUsed.set(socket, performance.now())
 }
 
-/** Whether a write that must not be lost may go out on this socket: it is new, or was used within the last second. */
+/** Whether a socket is safe for a write that must not be sent twice: it is new, or was used within the last second. */
 export function isFresh(request: ClientRequest, socket: Duplex): boolean {
   const used = lastUsed.get(socket)
   return used === undefined ? !request.reusedSocket : performance.now() - used <= MAX_IDLE_MS

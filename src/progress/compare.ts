@@ -1,8 +1,8 @@
 import { type TaskEntry, type UserProgress, userProgress } from '../endpoints/get-user-progress.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { check } from '../schemas/check.ts'
-import { isUserProgress } from '../schemas/compiled.ts'
+import { isUserProgress } from '../schemas/compiled-checks.ts'
 import { capped, describeIssues, type Issues } from '../schemas/issue.ts'
+import { validate } from '../schemas/validate.ts'
 import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from './change.ts'
 
 /**
@@ -56,7 +56,7 @@ export function progressChanges(before: UserProgress | null | undefined, after: 
 }
 
 function read(name: 'before' | 'after', reading: unknown): UserProgress {
-  const checked = check<UserProgress>(userProgress, reading, [name], isUserProgress)
+  const checked = validate<UserProgress>(userProgress, reading, [name], isUserProgress)
   if (!checked.ok) throw unusable(checked)
   return checked.value
 }

@@ -1,25 +1,29 @@
-/** One problem of an argument or an answer. It never holds the value. */
+/** A problem with an argument or an answer. It never contains the value. */
 export interface Issue {
   /** The path from the root: `['actions', 3, 'xp']`. Empty for the root itself. */
   readonly path: readonly (string | number)[]
-  /** What was expected at this path. */
+  /** The expected value, as a phrase. */
   readonly message: string
 }
 
-/** The issues of a value. Their number is limited: a long list of wrong entries would fill a log. */
+/** The issues of a value. Their number is limited, so that a long list of wrong entries does not fill a log. */
 export interface Issues {
   /** The first issues, at most {@link MAX_ISSUES}. */
   readonly issues: readonly Issue[]
-  /** How many more there are. */
+  /** The number of further issues. */
   readonly moreIssues: number
 }
 
 export const MAX_ISSUES = 20
 
-/** Describes the first issues in one line, and says how many more there are. */
-export function describeIssues({ issues, moreIssues }: Issues, most: number, say: (issue: Issue) => string): string {
-  const hidden = Math.max(0, issues.length - most) + moreIssues
-  return issues.slice(0, most).map(say).join('; ') + (hidden > 0 ? `; and ${hidden} more` : '')
+/** Describes the first `max` issues in one line and counts the others. */
+export function describeIssues(
+  { issues, moreIssues }: Issues,
+  max: number,
+  describe: (issue: Issue) => string,
+): string {
+  const hidden = Math.max(0, issues.length - max) + moreIssues
+  return issues.slice(0, max).map(describe).join('; ') + (hidden > 0 ? `; and ${hidden} more` : '')
 }
 
 /** Keeps the first {@link MAX_ISSUES} issues and counts the others. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
-import { toIssue } from '../schemas/check.ts'
+import { toIssue } from '../schemas/validate.ts'
 import {
   copyOfOptions,
   describeProblems,

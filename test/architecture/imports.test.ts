@@ -80,7 +80,7 @@ test('no folder has more than 14 files on one level', () => {
 })
 
 test('no file is longer than 300 lines', () => {
-  const exempt = ['client.ts', 'compiled.ts']
+  const exempt = ['client.ts', 'compiled-checks.ts']
   const long = files
     .filter((file) => !exempt.includes(basename(file)))
     .filter((file) => readFileSync(pathTo(`src/${file}`), 'utf8').split('\n').length > 301)

@@ -461,8 +461,8 @@ describe('the guard of the client', () => {
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
     expect(report).toMatchObject({ counts: counts({ awarded: 1, rejected: 2 }), complete: true })
     expect(report.problems).toMatchObject([
-      { index: 1, id: 'award-2', reason: expect.stringContaining('because of the guard') },
-      { index: 2, id: 'award-3', reason: expect.stringContaining('is not a campaign that the guard allows') },
+      { index: 1, id: 'award-2', reason: expect.stringContaining('the maxXpPerAward of the guard') },
+      { index: 2, id: 'award-3', reason: expect.stringContaining('is not a campaign of the guard') },
     ])
     expect(readFileSync(path, 'utf8')).not.toMatch(/award-[23]/)
     expect(sent()).toBe(1)

@@ -2,7 +2,7 @@ import { type CallOptions, ConfigurationError, InvalidRequestError, type Operati
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import getCampaignInfo from '../../src/endpoints/get-campaign-info.ts'
-import { prepare } from '../../src/http/request.ts'
+import { prepareRequest } from '../../src/http/prepare-request.ts'
 import { clientSettings } from '../../src/settings/client-settings.ts'
 import { contract, type FieldKind, invoke, operation, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
@@ -69,7 +69,7 @@ describe('optional fields', () => {
     const request = z.object({ pid: z.string(), season: z.optional(z.string()) })
     const settings = clientSettings({ baseUrl: BASE_URL, accessToken: ACCESS_TOKEN })
     const argument = { pid: 'demo', season: undefined }
-    const { url } = prepare('getCampaignInfo', { ...getCampaignInfo, request }, argument, undefined, settings)
+    const { url } = prepareRequest('getCampaignInfo', { ...getCampaignInfo, request }, argument, undefined, settings)
     expect(url).toBe(`${BASE_URL}/campaign/info?pid=demo`)
   })
 
@@ -280,7 +280,7 @@ describe('query parameters of a call', () => {
     expect(error).toBeInstanceOf(InvalidRequestError)
     expect(error).toMatchObject({ issues: [{ path: ['options', 'query', 'pid'] }] })
     expect(wordsOf(error)).toBe(
-      'getCampaignInfo: options.query.pid is a parameter of the call itself. Nothing was sent.',
+      'getCampaignInfo: options.query.pid is a parameter of the call itself; nothing was sent',
     )
     const renamed = clientWith({ queryNames: { getCampaignInfo: { pid: 'id' } } })
     expect(await rejection(renamed.getCampaignInfo({ pid: 'demo' }, { query: { id: 'other' } }))).toMatchObject({
@@ -337,7 +337,7 @@ describe('webhookRegistrationPath', () => {
       code: 'configuration',
       operation: 'registerWebhook',
       outcome: 'not_applied',
-      message: expect.stringMatching(/webhookRegistrationPath.*Nothing was sent/),
+      message: expect.stringMatching(/nothing was sent.*webhookRegistrationPath/),
     })
     expect((error as Error).message).not.toContain(contract.registerWebhook.request.secret)
     expect(service.received).toHaveLength(0)
@@ -420,7 +420,7 @@ describe('bad arguments', () => {
       expect(error).toBeInstanceOf(InvalidRequestError)
       expect((error as InvalidRequestError).issues).toEqual(issues)
       expect(error).toMatchObject({ code: 'invalid_request', operation: name })
-      expect(wordsOf(error)).toMatch(/Nothing was sent\.$/)
+      expect(wordsOf(error)).toMatch(/; nothing was sent$/)
       if (method === 'POST') expect(error).toHaveProperty('outcome', 'not_applied')
       else expect(error).not.toHaveProperty('outcome')
       expect(service.received).toHaveLength(0)
@@ -469,13 +469,13 @@ describe('bad arguments', () => {
       wordsOf(await rejection(invoke(clientWith(), 'rewardWallet', { address: '0x1', pid: '', id: 'r', xp: '5' }))),
     ).toBe(
       'rewardWallet: address must be 0x and 40 hex digits; pid must not be empty; ' +
-        'xp expected a finite number, received string. Nothing was sent.',
+        'xp expected a finite number, received string; nothing was sent',
     )
   })
 
   it('without a path are called the argument', async () => {
     expect(wordsOf(await rejection(invoke(clientWith(), 'getCampaignInfo', 'demo')))).toBe(
-      'getCampaignInfo: the argument expected object, received string. Nothing was sent.',
+      'getCampaignInfo: the argument expected object, received string; nothing was sent',
     )
   })
 

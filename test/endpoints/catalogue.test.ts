@@ -1,7 +1,7 @@
 import { CampaignClient } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
 import { type AnyEndpoint, endpoints } from '../../src/endpoints/index.ts'
-import { check } from '../../src/schemas/check.ts'
+import { validate } from '../../src/schemas/validate.ts'
 import { operations } from '../contract/operations.ts'
 
 describe('the catalogue', () => {
@@ -28,7 +28,7 @@ describe('the catalogue', () => {
     it('with its fields, required or not', () => {
       const { shape } = endpoint.request as unknown as { readonly shape: object }
       expect(Object.keys(shape)).toEqual(Object.keys(row.fields))
-      const { issues = [] } = check<unknown>(endpoint.request, {}) as { issues?: readonly { path: unknown[] }[] }
+      const { issues = [] } = validate<unknown>(endpoint.request, {}) as { issues?: readonly { path: unknown[] }[] }
       const required = Object.keys(row.fields).filter((field) => !row.fields[field]?.endsWith('?'))
       expect(issues.map(({ path }) => path)).toEqual(required.map((field) => [field]))
     })
@@ -39,7 +39,7 @@ describe('the catalogue', () => {
         return
       }
       const data: unknown = structuredClone(row.answer.data)
-      const read = check<unknown>(endpoint.response, data, [], endpoint.fitsResponse)
+      const read = validate<unknown>(endpoint.response, data, [], endpoint.fitsResponse)
       expect(read).toEqual({ ok: true, value: row.result })
     })
   })

@@ -237,7 +237,7 @@ const redirects: Row[] = [300, 301, 302, 303, 307, 308].map((status) => ({
   // One that would pass for an answer.
   body: json({ success: true, data: {} }),
   headers: { location: 'https://elsewhere.example/api/v1/user' },
-  tells: { status, issues: [{ path: [], message: expect.stringContaining('redirects are never followed') }] },
+  tells: { status, issues: [{ path: [], message: expect.stringContaining('redirects are not followed') }] },
 }))
 
 const httpErrors: Row[] = byStatus.flatMap(([status, kind]): Row[] => [
@@ -411,7 +411,7 @@ export function answersOver({ answer, client, received }: Way): void {
     ])('%s: the message has the path and the expectation', async (body, what) => {
       answer('getInviteCode', { body })
       expect(wordsOf(await rejection(client().getInviteCode({ code: 'c', pid: 'd' })))).toBe(
-        `getInviteCode: the service answered HTTP 200 with something unexpected (${what})`,
+        `getInviteCode: unexpected answer with HTTP 200 (${what})`,
       )
     })
 

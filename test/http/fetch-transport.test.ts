@@ -425,7 +425,7 @@ describe('a service that cannot be reached', () => {
   })
 })
 
-describe('a fetch that gives no Response', () => {
+describe('a fetch that returns no Response', () => {
   const wrong: readonly [string, unknown, string][] = [
     ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],
@@ -438,33 +438,33 @@ describe('a fetch that gives no Response', () => {
     ['a stub without headers', { status: 500, text: async () => '{}' }, 'object'],
     ['a stub that reads JSON only', { status: 200, headers: new Headers(), json: async () => envelope }, 'object'],
   ]
-  const giving = (given: unknown) => vi.fn(async () => given) as unknown as typeof globalThis.fetch
+  const returning = (response: unknown) => vi.fn(async () => response) as unknown as typeof globalThis.fetch
 
-  test.each(wrong)('but %s: the error says so, and nothing is retried', async (_, given, got) => {
+  test.each(wrong)('but %s: the call fails without a retry', async (_, response, got) => {
     for (const of of [read, award, record]) {
-      const fetch = giving(given)
+      const fetch = returning(response)
       const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
       expect(error).toBeInstanceOf(NetworkError)
-      expect(wordsOf(error)).toBe(`${of.name}: the fetch option, or the global fetch, returned no Response but ${got}`)
-      // It may have sent the request before it lost the answer.
+      expect(wordsOf(error)).toBe(`${of.name}: fetch must return a Response, got ${got}`)
+      // It may have sent the request.
       expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
       expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
       expect(fetch).toHaveBeenCalledTimes(1)
     }
   })
 
-  test('the global one is named as well', async () => {
-    vi.stubGlobal('fetch', giving(undefined))
+  test('the global fetch is checked, too', async () => {
+    vi.stubGlobal('fetch', returning(undefined))
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
     vi.unstubAllGlobals()
-    expect(error.message).toContain('the global fetch')
+    expect(error.message).toContain('fetch must return a Response, got undefined')
   })
 
-  test('but one with status 0, or Response.error(): the answer is unexpected, and a write unknown', async () => {
+  test('an answer with status 0, such as Response.error(), is unexpected, and the outcome of a write unknown', async () => {
     const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' }
     for (const of of [read, record]) {
       for (const given of [hidden, Response.error()]) {
-        const fetch = giving(given)
+        const fetch = returning(given)
         const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
         expect(error).toBeInstanceOf(UnexpectedResponseError)
         expect(error).toMatchObject({ status: 0, message: expect.stringContaining('Response.error()') })
@@ -480,7 +480,7 @@ describe('a fetch that gives no Response', () => {
     ['one that says nothing when it is let go of', { cancel() {} }],
     ['one that fails when it is let go of', { cancel: () => Promise.reject(new Error('cannot')) }],
   ])('but a redirect of another package, whose body is %s: it is one', async (_, body) => {
-    const fetch = giving({ status: 302, headers: new Headers(), text: async () => '', body })
+    const fetch = returning({ status: 302, headers: new Headers(), text: async () => '', body })
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(fetch).toHaveBeenCalledTimes(1)
@@ -489,7 +489,7 @@ describe('a fetch that gives no Response', () => {
   test.each([42, { success: true }, Symbol('text'), undefined])(
     'but one whose text is no string (%#): a write is unknown, and not sent again',
     async (text) => {
-      const fetch = giving({ status: 200, headers: new Headers(), text: async () => text })
+      const fetch = returning({ status: 200, headers: new Headers(), text: async () => text })
       const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
       expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
       expect(fetch).toHaveBeenCalledTimes(1)
@@ -497,7 +497,7 @@ describe('a fetch that gives no Response', () => {
   )
 
   test('an object with the members of a Response, as polyfills return it, is read', async () => {
-    const fetch = giving({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
+    const fetch = returning({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 })
@@ -791,15 +791,15 @@ describe('a transport of the partner', () => {
     ['nothing', undefined],
     ['a Response', Response.json(envelope)],
     ['no status', { ...answer, status: undefined }],
-    ['a text that is none', { ...answer, text: envelope }],
+    ['a text that is not a string', { ...answer, text: envelope }],
     ['no headers', { ...answer, header: new Headers() }],
     ['nothing about completeness', { ...answer, complete: undefined }],
-  ])('that gives %s: the error says so, and nothing is sent again', async (_, given) => {
+  ])('that returns %s: the call fails without a retry', async (_, given) => {
     for (const of of [read, award, record]) {
       const send = vi.fn(async () => given)
       const error = await errorOf(of.run(sending(send)))
       expect(error).toBeInstanceOf(NetworkError)
-      expect(error.message).toContain('the transport returned no')
+      expect(error.message).toContain('the transport must return a TransportResponse, got ')
       expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
       expect(send).toHaveBeenCalledOnce()
     }
@@ -856,7 +856,7 @@ describe('a transport of the partner', () => {
       const cause = new Error('', { cause: new Error('TLS alert 42') })
       const error = await failingWith('', { kind: 'network', sent: true, cause: new Error('proxy', { cause }) })
       expect(wordsOf(error)).toBe(
-        'recordActionValue: the connection failed before a whole answer arrived (proxy, TLS alert 42)',
+        'recordActionValue: the connection failed before a complete answer arrived (proxy, TLS alert 42)',
       )
       expect(error.cause).toHaveProperty('message', 'proxy')
     })
@@ -877,7 +877,7 @@ describe('a transport of the partner', () => {
       const error = await failingWith('more than I take', { kind: 'too_large', sent: true })
       expect(error).toBeInstanceOf(UnexpectedResponseError)
       expect(error).toMatchObject({ status: 0, issues: [{ path: [], message: 'more than I take' }] })
-      expect(wordsOf(error)).toBe('recordActionValue: more than I take; maxResponseBytes allows more')
+      expect(wordsOf(error)).toBe('recordActionValue: more than I take; raise maxResponseBytes to accept it')
     })
   })
 

@@ -15,7 +15,7 @@ import { nodeTransport } from 'campaign-client/node'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Failure } from '../../src/http/failure.ts'
-import { excerpt, redact, safeCause, spellingsOf } from '../../src/http/redact.ts'
+import { excerpt, patternsOf, redact, safeCause } from '../../src/http/redact.ts'
 import { AccessTokens } from '../../src/http/token.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { wordsOf } from '../shared/words-of.ts'
@@ -334,11 +334,11 @@ describe('a token source that fails', () => {
   })
 
   it.each<[unknown, string]>([
-    [() => undefined, 'gave a value of type undefined'],
-    [() => '', 'gave an empty string'],
-    [() => ' \n', 'gave an empty string'],
-    [() => 'a b', 'gave an unusable string'],
-    [() => 5, 'gave a value of type number'],
+    [() => undefined, 'returned a value of type undefined'],
+    [() => '', 'returned an empty string'],
+    [() => ' \n', 'returned an empty string'],
+    [() => 'a b', 'returned an unusable string'],
+    [() => 5, 'returned a value of type number'],
     [throwing(new Error('vault is sealed')), 'failed: vault is sealed'],
     [throwing(undefined), 'failed'],
   ])('says what went wrong (%#)', async (source, what) => {
@@ -421,7 +421,7 @@ describe('a secret in another spelling', () => {
     'plain-and-simple',
     `<it's>&"a+b"=(x)*~!.$^[y]{z}|?`,
   ]
-  const clean = (text: string, secret: string): string => redact(text, spellingsOf(secret))
+  const clean = (text: string, secret: string): string => redact(text, patternsOf(secret))
 
   it.each(spellings)('%s is hidden', (_, spell) => {
     for (const secret of secrets) {
@@ -601,17 +601,17 @@ describe('a long text from a stranger', () => {
     const cuts = [65_536, 65_536 + 16 * secret.length].flatMap((at) => [at - 5, at - secret.length + 2])
     for (const at of cuts) {
       const text = `${secret.repeat(Math.ceil(at / secret.length)).slice(0, at)}${secret}${'x'.repeat(1000)}`
-      expect(excerpt(text, spellingsOf(secret), 300)).not.toMatch(/secret|length/)
+      expect(excerpt(text, patternsOf(secret), 300)).not.toMatch(/secret|length/)
     }
   })
 
   it('does not show the first half of a secret that is all it says', () => {
     const long = 'key.'.repeat(2_500)
-    for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), spellingsOf(long), 300)).not.toContain('key')
+    for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), patternsOf(long), 300)).not.toContain('key')
   })
 
   it('shows its beginning, however long a secret could be', () => {
-    expect(excerpt('x'.repeat(100_000), spellingsOf('key.'.repeat(750)), 5)).toBe('xxxxx')
+    expect(excerpt('x'.repeat(100_000), patternsOf('key.'.repeat(750)), 5)).toBe('xxxxx')
   })
 
   it('is cut between characters', () => {
@@ -620,8 +620,8 @@ describe('a long text from a stranger', () => {
   })
 
   it('is cut after redaction', () => {
-    expect(excerpt(`${secret} ${'x'.repeat(1000)}`, spellingsOf(secret), 20)).toBe('[redacted] xxxxxxxxx')
-    expect(excerpt('short', spellingsOf(secret), 300)).toBe('short')
+    expect(excerpt(`${secret} ${'x'.repeat(1000)}`, patternsOf(secret), 20)).toBe('[redacted] xxxxxxxxx')
+    expect(excerpt('short', patternsOf(secret), 300)).toBe('short')
     expect(excerpt('x'.repeat(100_000), [], 5)).toBe('xxxxx')
   })
 })
@@ -635,7 +635,7 @@ describe('the cause of an error', () => {
       stack: `TypeError: no ${secret}\n    at partner.js:1:1`,
       request: { secret },
     })
-    const safe = safeCause(told, spellingsOf(secret)) as Error
+    const safe = safeCause(told, patternsOf(secret)) as Error
     expect(safe).toMatchObject({ message: 'no [redacted]', code: 'E_[redacted]', cause: { message: 'inner' } })
     expect(Object.getOwnPropertyDescriptors(safe)).toMatchObject({
       name: { value: 'TypeError', enumerable: false, configurable: true, writable: true },
@@ -660,7 +660,7 @@ describe('the cause of an error', () => {
     [5, '5'],
     [{ message: 5 }, ''],
   ])('of %s is an error as well', (thrown, message) => {
-    const safe = safeCause(thrown, spellingsOf(secret))
+    const safe = safeCause(thrown, patternsOf(secret))
     expect(safe).toBeInstanceOf(Error)
     expect(safe).toHaveProperty('message', message)
   })

@@ -1,7 +1,7 @@
 import { CampaignClient, type CampaignClientOptions, ServiceError, TimeoutError } from 'campaign-client'
 import { type NodeTransport, nodeTransport } from 'campaign-client/node'
 import { afterEach, beforeEach, describe, expect, type TestContext, test, vi } from 'vitest'
-import { TIME_IS_UP, wait, within } from '../../src/http/timeout.ts'
+import { TIMED_OUT, wait, withTimeout } from '../../src/http/timeout.ts'
 import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
@@ -272,7 +272,7 @@ describe('with time in hand', () => {
       expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 10_000, outcome: 'not_applied' })
       expect(error).toHaveProperty('cause.code', 'rate_limited')
       expect(wordsOf(error)).toBe(
-        "recordActionValue: no retry: the service asks to wait 20000 ms, and too little of the call's 10000 ms would be left after that",
+        'recordActionValue: no retry: the service asks to wait 20000 ms, and too little of totalTimeoutMs (10000 ms) would be left',
       )
       expect(sent).toHaveLength(1)
     })
@@ -303,14 +303,14 @@ describe('with time in hand', () => {
       vi.mocked(Math.random).mockReturnValue(0.999)
       const message = await messageOf({ fetch: scriptedFetch(refused).fetch, totalTimeoutMs: 200 })
       expect(message).toBe(
-        "recordActionValue: no retry: a retry would wait 300 ms, and too little of the call's 200 ms would be left after that",
+        'recordActionValue: no retry: a retry would wait 300 ms, and too little of totalTimeoutMs (200 ms) would be left',
       )
     })
 
     test('if the token source took all the time', async () => {
       const accessToken = (): Promise<string> => new Promise(() => undefined)
       expect(await messageOf({ accessToken, totalTimeoutMs: 5_000 })).toBe(
-        'recordActionValue: the access token source gave no token within the 5000 ms of the call',
+        'recordActionValue: the access token source took longer than totalTimeoutMs (5000 ms)',
       )
       // The source is still asked; the timer that abandons it after 30 s holds no process.
       vi.clearAllTimers()
@@ -328,9 +328,11 @@ describe('with time in hand', () => {
 
     test('distinguishes the timeout of an attempt from that of the call', async () => {
       const { fetch } = scriptedFetch(hanging)
-      expect(await messageOf({ fetch, timeoutMs: 50 })).toBe('recordActionValue: an attempt took longer than 50 ms')
+      expect(await messageOf({ fetch, timeoutMs: 50 })).toBe(
+        'recordActionValue: the attempt took longer than timeoutMs (50 ms)',
+      )
       expect(await messageOf({ fetch, totalTimeoutMs: 50 })).toBe(
-        'recordActionValue: the call, with its retries and waits, took longer than 50 ms',
+        'recordActionValue: the call took longer than totalTimeoutMs (50 ms)',
       )
     })
   })
@@ -455,15 +457,15 @@ describe('timers', () => {
     vi.useRealTimers()
   })
 
-  describe('within', () => {
+  describe('withTimeout', () => {
     test('settles as the work does', async () => {
-      expect(await within(10, undefined, async () => 'done')).toBe('done')
-      await expect(within(10, undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+      expect(await withTimeout(10, undefined, async () => 'done')).toBe('done')
+      await expect(withTimeout(10, undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     })
 
     test('rejects when the time is up, and aborts the work', async () => {
       let given: AbortSignal | undefined
-      const late = within(10, undefined, ({ signal }) => {
+      const late = withTimeout(10, undefined, ({ signal }) => {
         given = signal
         return never()
       })
@@ -471,7 +473,7 @@ describe('timers', () => {
       await vi.advanceTimersByTimeAsync(9)
       expect(given?.aborted).toBe(false)
       await vi.advanceTimersByTimeAsync(1)
-      expect(await caught).toBe(TIME_IS_UP)
+      expect(await caught).toBe(TIMED_OUT)
       expect(given?.aborted).toBe(true)
       expect(given?.reason).toMatchObject({ name: 'TimeoutError' })
     })
@@ -481,19 +483,19 @@ describe('timers', () => {
         throw new Error('broken')
       }
       for (const work of [broken, async () => broken()])
-        await expect(within(10, undefined, work)).rejects.toThrow('broken')
+        await expect(withTimeout(10, undefined, work)).rejects.toThrow('broken')
     })
 
     test('does not begin the work of an aborted signal', async () => {
       const work = vi.fn(never)
-      expect(await within(10, AbortSignal.abort('no'), work).catch((reason: unknown) => reason)).toBe('no')
+      expect(await withTimeout(10, AbortSignal.abort('no'), work).catch((reason: unknown) => reason)).toBe('no')
       expect(work).not.toHaveBeenCalled()
     })
 
     test('is settled once, by the first event', async () => {
       const controller = new AbortController()
       let finish: (value: string) => void = () => undefined
-      const first = within(10, controller.signal, () => new Promise<string>((resolve) => (finish = resolve)))
+      const first = withTimeout(10, controller.signal, () => new Promise<string>((resolve) => (finish = resolve)))
       const caught = first.catch((reason: unknown) => reason)
       controller.abort('abort first')
       finish('too late')
@@ -502,9 +504,9 @@ describe('timers', () => {
     })
 
     test.each([0, -1, -60_000])('with %i ms ends in the next turn', async (ms) => {
-      const caught = within(ms, undefined, never).catch((reason: unknown) => reason)
+      const caught = withTimeout(ms, undefined, never).catch((reason: unknown) => reason)
       await vi.advanceTimersByTimeAsync(1)
-      expect(await caught).toBe(TIME_IS_UP)
+      expect(await caught).toBe(TIMED_OUT)
     })
   })
 

@@ -57,8 +57,8 @@ describe('the error', () => {
     new CampaignClient({ baseUrl, accessToken: 'token', transport: nodeTransport({ agent }) })
 
   test.each([
-    ['https://service.example/api/v1', new http.Agent(), 'is an http.Agent, and baseUrl wants an https.Agent'],
-    ['http://127.0.0.1:1/api/v1', new https.Agent(), 'is an https.Agent, and baseUrl wants an http.Agent'],
+    ['https://service.example/api/v1', new http.Agent(), 'is an http.Agent; baseUrl needs an https.Agent'],
+    ['http://127.0.0.1:1/api/v1', new https.Agent(), 'is an https.Agent; baseUrl needs an http.Agent'],
   ])('names the agent, for %s', (baseUrl, agent, words) => {
     expect(() => clientOf(baseUrl, agent)).toThrow(`CampaignClient: the agent of nodeTransport ${words}`)
   })
@@ -66,7 +66,7 @@ describe('the error', () => {
   test('comes for the new address of a derived client, too', () => {
     const client = clientOf('https://service.example/api/v1', new https.Agent())
     expect(() => client.with({ baseUrl: 'http://127.0.0.1:1/api/v1', accessToken: 'other' })).toThrow(
-      'CampaignClient: the agent of nodeTransport is an https.Agent, and baseUrl wants an http.Agent',
+      'CampaignClient: the agent of nodeTransport is an https.Agent; baseUrl needs an http.Agent',
     )
     expect(() => client.with({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' })).not.toThrow()
   })

@@ -553,18 +553,8 @@ describe('closed', () => {
 
 describe('an agent that cannot be used: nothing has left, and the error says why', () => {
   test.each([
-    [
-      'of https for http',
-      new https.Agent(),
-      'http://127.0.0.1:1/',
-      'is an https.Agent, and baseUrl wants an http.Agent',
-    ],
-    [
-      'of http for https',
-      new http.Agent(),
-      'https://127.0.0.1:1/',
-      'is an http.Agent, and baseUrl wants an https.Agent',
-    ],
+    ['of https for http', new https.Agent(), 'http://127.0.0.1:1/', 'is an https.Agent; baseUrl needs an http.Agent'],
+    ['of http for https', new http.Agent(), 'https://127.0.0.1:1/', 'is an http.Agent; baseUrl needs an https.Agent'],
   ])('one %s', async (_, agent, url, message) => {
     const sending = transportWith({ agent }).send({ ...read({ url: '' } as RawServer), url }, never)
     await expect(sending).rejects.toMatchObject({
@@ -597,7 +587,10 @@ describe('refuses at creation', () => {
     [{ maxSockets: 0 }, 'nodeTransport: maxSockets must be a whole number, 1 or more, got 0'],
     [{ keepAliveMs: -1 }, 'nodeTransport: keepAliveMs must be a number of milliseconds'],
     [{ keepAliveMS: 1 }, 'nodeTransport: keepAliveMS is not an option; there are agent, maxSockets, keepAliveMs'],
-    [{ agent: new http.Agent(), maxSockets: 1 }, 'nodeTransport: maxSockets and keepAliveMs are set on the agent'],
+    [
+      { agent: new http.Agent(), maxSockets: 1 },
+      'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent',
+    ],
     [null, 'nodeTransport: must be an object'],
   ])('%o', (options, message) => {
     expect(() => nodeTransport(options as never)).toThrow(ConfigurationError)

@@ -162,7 +162,7 @@ describe('a token never leaves in plain text for an https address', () => {
     const sockets = await Promise.all([1, 2, 3].map(() => connect(port)))
     const error = await recordThrough(`https://127.0.0.1:${port}/api/v1`, () => sockets.pop() as net.Socket)
     expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
-    expect(String(error)).toContain('the agent of nodeTransport gave an unencrypted connection for https')
+    expect(String(error)).toContain('the agent of nodeTransport returned an unencrypted connection for https')
     expect(heard()).toBe('')
   })
 

@@ -1,6 +1,6 @@
 import { type RewardWalletRequest, rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
-import { check } from '../../schemas/check.ts'
 import type { Issue } from '../../schemas/issue.ts'
+import { validate } from '../../schemas/validate.ts'
 import { isRecord } from '../../shared/types.ts'
 
 /** One award of a list: what `rewardWallet` takes. */
@@ -14,7 +14,7 @@ export type ReadRow =
 /** Copies and checks a row. Call it before the next row is read: a list may use one object for all rows. */
 export function readRow(given: unknown): ReadRow {
   const copy = isRecord(given) ? { address: given.address, pid: given.pid, id: given.id, xp: given.xp } : given
-  const checked = check(rewardWalletRequest, copy)
+  const checked = validate(rewardWalletRequest, copy)
   if (checked.ok) return checked
   const { id, xp } = isRecord(copy) ? copy : {}
   return {

@@ -1,7 +1,7 @@
 import { type AnyEndpoint, endpoints, type OperationName } from '../../endpoints/index.ts'
 import { type QueryNames, readQueryNames } from '../../endpoints/query-names.ts'
 import { readRegistrationPath } from '../../endpoints/registration-path.ts'
-import { check } from '../../schemas/check.ts'
+import { validate } from '../../schemas/validate.ts'
 import { badRequest } from '../refusal.ts'
 import type { ServiceRequest } from './service-message.ts'
 
@@ -51,7 +51,7 @@ export class Router {
   read(operation: OperationName, request: ServiceRequest): unknown {
     const given =
       endpoints[operation].method === 'GET' ? this.#readQuery(operation, request.url) : readJsonBody(request)
-    const checked = check<unknown>(endpoints[operation].request, given)
+    const checked = validate<unknown>(endpoints[operation].request, given)
     if (checked.ok) return checked.value
     throw badRequest(checked.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; '))
   }

@@ -1,56 +1,56 @@
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, InvalidRequestError, type Issue } from '../errors.ts'
 import type { CallOptions, WriteGuard } from '../options.ts'
-import { check, copyOfFields } from '../schemas/check.ts'
 import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
+import { copyOfFields, validate } from '../schemas/validate.ts'
 import { type CallSettings, callSettings } from '../settings/call-settings.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { warnOfShortSecret } from '../settings/secrets.ts'
-import { spellingsOf } from './redact.ts'
+import { patternsOf } from './redact.ts'
 
-/** A checked call: its whole request except for the token. */
-export interface PreparedCall {
+/** The settings and the request of a call. The token is added to each attempt. */
+export interface PreparedRequest {
   readonly settings: CallSettings
   readonly path: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
-  /** The spellings of a secret in the request, which no error may show. */
+  /** Patterns of the secret in the request, which no error may show. */
   readonly secrets: readonly RegExp[]
 }
 
 const JSON_TYPE = 'application/json'
 
 /**
- * Checks the arguments of a call and builds its request. Only declared fields are sent, and `undefined` ones left out.
+ * Checks the arguments of a call and builds its request. Only declared fields are sent, except `undefined` ones.
  *
  * @throws InvalidRequestError when an argument or a call option is wrong
  * @throws ConfigurationError when the path of the operation is neither documented nor configured
  */
-export function prepare(
+export function prepareRequest(
   operation: OperationName,
   endpoint: AnyEndpoint,
   argument: unknown,
   options: CallOptions | undefined,
   client: ClientSettings,
-): PreparedCall {
+): PreparedRequest {
   const issues: Issue[] = []
-  const checked = check<object>(endpoint.request, copyOfFields(endpoint.request, argument))
-  if (!checked.ok) issues.push(...checked.issues)
+  const validated = validate<object>(endpoint.request, copyOfFields(endpoint.request, argument))
+  if (!validated.ok) issues.push(...validated.issues)
   const settings = callSettings(client, options, issues)
-  const fields = checked.ok ? (checked.value as Readonly<Record<string, unknown>>) : {}
+  const fields = validated.ok ? (validated.value as Readonly<Record<string, unknown>>) : {}
   const isWrite = endpoint.method === 'POST'
   const query = new URLSearchParams()
   if (!isWrite) appendFields(query, fields, client.queryNames.get(operation))
   const ownNames = new Set((isWrite ? Object.keys(fields) : [...query.keys()]).map((name) => name.toLowerCase()))
   if (settings.query !== undefined) appendOptions(query, settings.query, ownNames, issues)
-  if (isWrite && checked.ok) issues.push(...guardIssues(client.guard, fields))
+  if (isWrite && validated.ok) issues.push(...guardIssues(client.guard, fields))
   if (issues.length > 0) throw invalidRequest(operation, issues, isWrite)
 
   const path = endpoint.path ?? client.webhookRegistrationPath
   if (path === undefined) {
     throw new ConfigurationError(
-      `${operation}: the interface does not show this path; set webhookRegistrationPath. Nothing was sent.`,
+      `${operation}: nothing was sent, because the interface does not show the path; set webhookRegistrationPath`,
       { operation, outcome: 'not_applied' },
     )
   }
@@ -63,7 +63,7 @@ export function prepare(
     url: `${client.baseUrl}${path}${search && `?${search}`}`,
     headers: headersOf(settings.headers, isWrite),
     body: isWrite ? JSON.stringify(fields) : undefined,
-    secrets: secret === undefined ? [] : spellingsOf(secret),
+    secrets: secret === undefined ? [] : patternsOf(secret),
   }
 }
 
@@ -73,7 +73,7 @@ function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Rea
   return headers
 }
 
-/** @param names - the parameter names of fields that are sent under another name */
+/** @param names - the query names of fields, where they differ */
 function appendFields(
   query: URLSearchParams,
   fields: Readonly<Record<string, unknown>>,
@@ -82,7 +82,7 @@ function appendFields(
   for (const [name, value] of Object.entries(fields)) query.append(names?.[name] ?? name, String(value))
 }
 
-/** @param ownNames - the names of the call's own fields, in lower case: `Pid` beside `pid` would be ambiguous */
+/** @param ownNames - the field names of the call in lower case. An option `Pid` beside the field `pid` would be ambiguous. */
 function appendOptions(
   query: URLSearchParams,
   options: Readonly<Record<string, string>>,
@@ -96,27 +96,27 @@ function appendOptions(
   }
 }
 
-/** Returns why a guard refuses the argument of a write. */
+/** Returns the reasons for which a guard refuses a write. */
 export function guardIssues(guard: WriteGuard, argument: Readonly<Record<string, unknown>>): Issue[] {
   const { campaigns, maxXpPerAward } = guard
   const { pid, xp } = argument
   const issues: Issue[] = []
   if (campaigns !== undefined && pid === undefined) {
-    issues.push({ path: [], message: 'names no campaign, and the guard allows writes to some campaigns only' })
+    issues.push({ path: [], message: 'has no pid, and the guard allows writes to listed campaigns only' })
   } else if (campaigns !== undefined && !campaigns.includes(pid as string)) {
-    issues.push({ path: ['pid'], message: 'is not a campaign that the guard allows' })
+    issues.push({ path: ['pid'], message: 'is not a campaign of the guard' })
   }
   if (maxXpPerAward !== undefined && typeof xp === 'number' && !(xp >= 0 && xp <= maxXpPerAward)) {
-    issues.push({ path: ['xp'], message: `must be from 0 to ${maxXpPerAward} because of the guard` })
+    issues.push({ path: ['xp'], message: `must be from 0 to ${maxXpPerAward}, the maxXpPerAward of the guard` })
   }
   return issues
 }
 
-/** The error for arguments that are wrong. Nothing has been sent. */
 function invalidRequest(operation: string, issues: readonly Issue[], isWrite: boolean): InvalidRequestError {
-  const say = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the argument'} ${message}`
-  const what = describeIssues(capped(issues), MAX_ISSUES, say)
-  return new InvalidRequestError(`${operation}: ${what}. Nothing was sent.`, {
+  const describe = ({ path, message }: Issue): string =>
+    `${path.length > 0 ? path.join('.') : 'the argument'} ${message}`
+  const problems = describeIssues(capped(issues), MAX_ISSUES, describe)
+  return new InvalidRequestError(`${operation}: ${problems}; nothing was sent`, {
     operation,
     issues,
     outcome: isWrite ? 'not_applied' : undefined,

@@ -4,34 +4,36 @@ import { DECIMAL } from './fields.ts'
 import { type Issue, type Issues, MAX_ISSUES } from './issue.ts'
 
 /** The value that the schema returns, or its issues. */
-export type Checked<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
+export type Validated<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
-/** Whether a schema accepts a value as it is. */
+/** Whether a schema accepts a value without changing it. */
 export type CompiledCheck = (value: unknown) => boolean
 
 /**
- * Checks a value against a schema. `at` is the path of the value in its root. `fits` is a faster check that accepts the
- * same values; zod describes the issues of a value that it refuses.
+ * Validates a value against a schema.
+ *
+ * @param path - the path of the value from the root of the argument or answer
+ * @param fits - a faster check, tried first: if it returns true, the schema would accept the value without changing it
  */
-export function check<Value>(
+export function validate<Value>(
   schema: $ZodType<Value>,
   value: unknown,
-  at: readonly (string | number)[] = [],
+  path: readonly (string | number)[] = [],
   fits?: CompiledCheck,
-): Checked<Value> {
+): Validated<Value> {
   if (fits?.(value)) return { ok: true, value: value as Value }
   const parsed = run(schema, value)
   if (parsed?.issues.length === 0) return { ok: true, value: parsed.value as Value }
   const found = new FoundIssues()
-  collect(schema, value, at, found)
-  // A getter may give another value the second time.
-  if (found.count === 0) found.add({ path: [...at], message: 'cannot be read' })
+  collect(schema, value, path, found)
+  // A getter may return a different value the second time.
+  if (found.count === 0) found.add({ path: [...path], message: 'cannot be read' })
   return { ok: false, issues: found.issues, moreIssues: found.count - found.issues.length }
 }
 
 /**
- * Copies the fields that an object schema declares, except `undefined` ones. Each is read once, so that no getter can
- * replace a value that was checked.
+ * Copies the fields that an object schema declares, except `undefined` ones. Each field is read once, so that a getter
+ * cannot replace a validated value.
  */
 export function copyOfFields(schema: $ZodType, value: unknown): unknown {
   const { def } = (schema as $ZodTypes)._zod
@@ -44,9 +46,7 @@ export function copyOfFields(schema: $ZodType, value: unknown): unknown {
   return copy
 }
 
-/**
- * Runs a schema without describing its issues. Returns `undefined` for more issues than the stack holds: some 120 000.
- */
+/** Runs a schema without describing its issues. Returns `undefined` if there are too many for the stack: about 120 000. */
 function run(schema: $ZodType, value: unknown): ParsePayload | undefined {
   try {
     return schema._zod.run({ value, issues: [] }, { async: false }) as ParsePayload
@@ -70,27 +70,32 @@ class FoundIssues {
   }
 }
 
-/** Collects the issues field by field, so that many of them need neither stack nor memory. */
-function collect(schema: $ZodType, value: unknown, at: readonly (string | number)[], found: FoundIssues): void {
+/** Collects the issues field by field: zod would overflow the stack if there are very many. */
+function collect(schema: $ZodType, value: unknown, path: readonly (string | number)[], found: FoundIssues): void {
   const { def } = (schema as $ZodTypes)._zod
   if (def.type === 'object' && isRecord(value) && def.checks === undefined) {
-    for (const [name, field] of Object.entries(def.shape)) collect(field, own(value, name), [...at, name], found)
+    for (const [name, field] of Object.entries(def.shape)) collect(field, own(value, name), [...path, name], found)
   } else if (def.type === 'array' && Array.isArray(value) && def.checks === undefined) {
-    for (const [index, element] of value.entries()) collect(def.element, element, [...at, index], found)
+    for (const [index, element] of value.entries()) collect(def.element, element, [...path, index], found)
   } else if (found.isFull) {
     found.count += run(schema, value)?.issues.length ?? 1
   } else {
-    for (const issue of safeParse(schema, value).error?.issues ?? []) found.add(toIssue(issue, value, at))
+    for (const issue of safeParse(schema, value).error?.issues ?? []) found.add(toIssue(issue, value, path))
   }
 }
 
-/** Converts an issue of zod. `at` is the path of the value in its root. */
-export function toIssue(issue: $ZodIssue, root: unknown, at: readonly (string | number)[] = []): Issue {
-  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-  return { path: [...at, ...path], message: describe(issue, path.reduce(own, root)) }
+/**
+ * Converts an issue of zod.
+ *
+ * @param value - the validated value
+ * @param path - the path of that value from the root
+ */
+export function toIssue(issue: $ZodIssue, value: unknown, path: readonly (string | number)[] = []): Issue {
+  const inner = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+  return { path: [...path, ...inner], message: describe(issue, inner.reduce(own, value)) }
 }
 
-/** Describes the expected value. The messages of zod need a locale, which every bundle would carry. */
+/** Describes the expected value. zod's own messages need a locale, which would make every bundle larger. */
 function describe(issue: $ZodIssue, value: unknown): string {
   if (issue.code === 'invalid_type') return `expected ${expected(issue.expected)}, received ${typeName(value)}`
   if (issue.code === 'invalid_union') {

@@ -3,82 +3,85 @@ import type { RequestLimits } from '../options.ts'
 import { MAX_TIMER_MS } from '../shared/timers.ts'
 import { Failure } from './failure.ts'
 import { RateLimiter } from './rate-limiter.ts'
-import { within } from './timeout.ts'
+import { withTimeout } from './timeout.ts'
 
 /** The admission of one attempt. */
 export interface Admission {
-  readonly queue: Queue
+  readonly queue: TokenQueue
   /** The number of pauses of its token before the attempt. */
   readonly pauses: number
   readonly waitedMs: number
 }
 
-interface Waiting {
-  /** How many attempts of its call were sent before. */
-  readonly tried: number
+interface Entry {
+  /** 0 for the first attempt of a call. */
+  readonly retry: number
   readonly admit: () => void
   readonly refuse: (reason: Failure) => void
 }
 
 /** The calls that wait for one token, in order. */
-class Queue {
+class TokenQueue {
   readonly limiter: RateLimiter
-  /** Indexed by the number of earlier attempts of the call. */
-  readonly #waiting: Set<Waiting>[] = []
+  /** By the number of the retry. */
+  readonly #entries: Set<Entry>[] = []
 
   constructor(limiter: RateLimiter) {
     this.limiter = limiter
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.every(({ size }) => size === 0)
+    return this.#entries.every(({ size }) => size === 0)
   }
 
-  add(waiting: Waiting): void {
-    while (this.#waiting.length <= waiting.tried) this.#waiting.push(new Set())
-    this.#waiting[waiting.tried]?.add(waiting)
+  add(entry: Entry): void {
+    while (this.#entries.length <= entry.retry) this.#entries.push(new Set())
+    this.#entries[entry.retry]?.add(entry)
   }
 
-  /** @returns whether it was still waiting */
-  delete(waiting: Waiting): boolean {
-    return this.#waiting[waiting.tried]?.delete(waiting) ?? false
+  /** Returns whether the entry was still waiting. */
+  delete(entry: Entry): boolean {
+    return this.#entries[entry.retry]?.delete(entry) ?? false
   }
 
-  /** Retries go first. Where a 429 is likely, calls with more retries left go before those with fewer. */
-  take(): Waiting | undefined {
-    const [untried = [], ...tried] = this.#waiting
-    const retries = this.limiter.isRisky ? tried : tried.reverse()
-    for (const line of [...retries, untried]) {
-      for (const first of line) {
-        this.delete(first)
-        return first
+  /**
+   * Removes and returns the next entry. Retries go before first attempts. If a 429 is likely, the calls with the most
+   * retries left go first; otherwise those with the fewest.
+   */
+  take(): Entry | undefined {
+    const [firstAttempts = [], ...retries] = this.#entries
+    const ordered = this.limiter.isRisky ? retries : retries.reverse()
+    for (const entries of [...ordered, firstAttempts]) {
+      for (const entry of entries) {
+        this.delete(entry)
+        return entry
       }
     }
     return undefined
   }
 }
 
-/** From this number of queues on, idle ones are removed. */
+/** From this number of tokens on, idle queues are removed. */
 const MAX_IDLE_QUEUES = 100
 
 /**
- * Decides when an attempt may be sent. Derived clients share one throttle and its limit of attempts in flight. Pauses and
- * rates belong to a token, so that the 429 of one tenant does not delay the others.
+ * Admits attempts in order. Derived clients share one queue and its `maxConcurrency`. Pauses and rates belong to a token,
+ * so that a 429 of one tenant does not delay the others.
  */
-export class Throttle {
+export class RequestQueue {
   readonly #maxConcurrency: number
-  readonly #intervalMs: number
-  readonly #queues = new Map<unknown, Queue>()
+  readonly #requestsPerSecond: number | undefined
+  readonly #queues = new Map<unknown, TokenQueue>()
   #inFlight = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor({ maxConcurrency = Number.POSITIVE_INFINITY, requestsPerSecond }: RequestLimits = {}) {
     this.#maxConcurrency = maxConcurrency
-    this.#intervalMs = requestsPerSecond === undefined ? 0 : 1_000 / requestsPerSecond
+    this.#requestsPerSecond = requestsPerSecond
   }
 
   /** Admits an attempt if it need not wait. Call {@link release} when it has ended. */
-  admitAtOnce(token: unknown): Admission | undefined {
+  tryAdmit(token: unknown): Admission | undefined {
     const queue = this.#queueOf(token)
     const now = performance.now()
     const isFree = queue.isEmpty && this.#inFlight < this.#maxConcurrency && queue.limiter.nextStart <= now
@@ -88,24 +91,25 @@ export class Throttle {
   /**
    * Waits until an attempt may be sent. Call {@link release} when it has ended.
    *
-   * @param tried - how many attempts of its call were sent before
-   * @throws Failure when the service asks for a pause that is too long to wait for; otherwise as `within` rejects
+   * @param retry - 0 for the first attempt of a call
+   * @throws Failure when the service asks for a pause that is too long to wait for
+   * @throws `TIMED_OUT` after `ms`, or the signal's reason
    */
-  async admit(token: unknown, tried: number, ms: number, signal: AbortSignal | undefined): Promise<Admission> {
+  async admit(token: unknown, retry: number, ms: number, signal: AbortSignal | undefined): Promise<Admission> {
     const since = performance.now()
     const queue = this.#queueOf(token)
-    const refused = queue.limiter.refusal(since)
-    if (refused !== undefined) throw refusal(refused)
+    const retryAfterMs = queue.limiter.refusal(since)
+    if (retryAfterMs !== undefined) throw pauseTooLong(retryAfterMs)
     let admission: Admission | undefined
-    let entry: Waiting | undefined
+    let entry: Entry | undefined
     try {
-      return await within(
+      return await withTimeout(
         ms,
         signal,
         () =>
           new Promise<Admission>((resolve, reject) => {
             entry = {
-              tried,
+              retry,
               admit: () => {
                 admission = this.#start(queue, since, performance.now())
                 resolve(admission)
@@ -127,48 +131,48 @@ export class Throttle {
   /** Records the end of an attempt and frees its slot. */
   release({ queue, pauses }: Admission): void {
     this.#inFlight--
-    queue.limiter.ended(pauses, queue.isEmpty)
+    queue.limiter.recordEnd(pauses, queue.isEmpty)
     this.#admitNext()
   }
 
-  /** Records that the service answered an attempt with something other than 429. */
-  answered({ queue, pauses }: Admission): void {
-    queue.limiter.answered(pauses)
+  /** Records an answer other than 429. Call it before {@link release}. */
+  recordAnswer({ queue, pauses }: Admission): void {
+    queue.limiter.recordAnswer(pauses)
   }
 
   /**
-   * Records that the service answered an attempt with 429. Call it before {@link release}.
+   * Records a 429. Call it before {@link release}.
    *
-   * @param backoffMs - returns the pause without `Retry-After`, from the number of pauses that were too short
+   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause in a row.
    */
-  limited({ queue, pauses }: Admission, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
+  record429({ queue, pauses }: Admission, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     const now = performance.now()
-    queue.limiter.limited(pauses, now, retryAfterMs, backoffMs)
-    const refused = queue.limiter.refusal(now)
-    if (refused === undefined) return
-    for (let next = queue.take(); next !== undefined; next = queue.take()) next.refuse(refusal(refused))
+    queue.limiter.record429(pauses, now, retryAfterMs, backoffMs)
+    const refusedMs = queue.limiter.refusal(now)
+    if (refusedMs === undefined) return
+    for (let next = queue.take(); next !== undefined; next = queue.take()) next.refuse(pauseTooLong(refusedMs))
   }
 
-  /** Returns how long the pause of a token still lasts, in milliseconds. */
+  /** Returns the rest of a token's pause in milliseconds. */
   pauseLeft(token: unknown): number {
     return this.#queueOf(token).limiter.pauseLeft(performance.now())
   }
 
-  #start(queue: Queue, since: number, now: number): Admission {
+  #start(queue: TokenQueue, since: number, now: number): Admission {
     this.#inFlight++
-    return { queue, pauses: queue.limiter.start(now), waitedMs: now - since }
+    return { queue, pauses: queue.limiter.recordStart(now), waitedMs: now - since }
   }
 
-  #queueOf(token: unknown): Queue {
+  #queueOf(token: unknown): TokenQueue {
     const known = this.#queues.get(token)
     if (known !== undefined) return known
-    if (this.#queues.size >= MAX_IDLE_QUEUES) this.#dropIdle(performance.now())
-    const queue = new Queue(new RateLimiter(this.#intervalMs))
+    if (this.#queues.size >= MAX_IDLE_QUEUES) this.#removeIdle(performance.now())
+    const queue = new TokenQueue(new RateLimiter(this.#requestsPerSecond))
     this.#queues.set(token, queue)
     return queue
   }
 
-  #dropIdle(now: number): void {
+  #removeIdle(now: number): void {
     for (const [token, queue] of this.#queues) {
       if (queue.isEmpty && queue.limiter.isIdle(now)) this.#queues.delete(token)
     }
@@ -207,8 +211,8 @@ export class Throttle {
   }
 }
 
-/** Nothing was sent: the service asks for a pause that is too long to wait for. */
-function refusal(retryAfterMs: number): Failure {
+/** The failure of a call that was not sent because the pause is too long to wait for. */
+function pauseTooLong(retryAfterMs: number): Failure {
   const toError = ({ operation, outcome }: ErrorContext): RateLimitError => {
     const seconds = Math.ceil(retryAfterMs / 1_000)
     const message = `${operation}: the service asked to wait ${seconds} s (HTTP 429); nothing was sent`

@@ -11,11 +11,11 @@ const service = stubService()
 answersOver({ answer: service.answer, client: clientWith, received: () => service.received.length })
 
 describe("answers that only a partner's fetch or transport returns", () => {
-  it.each([100, 103, 199])('reports %i as provisional, and not as a redirect', async (status) => {
+  it.each([100, 103, 199])('reports %i as a status without a final answer', async (status) => {
     const fetch = (async () => ({ status, headers: new Headers(), text: async () => '' })) as never
     const error = (await rejection(clientWith({ fetch }).getCampaignInfo({ pid: 'demo' }))) as Error
     expect(error).toMatchObject({ code: 'unexpected_response', status })
-    expect(error.message).toMatch(/^(?!.*redirect).*provisional/)
+    expect(error.message).toMatch(/^(?!.*redirect).*a 1xx status/)
   })
 
   const over = (given: object) => {
@@ -23,7 +23,7 @@ describe("answers that only a partner's fetch or transport returns", () => {
     return clientWith({ transport: { send } })
   }
 
-  it('reads JSON behind a byte order mark that a transport leaves there', async () => {
+  it('accepts JSON after a byte order mark', async () => {
     const text = '\uFEFF{"success":true,"data":{"used_by":["ada"]}}'
     expect(await over({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['ada'] })
   })
@@ -36,11 +36,11 @@ describe("answers that only a partner's fetch or transport returns", () => {
   })
 
   it.each([
-    [0, 'status 0 stands for'],
-    [101, 'provisional'],
-    [302, 'redirects are never followed'],
+    [0, 'status 0 means'],
+    [101, 'a 1xx status'],
+    [302, 'redirects are not followed'],
     [304, 'conditional request'],
-  ])('says why %i is unexpected, also if the body breaks off', async (status, why) => {
+  ])('explains an unexpected status %i, even if the body is incomplete', async (status, why) => {
     expect(await rejection(over({ status, complete: false }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
       code: 'unexpected_response',
       status,
@@ -63,7 +63,7 @@ describe("answers that only a partner's fetch or transport returns", () => {
   })
 })
 
-describe('a list of which every entry is wrong', () => {
+describe('a list with only wrong entries', () => {
   const HUGE = 125_000
   const points = { code: 'c', pid: 'd' }
   const used_by = Array.from({ length: HUGE }, (_, index) => index)
@@ -115,7 +115,7 @@ describe('a list of which every entry is wrong', () => {
     expect(error).toBeInstanceOf(InvalidRequestError)
     expect((error as InvalidRequestError).issues).toHaveLength(20)
     expect(error).toHaveProperty('moreIssues', 980)
-    expect(wordsOf(error)).toMatch(/; and 980 more\. Nothing was sent\.$/)
+    expect(wordsOf(error)).toMatch(/; and 980 more; nothing was sent$/)
   })
 })
 

@@ -1,9 +1,9 @@
 import { RateLimitError, type RequestLimits } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../src/http/failure.ts'
+import { type Admission, RequestQueue } from '../../src/http/request-queue.ts'
 import { pauseDelay } from '../../src/http/retry.ts'
-import { type Admission, Throttle } from '../../src/http/throttle.ts'
-import { TIME_IS_UP } from '../../src/http/timeout.ts'
+import { TIMED_OUT } from '../../src/http/timeout.ts'
 import { wordsOf } from '../shared/words-of.ts'
 
 beforeEach(() => {
@@ -15,8 +15,8 @@ afterEach(() => {
 
 const MINUTE = 60_000
 const backoff = (nth: number): number => pauseDelay(nth)
-const admit = (throttle: Throttle, token: unknown = 'token', tried = 0, ms = MINUTE, signal?: AbortSignal) =>
-  throttle.admit(token, tried, ms, signal)
+const admit = (queue: RequestQueue, token: unknown = 'token', tried = 0, ms = MINUTE, signal?: AbortSignal) =>
+  queue.admit(token, tried, ms, signal)
 
 /** Those who have been admitted so far, in order. */
 function admitted(waiting: readonly Promise<Admission>[]): number[] {
@@ -34,27 +34,27 @@ const settled = () => vi.advanceTimersByTimeAsync(0)
 
 describe('maxConcurrency', () => {
   test('starts as many calls as allowed, and the others in order', async () => {
-    const throttle = new Throttle({ maxConcurrency: 2 })
-    const waiting = Array.from({ length: 4 }, () => admit(throttle))
+    const queue = new RequestQueue({ maxConcurrency: 2 })
+    const waiting = Array.from({ length: 4 }, () => admit(queue))
     const order = admitted(waiting)
     await settled()
     expect(order).toEqual([0, 1])
-    throttle.release(await (waiting[1] as Promise<Admission>))
+    queue.release(await (waiting[1] as Promise<Admission>))
     await settled()
     expect(order).toEqual([0, 1, 2])
-    throttle.release(await (waiting[0] as Promise<Admission>))
+    queue.release(await (waiting[0] as Promise<Admission>))
     await settled()
     expect(order).toEqual([0, 1, 2, 3])
   })
 
   test('is shared by all tokens, which take turns', async () => {
-    const throttle = new Throttle({ maxConcurrency: 1 })
-    const first = await admit(throttle, 'a')
-    const waiting = ['a', 'a', 'b', 'b'].map((token) => admit(throttle, token))
+    const queue = new RequestQueue({ maxConcurrency: 1 })
+    const first = await admit(queue, 'a')
+    const waiting = ['a', 'a', 'b', 'b'].map((token) => admit(queue, token))
     const order = admitted(waiting)
     let current = first
     for (let turn = 1; turn <= 4; turn++) {
-      throttle.release(current)
+      queue.release(current)
       await settled()
       expect(order).toHaveLength(turn)
       current = await (waiting[order.at(-1) as number] as Promise<Admission>)
@@ -63,27 +63,27 @@ describe('maxConcurrency', () => {
   })
 
   test('an aborted call leaves the queue without affecting the others', async () => {
-    const throttle = new Throttle({ maxConcurrency: 1 })
-    const first = await admit(throttle)
+    const queue = new RequestQueue({ maxConcurrency: 1 })
+    const first = await admit(queue)
     const aborter = new AbortController()
-    const impatient = admit(throttle, 'token', 0, 50)
-    const aborting = admit(throttle, 'token', 0, MINUTE, aborter.signal)
-    const last = admit(throttle)
-    const ended = [expect(impatient).rejects.toBe(TIME_IS_UP), expect(aborting).rejects.toThrow('enough')]
+    const impatient = admit(queue, 'token', 0, 50)
+    const aborting = admit(queue, 'token', 0, MINUTE, aborter.signal)
+    const last = admit(queue)
+    const ended = [expect(impatient).rejects.toBe(TIMED_OUT), expect(aborting).rejects.toThrow('enough')]
     aborter.abort(new Error('enough'))
     await vi.advanceTimersByTimeAsync(50)
     await Promise.all(ended)
-    throttle.release(first)
+    queue.release(first)
     expect(await last).toBeDefined()
   })
 
   test('a call aborted just as it is admitted releases its slot', async () => {
-    const throttle = new Throttle({ maxConcurrency: 1 })
-    const first = await admit(throttle)
+    const queue = new RequestQueue({ maxConcurrency: 1 })
+    const first = await admit(queue)
     const aborter = new AbortController()
-    const aborting = admit(throttle, 'token', 0, MINUTE, aborter.signal).catch(() => 'gave up')
-    const last = admit(throttle)
-    aborter.signal.addEventListener('abort', () => throttle.release(first))
+    const aborting = admit(queue, 'token', 0, MINUTE, aborter.signal).catch(() => 'gave up')
+    const last = admit(queue)
+    aborter.signal.addEventListener('abort', () => queue.release(first))
     aborter.abort()
     expect(await aborting).toBe('gave up')
     expect(await last).toBeDefined()
@@ -92,11 +92,11 @@ describe('maxConcurrency', () => {
 
 describe('requestsPerSecond', () => {
   test('starts calls one after the other, evenly spaced', async () => {
-    const throttle = new Throttle({ requestsPerSecond: 10 })
+    const queue = new RequestQueue({ requestsPerSecond: 10 })
     const starts: number[] = []
     const begun = performance.now()
     const all = Array.from({ length: 5 }, async () => {
-      throttle.release(await admit(throttle))
+      queue.release(await admit(queue))
       starts.push(performance.now() - begun)
     })
     await vi.advanceTimersByTimeAsync(MINUTE)
@@ -105,10 +105,10 @@ describe('requestsPerSecond', () => {
   })
 
   test('belongs to a token', async () => {
-    const throttle = new Throttle({ requestsPerSecond: 1 })
-    await admit(throttle, 'a')
-    await admit(throttle, 'b')
-    const order = admitted([admit(throttle, 'a')])
+    const queue = new RequestQueue({ requestsPerSecond: 1 })
+    await admit(queue, 'a')
+    await admit(queue, 'b')
+    const order = admitted([admit(queue, 'a')])
     await vi.advanceTimersByTimeAsync(999)
     expect(order).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
@@ -116,10 +116,10 @@ describe('requestsPerSecond', () => {
   })
 
   test('does not save up unused starts', async () => {
-    const throttle = new Throttle({ requestsPerSecond: 10 })
-    await admit(throttle)
+    const queue = new RequestQueue({ requestsPerSecond: 10 })
+    await admit(queue)
     await vi.advanceTimersByTimeAsync(5_000)
-    const order = admitted(Array.from({ length: 3 }, () => admit(throttle)))
+    const order = admitted(Array.from({ length: 3 }, () => admit(queue)))
     await vi.advanceTimersByTimeAsync(50)
     expect(order).toEqual([0])
     await vi.advanceTimersByTimeAsync(150)
@@ -128,17 +128,17 @@ describe('requestsPerSecond', () => {
 })
 
 describe('after a 429', () => {
-  async function limited(throttle: Throttle, token: unknown = 'token', retryAfterMs = 1_000): Promise<number> {
-    const admission = await admit(throttle, token)
-    throttle.limited(admission, retryAfterMs, backoff)
-    throttle.release(admission)
-    return throttle.pauseLeft(token)
+  async function limited(queue: RequestQueue, token: unknown = 'token', retryAfterMs = 1_000): Promise<number> {
+    const admission = await admit(queue, token)
+    queue.record429(admission, retryAfterMs, backoff)
+    queue.release(admission)
+    return queue.pauseLeft(token)
   }
 
   test('every call of the token waits, for as long as the service asks', async () => {
-    const throttle = new Throttle()
-    expect(await limited(throttle)).toBe(1_000)
-    const order = admitted([admit(throttle), admit(throttle)])
+    const queue = new RequestQueue()
+    expect(await limited(queue)).toBe(1_000)
+    const order = admitted([admit(queue), admit(queue)])
     await vi.advanceTimersByTimeAsync(999)
     expect(order).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
@@ -146,32 +146,32 @@ describe('after a 429', () => {
   })
 
   test('the calls of another token do not', async () => {
-    const throttle = new Throttle()
-    await limited(throttle, 'a')
-    expect(await admit(throttle, 'b')).toBeDefined()
+    const queue = new RequestQueue()
+    await limited(queue, 'a')
+    expect(await admit(queue, 'b')).toBeDefined()
   })
 
   test('the waiting calls hold no slot', async () => {
-    const throttle = new Throttle({ maxConcurrency: 1 })
-    await limited(throttle, 'a')
-    const order = admitted([admit(throttle, 'a')])
-    throttle.release(await admit(throttle, 'b'))
+    const queue = new RequestQueue({ maxConcurrency: 1 })
+    await limited(queue, 'a')
+    const order = admitted([admit(queue, 'a')])
+    queue.release(await admit(queue, 'b'))
     expect(order).toEqual([])
     await vi.advanceTimersByTimeAsync(1_000)
     expect(order).toEqual([0])
   })
 
   test('then one call at a time, more as they succeed, and retries first', async () => {
-    const throttle = new Throttle()
-    const rush = await Promise.all(Array.from({ length: 20 }, () => admit(throttle)))
-    for (const each of rush) throttle.limited(each, 1_000, backoff)
-    for (const each of rush) throttle.release(each)
-    const waiting = [0, 0, 1, 2, 1, 1, 1, 1].map((tried) => admit(throttle, 'token', tried))
+    const queue = new RequestQueue()
+    const rush = await Promise.all(Array.from({ length: 20 }, () => admit(queue)))
+    for (const each of rush) queue.record429(each, 1_000, backoff)
+    for (const each of rush) queue.release(each)
+    const waiting = [0, 0, 1, 2, 1, 1, 1, 1].map((tried) => admit(queue, 'token', tried))
     const order = admitted(waiting)
     const succeed = async (index: number) => {
       const admission = await (waiting[index] as Promise<Admission>)
-      throttle.answered(admission)
-      throttle.release(admission)
+      queue.recordAnswer(admission)
+      queue.release(admission)
       await settled()
     }
     await vi.advanceTimersByTimeAsync(1_000)
@@ -190,16 +190,16 @@ describe('after a 429', () => {
   test.each([31_000, 60_000, Number.MAX_SAFE_INTEGER])(
     'a Retry-After of %i ms fails the calls that wait and those of the next 30 s, then one call finds out',
     async (retryAfterMs) => {
-      const throttle = new Throttle()
-      const admission = await admit(throttle)
+      const queue = new RequestQueue()
+      const admission = await admit(queue)
       // A second attempt is in flight, so that calls can wait for the limit of it.
-      const waiting = [admit(throttle, 'token')]
+      const waiting = [admit(queue, 'token')]
       await settled()
-      throttle.limited(admission, retryAfterMs, backoff)
-      throttle.release(admission)
-      throttle.release(await (waiting[0] as Promise<Admission>))
+      queue.record429(admission, retryAfterMs, backoff)
+      queue.release(admission)
+      queue.release(await (waiting[0] as Promise<Admission>))
       const refused = async () => {
-        const failure = await admit(throttle).catch((reason: unknown) => reason)
+        const failure = await admit(queue).catch((reason: unknown) => reason)
         expect(failure).toBeInstanceOf(Failure)
         const error = (failure as Failure).toError({ operation: 'rewardWallet', outcome: 'not_applied' })
         expect(error).toBeInstanceOf(RateLimitError)
@@ -210,55 +210,55 @@ describe('after a 429', () => {
       await vi.advanceTimersByTimeAsync(29_999)
       await refused()
       await vi.advanceTimersByTimeAsync(1)
-      const others = [0, 0, 0].map(() => admit(throttle))
+      const others = [0, 0, 0].map(() => admit(queue))
       const order = admitted(others)
       await settled()
       expect(order).toEqual([0])
       const probe = await (others[0] as Promise<Admission>)
-      throttle.answered(probe)
-      throttle.release(probe)
+      queue.recordAnswer(probe)
+      queue.release(probe)
       await settled()
       expect(order).toEqual([0, 1, 2])
     },
   )
 
   test('a long Retry-After fails the calls that wait at that moment', async () => {
-    const throttle = new Throttle({ maxConcurrency: 1 })
-    const admission = await admit(throttle)
-    const waiting = admit(throttle).catch((reason: unknown) => reason)
-    throttle.limited(admission, 60_000, backoff)
+    const queue = new RequestQueue({ maxConcurrency: 1 })
+    const admission = await admit(queue)
+    const waiting = admit(queue).catch((reason: unknown) => reason)
+    queue.record429(admission, 60_000, backoff)
     expect(await waiting).toBeInstanceOf(Failure)
   })
 
   test('an attempt sent before the pause neither ends it nor shortens it', async () => {
-    const throttle = new Throttle()
-    const [first, second, third] = await Promise.all([admit(throttle), admit(throttle), admit(throttle)])
-    throttle.limited(first, 5_000, backoff)
-    throttle.answered(second)
-    throttle.limited(third, 1_000, backoff)
-    for (const each of [first, second, third]) throttle.release(each)
-    expect(throttle.pauseLeft('token')).toBe(5_000)
+    const queue = new RequestQueue()
+    const [first, second, third] = await Promise.all([admit(queue), admit(queue), admit(queue)])
+    queue.record429(first, 5_000, backoff)
+    queue.recordAnswer(second)
+    queue.record429(third, 1_000, backoff)
+    for (const each of [first, second, third]) queue.release(each)
+    expect(queue.pauseLeft('token')).toBe(5_000)
   })
 
   test('a later 429 of attempts sent before the pause can only make the pause longer', async () => {
-    const throttle = new Throttle()
-    const [first, second] = await Promise.all([admit(throttle), admit(throttle)])
-    throttle.limited(first, 1_000, backoff)
-    throttle.limited(second, 7_000, backoff)
-    expect(throttle.pauseLeft('token')).toBe(7_000)
+    const queue = new RequestQueue()
+    const [first, second] = await Promise.all([admit(queue), admit(queue)])
+    queue.record429(first, 1_000, backoff)
+    queue.record429(second, 7_000, backoff)
+    expect(queue.pauseLeft('token')).toBe(7_000)
   })
 
   test('the backoff starts over when no call waits any more', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(1)
-    const throttle = new Throttle()
+    const queue = new RequestQueue()
     const oneCall = async (isLimited: boolean): Promise<number> => {
-      const attempt = admit(throttle)
-      await vi.advanceTimersByTimeAsync(throttle.pauseLeft('token'))
+      const attempt = admit(queue)
+      await vi.advanceTimersByTimeAsync(queue.pauseLeft('token'))
       const admission = await attempt
-      if (isLimited) throttle.limited(admission, undefined, backoff)
-      else throttle.answered(admission)
-      throttle.release(admission)
-      return throttle.pauseLeft('token')
+      if (isLimited) queue.record429(admission, undefined, backoff)
+      else queue.recordAnswer(admission)
+      queue.release(admission)
+      return queue.pauseLeft('token')
     }
     expect([await oneCall(true), await oneCall(true), await oneCall(true)]).toEqual([300, 600, 1_200])
     await oneCall(false)
@@ -267,28 +267,28 @@ describe('after a 429', () => {
   })
 
   test('a paused token is remembered however many other tokens are used', async () => {
-    const throttle = new Throttle()
-    await limited(throttle, 'paused', 20_000)
-    for (let other = 0; other < 1_000; other++) throttle.release(await admit(throttle, `other-${other}`))
-    expect(throttle.pauseLeft('paused')).toBe(20_000)
-    const order = admitted([admit(throttle, 'paused')])
-    for (let other = 0; other < 1_000; other++) throttle.release(await admit(throttle, `another-${other}`))
+    const queue = new RequestQueue()
+    await limited(queue, 'paused', 20_000)
+    for (let other = 0; other < 1_000; other++) queue.release(await admit(queue, `other-${other}`))
+    expect(queue.pauseLeft('paused')).toBe(20_000)
+    const order = admitted([admit(queue, 'paused')])
+    for (let other = 0; other < 1_000; other++) queue.release(await admit(queue, `another-${other}`))
     expect(order).toEqual([])
     await vi.advanceTimersByTimeAsync(20_000)
     expect(order).toEqual([0])
   })
 
   test('among many paused tokens, each goes when its own pause ends', async () => {
-    const throttle = new Throttle()
+    const queue = new RequestQueue()
     const pauses = Array.from({ length: 300 }, (_, index) => 1_000 + ((index * 37) % 300) * 10)
-    for (const [index, ms] of pauses.entries()) await limited(throttle, index, ms)
+    for (const [index, ms] of pauses.entries()) await limited(queue, index, ms)
     const endedAt: number[] = []
     const start = performance.now()
     const calls = pauses.map(async (_, index) => {
-      const admission = await admit(throttle, index)
+      const admission = await admit(queue, index)
       endedAt[index] = performance.now() - start
-      throttle.answered(admission)
-      throttle.release(admission)
+      queue.recordAnswer(admission)
+      queue.release(admission)
     })
     await vi.advanceTimersByTimeAsync(10_000)
     await Promise.all(calls)
@@ -297,15 +297,15 @@ describe('after a 429', () => {
 
   test('without Retry-After, the pauses grow until one is long enough', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(1)
-    const throttle = new Throttle()
+    const queue = new RequestQueue()
     const pauses: number[] = []
     for (let turn = 0; turn < 4; turn++) {
-      const attempt = admit(throttle, 'token', turn)
+      const attempt = admit(queue, 'token', turn)
       await vi.advanceTimersByTimeAsync(pauses.at(-1) ?? 0)
       const admission = await attempt
-      throttle.limited(admission, undefined, backoff)
-      throttle.release(admission)
-      pauses.push(throttle.pauseLeft('token'))
+      queue.record429(admission, undefined, backoff)
+      queue.release(admission)
+      pauses.push(queue.pauseLeft('token'))
     }
     expect(pauses).toEqual([300, 600, 1_200, 2_400])
     random.mockRestore()
@@ -348,17 +348,17 @@ describe('500 awards at once, to a service that takes 50 a second', () => {
     ]),
   )('$name, Retry-After $told, $limits: all succeed, most after one or two attempts', async (given) => {
     const { service, told, limits } = given
-    const throttle = new Throttle(limits as RequestLimits)
+    const queue = new RequestQueue(limits as RequestLimits)
     const ask = service()
     const sendings: number[] = []
     const award = async (): Promise<void> => {
       for (let tried = 0; tried < 3; tried++) {
-        const admission = await admit(throttle, 'token', tried)
+        const admission = await admit(queue, 'token', tried)
         const waitMs = ask(performance.now())
         await new Promise((resolve) => setTimeout(resolve, LATENCY_MS))
-        if (waitMs === undefined) throttle.answered(admission)
-        else throttle.limited(admission, told ? Math.ceil(waitMs / 1_000) * 1_000 : undefined, backoff)
-        throttle.release(admission)
+        if (waitMs === undefined) queue.recordAnswer(admission)
+        else queue.record429(admission, told ? Math.ceil(waitMs / 1_000) * 1_000 : undefined, backoff)
+        queue.release(admission)
         if (waitMs === undefined) {
           sendings.push(tried + 1)
           return

@@ -12,8 +12,8 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from '../errors.ts'
-import { check } from '../schemas/check.ts'
 import { describeIssues, type Issues } from '../schemas/issue.ts'
+import { validate } from '../schemas/validate.ts'
 import { parseJson } from '../shared/text/json.ts'
 import { isRecord } from '../shared/types.ts'
 import { isRedirect, type TransportResponse } from '../transport.ts'
@@ -21,33 +21,32 @@ import { Failure } from './failure.ts'
 import { excerpt } from './redact.ts'
 import { parseRetryAfter } from './retry.ts'
 
-/** The parts of a call that decoding needs. */
 export interface DecodeContext {
-  /** Texts that must not appear in an error, even if the service sends them back. */
+  /** Patterns of the texts that no error may show, even if the service sends them back. */
   readonly secrets: readonly RegExp[]
-  /** Added to the message when the token is refused. */
+  /** Returns a hint for the error message when the token is refused. */
   readonly tokenHint: () => string
   readonly addressHint: AddressHint
-  /** Receives the issues of data that does not fit its schema; `undefined` if such data fails the call. */
-  readonly report: ((wrong: Issues) => void) | undefined
+  /** Called with the issues of data that does not fit its schema. If `undefined`, that data fails the call. */
+  readonly report: ((issues: Issues) => void) | undefined
 }
 
 /**
- * Suspects a forgotten `/api/v1` as long as every answer is a 404 that the service did not write.
+ * Suspects that `baseUrl` lacks `/api/v1` while all answers are 404 without the envelope of the service.
  * Interface: [Address and version](/the-service#address-and-version).
  */
 export class AddressHint {
   #suspected: boolean
 
-  /** @param baseUrl - as `clientSettings` gives it */
+  /** @param baseUrl - ends with a slash */
   constructor(baseUrl: string) {
     this.#suspected = !new URL(baseUrl).pathname.endsWith('/api/v1/')
   }
 
-  /** Returns the hint to append to the error message of this answer. */
+  /** Returns a hint for the error message of an answer; empty if there is no suspicion. */
   after(status: number, body: unknown): string {
-    const isOfService = isRecord(body) && ('success' in body || 'error' in body)
-    if (status !== 404 || isOfService) this.#suspected = false
+    const isFromService = isRecord(body) && ('success' in body || 'error' in body)
+    if (status !== 404 || isFromService) this.#suspected = false
     return this.#suspected ? '; baseUrl does not end with /api/v1, where the service is' : ''
   }
 }
@@ -62,7 +61,6 @@ const MAX_ISSUES_IN_MESSAGE = 5
 
 type ApiErrorClass = new (message: string, init: ApiErrorInit) => ApiError
 
-/** Error class by status. */
 const CLASSES: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErrorClass>([
   [400, BadRequestError],
   [401, UnauthorizedError],
@@ -70,61 +68,61 @@ const CLASSES: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErrorClas
   [429, RateLimitError],
 ])
 
-/** The parts of an endpoint that decoding needs. */
-type Answering<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'>
+type ResponseSchema<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'>
 
 /**
- * Turns an answer into its data. The HTTP status and `error.code` decide, never `success` alone: the published
- * error examples say `success: true`. Interface: [Errors](/the-service#errors).
+ * Returns the data of an answer. The HTTP status and `error` decide whether it is an error: the interface shows errors with
+ * `success: true`. Interface: [Errors](/the-service#errors).
  *
- * @throws Failure for every answer that is not a success.
+ * @throws Failure for every answer that is not a success
  */
-export function decode<Data>(endpoint: Answering<Data>, answer: TransportResponse, context: DecodeContext): Data {
+export function decodeAnswer<Data>(
+  endpoint: ResponseSchema<Data>,
+  answer: TransportResponse,
+  context: DecodeContext,
+): Data {
   const { status } = answer
-  if (isRedirect(status)) throw misshapen(status, wrong([], `expected an answer; ${whyNone(status)}`))
+  if (isRedirect(status)) throw unexpectedAnswer(status, oneIssue([], `expected an answer; ${explainStatus(status)}`))
   const body = parse(answer.text)
   const addressHint = context.addressHint.after(status, body)
-  if (status >= 400 || tellsOfError(body)) throw errorAnswer(answer, body, addressHint, context)
+  if (status >= 400 || reportsError(body)) throw errorAnswer(answer, body, addressHint, context)
   if (!isRecord(body)) {
-    throw misshapen(
-      status,
-      wrong([], body === undefined ? 'expected JSON' : 'expected an object with success and data'),
-    )
+    const message = body === undefined ? 'expected JSON' : 'expected an object with success and data'
+    throw unexpectedAnswer(status, oneIssue([], message))
   }
-  if (body.success !== true) throw misshapen(status, wrong(['success'], 'expected true or false'))
+  if (body.success !== true) throw unexpectedAnswer(status, oneIssue(['success'], 'expected true or false'))
   return readData(endpoint, body.data, status, context)
 }
 
 /** Explains why a status of 0, 1xx or 3xx is unexpected. */
-function whyNone(status: number): string {
-  if (status === 304) return '304 (not modified) answers a conditional request, and none was made'
-  if (status >= 300) return 'redirects are never followed, since the token goes to baseUrl and nowhere else'
-  if (status === 0) return 'status 0 stands for a failed fetch (Response.error()) or a hidden redirect'
-  return 'a provisional answer must be followed by another'
+function explainStatus(status: number): string {
+  if (status === 304) return '304 (not modified) answers a conditional request, and the client sends none'
+  if (status >= 300) return 'redirects are not followed, because the token is sent to baseUrl only'
+  if (status === 0) return 'status 0 means a failed fetch (Response.error()) or a hidden redirect'
+  return 'a 1xx status must be followed by a final one'
 }
 
-/** Whether a body reports an error in any form, or denies success. */
-const tellsOfError = (body: unknown): boolean => isRecord(body) && (body.success === false || !isNoError(body.error))
+const reportsError = (body: unknown): boolean => isRecord(body) && (body.success === false || !isNoError(body.error))
 
 const isNoError = (error: unknown): boolean =>
   error === undefined || error === null || error === '' || error === false || error === 0 || isEmptyList(error)
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-function readData<Data>(endpoint: Answering<Data>, data: unknown, status: number, context: DecodeContext): Data {
+function readData<Data>(endpoint: ResponseSchema<Data>, data: unknown, status: number, context: DecodeContext): Data {
   const { response, fitsResponse } = endpoint
   if (response === undefined) return undefined as Data
   if (response === 'any') return data as Data
-  const checked = check(response, data, ['data'], fitsResponse)
-  if (checked.ok) return checked.value
-  if (context.report === undefined) throw misshapen(status, checked)
-  context.report(checked)
+  const validated = validate(response, data, ['data'], fitsResponse)
+  if (validated.ok) return validated.value
+  if (context.report === undefined) throw unexpectedAnswer(status, validated)
+  context.report(validated)
   return data as Data
 }
 
 function parse(text: string): unknown {
   try {
-    // A partner's transport may leave the byte order mark.
+    // A partner's transport may not remove the byte order mark.
     return parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch {
     // Not JSON.
@@ -133,30 +131,29 @@ function parse(text: string): unknown {
 
 interface ErrorBody {
   readonly code: number | undefined
-  /** The message of the service. */
   readonly message: string | undefined
-  /** The error in string form. */
+  /** An error in string form. */
   readonly reason: string | undefined
-  /** `success` is false, and the error does not suggest otherwise. */
+  /** Whether `success` is false, and no error has a code of 408 or 5xx. */
   readonly denied: boolean
 }
 
 function readError(body: unknown, secrets: readonly RegExp[]): ErrorBody {
   const { error, success } = isRecord(body) ? body : {}
-  const words = (value: unknown): string | undefined =>
+  const textOf = (value: unknown): string | undefined =>
     typeof value === 'string' && value !== '' ? excerpt(value, secrets, MAX_MESSAGE_LENGTH) : undefined
   const standard = isRecord(error) ? error : {}
   return {
     code: Number.isInteger(standard.code) ? (standard.code as number) : undefined,
     message:
-      words(standard.message) ?? words(Array.isArray(error) && isRecord(error[0]) ? error[0].message : undefined),
-    reason: words(error),
-    denied: success === false && !(Array.isArray(error) ? error : [error]).some(leavesDoubt),
+      textOf(standard.message) ?? textOf(Array.isArray(error) && isRecord(error[0]) ? error[0].message : undefined),
+    reason: textOf(error),
+    denied: success === false && !(Array.isArray(error) ? error : [error]).some(mayBeApplied),
   }
 }
 
-/** Whether an error has a code of 408 or 5xx in a form that the interface does not show. */
-function leavesDoubt(error: unknown): boolean {
+/** Whether an error has a code of 408 or 5xx, also in a form that the interface does not show. */
+function mayBeApplied(error: unknown): boolean {
   const code = isRecord(error) ? error.code : undefined
   const status = typeof code === 'string' || typeof code === 'number' ? Number(code) : Number.NaN
   return status === 408 || (status >= 500 && status < 600)
@@ -166,10 +163,9 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   const { status } = answer
   const { code, message, reason, denied } = readError(body, context.secrets)
   const isHttpError = status >= 400
-  // On a 2xx answer, a code of 400 or more replaces the status. Without a code, `success: false` and the documented
-  // reasons are refusals. After any other answer the outcome is unknown.
-  const stated = code ?? 0
-  const effective = isHttpError ? status : stated >= 400 ? stated : undefined
+  // In a 2xx answer, an `error.code` of 400 or more replaces the status. An error without a code is a refusal if `success` is
+  // false or its reason is documented. Otherwise the outcome is unknown.
+  const effective = isHttpError ? status : code !== undefined && code >= 400 ? code : undefined
   const rejection = REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
   const isRefusal = effective !== undefined || rejection !== undefined || (denied && code === undefined)
   const tokenRefused = effective === 401
@@ -179,13 +175,13 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   return new Failure(
     isRefusal ? 'refused' : 'not_understood',
     (error) => {
-      const words = [
+      const details = [
         `HTTP ${status}`,
         code !== undefined && code !== status && `service code ${code}`,
         message ?? reason,
       ]
       const hint = tokenRefused ? context.tokenHint() : addressHint
-      const text = `${error.operation}: the service answered ${words.filter(Boolean).join(', ')}${hint}`
+      const text = `${error.operation}: the service answered ${details.filter(Boolean).join(', ')}${hint}`
       const init: ApiErrorInit = { ...error, status, serviceCode: code, reason, headers, retryAfterMs }
       if (rejection !== undefined) return new ReferralRejectedError(text, { ...init, reason: rejection })
       const Class = errorClass(effective)
@@ -199,14 +195,15 @@ function errorClass(status = 0): ApiErrorClass {
   return CLASSES.get(status) ?? (status >= 500 && status < 600 ? ServiceError : ApiError)
 }
 
-const wrong = (path: Issue['path'], message: string): Issues => ({ issues: [{ path, message }], moreIssues: 0 })
+const oneIssue = (path: Issue['path'], message: string): Issues => ({ issues: [{ path, message }], moreIssues: 0 })
 
-function misshapen(status: number, found: Issues): Failure {
+function unexpectedAnswer(status: number, issues: Issues): Failure {
   return new Failure('not_understood', (context) => {
-    const say = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`
-    const what = describeIssues(found, MAX_ISSUES_IN_MESSAGE, say)
-    const text = `${context.operation}: the service answered HTTP ${status} with something unexpected (${what})`
-    return new UnexpectedResponseError(text, { ...context, status, ...found })
+    const describe = ({ path, message }: Issue): string =>
+      `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`
+    const problems = describeIssues(issues, MAX_ISSUES_IN_MESSAGE, describe)
+    const text = `${context.operation}: unexpected answer with HTTP ${status} (${problems})`
+    return new UnexpectedResponseError(text, { ...context, status, ...issues })
   })
 }
 
@@ -219,15 +216,15 @@ const TRACE_HEADERS = [
   'x-correlation-id',
   'traceparent',
   'cf-ray',
-  // Of the local service.
+  // Sent by the local service.
   'x-refusal-reason',
 ]
 
-/** Whether an incomplete answer lacks the requested data. For an error answer the status is enough. */
-export const lacksItsData = ({ status, complete }: TransportResponse): boolean =>
+/** Whether the data of an answer is incomplete. An error answer needs only its status. */
+export const isDataIncomplete = ({ status, complete }: TransportResponse): boolean =>
   !complete && status < 400 && !isRedirect(status)
 
-/** Returns the headers of an allow-list that help to trace an answer. */
+/** Returns the headers that help to trace an answer, without secrets. */
 export function traceHeaders(answer: TransportResponse, secrets: readonly RegExp[]): Record<string, string> {
   const traced: Record<string, string> = {}
   for (const name of TRACE_HEADERS) {
@@ -237,7 +234,7 @@ export function traceHeaders(answer: TransportResponse, secrets: readonly RegExp
   return traced
 }
 
-/** A partner's transport may throw for a missing header. */
+/** Returns a header. A partner's transport may throw for a missing one. */
 function headerOf(answer: TransportResponse, name: string): string | null {
   try {
     const value: unknown = answer.header(name)

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { type $ZodType, safeParse } from 'zod/v4/core'
 import { checksOf } from '../../scripts/generators/compiled-checks.ts'
 import { userProgress } from '../../src/endpoints/get-user-progress.ts'
-import { isUserProgress } from '../../src/schemas/compiled.ts'
+import { isUserProgress } from '../../src/schemas/compiled-checks.ts'
 
 const schemas = { userProgress }
 const checks = { userProgress: isUserProgress }
