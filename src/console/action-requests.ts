@@ -1,43 +1,51 @@
 import * as z from 'zod/mini'
 
 const text = z.string()
-const key = { pid: text, account: text, platform: text }
+const trimmed = text.check(z.trim())
+const account = trimmed.check(z.minLength(1, 'Enter the account of a user.'))
+const user = { pid: text, account: text, platform: text }
 
-/** The schema of each action's request, by the name of the action. Each is a POST of JSON that is answered with JSON. */
-export const REQUESTS = {
+const TIMES = 'Enter a whole number of at least 1, or leave it empty for every request.'
+const STATUS = 'Enter an HTTP status from 200 to 599.'
+const DELAY = 'Enter milliseconds of at least 0.'
+
+/** The schema of each action's request, by the name of the action. Its messages are shown at the fields of forms. */
+export const ACTION_REQUESTS = {
   listUsers: z.object({ pid: text, find: text, limit: z.int().check(z.gte(1)) }),
-  readUser: z.object(key),
+  readUser: z.object(user),
   readRequest: z.object({ key: text }),
   readDelivery: z.object({ key: text }),
-  completeTask: z.object({ ...key, aid: text }),
+  completeTask: z.object({ ...user, aid: text }),
   saveWebhook: z.object({
-    /** Of an endpoint that is changed. */
+    /** Present when an endpoint is changed. */
     hook_id: z.optional(text),
-    /** Of an endpoint that is added. */
-    newId: z.optional(text),
-    urls: z.array(text),
-    scope: text,
+    /** The ID of a new endpoint. Empty: the service chooses one. */
+    newId: z.optional(trimmed),
+    urls: z.array(text).check(z.minLength(1, 'Enter the URL of your endpoint.')),
+    scope: trimmed.check(z.minLength(1, 'Enter the scope of the messages, for instance user_activity.')),
     /** Absent: unchanged. Empty: none. */
     secret: z.optional(text),
     campaigns: z.array(text),
   }),
   removeWebhook: z.object({ hook_id: text }),
-  testWebhook: z.object({ account: text, hook_id: z.optional(text) }),
-  emit: z.object({ kind: z.enum(['action_completed', 'quest_completed']), pid: text, account: text, item: text }),
+  testWebhook: z.object({ account, hook_id: text }),
+  emit: z.object({ kind: z.enum(['action_completed', 'quest_completed']), pid: text, account, item: text }),
   redeliver: z.object({ key: text }),
   addFault: z.object({
     on: text,
     kind: text,
-    times: z.nullable(z.number()),
-    status: z.optional(z.number()),
-    delayMs: z.optional(z.number()),
+    /** `null`: every request. */
+    times: z.nullable(z.int(TIMES).check(z.gte(1, TIMES))),
+    status: z.optional(z.int(STATUS).check(z.gte(200, STATUS), z.lte(599, STATUS))),
+    delayMs: z.optional(z.number(DELAY).check(z.gte(0, DELAY))),
   }),
   cancelFault: z.object({ key: text }),
-  advance: z.object({ ms: z.optional(z.number()), toNextRetry: z.optional(z.boolean()) }),
+  advance: z.object({ ms: z.number() }),
+  advanceToNextRetry: z.object({}),
   resetClock: z.object({}),
   loadSeed: z.object({ seed: z.unknown() }),
   reset: z.object({}),
 }
 
-export type ActionName = keyof typeof REQUESTS
-export type RequestOfAction<Name extends ActionName> = z.infer<(typeof REQUESTS)[Name]>
+export type ActionName = keyof typeof ACTION_REQUESTS
+export type ActionRequest<Name extends ActionName> = z.infer<(typeof ACTION_REQUESTS)[Name]>

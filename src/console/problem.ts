@@ -1,6 +1,6 @@
-/** An action of the page that failed, told in the user's words. */
+/** A failed action of the page, explained in the user's words. */
 export class Problem extends Error {
-  /** The field of the form that it belongs to. */
+  /** Name of the form field with the wrong value. */
   readonly field: string | undefined
 
   constructor(message: string, field?: string) {

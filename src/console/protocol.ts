@@ -1,5 +1,4 @@
 import type {
-  CampaignService,
   DeliveryRecord,
   EntrySnapshot,
   FaultOptions,
@@ -7,9 +6,9 @@ import type {
   TestWebhookResult,
   WebhookRecord,
 } from 'campaign-client/testing'
-import type { ActionName, RequestOfAction } from './action-requests.ts'
+import type { ActionName, ActionRequest } from './action-requests.ts'
 
-/** What the page and its server send each other. Both are built and shipped together, so there is no version. */
+/** The messages between the page and its server. Both are built and shipped together, so there is no version. */
 
 /** A task, quest or challenge of a campaign. */
 export interface ItemView {
@@ -17,13 +16,13 @@ export interface ItemView {
   readonly name: string
   readonly kind: 'task' | 'quest' | 'challenge'
   readonly xp: number
-  /** IDs of the items that must be completed before. */
+  /** IDs of the items that must be completed first. */
   readonly deps: readonly string[]
-  /** Of a quest: IDs of its tasks. */
+  /** IDs of a quest's tasks. */
   readonly actions?: readonly string[]
-  /** Of a task: whether it counts every time. */
-  readonly recurring?: boolean
-  readonly optional?: boolean
+  /** Whether a task counts each time it is completed. */
+  readonly isRecurring?: boolean
+  readonly isOptional?: boolean
 }
 
 export interface CampaignView {
@@ -48,7 +47,7 @@ export interface UserList {
   readonly found: number
 }
 
-/** A user with everything that the service holds. */
+/** A user with all fields of the service. */
 export type UserView = UserRow & EntrySnapshot
 
 /** A row of the requests: a call to the service, or a task that was completed in the console. */
@@ -57,41 +56,39 @@ export interface RequestRow extends Pick<RequestRecord, 'at' | 'method' | 'path'
   readonly key: string
   readonly isFromConsole?: boolean
   readonly operation?: string
-  /** The account, address or code it is about. */
+  /** The account, address or code that the request names. */
   readonly subject: string
   readonly pid: string
-  /** Milliseconds from its arrival to the end of its answer; absent while it is open. */
+  /** Milliseconds from the request's arrival to the end of its answer; absent before the answer ends. */
   readonly durationMs?: number
   /** The text that the filter searches, in lower case. */
   readonly text: string
 }
 
-/** The body of a request or an answer, as far as it is kept. */
+/** The beginning of a body. */
 export interface BodyView {
   readonly text: string
-  /** Size of the whole body. The text is shorter when it was cut. */
+  /** Size of the whole body. */
   readonly bytes: number
+  /** Whether `text` is shorter than the body. */
   readonly isCut: boolean
 }
 
-/** A request with everything that is kept of it. */
+/** A request with its headers and bodies. */
 export interface RequestView extends RequestRow, Pick<RequestRecord, 'query' | 'headers' | 'authorized' | 'handled'> {
-  /** Whether headers and bodies were dropped to limit memory. */
-  readonly isDropped: boolean
   readonly body?: BodyView
   readonly answer?: { readonly headers: Readonly<Record<string, string>>; readonly body: BodyView }
   /** The request as a shell command; absent when its body was cut. */
   readonly curl?: string
 }
 
-/** A message on its way to one endpoint. */
+/** A delivery of a message to one endpoint. */
 export interface DeliveryRow extends Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'signature'> {
-  /** One message has several deliveries: one for each endpoint, and one each time it is sent again. */
   readonly key: string
   readonly isFromConsole?: boolean
-  /** Sent by the Test tool, which sends a message once. */
+  /** Sent by the Test tool, which never retries. */
   readonly isTest?: boolean
-  /** Type of the event, as far as the payload tells. */
+  /** Type of the event, or the scope of a message without an event. */
   readonly type: string
   readonly user: string
   /** Number of attempts that have ended. */
@@ -107,62 +104,69 @@ export interface DeliveryView extends DeliveryRow, Pick<DeliveryRecord, 'body' |
 export interface FaultView {
   readonly key: string
   readonly options: FaultOptions
-  /** How many requests are left to meet it; null when it stays on. */
+  /** How many more requests meet the fault; `null` for all. */
   readonly remaining: number | null
 }
 
-/** Everything that stays the same while the command runs. */
+/** The settings of the server. They stay the same while the command runs. */
 export interface Setup {
-  readonly version: string
   readonly operations: readonly string[]
   /** Whether an endpoint that is added without a secret gets the one of the environment. */
   readonly hasSecret: boolean
 }
 
-/** What has changed since a revision. A list of rows holds those that are new or changed; other fields are complete. */
+/** The state of the service, except for its requests, deliveries and clock. */
+export interface ServiceState extends Setup {
+  readonly webhooks: readonly WebhookRecord[]
+  readonly faults: readonly FaultView[]
+  readonly campaigns: readonly CampaignView[]
+}
+
+/** The changes of a list since a revision. */
+export interface ListChanges<Row> {
+  /** The rows that are new or changed, oldest first. */
+  readonly rows: readonly Row[]
+  /** Number of rows that are remembered. */
+  readonly remembered: number
+  /** Number of older rows that were discarded to limit memory. */
+  readonly discarded: number
+}
+
+/** The changes of the service since a revision. */
 export interface Changes {
-  /** To be sent with the next question. */
+  /** Sent with the next poll. */
   readonly revision: string
-  /** The rows that the page has are gone. */
-  readonly isAfresh?: boolean
-  readonly setup?: Setup
-  readonly requests?: readonly RequestRow[]
-  readonly deliveries?: readonly DeliveryRow[]
-  readonly webhooks?: readonly WebhookRecord[]
-  readonly faults?: readonly FaultView[]
-  readonly campaigns?: readonly CampaignView[]
-  /** Rises whenever a user may have changed. */
-  readonly usersRevision?: number
-  /** How many requests and deliveries the service no longer remembers. */
-  readonly discarded: CampaignService['discarded']
-  /** How far the service's clock is ahead of the machine's, in milliseconds. */
+  /** Whether the page must drop the rows that it has. */
+  readonly isAfresh: boolean
+  readonly requests: ListChanges<RequestRow>
+  readonly deliveries: ListChanges<DeliveryRow>
+  /** Absent when unchanged. */
+  readonly state?: ServiceState
+  /** How far the service's clock is ahead of the machine's: whole seconds, in milliseconds. */
   readonly aheadMs: number
 }
 
-/** The most rows of requests and of deliveries that are kept, as many as the service remembers. */
-export const MAX_ROWS = 10_000
-
-/** What the page's actions answer. Actions without an entry answer null. */
-interface Answers {
+/** The data of each action's answer; `null` for actions that are not listed. */
+interface ActionData {
   readonly listUsers: UserList
   readonly readUser: UserView
   readonly readRequest: RequestView
   readonly readDelivery: DeliveryView
   readonly saveWebhook: WebhookRecord
   readonly testWebhook: TestWebhookResult
-  /** To how many webhooks the event was sent. */
+  /** Number of webhooks that the event was sent to. */
   readonly emit: { readonly sent: number }
   readonly redeliver: { readonly key: string }
   /** IDs of the webhooks whose secret is missing. */
   readonly loadSeed: { readonly unsigned: readonly string[] }
 }
 
-export type { ActionName, RequestOfAction }
-export type AnswerOfAction<Name extends ActionName> = Name extends keyof Answers ? Answers[Name] : null
+export type { ActionName, ActionRequest }
+export type ActionResult<Name extends ActionName> = Name extends keyof ActionData ? ActionData[Name] : null
 
-/** The answer to an action: its data, or an error in words, with the field of the form that it belongs to. */
+/** The answer to an action: its data, or an error message with the form field that it concerns. */
 export type ActionAnswer<Name extends ActionName> =
-  | { readonly data: AnswerOfAction<Name> }
+  | { readonly data: ActionResult<Name> }
   | { readonly error: string; readonly field?: string }
 
 /** The paths of the console's own traffic. */

@@ -56,7 +56,7 @@ export function define(command: Command, context: Context): void {
     .action(context.action((flags: DevFlags) => dev(flags, context)))
 }
 
-async function dev(flags: DevFlags, { version, output, env, interrupts }: Context): Promise<ExitCode> {
+async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const { webhook: urls = [], endpointHost = [], allowedHost: allowedHosts = [], host } = flags
   if (!LOOPBACK_HOSTS.has(host) && allowedHosts.length === 0) {
     throw usageFailure(
@@ -77,7 +77,7 @@ async function dev(flags: DevFlags, { version, output, env, interrupts }: Contex
   const page = createConsole({
     service,
     page: { script: pageFile('page.js'), style: pageFile('style.css') },
-    setup: { version, operations: Object.keys(endpoints), hasSecret: secret !== undefined },
+    setup: { operations: Object.keys(endpoints), hasSecret: secret !== undefined },
     allowedHosts,
     clock,
     secret,

@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { Problem } from '../problem.ts'
-import { type ActionAnswer, type ActionName, type AnswerOfAction, PATHS, type RequestOfAction } from '../protocol.ts'
+import { type ActionAnswer, type ActionName, type ActionRequest, type ActionResult, PATHS } from '../protocol.ts'
 import { refresh } from './live.ts'
 
-/** Asks the server for an action. @throws Problem with a sentence for the user */
+/** Asks the server to perform an action. @throws Problem with a message for the user */
 export async function perform<Name extends ActionName>(
   name: Name,
-  request: RequestOfAction<Name>,
-): Promise<AnswerOfAction<Name>> {
+  request: ActionRequest<Name>,
+): Promise<ActionResult<Name>> {
   const response = await fetch(PATHS.actions + name, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -21,7 +21,7 @@ export async function perform<Name extends ActionName>(
   return answer.data
 }
 
-/** A message to the user, in the line at the foot of the page. */
+/** A message at the foot of the page. */
 interface Notice {
   readonly text: string
   readonly isError: boolean
@@ -30,7 +30,7 @@ interface Notice {
 export const notice = signal<Notice | undefined>(undefined)
 let hiding: ReturnType<typeof setTimeout> | undefined
 
-export function tell(text: string, isError = false): void {
+export function notify(text: string, isError = false): void {
   notice.value = { text, isError }
   clearTimeout(hiding)
   hiding = setTimeout(dismiss, isError ? 10_000 : 5000)
@@ -40,16 +40,14 @@ export function dismiss(): void {
   notice.value = undefined
 }
 
-/** Performs an action of a button, and tells its result. @returns whether it succeeded */
-export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
+/** Performs the action of a button, updates the page, and shows a notice of the result. */
+export async function run<Result>(work: () => Promise<Result>, done: (result: Result) => string): Promise<void> {
   try {
-    await work()
+    const result = await work()
     await refresh()
-    tell(done)
-    return true
+    notify(done(result))
   } catch (error) {
-    tell(messageOf(error), true)
-    return false
+    notify(messageOf(error), true)
   }
 }
 
@@ -60,23 +58,22 @@ interface Loaded<Value> {
   readonly error?: string
 }
 
-/** The answer of an action, asked for again when the request or the revision changes. */
+/** Returns the answer to an action. Asks again when the request or the revision changes. */
 export function useAnswer<Name extends ActionName>(
   name: Name,
-  request: RequestOfAction<Name>,
-  revision: unknown = 0,
-): Loaded<AnswerOfAction<Name>> {
-  const [loaded, setLoaded] = useState<Loaded<AnswerOfAction<Name>>>({})
-  const asked = JSON.stringify(request)
+  request: ActionRequest<Name>,
+  revision: unknown,
+): Loaded<ActionResult<Name>> {
+  const [loaded, setLoaded] = useState<Loaded<ActionResult<Name>>>({})
   useEffect(() => {
-    let isWanted = true
+    let isCurrent = true
     perform(name, request).then(
-      (value) => isWanted && setLoaded({ value }),
-      (error: unknown) => isWanted && setLoaded({ error: messageOf(error) }),
+      (value) => isCurrent && setLoaded({ value }),
+      (error: unknown) => isCurrent && setLoaded({ error: messageOf(error) }),
     )
     return () => {
-      isWanted = false
+      isCurrent = false
     }
-  }, [name, asked, revision])
+  }, [name, JSON.stringify(request), revision])
   return loaded
 }

@@ -5,7 +5,7 @@ import { isConnected, requests, serviceTime } from './live.ts'
 import { Navigation } from './navigation.tsx'
 import { Link } from './parts/link.tsx'
 import { clockTime, Text } from './parts/text.tsx'
-import { go, itemTitle, pathOf, steps } from './route.ts'
+import { itemTitle, segments } from './route.ts'
 import { Campaign } from './sections/campaign.tsx'
 import { Clock } from './sections/clock.tsx'
 import { Faults } from './sections/faults.tsx'
@@ -20,15 +20,14 @@ import { WebhookForm } from './sections/webhooks/webhook-form.tsx'
 import { Webhooks, WebhooksPage } from './sections/webhooks/webhooks.tsx'
 
 export function App() {
-  const path = steps.value.join('/')
+  const [section = 'overview'] = segments.value
   useEffect(() => {
-    const [section = ''] = steps.value
-    const name = section === '' ? 'Overview' : `${section.charAt(0).toUpperCase()}${section.slice(1)}`
+    const name = `${section.charAt(0).toUpperCase()}${section.slice(1)}`
     document.title = [itemTitle.value, name, 'campaign-client dev'].filter(Boolean).join(' · ')
-  }, [path, itemTitle.value])
+  }, [section, itemTitle.value])
   useEffect(() => {
-    addEventListener('keydown', goToFilter)
-    return () => removeEventListener('keydown', goToFilter)
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
   }, [])
   return (
     <>
@@ -38,16 +37,19 @@ export function App() {
       <Navigation />
       <main id="main" tabIndex={-1}>
         <StaleBanner />
-        <Place />
+        <Section />
       </main>
       <NoticeLine />
     </>
   )
 }
 
-/** The key `/` leads to the filter, unless the user is typing. */
-function goToFilter(event: KeyboardEvent): void {
+/** The key `/` focuses the filter, unless the user is typing. Escape closes the open item. */
+function onKey(event: KeyboardEvent): void {
   const isTyping = event.target instanceof Element && event.target.matches('input, textarea, select')
+  if (event.key === 'Escape' && !document.querySelector('dialog[open]')) {
+    document.querySelector<HTMLElement>('.close')?.click()
+  }
   const filter = document.querySelector<HTMLElement>('.filter')
   if (event.key !== '/' || event.metaKey || event.ctrlKey || isTyping || !filter) return
   event.preventDefault()
@@ -69,46 +71,26 @@ function StaleBanner() {
   )
 }
 
-/** The place that the address names. */
-function Place() {
-  const [section = '', first, second, third] = steps.value
+/** The section that the address names. */
+function Section() {
+  const [section, first, second, third] = segments.value
   switch (section) {
-    case '':
+    case undefined:
       return <Overview />
     case 'start':
       return <Start />
     case 'users': {
-      const isItem = first !== undefined && second !== undefined && third !== undefined
+      const user = first && second && third && <User pid={first} platform={second} account={third} />
+      return <ListAndItem list={<Users />} item={user || (first && <Campaign pid={first} />)} />
+    }
+    case 'requests':
+      return <ListAndItem list={<Requests />} item={first && <Request key={first} requestKey={first} />} />
+    case 'webhooks': {
+      const delivery = second && <Delivery key={second} deliveryKey={second} />
       return (
-        <Pair
-          list={<Users current={isItem ? pathOf('users', first, second, third) : undefined} />}
-          item={isItem && <User pid={first} platform={second} account={third} />}
-        />
+        <ListAndItem list={<WebhooksPage />} item={delivery || (first && <WebhookForm key={first} hookId={first} />)} />
       )
     }
-    case 'campaigns':
-      return <Pair list={<Users />} item={first !== undefined && <Campaign pid={first} />} />
-    case 'requests':
-      return (
-        <Pair
-          list={<Requests current={first} />}
-          item={first !== undefined && <Request key={first} requestKey={first} />}
-        />
-      )
-    case 'webhooks':
-      return (
-        <Pair
-          list={<WebhooksPage current={first} />}
-          item={first !== undefined && <WebhookForm hookId={first === 'new' ? undefined : first} key={first} />}
-        />
-      )
-    case 'deliveries':
-      return (
-        <Pair
-          list={<WebhooksPage current={first} />}
-          item={first !== undefined && <Delivery key={first} deliveryKey={first} />}
-        />
-      )
     case 'faults':
       return <Faults />
     case 'clock':
@@ -116,7 +98,7 @@ function Place() {
     default:
       return (
         <p class="empty">
-          There is nothing at <Text>{`/${steps.value.join('/')}`}</Text>. <Link to="/">Back to the overview</Link>
+          There is nothing at <Text>{`/${segments.value.join('/')}`}</Text>. <Link to="/">Back to the overview</Link>
         </p>
       )
   }
@@ -125,7 +107,7 @@ function Place() {
 function Overview() {
   return (
     <>
-      {requests.value.length === 0 && <Start />}
+      {requests.value.rows.length === 0 && <Start />}
       <div class="grid">
         <div class="column">
           <Requests brief />
@@ -142,28 +124,15 @@ function Overview() {
   )
 }
 
-/** A list, and beside it the item that is open. On a phone the item takes its place. */
-function Pair({ list, item }: { list: ComponentChildren; item: ComponentChildren | false }) {
+/** A list with the open item beside it. On a narrow screen the item replaces the list. */
+function ListAndItem({ list, item }: { list: ComponentChildren; item: ComponentChildren }) {
   const pane = useRef<HTMLDivElement>(null)
-  const isOpen = item !== false
-  const address = steps.value.join('/')
-  useEffect(() => {
-    if (isOpen) pane.current?.focus({ preventScroll: true })
-  }, [address, isOpen])
-  useEffect(() => {
-    if (!isOpen) return undefined
-    const close = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || document.querySelector('dialog[open]')) return
-      const [section] = steps.value
-      go(section === 'deliveries' ? '/webhooks' : section === 'campaigns' ? '/users' : `/${section}`)
-    }
-    addEventListener('keydown', close)
-    return () => removeEventListener('keydown', close)
-  }, [isOpen])
+  const path = segments.value.join('/')
+  useEffect(() => pane.current?.focus({ preventScroll: true }), [path])
   return (
-    <div class={isOpen ? 'pair open' : 'pair'}>
+    <div class={item ? 'pair open' : 'pair'}>
       <div class="list">{list}</div>
-      {isOpen && (
+      {item && (
         <div class="pane" ref={pane} tabIndex={-1}>
           {item}
         </div>
@@ -172,7 +141,7 @@ function Pair({ list, item }: { list: ComponentChildren; item: ComponentChildren
   )
 }
 
-/** Stands below the content, so that it covers no control. */
+/** The notice is below the content and covers no control. */
 function NoticeLine() {
   return (
     <div class="notices" aria-live="polite">

@@ -1,21 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { PATHS } from '../protocol.ts'
-import { campaigns, faults, isConnected, requests, webhooks } from './live.ts'
+import { isConnected, requests, service } from './live.ts'
 import { CopyButton } from './parts/copy-button.tsx'
 import { Link } from './parts/link.tsx'
 import { amount, Hidden } from './parts/text.tsx'
-import { baseUrl, steps } from './route.ts'
+import { baseUrl, segments } from './route.ts'
 import { State } from './sections/state.tsx'
-import { setTheme, type Theme, theme } from './theme.ts'
 
-/** The sections, the address of the service, and the actions that concern all of it. */
+/** The sections, the base URL of the service, and the actions that concern the whole service. */
 export function Navigation() {
   // On a phone the actions are behind a button.
   const [isOpen, setOpen] = useState(false)
-  const address = steps.value.join('/')
-  useEffect(() => setOpen(false), [address])
-  const users = campaigns.value.reduce((sum, campaign) => sum + campaign.users, 0)
+  const path = segments.value.join('/')
+  useEffect(() => setOpen(false), [path])
+  const { campaigns, webhooks, faults } = service.value
   return (
     <header class={isOpen ? 'side open' : 'side'}>
       <h1 class="brand">
@@ -32,16 +31,16 @@ export function Navigation() {
       </button>
       <nav aria-label="Console">
         <NavLink to="/">Overview</NavLink>
-        <NavLink to="/users" also="campaigns" count={users}>
+        <NavLink to="/users" count={campaigns.reduce((sum, { users }) => sum + users, 0)}>
           Users
         </NavLink>
-        <NavLink to="/requests" count={requests.value.length}>
+        <NavLink to="/requests" count={requests.value.rows.length}>
           Requests
         </NavLink>
-        <NavLink to="/webhooks" also="deliveries" count={webhooks.value.length}>
+        <NavLink to="/webhooks" count={webhooks.length}>
           Webhooks
         </NavLink>
-        <NavLink to="/faults" count={faults.value.length} warns>
+        <NavLink to="/faults" count={faults.length} isWarning>
           Faults
         </NavLink>
         <NavLink to="/clock">Clock</NavLink>
@@ -54,16 +53,6 @@ export function Navigation() {
           <code>{baseUrl.replace(/^https?:\/\//, '')}</code>
         </div>
         <State />
-        <select
-          class="theme"
-          aria-label="Theme"
-          value={theme.value}
-          onChange={({ currentTarget }) => setTheme(currentTarget.value as Theme)}
-        >
-          <option value="system">System theme</option>
-          <option value="light">Light theme</option>
-          <option value="dark">Dark theme</option>
-        </select>
       </div>
     </header>
   )
@@ -71,23 +60,20 @@ export function Navigation() {
 
 interface NavLinkProps {
   readonly to: string
-  /** The first step of other paths that belong to the section, too. */
-  readonly also?: string
   readonly count?: number
-  /** Whether a count is a warning. */
-  readonly warns?: boolean
+  readonly isWarning?: boolean
   readonly children: ComponentChildren
 }
 
-function NavLink({ to, also, count = 0, warns = false, children }: NavLinkProps) {
-  const [section = ''] = steps.value
+function NavLink({ to, count = 0, isWarning = false, children }: NavLinkProps) {
+  const [section = ''] = segments.value
   return (
-    <Link to={to} class={section === to.slice(1) || section === also ? 'within' : undefined}>
+    <Link to={to} class={section === to.slice(1) ? 'within' : undefined}>
       {children}
       {count > 0 && (
-        <span class={warns ? 'count badge warn' : 'count'}>
+        <span class={isWarning ? 'count badge warn' : 'count'}>
           {amount(count)}
-          {warns && <Hidden> switched on</Hidden>}
+          {isWarning && <Hidden> switched on</Hidden>}
         </span>
       )}
     </Link>

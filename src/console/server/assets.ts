@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PATHS } from '../protocol.ts'
 
-/** The texts of the built page, which are served from memory. */
+/** The files of the built page, which are served from memory. */
 export interface PageAssets {
   readonly script: string
   readonly style: string
@@ -48,7 +48,7 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const
 
-/** Answers with a text, and with headers that let a browser load and run nothing else. */
+/** Sends a text with headers that prevent a browser from loading or running anything else. */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -59,13 +59,13 @@ export function sendText(
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, ...SECURITY_HEADERS, ...headers }).end(text)
 }
 
-/** The first steps of the page's paths. */
-const PLACES = new Set(['', 'start', 'users', 'campaigns', 'requests', 'webhooks', 'deliveries', 'faults', 'clock'])
+/** The first segments of the page's paths. */
+const SECTIONS = new Set(['', 'start', 'users', 'requests', 'webhooks', 'faults', 'clock'])
 
-/** Answers with a part of the page. For an unknown path that is the page as well, which then leads back. */
+/** Serves a file of the page. For an unknown path it is the page with status 404; the page then links to the overview. */
 export function servePage(path: string, { script, style }: PageAssets, response: ServerResponse): void {
   if (path === PATHS.script) sendText(response, 200, 'text/javascript', script)
   else if (path === PATHS.style) sendText(response, 200, 'text/css', style)
   else if (path === PATHS.icon) sendText(response, 200, 'image/svg+xml', ICON)
-  else sendText(response, PLACES.has(path.split('/')[1] ?? '') ? 200 : 404, 'text/html', HTML)
+  else sendText(response, SECTIONS.has(path.split('/')[1] ?? '') ? 200 : 404, 'text/html', HTML)
 }

@@ -1,21 +1,21 @@
 import type { RequestRecord } from 'campaign-client/testing'
 
-/** The parts of a request that are written as a command. */
+/** The parts of a request that the command contains. */
 type CurlRequest = Pick<RequestRecord, 'method' | 'url' | 'headers' | 'bodyText'>
 
-/** Headers that curl makes itself, or that belong to the connection. */
-const LEFT_OUT =
+/** Headers that curl sets itself, and headers of the connection. */
+const OMITTED_HEADERS =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|accept-language|user-agent|expect|sec-.*)$/
 
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** The request as a command for sh. The token comes from the environment; the local service takes any. */
+/** Returns the request as a command for sh. It reads the token from the environment; the local service accepts any. */
 export function toCurl({ method, url, headers, bodyText }: CurlRequest): string {
   const parts = ['curl']
   if (method !== 'GET') parts.push(`-X ${quote(method)}`)
   parts.push(quote(url), `-H "Authorization: Bearer \${CAMPAIGN_ACCESS_TOKEN:-dev}"`)
   for (const [name, value] of Object.entries(headers)) {
-    if (!LEFT_OUT.test(name) && !CONTROL.test(value)) parts.push(`-H ${quote(`${name}: ${value}`)}`)
+    if (!OMITTED_HEADERS.test(name) && !CONTROL.test(value)) parts.push(`-H ${quote(`${name}: ${value}`)}`)
   }
   if (bodyText === undefined) return parts.join(' \\\n  ')
   // A terminal acts on control characters even within quotes when they are pasted, so printf writes them.

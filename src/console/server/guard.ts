@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 /**
- * Decides which requests come from this machine's user. A web page can make a browser call 127.0.0.1, which shows in
- * `Origin` and `Sec-Fetch-Site`. A host name of its own can lead here (DNS rebinding), which shows in `Host`. Ports are
- * not compared: those of a container may be mapped.
+ * Refuses requests that web pages of other sites make with this user's browser. `Origin` and `Sec-Fetch-Site` reveal
+ * requests to 127.0.0.1. `Host` reveals a foreign host name that resolves to this machine (DNS rebinding). The port in
+ * `Host` is not checked, since a container's port may be mapped.
  */
 export class Guard {
   readonly #names: ReadonlySet<string>
@@ -14,7 +14,7 @@ export class Guard {
     this.#names = new Set([...LOOPBACK, ...allowedHosts.map((name) => name.toLowerCase())])
   }
 
-  /** Why a request is refused, in words; `undefined` when it is allowed. */
+  /** Returns the reason why a request is refused; `undefined` when it is allowed. */
   refusal({ headers, headersDistinct, method }: IncomingMessage): string | undefined {
     const [host, ...others] = headersDistinct.host ?? []
     const name = host === undefined || others.length > 0 ? undefined : nameOf(`http://${host}`)

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CampaignService } from 'campaign-client/testing'
 import { Problem } from '../problem.ts'
 import { PATHS, type Setup } from '../protocol.ts'
-import { type ActionParts, performAction, plainMessage } from './actions.ts'
+import { type ActionContext, performAction, plainMessage } from './actions.ts'
 import { type PageAssets, sendText, servePage } from './assets.ts'
 import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
@@ -11,10 +11,10 @@ import { Guard } from './guard.ts'
 export type { PageAssets } from './assets.ts'
 export { withSecret } from './seed.ts'
 
-export interface ConsoleOptions extends Omit<ActionParts, 'feed'> {
+export interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
   readonly page: PageAssets
   readonly setup: Setup
-  /** Host names that this machine may be called by, besides those of loopback. */
+  /** Host names that requests may name, in addition to those of loopback. */
   readonly allowedHosts: readonly string[]
 }
 
@@ -25,14 +25,14 @@ export interface Console {
 }
 
 const API = '/api/'
-/** A seed with thousands of users fits. */
+/** Enough for a seed with thousands of users. */
 const MAX_BODY_BYTES = 64_000_000
 
-/** Creates the console of a service, and the guard that both share. */
+/** Creates the console of a service. Its guard protects the service, too. */
 export function createConsole(options: ConsoleOptions): Console {
   const { service, page, setup, clock } = options
   const guard = new Guard(options.allowedHosts)
-  /** The current response, and when its request arrived. */
+  /** The current response and the arrival time of its request. */
   const answering = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
   const feed = new Feed({
     ...{ service, setup },
@@ -42,10 +42,10 @@ export function createConsole(options: ConsoleOptions): Console {
       current?.response.once('close', () => ended(performance.now() - current.since))
     },
   })
-  const parts: ActionParts = { ...options, feed }
+  const context: ActionContext = { ...options, feed }
 
   async function answer(request: IncomingMessage, response: ServerResponse, path: string, query: string) {
-    if (path.startsWith(PATHS.actions)) return act(request, response, path.slice(PATHS.actions.length), parts)
+    if (path.startsWith(PATHS.actions)) return act(request, response, path.slice(PATHS.actions.length), context)
     if (request.method !== 'GET' && request.method !== 'HEAD') return plain(response, 405, 'Use GET.')
     if (path === PATHS.changes) {
       const changes = feed.changesSince(new URLSearchParams(query).get('since') ?? '')
@@ -80,19 +80,20 @@ function sendSeed(response: ServerResponse, service: CampaignService): void {
   })
 }
 
-async function act(request: IncomingMessage, response: ServerResponse, name: string, parts: ActionParts) {
-  const send = (status: number, body: unknown) => sendText(response, status, 'application/json', JSON.stringify(body))
-  if (request.method !== 'POST') return send(405, { error: 'An action is a POST.' })
+async function act(request: IncomingMessage, response: ServerResponse, name: string, context: ActionContext) {
+  const send = (status: number, answer: unknown) =>
+    sendText(response, status, 'application/json', JSON.stringify(answer))
+  if (request.method !== 'POST') return send(405, { error: 'Use POST.' })
   // Forms of another site cannot send this type. Scripts of another site need a CORS preflight, which fails.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(415, { error: 'Send JSON.' })
-  let asked: unknown
+  let body: unknown
   try {
-    asked = JSON.parse(await readText(request))
+    body = JSON.parse(await readText(request))
   } catch {
     return send(400, { error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` })
   }
-  // A refused action is status 200, too: browsers log other statuses as errors of the page.
-  const answer = await performAction(name, asked, parts).then(
+  // A refused action also has status 200: browsers log other statuses as errors of the page.
+  const answer = await performAction(name, body, context).then(
     (data) => ({ data }),
     (error: unknown) => ({ error: plainMessage(error), ...(error instanceof Problem && { field: error.field }) }),
   )

@@ -2,16 +2,16 @@ import type { ServiceSeed, WebhookRecord } from 'campaign-client/testing'
 import { isRecord } from '../../shared/types.ts'
 
 /**
- * Returns a seed in which signed webhooks have a secret. The service keeps the secrets of the webhooks that are registered.
+ * Adds the secret to the signed webhooks of a seed that have none. Registered webhooks keep their own secrets.
  *
- * @throws Error when it is not a JSON object; the service checks the rest
+ * @throws Error when the seed is not a JSON object; the service checks its content
  */
 export function withSecret(
   seed: unknown,
   secret: string | undefined,
   registered: readonly WebhookRecord[] = [],
 ): ServiceSeed {
-  if (!isRecord(seed)) throw new Error('A seed is a JSON object, as "Save seed" writes it.')
+  if (!isRecord(seed)) throw new Error('A seed is a JSON object. "Save seed" writes one.')
   const { webhooks } = seed
   if (!Array.isArray(webhooks) || secret === undefined) return seed as ServiceSeed
   const kept = new Set<unknown>(registered.filter(({ signed }) => signed).map(({ hook_id }) => hook_id))

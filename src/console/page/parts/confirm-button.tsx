@@ -2,21 +2,21 @@ import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 
 interface ConfirmButtonProps {
-  /** Text of the button that opens the question. */
+  /** Text of the button that opens the dialog. */
   readonly label: string
-  /** Its name for screen readers, where the label does not say enough. */
+  /** Name of that button for screen readers. @defaultValue the label */
   readonly name?: string
   readonly class?: string
   readonly question: string
-  /** What the user loses. */
+  /** The consequences. */
   readonly children: ComponentChildren
-  /** Text of the button that goes on. */
+  /** Texts of the buttons that confirm and cancel. */
   readonly yes: string
   readonly no: string
   readonly onConfirm: () => unknown
 }
 
-/** A button that asks before it acts. */
+/** A button that asks for confirmation. */
 export function ConfirmButton({ label, name, question, children, yes, no, onConfirm, ...rest }: ConfirmButtonProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const title = useId()

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { tell } from '../actions.ts'
+import { notify } from '../actions.ts'
 
-/** Copies a text. Browsers offer no clipboard to pages that are neither local nor served by https. */
+/** Copies a text. Browsers allow it only on local pages and over HTTPS. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false)
   const copy = async () => {
@@ -10,7 +10,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       setCopied(true)
       setTimeout(() => setCopied(false), 1500)
     } catch {
-      tell('The browser does not allow copying here. Select the text by hand.', true)
+      notify('The browser does not allow copying here. Select the text and copy it.', true)
     }
   }
   return (

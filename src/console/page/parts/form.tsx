@@ -6,23 +6,23 @@ import { Text } from './text.tsx'
 
 const ProblemContext = createContext<Problem | undefined>(undefined)
 
-interface FormProps {
+interface FormProps<Name extends string> {
+  readonly label: string
   readonly class?: string
-  readonly label?: string
-  readonly labelledBy?: string
-  /** Performs the action of the form. What it throws is shown at its field, or at the end of the form. */
-  readonly onSubmit: () => Promise<unknown>
+  /** Performs the action with the values of the fields. Its error is shown at its field or at the end of the form. */
+  readonly onSubmit: (values: Readonly<Record<Name, string>>) => Promise<unknown>
   readonly children: ComponentChildren
 }
 
-/** A form that shows the error of its action where it belongs. */
-export function Form({ label, labelledBy, onSubmit, children, ...rest }: FormProps) {
+/** A form whose fields keep their values after the action. */
+export function Form<Name extends string>({ label, onSubmit, children, ...rest }: FormProps<Name>) {
   const form = useRef<HTMLFormElement>(null)
   const [problem, setProblem] = useState<Problem>()
   const submit = async (event: Event) => {
     event.preventDefault()
+    const values = Object.fromEntries(new FormData(form.current ?? undefined)) as Record<Name, string>
     try {
-      await onSubmit()
+      await onSubmit(values)
       setProblem(undefined)
     } catch (error) {
       setProblem(error instanceof Problem ? error : new Problem(messageOf(error)))
@@ -30,7 +30,7 @@ export function Form({ label, labelledBy, onSubmit, children, ...rest }: FormPro
   }
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [problem])
   return (
-    <form {...rest} ref={form} aria-label={label} aria-labelledby={labelledBy} noValidate onSubmit={submit}>
+    <form {...rest} ref={form} aria-label={label} noValidate onSubmit={submit}>
       <ProblemContext.Provider value={problem}>{children}</ProblemContext.Provider>
       {problem && problem.field === undefined && (
         <p class="callout" role="alert">
@@ -42,79 +42,75 @@ export function Form({ label, labelledBy, onSubmit, children, ...rest }: FormPro
 }
 
 interface FieldProps {
-  /** Name under which the server tells errors of the field. */
+  /** The server names the field of an error in the same way. */
   readonly name: string
   readonly label: string
-  readonly hint?: string | undefined
-  /** The control, given its attributes. */
-  readonly children: (attributes: {
-    id: string
-    'aria-describedby'?: string
-    'aria-invalid'?: true
-  }) => ComponentChildren
+  readonly hint?: string
+}
+
+interface ControlProps {
+  readonly id: string
+  readonly name: string
+  readonly 'aria-describedby'?: string
+  readonly 'aria-invalid'?: true
 }
 
 /** A control with its label, its hint and its error. */
-export function Field({ name, label, hint, children }: FieldProps) {
+export function Field({
+  name,
+  label,
+  hint,
+  children,
+}: FieldProps & { children: (props: ControlProps) => ComponentChildren }) {
   const id = useId()
   const problem = useContext(ProblemContext)
   const error = problem?.field === name ? problem.message : undefined
-  const described = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ')
+  const isDescribed = hint !== undefined || error !== undefined
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children({
-        id,
-        ...(described && { 'aria-describedby': described }),
+        ...{ id, name },
+        ...(isDescribed && { 'aria-describedby': `${id}-notes` }),
         ...(error !== undefined && { 'aria-invalid': true }),
       })}
-      {error !== undefined && (
-        <p class="field-error" id={`${id}-error`} role="alert">
-          <Text>{error}</Text>
-        </p>
-      )}
-      {hint !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      <div id={`${id}-notes`}>
+        {error !== undefined && (
+          <p class="field-error" role="alert">
+            <Text>{error}</Text>
+          </p>
+        )}
+        {hint !== undefined && <p class="hint">{hint}</p>}
+      </div>
     </div>
   )
 }
 
-interface TextFieldProps extends Omit<FieldProps, 'children'> {
-  readonly value: string
-  readonly onInput: (value: string) => void
+interface TextFieldProps extends FieldProps {
+  readonly defaultValue?: string
   readonly type?: 'text' | 'number' | 'password'
   readonly placeholder?: string
 }
 
-export const TextField = ({ name, label, hint, onInput, type = 'text', ...control }: TextFieldProps) => (
-  <Field name={name} label={label} hint={hint}>
-    {(attributes) => (
-      <input
-        {...attributes}
-        {...control}
-        {...({ type } as { type: 'text' })}
-        name={name}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
+export const TextField = ({ name, label, hint, type = 'text', ...control }: TextFieldProps) => (
+  <Field name={name} label={label} {...(hint !== undefined && { hint })}>
+    {(props) => (
+      <input {...props} {...control} {...({ type } as { type: 'text' })} autocomplete="off" spellcheck={false} />
     )}
   </Field>
 )
 
-interface SelectFieldProps extends Omit<FieldProps, 'children'> {
-  readonly value: string
-  readonly onChange: (value: string) => void
+interface SelectFieldProps extends FieldProps {
   readonly options: readonly (readonly [value: string, text: string])[]
+  /** Without a value, the browser keeps the choice. */
+  readonly value?: string
+  readonly onChange?: (value: string) => void
 }
 
-export const SelectField = ({ name, label, hint, value, onChange, options }: SelectFieldProps) => (
-  <Field name={name} label={label} hint={hint}>
-    {(attributes) => (
-      <select {...attributes} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+export const SelectField = ({ name, label, options, value, onChange }: SelectFieldProps) => (
+  <Field name={name} label={label}>
+    {(props) => (
+      <select {...props} value={value} onChange={({ currentTarget }) => onChange?.(currentTarget.value)}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}

@@ -1,6 +1,6 @@
-import type { ComponentChild } from 'preact'
+import type { ComponentChildren } from 'preact'
 import type { ItemView } from '../../protocol.ts'
-import { Text } from './text.tsx'
+import { amount, Text } from './text.tsx'
 
 const KINDS = [
   ['task', 'Tasks'],
@@ -10,22 +10,17 @@ const KINDS = [
 
 interface ItemsByKindProps {
   readonly items: readonly ItemView[]
-  /** A row of the list: a `li` with a key. */
-  readonly row: (item: ItemView) => ComponentChild
+  /** Returns remarks on an item; false ones are not shown. */
+  readonly notes: (item: ItemView) => readonly (string | false | undefined)[]
+  /** Returns the IDs of the items that must be completed first. */
+  readonly needs: (item: ItemView) => readonly string[]
+  /** Renders the beginning and the end of a row. */
+  readonly start?: (item: ItemView) => ComponentChildren
+  readonly end?: (item: ItemView) => ComponentChildren
 }
 
-/** The name and the ID of an item. */
-export const ItemName = ({ item: { name, id } }: { item: ItemView }) => (
-  <>
-    <Text>{name}</Text>{' '}
-    <code class="muted">
-      <Text>{id}</Text>
-    </code>
-  </>
-)
-
-/** The items of a campaign, in a list for each kind. */
-export const ItemsByKind = ({ items, row }: ItemsByKindProps) => (
+/** The items of a campaign, in one list for each kind. */
+export const ItemsByKind = ({ items, notes, needs, start, end }: ItemsByKindProps) => (
   <>
     {KINDS.map(([kind, title]) => {
       const ofKind = items.filter((item) => item.kind === kind)
@@ -33,7 +28,32 @@ export const ItemsByKind = ({ items, row }: ItemsByKindProps) => (
       return (
         <div key={kind}>
           <h3 class="minor">{title}</h3>
-          <ul class="rows">{ofKind.map(row)}</ul>
+          <ul class="rows">
+            {ofKind.map((item) => (
+              <li class="row" key={item.id}>
+                {start?.(item)}
+                <span class="grow">
+                  <Text>{item.name}</Text>{' '}
+                  <code class="muted">
+                    <Text>{item.id}</Text>
+                  </code>
+                  <span class="muted">
+                    <Text>
+                      {['', ...notes(item)].filter((note) => note !== undefined && note !== false).join(' · ')}
+                    </Text>
+                  </span>
+                  {needs(item).length > 0 && (
+                    <span class="needs">
+                      {' '}
+                      · needs <Text>{needs(item).join(', ')}</Text>
+                    </span>
+                  )}
+                </span>
+                <span class="number muted">{amount(item.xp)} XP</span>
+                {end?.(item)}
+              </li>
+            ))}
+          </ul>
         </div>
       )
     })}

@@ -6,14 +6,14 @@ import { CopyButton } from './copy-button.tsx'
 import { amount, cut, size } from './text.tsx'
 
 const MAX_STRING = 200
-/** Longer strings are never shown whole: browsers are slow with them. */
+/** Longer strings are never shown whole: browsers render them slowly. */
 const MAX_WHOLE_STRING = 10_000
 const MAX_TEXT = 20_000
-const PAGE = 100
-/** Deeper objects and lists begin folded. */
+const ENTRIES = 100
+/** Deeper objects and lists start folded. */
 const OPEN_LEVELS = 6
 
-/** A JSON value from outside, to be folded. While all is open, its text is JSON. */
+/** A JSON value that can be folded. The text of an unfolded value is valid JSON. */
 export const Json = ({ value }: { value: unknown }) => (
   <div class="code json">
     <Node value={value} level={0} />
@@ -24,7 +24,7 @@ interface NodeProps {
   readonly name?: string
   readonly value: unknown
   readonly level: number
-  /** What follows the value: a comma, unless it is the last. */
+  /** The comma after the value; empty after the last value. */
   readonly end?: string
 }
 
@@ -54,7 +54,7 @@ interface BranchProps extends Omit<NodeProps, 'name'> {
 
 function Branch({ label, value, level, end }: BranchProps) {
   const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
-  const [shown, setShown] = useState(PAGE)
+  const [shown, setShown] = useState(ENTRIES)
   const isList = Array.isArray(value)
   const entries = Object.entries(value)
   const [start, stop] = isList ? '[]' : '{}'
@@ -77,7 +77,7 @@ function Branch({ label, value, level, end }: BranchProps) {
               />
             ))}
             {entries.length > shown && (
-              <button type="button" class="quiet" onClick={() => setShown(shown + 10 * PAGE)}>
+              <button type="button" class="quiet" onClick={() => setShown(shown + 10 * ENTRIES)}>
                 Show more of {amount(entries.length)}
               </button>
             )}
@@ -107,14 +107,14 @@ function Leaf({ value }: { value: unknown }) {
   )
 }
 
-/** Plain text as it is, cut where it is very long. */
+/** Plain text with its line breaks. Very long text is cut. */
 export const Code = ({ children: text }: { children: string }) => (
   <pre class="code">
     <code>{cut(text, MAX_TEXT).split('\n').map(toVisible).join('\n')}</code>
   </pre>
 )
 
-/** A text from outside: as JSON where it is JSON, as text otherwise. */
+/** A text from outside, shown as JSON if it is JSON. */
 export function Content({ text }: { text: string }) {
   if (text === '') return <p class="muted">Empty</p>
   try {
@@ -124,7 +124,7 @@ export function Content({ text }: { text: string }) {
   }
 }
 
-/** A body under its heading, with a button to copy it. One that was cut says so and can't be copied. */
+/** The body of a request or an answer. A body that was cut can't be copied. */
 export const Body = ({ title, body: { text, bytes, isCut } }: { title: string; body: BodyView }) => (
   <>
     <div class="minor-head">
@@ -133,7 +133,7 @@ export const Body = ({ title, body: { text, bytes, isCut } }: { title: string; b
     </div>
     {isCut && (
       <p class="callout">
-        Only the first {size(text.length)} of {size(bytes)} are kept, so this body can't be copied or sent again.
+        Only the first {size(text.length)} of {size(bytes)} are kept. This body can't be copied or sent again.
       </p>
     )}
     <Content text={text} />

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { go, steps } from '../route.ts'
+import { go, segments } from '../route.ts'
 
 interface LinkProps {
   readonly to: string
@@ -8,9 +8,9 @@ interface LinkProps {
   readonly label?: string | undefined
 }
 
-/** A link within the console. With a modifier key it opens elsewhere, as any link does. */
+/** A link within the console. A modifier key opens it in another tab or window. */
 export function Link({ to, children, label, class: className }: LinkProps) {
-  const isCurrent = `/${steps.value.map(encodeURIComponent).join('/')}` === to
+  const isCurrent = `/${segments.value.map(encodeURIComponent).join('/')}` === to
   return (
     <a
       href={to}

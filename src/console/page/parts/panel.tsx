@@ -10,12 +10,12 @@ interface PanelProps {
   readonly tools?: ComponentChildren
   /** Filters below the title. */
   readonly filters?: ComponentChildren
-  /** Path of the whole list, when this is a part of it. */
+  /** Path of the whole list, if the panel shows a part of it. */
   readonly all?: string | undefined
   readonly children: ComponentChildren
 }
 
-/** A part of the console, under its heading. */
+/** A part of the page with its heading. */
 export function Panel({ title, tools, filters, all, children }: PanelProps) {
   const id = useId()
   return (
@@ -39,13 +39,13 @@ export function Panel({ title, tools, filters, all, children }: PanelProps) {
 
 interface ItemProps {
   readonly title: string
-  /** Path of the list it is in. */
+  /** Path of its list. */
   readonly back: string
   readonly tools?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** An item of a list, opened. Its title is the title of the tab, too. */
+/** An open item of a list. The tab has the same title. */
 export function Item({ title, back, tools, children }: ItemProps) {
   const id = useId()
   useEffect(() => {
@@ -72,7 +72,7 @@ export function Item({ title, back, tools, children }: ItemProps) {
   )
 }
 
-/** In place of an item that is being loaded, or is not there. */
+/** Shown while an item is loading, or when it does not exist. */
 export const AbsentItem = ({ title, back, error }: Omit<ItemProps, 'children'> & { error: string | undefined }) => (
   <Item title={title} back={back}>
     <p class={error === undefined ? 'empty' : 'empty error'} role={error === undefined ? undefined : 'alert'}>
@@ -82,14 +82,14 @@ export const AbsentItem = ({ title, back, error }: Omit<ItemProps, 'children'> &
   </Item>
 )
 
-/** In place of an empty list. */
+/** Shown instead of an empty list. */
 export const Empty = ({ children }: { children: ComponentChildren }) => <p class="empty">{children}</p>
 
-/** Facts in two columns. Those without a value are left out. */
+/** Names and values in two columns. Empty values are not shown. */
 export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {facts
-      .filter(([, value]) => value !== '' && value !== undefined)
+      .filter(([, value]) => value !== '')
       .map(([name, value]) => (
         <div key={name}>
           <dt>

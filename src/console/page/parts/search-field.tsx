@@ -1,6 +1,6 @@
 import { parameter, setParameter } from '../route.ts'
 
-/** The filter of a list, kept in the address. The key `/` leads to it. */
+/** The filter of a list, kept in the address. The key `/` focuses it. */
 export const SearchField = ({ label }: { label: string }) => (
   <input
     class="filter"

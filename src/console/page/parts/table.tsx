@@ -1,69 +1,79 @@
-import type { ComponentChild } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-interface RowsProps<Row> {
-  readonly rows: readonly Row[]
-  /** A `tr` with a key, of the same height as all others. */
-  readonly children: (row: Row, index: number) => ComponentChild
-}
+/** The columns of a table by the class of their cells. */
+export type Columns<Row> = Readonly<
+  Record<string, readonly [heading: string, cell: (row: Row, above: Row | undefined) => ComponentChildren]>
+>
 
-interface TableProps<Row> extends RowsProps<Row> {
+interface TableProps<Row> {
   readonly class: string
-  /** The heading of each column, by the class of its cells. */
-  readonly columns: Readonly<Record<string, string>>
+  readonly columns: Columns<Row>
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  readonly rowClass?: (row: Row, above: Row | undefined) => string
 }
-
-/** A long table. Narrow panels leave columns out. */
-export const Table = <Row,>({ class: name, columns, rows, children }: TableProps<Row>) => (
-  <table class={name} aria-rowcount={rows.length + 1}>
-    <thead>
-      <tr>
-        {Object.entries(columns).map(([column, heading]) => (
-          <th key={column} class={column}>
-            {heading}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <WindowedRows rows={rows}>{children}</WindowedRows>
-  </table>
-)
 
 const ROW_HEIGHT = 30
-/** Rows that are rendered above and below the visible ones; the window moves in steps of half of them. */
+/** Number of rows that are rendered above and below the visible ones. */
 const MARGIN = 12
 
-/** The body of a long table: only the rows near the visible part of the page are rendered. */
-function WindowedRows<Row>({ rows, children }: RowsProps<Row>) {
+/** A table of any length: it renders only the rows near the visible part of the page. Narrow panels hide columns. */
+export function Table<Row>({ class: name, columns, rows, keyOf, rowClass }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [{ from, to, height }, setWindow] = useState({ from: 0, to: 3 * MARGIN, height: ROW_HEIGHT })
   useEffect(() => {
     const scroller = document.getElementById('main')
     const element = body.current
     if (!scroller || !element) return undefined
-    const look = () => {
+    const updateWindow = () => {
       const height = element.querySelector<HTMLElement>('tr:not(.gap)')?.offsetHeight || ROW_HEIGHT
       const above = scroller.getBoundingClientRect().top - element.getBoundingClientRect().top
+      // The window moves in steps, so that few scroll events render.
       const step = MARGIN / 2
       const first = Math.floor(above / height / step) * step - MARGIN
       const from = Math.max(0, Math.min(first, rows.length - MARGIN))
       const to = from + Math.ceil(scroller.clientHeight / height) + 3 * MARGIN
       setWindow((old) => (old.from === from && old.to === to && old.height === height ? old : { from, to, height }))
     }
-    look()
-    scroller.addEventListener('scroll', look, { passive: true })
-    addEventListener('resize', look)
+    updateWindow()
+    scroller.addEventListener('scroll', updateWindow, { passive: true })
+    addEventListener('resize', updateWindow)
     return () => {
-      scroller.removeEventListener('scroll', look)
-      removeEventListener('resize', look)
+      scroller.removeEventListener('scroll', updateWindow)
+      removeEventListener('resize', updateWindow)
     }
   }, [rows.length])
+  const entries = Object.entries(columns)
   return (
-    <tbody ref={body}>
-      <Gap height={Math.min(from, rows.length) * height} />
-      {rows.slice(from, to).map((row, index) => children(row, from + index))}
-      <Gap height={Math.max(0, rows.length - to) * height} />
-    </tbody>
+    <table class={name} aria-rowcount={rows.length + 1}>
+      <thead>
+        <tr>
+          {entries.map(([column, [heading]]) => (
+            <th key={column} class={column}>
+              {heading}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        <Gap height={Math.min(from, rows.length) * height} />
+        {rows.slice(from, to).map((row, offset) => {
+          const index = from + offset
+          const above = rows[index - 1]
+          return (
+            <tr key={keyOf(row)} class={rowClass?.(row, above)} aria-rowindex={index + 2}>
+              {entries.map(([column, [, cell]]) => (
+                <td key={column} class={column}>
+                  {cell(row, above)}
+                </td>
+              ))}
+            </tr>
+          )
+        })}
+        <Gap height={Math.max(0, rows.length - to) * height} />
+      </tbody>
+    </table>
   )
 }
 

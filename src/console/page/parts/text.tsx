@@ -3,21 +3,21 @@ import { toVisible } from '../../../shared/text/visible-text.ts'
 
 const MAX_SHOWN = 300
 
-/** Text from outside. Control and direction characters are spelt out, and long text is cut. */
+/** Text from outside. Control and direction characters are escaped, and long text is cut. */
 export const Text = ({ children: text }: { children: string }) => <bdi>{toVisible(cut(text, MAX_SHOWN))}</bdi>
 
-/** A text up to a length; a longer one with its size. */
+/** Cuts a long text and adds its size. */
 export const cut = (text: string, max: number): string =>
   text.length > max ? `${text.slice(0, max)}… (${size(text.length)})` : text
 
-/** Text in one line that ends with an ellipsis when it does not fit; a tooltip shows all of it. */
+/** Text in one line. It ends with an ellipsis if it does not fit; the tooltip shows more of it. */
 export const OneLine = ({ children: text, class: more = '' }: { children: string; class?: string }) => (
   <span class={`one-line ${more}`} title={cut(toVisible(text), MAX_SHOWN)}>
     <Text>{text}</Text>
   </span>
 )
 
-/** The name of a user. Of a wallet's address, people compare the two ends. */
+/** The name of a user. A wallet address is shortened to its two ends. */
 export const Name = ({ children }: { children: string }) =>
   WALLET.test(children) ? (
     <span title={children}>
@@ -29,7 +29,7 @@ export const Name = ({ children }: { children: string }) =>
 
 const WALLET = /^0x[0-9a-f]{40}$/i
 
-/** For screen readers only. */
+/** Text for screen readers only. */
 export const Hidden = ({ children }: { children: ComponentChildren }) => <span class="hidden">{children}</span>
 
 const PRECISE = new Intl.DateTimeFormat('en-GB', {
@@ -43,7 +43,7 @@ const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 export const clockTime = (ms: number): string => PRECISE.format(ms).slice(0, -4)
 export const dayOf = (ms: number): string => DAY.format(ms)
 
-/** A time of day with milliseconds, which very narrow tables leave out; the day is in the tooltip. */
+/** A time of day. The tooltip adds the date; very narrow tables hide the milliseconds. */
 export function Time({ ms }: { ms: number }) {
   return (
     <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${PRECISE.format(ms)}`}>
@@ -53,7 +53,7 @@ export function Time({ ms }: { ms: number }) {
   )
 }
 
-/** A span of time in its two largest units: `5 s`, `1 min`, `1 h 5 min`. */
+/** Formats a duration in its two largest units: `5 s`, `1 min`, `1 h 5 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   const minutes = Math.floor(seconds / 60)
@@ -65,14 +65,14 @@ export function duration(ms: number): string {
   return `${seconds} s`
 }
 
-/** A number with narrow spaces between thousands: 1 215. */
+/** Formats a number with narrow spaces between thousands: 1 215. */
 export const amount = (value: number): string =>
   value.toLocaleString('en-US', { maximumFractionDigits: 2 }).replaceAll(',', '\u202f')
 
-/** A number with its noun: `1 task`, `2 tasks`. */
+/** Formats a number with its noun: `1 task`, `2 tasks`. */
 export const count = (value: number, noun: string): string => `${amount(value)} ${noun}${value === 1 ? '' : 's'}`
 
-/** A size in bytes: `812 B`, `4.2 kB`, `1 MB`. */
+/** Formats a size in bytes: `812 B`, `4.2 kB`, `1 MB`. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   const [value, unit] = bytes < 999_950 ? [bytes / 1000, 'kB'] : [bytes / 1e6, 'MB']

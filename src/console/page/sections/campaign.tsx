@@ -1,12 +1,12 @@
-import { campaigns } from '../live.ts'
+import { service } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { ItemName, ItemsByKind } from '../parts/items-by-kind.tsx'
+import { ItemsByKind } from '../parts/items-by-kind.tsx'
 import { AbsentItem, Item } from '../parts/panel.tsx'
 import { amount, count, Text } from '../parts/text.tsx'
 
-/** The items of a campaign, with the IDs that calls want. */
+/** A campaign with its tasks, quests and challenges. */
 export function Campaign({ pid }: { pid: string }) {
-  const campaign = campaigns.value.find((each) => each.pid === pid)
+  const campaign = service.value.campaigns.find((each) => each.pid === pid)
   if (!campaign) return <AbsentItem title={pid} back="/users" error="There is no such campaign." />
   return (
     <Item
@@ -22,29 +22,7 @@ export function Campaign({ pid }: { pid: string }) {
           {count(campaign.users, 'user')} · {amount(campaign.points)} XP
         </span>
       </p>
-      <ItemsByKind
-        items={campaign.items}
-        row={(item) => (
-          <li class="row" key={item.id}>
-            <span class="grow">
-              <ItemName item={item} />
-              {item.actions && (
-                <span class="muted">
-                  {' '}
-                  · <Text>{item.actions.join(', ')}</Text>
-                </span>
-              )}
-              {item.deps.length > 0 && (
-                <span class="muted">
-                  {' '}
-                  · needs <Text>{item.deps.join(', ')}</Text>
-                </span>
-              )}
-            </span>
-            <span class="number muted">{amount(item.xp)} XP</span>
-          </li>
-        )}
-      />
+      <ItemsByKind items={campaign.items} notes={({ actions }) => [actions?.join(', ')]} needs={({ deps }) => deps} />
     </Item>
   )
 }

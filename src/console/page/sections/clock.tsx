@@ -1,4 +1,4 @@
-import { attempt, perform } from '../actions.ts'
+import { perform, run } from '../actions.ts'
 import { aheadMs, deliveries, serviceTime } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
@@ -11,13 +11,15 @@ const STEPS = [
   ['1 day', 86_400_000],
 ] as const
 
-/** The time of the service, which can be moved forward and back to now, and what is due. */
+const MAX_SHOWN = 100
+
+/** The time of the service, buttons that move it, and the retries that are due. */
 export function Clock({ brief = false }: { brief?: boolean }) {
   const now = serviceTime.value
-  const due = deliveries.value
+  const due = deliveries.value.rows
     .flatMap((row) => (row.nextAttemptAt === undefined ? [] : [{ ...row, dueAt: row.nextAttemptAt }]))
     .sort((one, other) => one.dueAt - other.dueAt)
-  const [next] = due
+  const shown = due.slice(0, brief ? 2 : MAX_SHOWN)
   return (
     <Panel title="Clock" all={brief ? '/clock' : undefined}>
       <p class="clock">
@@ -30,8 +32,13 @@ export function Clock({ brief = false }: { brief?: boolean }) {
         <button
           type="button"
           class="primary"
-          disabled={next === undefined}
-          onClick={() => attempt(() => perform('advance', { toNextRetry: true }), 'The clock is at the next retry.')}
+          disabled={due.length === 0}
+          onClick={() =>
+            run(
+              () => perform('advanceToNextRetry', {}),
+              () => 'The clock is at the next retry.',
+            )
+          }
         >
           To the next retry
         </button>
@@ -39,7 +46,12 @@ export function Clock({ brief = false }: { brief?: boolean }) {
           <button
             key={ms}
             type="button"
-            onClick={() => attempt(() => perform('advance', { ms }), `The clock is ${name} further.`)}
+            onClick={() =>
+              run(
+                () => perform('advance', { ms }),
+                () => `The clock has moved by ${name}.`,
+              )
+            }
           >
             + {name}
           </button>
@@ -47,38 +59,36 @@ export function Clock({ brief = false }: { brief?: boolean }) {
         <button
           type="button"
           disabled={aheadMs.value === 0}
-          onClick={() => attempt(() => perform('resetClock', {}), 'The clock is back to now.')}
+          onClick={() =>
+            run(
+              () => perform('resetClock', {}),
+              () => 'The clock is back to now.',
+            )
+          }
         >
           Back to now
         </button>
       </div>
-      {!brief && <h3 class="minor">Due</h3>}
-      {next === undefined ? (
-        <Empty>No retry is due.</Empty>
-      ) : brief ? (
-        <p class="hint">The next retry is due in {duration(next.dueAt - now)}.</p>
-      ) : (
-        <ol class="rows">
-          {due.slice(0, MAX_DUE).map((row) => (
-            <li class="row due" key={row.key}>
-              <span class="time">
-                {clockTime(row.dueAt)} <span class="muted">in {duration(row.dueAt - now)}</span>
-              </span>
-              <Link to={pathOf('deliveries', row.key)}>
-                <Text>{row.type}</Text>, retry {row.attempts} of 4
-              </Link>
-              <OneLine class="grow muted path">{`${row.user} → ${row.url}`}</OneLine>
-            </li>
-          ))}
-        </ol>
-      )}
-      {!brief && due.length > MAX_DUE && (
+      <h3 class="minor">Due</h3>
+      {due.length === 0 && <Empty>No retry is due.</Empty>}
+      <ol class="rows">
+        {shown.map((row) => (
+          <li class="row due" key={row.key}>
+            <span class="time">
+              {clockTime(row.dueAt)} <span class="muted">in {duration(row.dueAt - now)}</span>
+            </span>
+            <Link to={pathOf('webhooks', 'deliveries', row.key)}>
+              <Text>{row.type}</Text>, retry {row.attempts} of 4
+            </Link>
+            <OneLine class="grow muted path">{`${row.user} → ${row.url}`}</OneLine>
+          </li>
+        ))}
+      </ol>
+      {due.length > shown.length && (
         <p class="more muted">
-          The first {MAX_DUE} of {due.length}
+          The first {shown.length} of {due.length}
         </p>
       )}
     </Panel>
   )
 }
-
-const MAX_DUE = 100

@@ -2,15 +2,15 @@ import { useAnswer } from '../actions.ts'
 import { requests } from '../live.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { FAULT_KINDS } from '../parts/fault-kinds.ts'
 import { Body, Code, Json } from '../parts/json.tsx'
 import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
 import { OneLine, Text, Time } from '../parts/text.tsx'
-import { FAULT_KINDS } from './faults.tsx'
 
-/** A request and its answer, with the reason that the answer itself does not tell. */
+/** A request and its answer, with the reason of a refusal. */
 export function Request({ requestKey: key }: { requestKey: string }) {
-  const live = requests.value.find((row) => row.key === key)
-  const { value: request, error } = useAnswer('readRequest', { key }, live?.durationMs)
+  const row = requests.value.rows.find((each) => each.key === key)
+  const { value: request, error } = useAnswer('readRequest', { key }, row?.durationMs)
   if (!request) return <AbsentItem title={`Request ${key}`} back="/requests" error={error} />
   const { operation, method, path, status, reason, fault, query, headers, body, answer, curl, isFromConsole } = request
   return (
@@ -29,7 +29,7 @@ export function Request({ requestKey: key }: { requestKey: string }) {
           {request.durationMs !== undefined && ` · ${request.durationMs} ms`}
         </span>
       </p>
-      {isFromConsole && <p class="hint">Done by a button of this page, not by a call of your code.</p>}
+      {isFromConsole && <p class="hint">Made with a button of this page, not by your code.</p>}
       {reason && (
         <p class="callout">
           <strong>Refused:</strong> <Text>{reason}</Text>
@@ -37,12 +37,11 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       )}
       {fault && (
         <p class="callout">
-          <strong>It met a fault: {FAULT_KINDS[fault][0]}.</strong>{' '}
+          <strong>Met a fault: {FAULT_KINDS[fault][0]}.</strong>{' '}
           {request.handled ? 'The call took effect.' : 'The call had no effect.'}
         </p>
       )}
-      {!request.authorized && !reason && <p class="callout">The request had no token that gives access.</p>}
-      {request.isDropped && <p class="callout">Headers and bodies of this request were dropped to save memory.</p>}
+      {!request.authorized && !reason && <p class="callout">The request had no valid token.</p>}
       {Object.keys(query).length > 0 && (
         <>
           <h3 class="minor">{isFromConsole ? 'Arguments' : 'Query'}</h3>
@@ -51,17 +50,13 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       )}
       {body && <Body title="Body" body={body} />}
       {answer && <Body title="Answer" body={answer.body} />}
-      {Object.keys(headers).length > 0 && (
+      {!isFromConsole && (
         <details>
           <summary>Headers</summary>
-          <h3 class="minor">Of the request</h3>
+          <h3 class="minor">Request</h3>
           <Json value={headers} />
-          {answer && (
-            <>
-              <h3 class="minor">Of the answer</h3>
-              <Json value={answer.headers} />
-            </>
-          )}
+          <h3 class="minor">Answer</h3>
+          <Json value={answer?.headers ?? {}} />
         </details>
       )}
       {curl !== undefined && (

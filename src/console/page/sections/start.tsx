@@ -1,11 +1,11 @@
-import { campaigns, requests } from '../live.ts'
+import { requests, service } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Code } from '../parts/json.tsx'
 import { baseUrl } from '../route.ts'
 
-/** The first call, for those who have just started the command. */
+/** How to make the first call. */
 export function Start() {
-  const pid = campaigns.value[0]?.pid ?? 'demo'
+  const pid = service.value.campaigns[0]?.pid ?? 'demo'
   const lines = [
     "import { CampaignClient } from 'campaign-client'",
     `const client = new CampaignClient({ baseUrl: '${baseUrl}', accessToken: 'dev' })`,
@@ -26,8 +26,8 @@ export function Start() {
       <p>Run them:</p>
       <Code>node try.mjs</Code>
       <p class="muted">
-        {requests.value.length === 0
-          ? 'Any token works. This stays here until the first call arrives.'
+        {requests.value.rows.length === 0
+          ? 'Any token works. This panel stays here until the first call arrives.'
           : 'Any token works. Your calls are arriving.'}
       </p>
       <p class="muted">For the command and your own scripts, in a shell:</p>

@@ -1,8 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import type { ItemView, UserView } from '../../protocol.ts'
-import { attempt, perform, useAnswer } from '../actions.ts'
-import { campaigns, usersRevision } from '../live.ts'
+import { perform, run, useAnswer } from '../actions.ts'
+import { service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
-import { ItemName, ItemsByKind } from '../parts/items-by-kind.tsx'
+import { ItemsByKind } from '../parts/items-by-kind.tsx'
 import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
 import { amount, count, Text } from '../parts/text.tsx'
 
@@ -12,11 +13,13 @@ interface UserProps {
   readonly platform: string
 }
 
-/** A user with everything that the service holds, and the tasks that are left. */
-export function User(key: UserProps) {
-  const { value: user, error } = useAnswer('readUser', key, usersRevision.value)
-  const campaign = campaigns.value.find(({ pid }) => pid === key.pid)
-  if (!user || !campaign) return <AbsentItem title={key.account} back="/users" error={error} />
+/** A user with their progress, and buttons that complete tasks. */
+export function User(props: UserProps) {
+  const { value: user, error } = useAnswer('readUser', props, service.value)
+  const campaign = service.value.campaigns.find(({ pid }) => pid === props.pid)
+  if (!user || !campaign) return <AbsentItem title={props.account} back="/users" error={error} />
+  const isDone = ({ id }: Pick<ItemView, 'id'>) => user.completed.includes(id)
+  const missing = (item: ItemView) => (isDone(item) ? [] : item.deps.filter((id) => !isDone({ id })))
   return (
     <Item title={user.name} back="/users">
       <p class="line muted">
@@ -30,7 +33,27 @@ export function User(key: UserProps) {
         <Figure name="Content">{amount(user.ugc_xp)}</Figure>
         <Figure name="Multiplier">× {user.xp_mul}</Figure>
       </dl>
-      <ItemsByKind items={campaign.items} row={(item) => <ItemLine key={item.id} item={item} user={user} />} />
+      <ItemsByKind
+        items={campaign.items}
+        notes={({ isOptional, isRecurring, actions }) => [
+          isOptional && 'optional',
+          isRecurring && 'counts every time',
+          actions && `${actions.filter((id) => isDone({ id })).length} of ${count(actions.length, 'task')}`,
+        ]}
+        needs={missing}
+        start={(item) => (
+          <span class={isDone(item) ? 'check done' : 'check'} aria-hidden="true">
+            {isDone(item) && '✓'}
+          </span>
+        )}
+        end={(item) =>
+          item.kind === 'task' && (item.isRecurring || !isDone(item)) ? (
+            <CompleteButton task={item} user={user} isDisabled={missing(item).length > 0} />
+          ) : (
+            isDone(item) && <Badge tone="good">completed</Badge>
+          )
+        }
+      />
       <h3 class="minor">Details</h3>
       <Facts
         facts={[
@@ -48,54 +71,25 @@ export function User(key: UserProps) {
   )
 }
 
-const Figure = ({ name, children }: { name: string; children: string | number | (string | number)[] }) => (
+const Figure = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>
   </div>
 )
 
-function ItemLine({ item, user }: { item: ItemView; user: UserView }) {
-  const done = new Set(user.completed)
-  const isDone = done.has(item.id)
-  const missing = item.deps.filter((id) => !done.has(id))
+function CompleteButton({ task, user, isDisabled }: { task: ItemView; user: UserView; isDisabled: boolean }) {
   const { pid, account, platform } = user
-  const complete = () =>
-    attempt(() => perform('completeTask', { pid, account, platform, aid: item.id }), `${item.name} is completed.`)
-  const notes = [
-    item.optional && 'optional',
-    item.recurring && 'counts every time',
-    item.actions && `${item.actions.filter((id) => done.has(id)).length} of ${count(item.actions.length, 'task')}`,
-  ].filter(Boolean)
+  const complete = () => perform('completeTask', { pid, account, platform, aid: task.id })
   return (
-    <li class="row">
-      <span class={isDone ? 'check done' : 'check'} aria-hidden="true">
-        {isDone ? '✓' : ''}
-      </span>
-      <span class="grow">
-        <ItemName item={item} />
-        {notes.length > 0 && <span class="muted"> · {notes.join(' · ')}</span>}
-        {!isDone && missing.length > 0 && (
-          <span class="needs">
-            {' '}
-            · needs <Text>{missing.join(', ')}</Text>
-          </span>
-        )}
-      </span>
-      <span class="number muted">{amount(item.xp)} XP</span>
-      {item.kind === 'task' && (!isDone || item.recurring) ? (
-        <button
-          type="button"
-          class="small"
-          disabled={missing.length > 0}
-          onClick={complete}
-          aria-label={`Complete ${item.id}`}
-        >
-          Complete
-        </button>
-      ) : (
-        isDone && <Badge tone="good">completed</Badge>
-      )}
-    </li>
+    <button
+      type="button"
+      class="small"
+      disabled={isDisabled}
+      onClick={() => run(complete, () => `${task.name} is completed.`)}
+      aria-label={`Complete ${task.id}`}
+    >
+      Complete
+    </button>
   )
 }

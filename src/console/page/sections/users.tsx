@@ -1,28 +1,29 @@
-import { type CampaignView, MAX_ROWS, type UserRow } from '../../protocol.ts'
+import type { CampaignView, UserRow } from '../../protocol.ts'
 import { useAnswer } from '../actions.ts'
-import { campaigns, usersRevision } from '../live.ts'
+import { service } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
 import { SearchField } from '../parts/search-field.tsx'
-import { Table } from '../parts/table.tsx'
+import { type Columns, Table } from '../parts/table.tsx'
 import { amount, count, Hidden, Name, Text } from '../parts/text.tsx'
 import { parameter, pathOf, setParameter } from '../route.ts'
 
-/** The users of a campaign, by rank. */
-export function Users({ brief = false, current }: { brief?: boolean; current?: string | undefined }) {
-  const [first] = campaigns.value
-  const wanted = parameter('pid')
-  const campaign = campaigns.value.find(({ pid }) => pid === wanted) ?? first
-  const filters = (campaigns.value.length > 1 || !brief) && (
+const MAX_SHOWN = 10_000
+
+/** The users of a campaign by rank. */
+export function Users({ brief = false }: { brief?: boolean }) {
+  const { campaigns } = service.value
+  const campaign = campaigns.find(({ pid }) => pid === parameter('pid')) ?? campaigns[0]
+  const filters = (campaigns.length > 1 || !brief) && (
     <>
       {!brief && <SearchField label="Filter by account, name or team" />}
-      {campaigns.value.length > 1 && (
+      {campaigns.length > 1 && (
         <select
           aria-label="Campaign"
           value={campaign?.pid}
           onChange={({ currentTarget }) => setParameter('pid', currentTarget.value)}
         >
-          {campaigns.value.map(({ pid, name }) => (
+          {campaigns.map(({ pid, name }) => (
             <option key={pid} value={pid}>
               {name}
             </option>
@@ -36,7 +37,7 @@ export function Users({ brief = false, current }: { brief?: boolean; current?: s
       {campaign ? (
         <>
           <p class="line">
-            <Link to={pathOf('campaigns', campaign.pid)}>
+            <Link to={pathOf('users', campaign.pid)}>
               <Text>{campaign.name}</Text>
             </Link>
             <span class="muted">
@@ -44,12 +45,7 @@ export function Users({ brief = false, current }: { brief?: boolean; current?: s
               {amount(campaign.points)} XP
             </span>
           </p>
-          <UserTable
-            campaign={campaign}
-            find={brief ? '' : parameter('find')}
-            limit={brief ? 6 : MAX_ROWS}
-            current={current}
-          />
+          <UserTable campaign={campaign} find={brief ? '' : parameter('find')} limit={brief ? 6 : MAX_SHOWN} />
         </>
       ) : (
         <Empty>There is no campaign. Load a seed that has one.</Empty>
@@ -65,24 +61,15 @@ interface UserTableProps {
   readonly campaign: CampaignView
   readonly find: string
   readonly limit: number
-  readonly current: string | undefined
 }
 
-const COLUMNS = { rank: 'Rank', name: 'Name', account: 'Account', team: 'Team', tasks: 'Tasks', xp: 'XP' }
-
-function UserTable({ campaign, find, limit, current }: UserTableProps) {
-  const { value, error } = useAnswer('listUsers', { pid: campaign.pid, find, limit }, usersRevision.value)
+function UserTable({ campaign, find, limit }: UserTableProps) {
+  const { value, error } = useAnswer('listUsers', { pid: campaign.pid, find, limit }, service.value)
   if (!value) return <Empty>{error ?? 'Loading'}</Empty>
-  if (value.found === 0) return <Empty>{find ? 'No user fits the filter.' : 'Nobody has joined yet.'}</Empty>
-  const tasks = numberOf(campaign, 'task')
+  if (value.found === 0) return <Empty>{find ? 'No user fits the filter.' : 'There are no users yet.'}</Empty>
   return (
     <>
-      <Table class="users" columns={COLUMNS} rows={value.users}>
-        {(user, index) => {
-          const to = pathOf('users', user.pid, user.platform, user.account)
-          return <UserLine key={to} user={user} to={to} index={index} tasks={tasks} isCurrent={to === current} />
-        }}
-      </Table>
+      <Table class="users" columns={columnsOf(campaign)} rows={value.users} keyOf={linkTo} />
       {value.found > value.users.length && (
         <p class="more muted">
           The first {amount(value.users.length)} of {amount(value.found)}, by rank
@@ -92,38 +79,37 @@ function UserTable({ campaign, find, limit, current }: UserTableProps) {
   )
 }
 
-interface UserLineProps {
-  readonly user: UserRow
-  readonly to: string
-  readonly index: number
-  readonly tasks: number
-  readonly isCurrent: boolean
-}
+const linkTo = ({ pid, platform, account }: UserRow): string => pathOf('users', pid, platform, account)
 
-const UserLine = ({ user, to, index, tasks, isCurrent }: UserLineProps) => (
-  <tr class={isCurrent ? 'current' : undefined} aria-rowindex={index + 2}>
-    <td class="rank muted" title={user.isTied ? 'Other users have the same rank' : undefined}>
-      {user.rank}
-      {user.isTied && ' ='}
-      {user.isTied && <Hidden> (shared)</Hidden>}
-    </td>
-    <td class="name">
-      <Link to={to} class="opens">
+const columnsOf = (campaign: CampaignView): Columns<UserRow> => ({
+  rank: [
+    'Rank',
+    ({ rank, isTied }) =>
+      isTied ? (
+        <span title="Other users have the same rank">
+          {rank} =<Hidden> (shared)</Hidden>
+        </span>
+      ) : (
+        rank
+      ),
+  ],
+  name: [
+    'Name',
+    (user) => (
+      <Link to={linkTo(user)} class="opens">
         <Name>{user.name}</Name>
       </Link>
-    </td>
-    <td class="account muted">
-      <Name>{user.account}</Name> · <Text>{user.platform}</Text>
-    </td>
-    <td class="team muted">
-      <Text>{user.team}</Text>
-    </td>
-    <td class="tasks">
-      {user.completedTasks} of {tasks}
-    </td>
-    <td class="xp">
-      {amount(user.total)}
-      <Hidden> XP</Hidden>
-    </td>
-  </tr>
-)
+    ),
+  ],
+  account: [
+    'Account',
+    ({ account, platform }) => (
+      <>
+        <Name>{account}</Name> · <Text>{platform}</Text>
+      </>
+    ),
+  ],
+  team: ['Team', ({ team }) => <Text>{team}</Text>],
+  tasks: ['Tasks', ({ completedTasks }) => `${completedTasks} of ${numberOf(campaign, 'task')}`],
+  xp: ['XP', ({ total }) => amount(total)],
+})

@@ -5,59 +5,54 @@ import { serviceTime } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { duration, Text, Time } from '../../parts/text.tsx'
 
-type Step = 'good' | 'bad' | 'sending' | 'waiting' | 'unused'
-
-/** The state of each attempt that the delivery has made or may make. */
-function stepsOf({ state, nextAttemptAt, isTest }: DeliveryRow, made: readonly DeliveryAttempt[]): Step[] {
-  const most = isTest ? 1 : DELIVERY_DELAYS_MS.length + 1
-  return Array.from({ length: Math.max(most, made.length) }, (_, index) => {
-    const attempt = made[index]
-    if (attempt) return attempt.ok ? 'good' : 'bad'
-    if (state !== 'pending' || index > made.length) return 'unused'
-    return nextAttemptAt === undefined ? 'sending' : 'waiting'
-  })
-}
-
 const NAMES = ['First attempt', '1st retry', '2nd retry', '3rd retry', '4th retry'] as const
 
-/** The attempts of a delivery in order of time: those that were made, and those to come. */
+/** The attempts of a delivery, past and future. */
 export const Attempts = ({ delivery, made }: { delivery: DeliveryRow; made: readonly DeliveryAttempt[] }) => (
   <ol class="timeline" aria-label="Attempts">
-    {stepsOf(delivery, made).map((step, index) => {
+    {NAMES.slice(0, delivery.isTest ? 1 : undefined).map((name, index) => {
       const attempt = made[index]
-      return (
-        <li key={index} class={step}>
+      return attempt ? (
+        <li key={name} class={attempt.ok ? 'good' : 'bad'}>
           <div class="when">
-            <strong>{NAMES[index] ?? `Attempt ${index + 1}`}</strong>
+            <strong>{name}</strong>
             <span class="muted">
-              {attempt ? <Time ms={attempt.at} /> : <Expected delivery={delivery} step={step} index={index} />}
+              <Time ms={attempt.at} />
             </span>
           </div>
-          {attempt && (
-            <p class="what">
-              <Badge tone={attempt.ok ? 'good' : 'bad'}>{attempt.status ?? 'no answer'}</Badge>
-              <code>
-                <Text>{attempt.error ?? (attempt.answer || '(empty)')}</Text>
-              </code>
-            </p>
-          )}
+          <p class="what">
+            <Badge tone={attempt.ok ? 'good' : 'bad'}>{attempt.status ?? 'no answer'}</Badge>
+            <code>
+              <Text>{attempt.error ?? (attempt.answer || '(empty)')}</Text>
+            </code>
+          </p>
         </li>
+      ) : (
+        <FutureAttempt key={name} name={name} index={index} delivery={delivery} />
       )
     })}
   </ol>
 )
 
-/** When an attempt that was not made yet is due. */
-function Expected({ delivery, step, index }: { delivery: DeliveryRow; step: Step; index: number }) {
-  const delay = DELIVERY_DELAYS_MS[index - 1]
-  const at = delivery.nextAttemptAt
-  if (step === 'sending') return <>being sent</>
-  if (step === 'waiting' && at !== undefined) {
-    return (
-      <>
-        in {duration(at - serviceTime.value)}, at <Time ms={at} />
-      </>
-    )
-  }
-  return <>{delay !== undefined && `${duration(delay)} after a failure`}</>
+function FutureAttempt({ name, index, delivery }: { name: string; index: number; delivery: DeliveryRow }) {
+  const { state, attempts, nextAttemptAt: at } = delivery
+  const isNext = state === 'pending' && index === attempts
+  return (
+    <li class={isNext ? 'next' : 'unused'}>
+      <div class="when">
+        <strong>{name}</strong>
+        <span class="muted">
+          {!isNext ? (
+            `${duration(DELIVERY_DELAYS_MS[index - 1] ?? 0)} after a failure`
+          ) : at === undefined ? (
+            'sending'
+          ) : (
+            <>
+              in {duration(at - serviceTime.value)}, at <Time ms={at} />
+            </>
+          )}
+        </span>
+      </div>
+    </li>
+  )
 }

@@ -1,6 +1,6 @@
 import type { DeliveryRow } from '../../../protocol.ts'
-import { attempt, perform, useAnswer } from '../../actions.ts'
-import { deliveries, webhooks } from '../../live.ts'
+import { perform, run, useAnswer } from '../../actions.ts'
+import { deliveries, service } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Content } from '../../parts/json.tsx'
@@ -8,24 +8,24 @@ import { AbsentItem, Facts, Item } from '../../parts/panel.tsx'
 import { OneLine } from '../../parts/text.tsx'
 import { go, pathOf } from '../../route.ts'
 import { Attempts } from './attempts.tsx'
-import { STATE_TONES, stateOf } from './deliveries.tsx'
+import { StateBadge } from './deliveries.tsx'
 
-/** A message to an endpoint and its attempts, to be sent again. */
+/** A delivery with its attempts, and buttons that send the message again. */
 export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
-  const live = deliveries.value.find((row) => row.key === key)
+  const live = deliveries.value.rows.find((row) => row.key === key)
   const { value: delivery, error } = useAnswer('readDelivery', { key }, live)
   if (!delivery) return <AbsentItem title="Delivery" back="/webhooks" error={error} />
   const row = live ?? delivery
   return (
     <Item title={delivery.type} back="/webhooks">
       <p class="line">
-        <Badge tone={STATE_TONES[row.state]}>{stateOf(row)}</Badge>
+        <StateBadge row={row} />
         {row.isFromConsole && <Badge>console</Badge>}
         <code class="one-line">
           <OneLine>{delivery.url}</OneLine>
         </code>
       </p>
-      <Again row={row} />
+      <SendAgain row={row} />
       <Attempts delivery={row} made={delivery.attemptsMade} />
       <div class="minor-head">
         <h3 class="minor">Message</h3>
@@ -43,34 +43,34 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
   )
 }
 
-/** The buttons that send the message again, each with its purpose. */
-function Again({ row }: { row: DeliveryRow }) {
-  const isRegistered = webhooks.value.some(({ hook_id, urls }) => hook_id === row.hook_id && urls.includes(row.url))
+/** Both buttons redeliver the message. Their hints name the two reasons to do it. */
+function SendAgain({ row }: { row: DeliveryRow }) {
+  const isRegistered = service.value.webhooks.some(
+    ({ hook_id, urls }) => hook_id === row.hook_id && urls.includes(row.url),
+  )
   const obstacle = row.isTest
     ? 'The Test tool sends a message once. Use "Test webhook" to send another.'
-    : isRegistered
-      ? undefined
-      : 'The endpoint is no longer registered.'
-  const send = (done: string) =>
-    attempt(async () => {
-      const again = await perform('redeliver', { key: row.key })
-      go(pathOf('deliveries', again.key))
-    }, done)
+    : !isRegistered && 'The endpoint is no longer registered.'
+  const redeliver = async () => {
+    const { key } = await perform('redeliver', { key: row.key })
+    go(pathOf('webhooks', 'deliveries', key))
+  }
+  const button = (label: string) => (
+    <button
+      type="button"
+      disabled={obstacle !== false}
+      onClick={() => run(redeliver, () => 'The message is sent again.')}
+    >
+      {label}
+    </button>
+  )
   return (
     <div class="again">
-      <button type="button" disabled={obstacle !== undefined} onClick={() => send('The message is on its way again.')}>
-        Redeliver
-      </button>
+      {button('Redeliver')}
       <p class="hint">For a message that your endpoint missed. Sends it again, with up to four retries.</p>
-      <button
-        type="button"
-        disabled={obstacle !== undefined}
-        onClick={() => send('The same message, with the same ID, is on its way.')}
-      >
-        Send the same ID again
-      </button>
-      <p class="hint">For a test of duplicates. Sends the same bytes once more: your handler must not run twice.</p>
-      {obstacle !== undefined && <p class="needs">{obstacle}</p>}
+      {button('Send the same ID again')}
+      <p class="hint">For a test of duplicates. Sends the same bytes again: your handler must not run twice.</p>
+      {obstacle && <p class="needs">{obstacle}</p>}
     </div>
   )
 }

@@ -1,88 +1,86 @@
 import type { TestWebhookResult } from 'campaign-client/testing'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { perform } from '../../actions.ts'
-import { refresh, webhooks } from '../../live.ts'
+import { refresh, service } from '../../live.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Form, SelectField, TextField } from '../../parts/form.tsx'
 import { Json } from '../../parts/json.tsx'
+import { Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/text.tsx'
 import { parameter, setParameter } from '../../route.ts'
 
 /** The Test tool of the admin panel: sends a simulated `user_activity` once. */
 export function TestWebhook() {
-  const [account, setAccount] = useState('')
   const [result, setResult] = useState<TestWebhookResult>()
-  const panel = useRef<HTMLDivElement>(null)
-  const title = useId()
-  // The Test button of an endpoint names it in the address.
+  const root = useRef<HTMLDivElement>(null)
+  const { webhooks } = service.value
+  // The Test button of an endpoint adds its ID to the address.
   const asked = parameter('test')
-  const known = webhooks.value.some(({ hook_id }) => hook_id === asked)
   useEffect(() => {
-    if (asked === '') return
-    panel.current?.scrollIntoView({ block: 'nearest' })
-    panel.current?.querySelector('input')?.focus()
+    if (asked !== '') root.current?.querySelector('input')?.focus()
   }, [asked])
-  const test = async () => {
+  const test = async (values: Readonly<Record<'account' | 'hook_id', string>>) => {
     setResult(undefined)
-    setResult(await perform('testWebhook', { account: account.trim(), ...(known && { hook_id: asked }) }))
+    setResult(await perform('testWebhook', values))
     await refresh()
   }
   return (
-    <div ref={panel}>
-      <Form class="panel form" labelledBy={title} onSubmit={test}>
-        <header class="panel-head">
-          <h3 id={title}>Test webhook</h3>
-        </header>
-        <div class="inline">
-          <TextField name="account" label="User ID" value={account} onInput={setAccount} placeholder="ada" />
-          {webhooks.value.length > 1 && (
+    <div ref={root}>
+      <Panel title="Test webhook">
+        <Form label="Test webhook" onSubmit={test}>
+          <div class="inline">
+            <TextField name="account" label="User ID" placeholder="ada" />
             <SelectField
               name="hook_id"
               label="Endpoint"
-              value={known ? asked : (webhooks.value[0]?.hook_id ?? '')}
+              value={(webhooks.find(({ hook_id }) => hook_id === asked) ?? webhooks[0])?.hook_id ?? ''}
               onChange={(hookId) => setParameter('test', hookId)}
-              options={webhooks.value.map(({ hook_id, urls }) => [hook_id, `${hook_id}: ${urls[0]}`])}
+              options={webhooks.map(({ hook_id, urls }) => [hook_id, `${hook_id}: ${urls[0]}`])}
             />
-          )}
-          <button type="submit" class="primary" disabled={webhooks.value.length === 0}>
-            Test
-          </button>
-          {webhooks.value.length === 0 && <span class="needs">needs an endpoint</span>}
-        </div>
-        {result && <Result result={result} />}
-      </Form>
+            <button type="submit" class="primary" disabled={webhooks.length === 0}>
+              Test
+            </button>
+            {webhooks.length === 0 && <span class="needs">needs an endpoint</span>}
+          </div>
+          {result && <Result result={result} />}
+        </Form>
+      </Panel>
     </div>
   )
 }
 
 function Result({ result: { Payload, Success, Status, Data } }: { result: TestWebhookResult }) {
-  const id = useId()
+  const payload = useId()
   return (
     <div class="result" aria-live="polite">
       <div class="outcome">
-        <div>
-          <label for={`${id}-success`}>Success</label>
-          <output id={`${id}-success`} class={Success ? 'good-text' : 'bad-text'}>
-            {String(Success)}
-          </output>
-        </div>
-        <div>
-          <label for={`${id}-status`}>Status</label>
-          <output id={`${id}-status`} class={Status >= 200 && Status < 300 ? 'good-text' : 'bad-text'}>
-            {Status}
-          </output>
-        </div>
-        <div class="grow">
-          <label for={`${id}-data`}>Data</label>
-          <output id={`${id}-data`}>{Data === '' ? <span class="muted">(empty)</span> : <Text>{Data}</Text>}</output>
-        </div>
+        <Output label="Success" tone={Success ? 'good-text' : 'bad-text'}>
+          {String(Success)}
+        </Output>
+        <Output label="Status" tone={Status >= 200 && Status < 300 ? 'good-text' : 'bad-text'}>
+          {Status}
+        </Output>
+        <Output label="Data">{Data === '' ? <span class="muted">(empty)</span> : <Text>{Data}</Text>}</Output>
       </div>
       <div class="minor-head">
-        <label for={`${id}-payload`}>Payload</label>
+        <label for={payload}>Payload</label>
         <CopyButton text={Payload} label="Copy the exact bytes" />
       </div>
-      <output id={`${id}-payload`} class="block">
+      <output id={payload} class="block">
         <Json value={JSON.parse(Payload)} />
+      </output>
+    </div>
+  )
+}
+
+function Output({ label, tone, children }: { label: string; tone?: string; children: ComponentChildren }) {
+  const id = useId()
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <output id={id} class={tone}>
+        {children}
       </output>
     </div>
   )

@@ -1,89 +1,69 @@
 import type { WebhookRecord } from 'campaign-client/testing'
-import { useState } from 'preact/hooks'
-import { perform, tell } from '../../actions.ts'
-import { refresh, setup, webhooks } from '../../live.ts'
+import { notify, perform } from '../../actions.ts'
+import { refresh, service } from '../../live.ts'
 import { Field, Form, TextField } from '../../parts/form.tsx'
 import { AbsentItem, Item } from '../../parts/panel.tsx'
 import { go } from '../../route.ts'
 
-/** Adds an endpoint, or changes one. */
-export function WebhookForm({ hookId }: { hookId: string | undefined }) {
-  const webhook = webhooks.value.find(({ hook_id }) => hook_id === hookId)
-  if (hookId !== undefined && !webhook) {
+/** A form that adds an endpoint (`new`) or changes one. */
+export function WebhookForm({ hookId }: { hookId: string }) {
+  const known = service.value.webhooks.find(({ hook_id }) => hook_id === hookId)
+  if (!known && hookId !== 'new')
     return <AbsentItem title={hookId} back="/webhooks" error="There is no such endpoint." />
-  }
   return (
-    <Item title={webhook?.hook_id ?? 'Add an endpoint'} back="/webhooks">
-      <Fields key={hookId} known={webhook} />
+    <Item title={known?.hook_id ?? 'Add an endpoint'} back="/webhooks">
+      <Fields known={known} />
     </Item>
   )
 }
 
 const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
+/** An unchecked checkbox has no value. */
+type Values = Readonly<Record<'urls' | 'secret' | 'scope' | 'campaigns', string>> & {
+  readonly newId?: string
+  readonly unsigned?: string
+}
+
 function Fields({ known }: { known: WebhookRecord | undefined }) {
-  const [urls, setUrls] = useState(known?.urls.join('\n') ?? '')
-  const [secret, setSecret] = useState('')
-  const [unsigned, setUnsigned] = useState(false)
-  const [scope, setScope] = useState(known?.scope ?? 'user_activity')
-  const [pids, setPids] = useState(known?.campaigns.join(', ') ?? '')
-  const [id, setId] = useState('')
-  const save = async () => {
+  const save = async ({ urls, secret, scope, campaigns, newId, unsigned }: Values) => {
     await perform('saveWebhook', {
-      ...(known && { hook_id: known.hook_id }),
-      ...(id.trim() !== '' && { newId: id.trim() }),
-      urls: wordsOf(urls),
-      scope: scope.trim(),
-      ...(unsigned ? { secret: '' } : secret !== '' && { secret }),
-      campaigns: wordsOf(pids),
+      ...(known ? { hook_id: known.hook_id } : newId && { newId }),
+      ...(unsigned ? { secret: '' } : secret && { secret }),
+      ...{ urls: wordsOf(urls), scope, campaigns: wordsOf(campaigns) },
     })
     await refresh()
-    tell(known ? 'The endpoint is changed.' : 'The endpoint is added.')
+    notify(known ? 'The endpoint is changed.' : 'The endpoint is added.')
     go('/webhooks')
   }
-  const secretHint = known
-    ? known.signed
-      ? 'Leave it empty to keep the present secret.'
-      : 'Leave it empty to go on without a signature.'
-    : setup.value?.hasSecret
-      ? 'Leave it empty to use CAMPAIGN_WEBHOOK_SECRET.'
-      : 'Leave it empty to send messages without a signature.'
   return (
-    <Form class="form" onSubmit={save}>
+    <Form class="form" label="Endpoint" onSubmit={save}>
       <Field name="urls" label="URL" hint="One URL per line. Each gets the same message.">
-        {(attributes) => (
+        {(props) => (
           <textarea
-            {...attributes}
+            {...props}
             rows={2}
             spellcheck={false}
             placeholder="http://127.0.0.1:3000/webhooks/campaign"
-            value={urls}
-            onInput={({ currentTarget }) => setUrls(currentTarget.value)}
+            defaultValue={known?.urls.join('\n') ?? ''}
           />
         )}
       </Field>
-      <TextField name="secret" label="Secret" type="password" value={secret} onInput={setSecret} hint={secretHint} />
+      <TextField name="secret" label="Secret" type="password" hint={secretHint(known)} />
       {known?.signed && (
         <label class="toggle">
-          <input
-            type="checkbox"
-            checked={unsigned}
-            onChange={({ currentTarget }) => setUnsigned(currentTarget.checked)}
-          />
+          <input type="checkbox" name="unsigned" />
           Remove the secret and send messages without a signature
         </label>
       )}
-      <TextField name="scope" label="Scope" value={scope} onInput={setScope} />
+      <TextField name="scope" label="Scope" defaultValue={known?.scope ?? 'user_activity'} />
       <TextField
         name="campaigns"
         label="Only campaigns"
-        value={pids}
-        onInput={setPids}
+        defaultValue={known?.campaigns.join(', ') ?? ''}
         hint="Campaign IDs, separated by commas. Leave it empty for all."
       />
-      {!known && (
-        <TextField name="newId" label="Hook ID" value={id} onInput={setId} hint="Leave it empty to get a new one." />
-      )}
+      {!known && <TextField name="newId" label="Hook ID" hint="Leave it empty to get a generated ID." />}
       <div class="buttons">
         <button type="submit" class="primary">
           {known ? 'Save' : 'Add'}
@@ -91,4 +71,11 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
       </div>
     </Form>
   )
+}
+
+function secretHint(known: WebhookRecord | undefined): string {
+  if (known?.signed) return 'Leave it empty to keep the present secret.'
+  return !known && service.value.hasSecret
+    ? 'Leave it empty to use CAMPAIGN_WEBHOOK_SECRET.'
+    : 'Leave it empty to send messages without a signature.'
 }

@@ -1,30 +1,32 @@
 import type { WebhookRecord } from 'campaign-client/testing'
-import { attempt, perform } from '../../actions.ts'
-import { deliveries, webhooks } from '../../live.ts'
+import { perform, run } from '../../actions.ts'
+import { deliveries, service } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { Link } from '../../parts/link.tsx'
 import { Empty, Panel } from '../../parts/panel.tsx'
 import { OneLine, Text } from '../../parts/text.tsx'
-import { go, pathOf, setParameter, steps } from '../../route.ts'
+import { pathOf } from '../../route.ts'
 import { Deliveries, DeliveryTable } from './deliveries.tsx'
 import { EmitEvent } from './emit-event.tsx'
 import { TestWebhook } from './test-webhook.tsx'
 
-/** The endpoints, the forms that send to them, and what was sent. */
-export const WebhooksPage = ({ current }: { current: string | undefined }) => (
+/** The endpoints, the forms that send messages, and the deliveries. */
+export const WebhooksPage = () => (
   <>
-    <Webhooks current={current} />
+    <Webhooks />
     <div class="forms">
       <TestWebhook />
       <EmitEvent />
     </div>
-    <Deliveries current={current} />
+    <Deliveries />
   </>
 )
 
 /** The endpoints; in brief with the latest deliveries. */
-export function Webhooks({ brief = false, current }: { brief?: boolean; current?: string | undefined }) {
+export function Webhooks({ brief = false }: { brief?: boolean }) {
+  const { webhooks } = service.value
+  const { rows } = deliveries.value
   const add = (
     <Link to="/webhooks/new" class="button small">
       Add an endpoint
@@ -32,44 +34,27 @@ export function Webhooks({ brief = false, current }: { brief?: boolean; current?
   )
   return (
     <Panel title="Webhooks" tools={add} all={brief ? '/webhooks' : undefined}>
-      {webhooks.value.length === 0 ? (
-        <Empty>No endpoint is registered, so no message is sent.</Empty>
-      ) : (
-        <ul class="rows">
-          {webhooks.value.map((webhook) => (
-            <WebhookLine
-              key={webhook.hook_id}
-              webhook={webhook}
-              isCurrent={webhook.hook_id === current}
-              brief={brief}
-            />
-          ))}
-        </ul>
-      )}
-      {brief && deliveries.value.length > 0 && (
+      {webhooks.length === 0 && <Empty>No endpoint is registered, so no message is sent.</Empty>}
+      <ul class="rows">
+        {webhooks.map((webhook) => (
+          <WebhookLine key={webhook.hook_id} webhook={webhook} brief={brief} />
+        ))}
+      </ul>
+      {brief && rows.length > 0 && (
         <>
           <h3 class="minor">Latest deliveries</h3>
-          <DeliveryTable rows={deliveries.value.slice(0, 6)} />
+          <DeliveryTable rows={rows.slice(0, 6)} />
         </>
       )}
     </Panel>
   )
 }
 
-interface WebhookLineProps {
-  readonly webhook: WebhookRecord
-  readonly isCurrent: boolean
-  readonly brief: boolean
-}
-
-function WebhookLine({ webhook, isCurrent, brief }: WebhookLineProps) {
-  const { hook_id, scope, urls, campaigns } = webhook
-  const test = () => {
-    if (steps.value[0] !== 'webhooks' || steps.value.length > 1) go('/webhooks')
-    setParameter('test', hook_id)
-  }
+function WebhookLine({ webhook, brief }: { webhook: WebhookRecord; brief: boolean }) {
+  const { hook_id, scope, urls, campaigns, signed, secretMissing } = webhook
+  const only = campaigns.length > 0 ? ` · only ${campaigns.join(', ')}` : ''
   return (
-    <li class={isCurrent ? 'row endpoint current' : 'row endpoint'}>
+    <li class="row endpoint">
       <span class="grow two-lines">
         {urls.map((url) => (
           <OneLine key={url} class="path">
@@ -77,29 +62,18 @@ function WebhookLine({ webhook, isCurrent, brief }: WebhookLineProps) {
           </OneLine>
         ))}
         <span class="muted">
-          <Text>{hook_id}</Text> · <Text>{scope}</Text>
-          {campaigns.length > 0 && (
-            <>
-              {' '}
-              · only <Text>{campaigns.join(', ')}</Text>
-            </>
-          )}
+          <Text>{`${hook_id} · ${scope}${only}`}</Text>
         </span>
       </span>
-      <Signed webhook={webhook} />
+      <Badge tone={signed ? 'good' : 'warn'}>{signed ? 'signed' : secretMissing ? 'secret missing' : 'unsigned'}</Badge>
       {!brief && (
         <span class="row-buttons">
-          <button type="button" class="small" onClick={test} aria-label={`Test ${hook_id}`}>
+          <Link to={`/webhooks?test=${encodeURIComponent(hook_id)}`} class="button small" label={`Test ${hook_id}`}>
             Test
-          </button>
-          <button
-            type="button"
-            class="small"
-            onClick={() => go(pathOf('webhooks', hook_id))}
-            aria-label={`Edit ${hook_id}`}
-          >
+          </Link>
+          <Link to={pathOf('webhooks', hook_id)} class="button small" label={`Edit ${hook_id}`}>
             Edit
-          </button>
+          </Link>
           <ConfirmButton
             label="Remove"
             name={`Remove ${hook_id}`}
@@ -107,17 +81,17 @@ function WebhookLine({ webhook, isCurrent, brief }: WebhookLineProps) {
             question="Remove this endpoint?"
             yes="Remove it"
             no="Keep it"
-            onConfirm={() => attempt(() => perform('removeWebhook', { hook_id }), 'The endpoint is removed.')}
+            onConfirm={() =>
+              run(
+                () => perform('removeWebhook', { hook_id }),
+                () => 'The endpoint is removed.',
+              )
+            }
           >
-            Its secret is forgotten, and deliveries that wait for a retry are dropped: <Text>{urls.join(', ')}</Text>
+            This removes its secret and drops deliveries that wait for a retry: <Text>{urls.join(', ')}</Text>
           </ConfirmButton>
         </span>
       )}
     </li>
   )
-}
-
-function Signed({ webhook: { signed, secretMissing } }: { webhook: WebhookRecord }) {
-  if (signed) return <Badge tone="good">signed</Badge>
-  return <Badge tone="warn">{secretMissing ? 'secret missing' : 'unsigned'}</Badge>
 }

@@ -1,0 +1,62 @@
+import type { RequestAnsweredEvent, RequestRecord } from 'campaign-client/testing'
+import type { BodyView, RequestRow, RequestView } from '../protocol.ts'
+import { toCurl } from './curl.ts'
+
+/** Longer values are cut in rows. */
+const MAX_VALUE_LENGTH = 120
+const MAX_SEARCHED_LENGTH = 1000
+/** The service cuts the bodies of requests at the same size. */
+const MAX_ANSWER_BYTES = 256_000
+
+/** Fields that name the subject of a request. The first one present is shown. */
+const SUBJECTS = ['account', 'address', 'code', 'referral', 'url']
+
+/** Returns a request and its answer as the page shows them. */
+export function requestView({ request, answer }: Pick<RequestAnsweredEvent, 'request' | 'answer'>): RequestView {
+  const { id, at, method, path, operation, status, reason, fault, query, headers, authorized, handled } = request
+  const { bodyText: text, bodySize: bytes, isBodyCut: isCut } = request
+  const values = argumentsOf(request)
+  const searched = [method, path, operation, status ?? 'no answer', reason, fault, ...Object.values(values)]
+  return {
+    ...{ key: String(id), at, method, path: shorten(path), query, headers, authorized, handled },
+    subject: SUBJECTS.map((name) => values[name]).find((value) => value !== undefined) ?? '',
+    pid: values.pid ?? '',
+    text: searched.join(' ').slice(0, MAX_SEARCHED_LENGTH).toLowerCase(),
+    ...(operation !== undefined && { operation }),
+    ...(status !== undefined && { status }),
+    ...(reason !== undefined && { reason: shorten(reason) }),
+    ...(fault !== undefined && { fault }),
+    ...(text !== undefined && { body: { text, bytes, isCut } }),
+    ...(answer && { answer: { headers: answer.headers, body: cutAnswer(answer.body) } }),
+    ...(!isCut && { curl: toCurl(request) }),
+  }
+}
+
+/** Returns the part of a request that the list shows. */
+export function requestRow(view: RequestView): RequestRow {
+  const { query, headers, authorized, handled, body, answer, curl, ...row } = view
+  return row
+}
+
+/** Returns the approximate size of a request in memory, in bytes. */
+export const requestSize = ({ text, body, answer, curl = '' }: RequestView): number =>
+  2000 + text.length + curl.length + (body?.text.length ?? 0) + (answer?.body.text.length ?? 0)
+
+/** Returns the arguments of a call, from its query and its body, as short texts. */
+function argumentsOf({ query, body }: RequestRecord): Readonly<Record<string, string>> {
+  const fields = typeof body === 'object' && body !== null ? Object.entries(body) : [['body', body ?? ''] as const]
+  const values = [...Object.entries(query).map(([name, texts]) => [name, texts.join(', ')] as const), ...fields]
+  return Object.fromEntries(values.map(([name, value]) => [name, shorten(textOf(value))]))
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function cutAnswer(text: string): BodyView {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= MAX_ANSWER_BYTES) return { text, bytes, isCut: false }
+  return { text: Buffer.from(text).subarray(0, MAX_ANSWER_BYTES).toString('utf8'), bytes, isCut: true }
+}
+
+/** Cuts a long text for a row. */
+export const shorten = (text: string): string =>
+  text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
