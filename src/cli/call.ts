@@ -3,11 +3,10 @@ import type { Command } from 'commander'
 import type { $ZodObject, $ZodOptional, $ZodType } from 'zod/v4/core'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
 import { toJsonText } from '../shared/text/visible-text.ts'
-import { examples } from './commands.ts'
-import { connect } from './connection.ts'
-import type { Context } from './context.ts'
+import { type Context, examples } from './commands.ts'
+import { connect } from './connect.ts'
 import { allowedCampaignsOf, isReadOnly, readOnlyFailure } from './environment.ts'
-import { CommandFailure, EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, usageFailure } from './failure.ts'
+import { EXIT, type ExitCode, unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
 import { decimal, type Pair, queryOption, wholeNumber } from './flags.ts'
 
@@ -19,18 +18,17 @@ interface CallFlags extends Readonly<Record<string, unknown>> {
   readonly readOnly?: boolean
 }
 
-/** Arguments that are never flags: process lists and shell histories show flags. */
+/** Arguments that cannot be flags, because process lists and shell histories show flags. */
 const SECRET_ARGUMENTS: ReadonlySet<string> = new Set(['secret'])
 
-/** What a retry of an operation does. */
-const RETRY: Readonly<Record<'safe' | 'guarded' | 'unsafe', string>> = {
-  safe: 'A retry has the same result.',
-  guarded: 'A retry is safe: the service refuses to do it twice.',
-  unsafe: 'A retry could count twice.',
+const RETRY_TEXTS: Readonly<Record<'safe' | 'guarded' | 'unsafe', string>> = {
+  safe: 'A retry is safe.',
+  guarded: 'A retry is safe: the service refuses a second write.',
+  unsafe: 'A retry could be counted twice.',
 }
 
-/** Values of arguments in the examples of the help, from the demo data of the local service. */
-const EXAMPLES: Readonly<Record<string, string>> = {
+/** Values for the examples in the help, from the demo data of the local service. */
+const EXAMPLE_VALUES: Readonly<Record<string, string>> = {
   account: 'ada',
   address: '0x52908400098527886E0F7030069857D2E4169EE7',
   aid: 'follow',
@@ -52,7 +50,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 export function define(command: Command, context: Context): void {
   command
     .usage('METHOD [--ARGUMENT VALUE ...] [--input FILE]')
-    .description('Calls a method of the service and prints the data of its answer as JSON.')
+    .description('Calls a method of the service and prints the data of the answer as JSON.')
     .addHelpText(
       'after',
       examples(
@@ -66,11 +64,11 @@ export function define(command: Command, context: Context): void {
 
 function defineMethod(parent: Command, operation: OperationName, context: Context): void {
   const { method, path, retry } = endpoints[operation]
-  const place = path === undefined ? 'the path of --registration-path' : `/${path}`
+  const shownPath = path === undefined ? 'the path of --registration-path' : `/${path}`
   const command = parent
     .command(operation)
-    .summary(`${method} ${place}`)
-    .description(`Sends ${method} to ${place}. ${RETRY[retry]}`)
+    .summary(`${method} ${shownPath}`)
+    .description(`Sends ${method} to ${shownPath}. ${RETRY_TEXTS[retry]}`)
   const example: string[] = []
   const withInput = ['--input arguments.json']
   for (const { name, isNumber, isOptional } of argumentsOf(operation)) {
@@ -78,17 +76,17 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
     const help = isOptional ? 'optional' : 'required, here or in --input'
     if (isNumber) command.option(`--${name} <number>`, help, decimal)
     else command.option(`--${name} <text>`, help)
-    if (!isOptional) example.push(`--${name} ${EXAMPLES[name]}`)
+    if (!isOptional) example.push(`--${name} ${EXAMPLE_VALUES[name]}`)
   }
   command
-    .option('--input <file>', 'read the arguments from a file with a JSON object; - for standard input')
+    .option('--input <file>', 'read arguments from a JSON file; - for standard input')
     .addOption(queryOption())
-    .option('--timeout <ms>', 'how long one attempt may take, in milliseconds', wholeNumber(1, 2_147_483_647))
+    .option('--timeout <ms>', 'time limit of one attempt, in milliseconds', wholeNumber(1, 2_147_483_647))
     .option('--read-only', 'refuse to write')
   if (operation === 'registerWebhook') {
-    command.requiredOption('--registration-path <path>', 'where webhooks are registered, below CAMPAIGN_BASE_URL')
-    command.addHelpText('after', '\nGive the secret with --input: flags can be read by everybody on the machine.')
-    for (const words of [example, withInput]) words.push('--registration-path webhook')
+    command.requiredOption('--registration-path <path>', 'path of the webhook registration, below CAMPAIGN_BASE_URL')
+    command.addHelpText('after', '\nPass the secret with --input: all users of the machine can read flags.')
+    for (const flags of [example, withInput]) flags.push('--registration-path webhook')
   }
   command
     .addHelpText(
@@ -106,7 +104,7 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
   const missing = argumentsOf(operation).filter(({ name, isOptional }) => !isOptional && !Object.hasOwn(request, name))
   if (missing.length > 0) {
     const flagNames = missing.map(({ name }) => `--${name}`).join(', ')
-    throw usageFailure(`${operation} needs ${flagNames}`, 'give them as flags, or in the JSON of --input')
+    throw usageFailure(`${operation} needs ${flagNames}`, 'pass them as flags, or in the JSON of --input')
   }
   const allowed = allowedCampaignsOf(env)
   if (isWrite && allowed?.includes(String(request.pid)) === false) {
@@ -119,22 +117,15 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
     ...(flags.query && { query: Object.fromEntries(flags.query) }),
     ...(flags.timeout && { timeoutMs: flags.timeout }),
   }
-  // A signal ends a read with the process. A write is settled first, to report its outcome.
+  // SIGINT ends the process during a read. It aborts a write, so that the command reports the unknown outcome.
   const signal = isWrite ? interrupts.signal : undefined
   const data = await send.call(client, request, { ...options, signal }).catch((error: unknown) => {
-    throw signal?.aborted ? interrupted(operation) : error
+    if (!signal?.aborted) throw error
+    throw unknownOutcomeFailure('interrupted', `${operation} was interrupted before its answer arrived`)
   })
   output.result({ data: data ?? null }, (out) => out.write(`${toJsonText(data ?? null)}\n`))
   return EXIT.done
 }
-
-const interrupted = (operation: string): CommandFailure =>
-  new CommandFailure(
-    EXIT.unknownOutcome,
-    'interrupted',
-    `${operation} was interrupted before its answer arrived`,
-    UNKNOWN_OUTCOME_ADVICE,
-  )
 
 async function readArguments(operation: OperationName, flags: CallFlags): Promise<Record<string, unknown>> {
   const given = argumentsOf(operation)
@@ -144,18 +135,18 @@ async function readArguments(operation: OperationName, flags: CallFlags): Promis
   if (input === undefined) return Object.fromEntries(given)
   const fromFile = await readJsonObject(input)
   const twice = given.find(([name]) => Object.hasOwn(fromFile, name))
-  if (twice) throw usageFailure(`${twice[0]} is given twice: by its flag and in ${inputName(input)}`)
+  if (twice) throw usageFailure(`${twice[0]} is given twice: as a flag and in ${inputName(input)}`)
   return { ...fromFile, ...Object.fromEntries(given) }
 }
 
 interface Argument {
-  /** The name on the wire, and of the flag. */
+  /** The name on the wire and of the flag. */
   readonly name: string
   readonly isNumber: boolean
   readonly isOptional: boolean
 }
 
-/** Lists the arguments of an operation, from its request schema. */
+/** Reads the arguments of an operation from its request schema. */
 function argumentsOf(operation: OperationName): readonly Argument[] {
   const { shape } = (endpoints[operation].request as unknown as $ZodObject)._zod.def
   return Object.entries(shape).map(([name, schema]) => ({

@@ -1,5 +1,22 @@
 import type { Command } from 'commander'
-import type { Context } from './context.ts'
+import type { ExitCode } from './failure.ts'
+import type { Interrupts } from './interrupts.ts'
+import type { Output } from './output.ts'
+
+/** Passed to every command. */
+export interface Context {
+  /** The version of the package. */
+  readonly version: string
+  readonly output: Output
+  readonly env: NodeJS.ProcessEnv
+  readonly interrupts: Interrupts
+  /** The arguments of the command line. */
+  readonly argv: readonly string[]
+  /** Wraps the body of a command for commander. The body resolves to the exit code. */
+  action<Arguments extends unknown[]>(
+    body: (...given: Arguments) => Promise<ExitCode>,
+  ): (...given: Arguments) => Promise<void>
+}
 
 /** A command whose code is loaded only when its name is on the command line. */
 export interface LazyCommand {
@@ -14,11 +31,15 @@ export const commands: readonly LazyCommand[] = [
   { name: 'award', summary: 'award the wallets of a CSV file, each once', load: () => import('./award/index.ts') },
   { name: 'call', summary: 'call a method of the service', load: () => import('./call.ts') },
   { name: 'webhook', summary: 'send, receive and check webhook messages', load: () => import('./webhook/index.ts') },
-  { name: 'check', summary: 'ask the service what its interface leaves open', load: () => import('./check/index.ts') },
-  { name: 'types', summary: 'write the ids of a campaign as TypeScript types', load: () => import('./types/index.ts') },
+  {
+    name: 'check',
+    summary: 'test the assumptions about the service on your account',
+    load: () => import('./check/index.ts'),
+  },
+  { name: 'types', summary: 'write the IDs of a campaign as TypeScript types', load: () => import('./types/index.ts') },
 ]
 
-/** Adds every command by name and summary; flags and body only for commands named on the command line. */
+/** Adds every command by name and summary. Loads the code of a command only if the command line names it. */
 export async function addCommands(parent: Command, commands: readonly LazyCommand[], context: Context): Promise<void> {
   for (const { name, summary, load } of commands) {
     const command = parent.command(name).summary(summary)

@@ -4,7 +4,7 @@ import { fileFailure, isSystemError } from './files.ts'
 
 type Environment = NodeJS.ProcessEnv
 
-/** Reads the address of the service. */
+/** Returns the address of the service. */
 export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: Environment): string {
   const baseUrl = given?.trim()
   if (baseUrl) return baseUrl
@@ -14,10 +14,10 @@ export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: Environment): string {
   )
 }
 
-/** Returns the address of the service as profiles record it: without a slash at the end. Call it once a client has checked it. */
+/** Returns the address of the service without a trailing slash, as in profiles. @throws TypeError when it is not a URL */
 export const addressOf = (env: Environment): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
 
-/** Reads the token, or gives a function that reads its file: the file may be renewed while the command runs. */
+/** Returns the token. For a token file, returns a function that reads the file: another program may renew the token. */
 export function accessTokenOf(env: Environment): string | (() => string) {
   const { CAMPAIGN_ACCESS_TOKEN: token, CAMPAIGN_ACCESS_TOKEN_FILE: file } = env
   if (token && file) {
@@ -30,8 +30,14 @@ export function accessTokenOf(env: Environment): string | (() => string) {
   if (token?.trim()) return token.trim()
   throw usageFailure(
     'CAMPAIGN_ACCESS_TOKEN is not set',
-    'set it to the token, or set CAMPAIGN_ACCESS_TOKEN_FILE to the name of a file that holds the token',
+    'set it to the token, or set CAMPAIGN_ACCESS_TOKEN_FILE to the path of a file with the token',
   )
+}
+
+/** Returns the token as it is now. */
+export function currentTokenOf(env: Environment): string {
+  const token = accessTokenOf(env)
+  return typeof token === 'string' ? token : token()
 }
 
 function readToken(file: string): string {
@@ -39,7 +45,6 @@ function readToken(file: string): string {
   const name = `the file of CAMPAIGN_ACCESS_TOKEN_FILE, "${file}",`
   try {
     const stats = statSync(file)
-    // The file is read more than once: a second read of a pipe gives nothing, or never ends.
     if (!stats.isFile() && !stats.isDirectory()) {
       throw usageFailure(`${name} is a pipe or a device: it must be a regular file, because it is read more than once`)
     }
@@ -48,21 +53,21 @@ function readToken(file: string): string {
     throw isSystemError(error) ? fileFailure(`${name} cannot be read`, error) : error
   }
   if (token !== '' && !/\s/.test(token)) return token
-  throw usageFailure(`${name} must hold one token and nothing else`)
+  throw usageFailure(`${name} must contain one token and nothing else`)
 }
 
-/** Reads the secret of the webhook, if one is set. */
+/** Returns the secret of the webhook, if one is set. */
 export const webhookSecretOf = ({ CAMPAIGN_WEBHOOK_SECRET: secret }: Environment): string | undefined =>
   secret || undefined
 
-/** Reads the secret of the webhook. @throws CommandFailure when it is not set */
+/** Returns the secret of the webhook. @throws CommandFailure when it is not set */
 export function requiredWebhookSecretOf(env: Environment): string {
   const secret = webhookSecretOf(env)
   if (secret !== undefined) return secret
   throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'set it to the secret of the webhook')
 }
 
-/** Whether writes are forbidden: by the flag `--read-only`, or by CAMPAIGN_READ_ONLY. */
+/** Returns whether the flag `--read-only` or CAMPAIGN_READ_ONLY forbids writes. */
 export function isReadOnly({ CAMPAIGN_READ_ONLY: value = '0' }: Environment, flag = false): boolean {
   if (/^(?:0|1|true|false)$/.test(value)) return flag || value === '1' || value === 'true'
   throw usageFailure('CAMPAIGN_READ_ONLY must be 1, true, 0 or false', 'unset it to allow writes')
@@ -70,9 +75,9 @@ export function isReadOnly({ CAMPAIGN_READ_ONLY: value = '0' }: Environment, fla
 
 /** The failure for a write that `--read-only` or CAMPAIGN_READ_ONLY forbids. */
 export const readOnlyFailure = (action: string): Error =>
-  usageFailure(`${action} writes, which --read-only or CAMPAIGN_READ_ONLY forbids: nothing was sent`)
+  usageFailure(`--read-only or CAMPAIGN_READ_ONLY forbids ${action}: nothing was sent`)
 
-/** Reads the campaigns that may be written to; `undefined` when all may. */
+/** Returns the campaigns that CAMPAIGN_ALLOWED_CAMPAIGNS allows writes to. `undefined` allows all. */
 export function allowedCampaignsOf({ CAMPAIGN_ALLOWED_CAMPAIGNS: value }: Environment): readonly string[] | undefined {
   if (value === undefined) return undefined
   const campaigns = value.split(',').map((name) => name.trim())

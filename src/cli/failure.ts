@@ -1,6 +1,6 @@
 import manifest from '../../package.json'
 
-/** The exit codes of the command. Scripts rely on them: docs/command.md lists them. */
+/** The exit codes of the command: part of its public contract. docs/command.md lists them. */
 export const EXIT = {
   done: 0,
   /** Some rows were not awarded, a signature is wrong, or a result could not be written. */
@@ -17,63 +17,61 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** Ends the command with a message for its user. */
+interface FailureDetails {
+  /** How the user can solve the problem. */
+  readonly advice?: string | undefined
+  /** Partial results, for `--json`. */
+  readonly result?: Readonly<Record<string, unknown>>
+  /** Lines to print below the message. */
+  readonly lines?: readonly string[]
+}
+
+/** Ends the command with an exit code and an error message. */
 export class CommandFailure extends Error {
   readonly exitCode: ExitCode
   /** A stable name of the failure, for `--json`. */
   readonly code: string
-  /** What the user can do about it. */
-  readonly advice: string | undefined
-  /** Partial results, for `--json`. */
-  readonly result: Readonly<Record<string, unknown>> | undefined
-  /** One line for each detail. */
-  readonly details: readonly string[]
+  readonly details: FailureDetails
 
-  constructor(
-    exitCode: ExitCode,
-    code: string,
-    message: string,
-    advice?: string,
-    result?: Readonly<Record<string, unknown>>,
-    details: readonly string[] = [],
-  ) {
+  constructor(exitCode: ExitCode, code: string, message: string, details: FailureDetails = {}) {
     super(message)
     this.exitCode = exitCode
     this.code = code
-    this.advice = advice
-    this.result = result
     this.details = details
   }
 }
 
 /** The failure for wrong flags, files or environment: nothing was sent. */
 export const usageFailure = (message: string, advice?: string): CommandFailure =>
-  new CommandFailure(EXIT.usage, 'usage', message, advice)
+  new CommandFailure(EXIT.usage, 'usage', message, { advice })
 
-/** Turns anything that was thrown into the failure that the command ends with. */
-export async function describeFailure(error: unknown): Promise<CommandFailure> {
+/** Converts a thrown value to a failure of the command. */
+export async function toFailure(error: unknown): Promise<CommandFailure> {
   if (error instanceof CommandFailure) return error
   const { CampaignError } = await import('campaign-client')
   if (!(error instanceof CampaignError)) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, 'please report it')
+    return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, { advice: 'please report it' })
   }
   const { code, outcome } = error
   const message = withDocsAddress(error.message)
-  if (outcome === 'unknown') return new CommandFailure(EXIT.unknownOutcome, code, message, UNKNOWN_OUTCOME_ADVICE)
-  return new CommandFailure(exitCodeOf(code), code, message, ADVICE[code])
+  if (outcome === 'unknown') return unknownOutcomeFailure(code, message)
+  return new CommandFailure(exitCodeOf(code), code, message, { advice: ADVICE[code] })
 }
 
-/** What to do after a single write whose outcome is unknown. */
+/** The failure for a single write with an unknown outcome. */
+export const unknownOutcomeFailure = (code: string, message: string): CommandFailure =>
+  new CommandFailure(EXIT.unknownOutcome, code, message, { advice: UNKNOWN_OUTCOME_ADVICE })
+
 export const UNKNOWN_OUTCOME_ADVICE = 'it may have been applied: read the progress before you run it again'
 
-/** Returns the exit code for the code of a `CampaignError`, for any outcome. */
+/** Returns the exit code for the code of a `CampaignError`, whose outcome is not unknown. */
 export function exitCodeOf(code: string): ExitCode {
   if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
   return code === 'network' || code === 'timeout' ? EXIT.unreachable : EXIT.refused
 }
 
-/** What to do after an error with this code. */
+/** Advice by error code. */
 export const ADVICE: Readonly<Record<string, string>> = {
   access_token: 'correct the file of CAMPAIGN_ACCESS_TOKEN_FILE',
   network: 'check CAMPAIGN_BASE_URL, and that the service is running',
@@ -87,7 +85,7 @@ const packageJson: { readonly name: string; readonly homepage?: string } = manif
 
 const DOCS_PATH = /docs\/([\w/-]+)\.md(?:#([\w-]+))?/
 
-/** Replaces the path of a documentation page, which leads nowhere at a terminal, by its web address or its name. */
+/** Replaces the path of a documentation page with its web address, or with its name if the package has no homepage. */
 export function withDocsAddress(message: string, { homepage }: { homepage?: string } = packageJson): string {
   return message.replace(DOCS_PATH, (_, page: string, section?: string) =>
     homepage === undefined

@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs'
 import { parseJson } from '../shared/text/json.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 
-/** Far above any message or argument: a larger input is the wrong file, or has no end. */
+/** Far above the size of any message. A larger input is the wrong file, or endless. */
 const MAX_BYTES = 64_000_000
 
-/** Reads a file, or standard input where the name is `-`. */
+/** Reads a file. The name `-` stands for standard input. */
 export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   if (name === '-' && process.stdin.isTTY) process.stderr.write('reading from standard input; end it with Ctrl-D\n')
   const chunks: Uint8Array[] = []
@@ -23,11 +23,11 @@ export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uin
   return new Uint8Array(Buffer.concat(chunks))
 }
 
-/** Reads a JSON file that holds an object. */
+/** Reads a file with a JSON object. */
 export async function readJsonObject(name: string): Promise<Record<string, unknown>> {
   const value = parseInput(name, await readInput(name))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw usageFailure(`${inputName(name)} must hold a JSON object`)
+  throw usageFailure(`${inputName(name)} must contain a JSON object`)
 }
 
 function parseInput(name: string, bytes: Uint8Array): unknown {
@@ -45,28 +45,28 @@ function parseInput(name: string, bytes: Uint8Array): unknown {
   }
 }
 
-/** The name of an input, for messages. */
+/** Formats the name of a file for messages. */
 export const inputName = (name: string): string => (name === '-' ? 'standard input' : `"${name}"`)
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
-  EACCES: 'no permission',
-  EPERM: 'no permission',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is not a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
   ENOSPC: 'the disk is full',
   EROFS: 'the disk is read-only',
   EFBIG: 'it is too large',
   ERR_FS_FILE_TOO_LARGE: 'it is too large',
 }
 
-/** The failure for a file that cannot be used, with the reason in words. */
-export const fileFailure = (what: string, error: unknown): CommandFailure =>
-  usageFailure(`${what}: ${isSystemError(error) ? systemReason(error) : 'unknown reason'}`)
+/** The failure for a file that cannot be read or written. */
+export const fileFailure = (message: string, error: unknown): CommandFailure =>
+  usageFailure(`${message}: ${isSystemError(error) ? systemReason(error) : 'unknown reason'}`)
 
-/** Whether an error comes from a system call. */
+/** Returns whether an error comes from a system call. */
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && 'errno' in error
 
-/** The reason of a system error, in words where they are known. */
+/** Describes a system error. */
 export const systemReason = ({ code = 'unknown reason' }: NodeJS.ErrnoException): string => REASONS[code] ?? code

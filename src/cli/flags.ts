@@ -1,15 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MAX_DIGITS } from '../shared/decimals.ts'
 
-/** Digits with an optional point. Exponents and separators are refused: people read them differently. */
+/** Digits with an optional point. Thousands separators and exponents are ambiguous, so they do not match. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 
-/** Whether a number would not be kept exactly as its digits say. */
+/** Returns whether a JavaScript number could not keep all digits. */
 export const hasTooManyDigits = (text: string): boolean => text.replace(/^[+-]?[0.]*|\./g, '').length > MAX_DIGITS
 
 /** Parses a decimal number. @throws InvalidArgumentError, to which commander adds the flag */
 export function decimal(text: string): number {
-  if (!DECIMAL.test(text)) throw new InvalidArgumentError('Write it in digits, such as 250 or 12.5.')
+  if (!DECIMAL.test(text)) throw new InvalidArgumentError('Use digits only, for example 250 or 12.5.')
   if (hasTooManyDigits(text)) throw new InvalidArgumentError(`It must not have more than ${MAX_DIGITS} digits.`)
   return Number(text)
 }
@@ -25,23 +25,23 @@ export const wholeNumber =
 
 export const port = wholeNumber(0, 65_535)
 
-/** Parses a text that is not blank. */
+/** Accepts any text that is not blank. */
 export function text(given: string): string {
   if (given.trim() !== '') return given
   throw new InvalidArgumentError('It must not be empty.')
 }
 
-/** Parses an http or https URL. A password in it is refused: URLs end up in logs. */
+/** Accepts an http or https URL without a password: URLs end up in logs. */
 export function httpUrl(text: string): string {
   const { protocol, username, password } = URL.canParse(text) ? new URL(text) : { protocol: '' }
   if (protocol !== 'http:' && protocol !== 'https:') {
     throw new InvalidArgumentError('It must be a URL that starts with http:// or https://.')
   }
-  if (username || password) throw new InvalidArgumentError('It must not hold a user name or a password.')
+  if (username || password) throw new InvalidArgumentError('It must not contain a user name or a password.')
   return text
 }
 
-/** Parses the name or address of a host, without scheme and port. */
+/** Accepts a host name or IP address, without scheme and port. */
 export function hostName(text: string): string {
   if (URL.canParse(`http://${text}`) && new URL(`http://${text}`).host === text.toLowerCase()) {
     if (!/:\d+$/.test(text)) return text
@@ -59,7 +59,7 @@ export class RepeatableOption<Value> extends Option {
 
 export type Pair = readonly [name: string, value: string]
 
-/** Parses `NAME=VALUE`. The same name twice is refused, since only one of the values could be used. */
+/** Parses `NAME=VALUE`. @throws InvalidArgumentError when an earlier pair has the same name */
 export function pair(text: string, before: readonly Pair[]): Pair {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('Write it as NAME=VALUE.')
@@ -70,11 +70,10 @@ export function pair(text: string, before: readonly Pair[]): Pair {
   return [name, text.slice(at + 1)]
 }
 
-/** The option `--query`, for query parameters that the interface does not show. */
-export const queryOption = (): Option =>
-  new RepeatableOption('--query <name=value>', 'add a query parameter that the interface does not show', pair)
+/** Creates the option `--query`, for query parameters that the interface does not document. */
+export const queryOption = (): Option => new RepeatableOption('--query <name=value>', 'add a query parameter', pair)
 
-/** Makes the command and its subcommands refuse a flag that is given twice: only one of the values could be used. */
+/** Makes the command and its subcommands fail when a flag is given twice. */
 export function refuseRepeatedFlags(command: Command): void {
   for (const option of command.options) {
     if (option instanceof RepeatableOption) continue

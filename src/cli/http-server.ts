@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { usageFailure } from './failure.ts'
 
-/** Listens, and returns the URL with a trailing slash. @throws CommandFailure when the port or host cannot be used */
+/** Starts to listen. Returns the URL with a trailing slash. @throws CommandFailure when it cannot use the port or host */
 export async function listenOn(server: Server, port: number, host: string): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, port, host)))
@@ -18,10 +18,10 @@ export function listenFailure({ code, message }: NodeJS.ErrnoException, port: nu
     case 'EADDRINUSE':
       return usageFailure(
         `port ${port} is already in use`,
-        'stop the program that uses it, or choose another port with --port (0 takes a free one)',
+        'stop the program that uses it, or choose another port with --port (0: any free port)',
       )
     case 'EACCES':
-      return usageFailure(`no permission to listen on port ${port}`, 'choose a port above 1023 with --port')
+      return usageFailure(`permission denied to listen on port ${port}`, 'choose a port above 1023 with --port')
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -39,7 +39,7 @@ export function closeServer(server: Server): Promise<void> {
   })
 }
 
-/** Reads the whole body, or gives `undefined` when it is larger than `maxBytes`. */
+/** Reads the whole body. Returns `undefined` if it is larger than `maxBytes`. */
 export async function readBody(
   request: IncomingMessage,
   maxBytes: number,
@@ -53,7 +53,7 @@ export async function readBody(
   return size <= maxBytes ? new Uint8Array(Buffer.concat(chunks)) : undefined
 }
 
-/** Answers with a text. */
+/** Sends a plain-text answer, unless `headers` name another type. */
 export function answer(
   response: ServerResponse,
   status: number,

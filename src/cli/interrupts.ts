@@ -1,10 +1,10 @@
-/** Handles SIGINT, SIGTERM and SIGHUP. The first signal asks the command to finish cleanly, the second ends the process. */
+/** Handles SIGINT, SIGTERM and SIGHUP: the first aborts {@link Interrupts.signal}, the second ends the process. */
 export class Interrupts {
   readonly #controller = new AbortController()
   #received: NodeJS.Signals | undefined
   #watching = false
 
-  /** Aborted by the first signal. Reading it starts the handling: before that, a signal ends the process. */
+  /** Aborted by the first signal. Until a command reads this property, a signal ends the process. */
   get signal(): AbortSignal {
     if (!this.#watching) {
       this.#watching = true
@@ -13,13 +13,13 @@ export class Interrupts {
     return this.#controller.signal
   }
 
-  /** The signal that was received, if any. */
+  /** The first signal received. */
   get received(): NodeJS.Signals | undefined {
     return this.#received
   }
 
-  /** Ends the process by the signal it received. After an orderly exit, a shell would run the next line of its script. */
-  dieOf(name: NodeJS.Signals): void {
+  /** Ends the process by the signal, so that a shell script stops, too. */
+  endBy(name: NodeJS.Signals): void {
     this.#release()
     process.kill(process.pid, name)
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { version } from '../../package.json'
 
-// Scripts and bug reports ask for the version: answer without loading the commands.
+// Print the version without loading the commands.
 const [first, ...others] = process.argv.slice(2)
 if ((first === '--version' || first === '-V') && others.length === 0) {
   process.stdout.write(`${version}\n`)

@@ -8,7 +8,7 @@ interface Styled {
   readonly style: Style
 }
 
-/** A part of a line. Terminal controls in it are spelt out, wherever the text comes from. */
+/** A part of a line. Its control characters are escaped. */
 export type Part = string | number | Styled
 
 const styled =
@@ -22,11 +22,11 @@ export const green = styled('green')
 export const yellow = styled('yellow')
 export const cyan = styled('cyan')
 
-/** Formats a line for a file: without colours. */
+/** Formats a line without colours, for a file. */
 export const plainLine = (parts: readonly Part[]): string =>
   parts.map((part) => toVisible(typeof part === 'object' ? part.text : String(part))).join('')
 
-/** The version of the lines that `--json` prints. It rises when a field is renamed or removed. */
+/** The version of the `--json` format. Increase it when a field is renamed or removed. */
 const JSON_VERSION = 1
 
 interface OutputStream {
@@ -40,9 +40,9 @@ interface OutputStream {
 class Channel {
   readonly #stream: OutputStream
   readonly colours: ReturnType<typeof createColors>
-  /** Whether the stream is a terminal that can overwrite a line. */
+  /** Whether the stream can overwrite a line. */
   readonly isTerminal: boolean
-  /** Called when the reader closes the stream; `undefined` after that. */
+  /** Listeners to call when the reader closes the stream. `undefined` after that. */
   #onClosed: (() => void)[] | undefined = []
   #failure: NodeJS.ErrnoException | undefined
 
@@ -50,7 +50,7 @@ class Channel {
     this.#stream = stream
     this.isTerminal = stream.isTTY === true && env.TERM !== 'dumb'
     this.colours = createColors(env.NO_COLOR ? false : env.FORCE_COLOR ? true : this.isTerminal)
-    // A reader may close early (`| head`). The work goes on.
+    // A reader may close the stream early, for example `head`.
     stream.on('error', (error) => this.#onError(error))
   }
 
@@ -60,7 +60,7 @@ class Channel {
     return this.#stream.columns || 80
   }
 
-  /** Calls `listener` when the reader closes the stream, or at once if it has. */
+  /** Calls `listener` when the reader has closed the stream. */
   whenClosed(listener: () => void): void {
     if (this.#onClosed === undefined) listener()
     else this.#onClosed.push(listener)
@@ -70,7 +70,7 @@ class Channel {
     this.write(`${parts.map((part) => this.#render(part)).join('')}\n`)
   }
 
-  /** Writes text that is known to be safe: our own, or made by `toJsonText`. */
+  /** Writes text unescaped. Text from outside must be escaped before, for example by `toJsonText`. */
   write(text: string): void {
     if (this.#onClosed !== undefined) this.#stream.write(text)
   }
@@ -80,7 +80,7 @@ class Channel {
     return this.colours[part.style](toVisible(part.text))
   }
 
-  /** Flushes the stream. Returns the error that prevented writing, if any; a reader that closed the stream is none. */
+  /** Flushes the stream. Returns the write error, if any. A stream closed by its reader is not an error. */
   async failure(): Promise<NodeJS.ErrnoException | undefined> {
     if (this.#onClosed !== undefined) await new Promise<void>((resolve) => this.#stream.write('', resolve))
     // The error event comes after the callback of the write.
@@ -96,14 +96,14 @@ class Channel {
   }
 }
 
-/** Where a command prints: results to `out`, everything else to `err`. */
+/** The output of a command: results go to `out`, everything else to `err`. */
 export interface Output {
   readonly out: Channel
   readonly err: Channel
-  /** Whether the result is printed as a line of JSON. */
+  /** Whether results are printed as JSON. */
   json: boolean
-  /** Prints a result: as one line of JSON with a version, or in words. */
-  result(fields: Readonly<Record<string, unknown>>, inWords: (out: Channel) => void): void
+  /** Prints a result: as one line of JSON with a version, or with `printText`. */
+  result(fields: Readonly<Record<string, unknown>>, printText?: (out: Channel) => void): void
 }
 
 export function createOutput(
@@ -116,9 +116,9 @@ export function createOutput(
     out,
     err: new Channel(streams.stderr, env),
     json,
-    result(fields, inWords) {
+    result(fields, printText) {
       if (this.json) out.write(`${toJsonLine({ version: JSON_VERSION, ...fields })}\n`)
-      else inWords(out)
+      else printText?.(out)
     },
   }
 }

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
-import { addCommands, commands } from './commands.ts'
-import type { Context } from './context.ts'
-import { type CommandFailure, describeFailure, EXIT, type ExitCode, usageFailure } from './failure.ts'
+import { addCommands, type Context, commands } from './commands.ts'
+import { type CommandFailure, EXIT, type ExitCode, toFailure, usageFailure } from './failure.ts'
 import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
 import { Interrupts } from './interrupts.ts'
@@ -29,7 +28,7 @@ export async function run(argv: readonly string[], version: string): Promise<voi
     await parse(argv, context)
     process.exitCode = exitCode
   } catch (error) {
-    process.exitCode = await report(error, output)
+    process.exitCode = await printError(error, output)
   }
   closeProxyConnections()
   const failure = await output.out.failure()
@@ -40,11 +39,11 @@ export async function run(argv: readonly string[], version: string): Promise<voi
 
 async function parse(argv: readonly string[], context: Context): Promise<void> {
   const { output, version } = context
-  /** The help or the version, when it was asked for. */
+  /** The help or the version, if the user asked for it. */
   let text = ''
   const program = new Command('campaign-client')
     .description(
-      'Runs the campaign engagement service on this machine, awards lists of wallets, calls methods, checks webhooks.',
+      'Runs the campaign engagement service on this machine, awards lists of wallets, calls methods, tests webhooks.',
     )
     .version(version, '-V, --version', 'print the version')
     .option('--json', 'print the result as one line of JSON, last on stdout')
@@ -57,7 +56,7 @@ async function parse(argv: readonly string[], context: Context): Promise<void> {
         text += part
       },
       writeErr: (part) => output.err.write(part),
-      // `report` prints errors.
+      // `printError` prints errors.
       outputError: () => undefined,
       getOutHasColors: () => !output.json && output.out.colours.isColorSupported,
       getErrHasColors: () => output.err.colours.isColorSupported,
@@ -90,47 +89,46 @@ Examples:
 Environment:
   CAMPAIGN_BASE_URL           address of the service, ending in /api/v1
   CAMPAIGN_ACCESS_TOKEN       bearer token
-  CAMPAIGN_ACCESS_TOKEN_FILE  file that holds the token; read again after a 401
+  CAMPAIGN_ACCESS_TOKEN_FILE  instead: file with the token; read again after a 401
   CAMPAIGN_WEBHOOK_SECRET     secret of the webhook
   CAMPAIGN_READ_ONLY          1 or true: refuse every write
-  CAMPAIGN_ALLOWED_CAMPAIGNS  campaigns that may be written to, such as demo,test
-  HTTPS_PROXY, NO_PROXY       proxy for https, and hosts that are reached without it
+  CAMPAIGN_ALLOWED_CAMPAIGNS  campaigns that may be written to, for example demo,test
+  HTTPS_PROXY, NO_PROXY       proxy for https, and hosts that need no proxy
   NO_COLOR                    no colours, no progress bar
 
 Exit codes:
   0  done
   1  some rows were not awarded, or a signature is wrong
-  2  wrong flags, files or environment, or declined; nothing was sent
+  2  wrong flags, files or environment, or declined: nothing was sent
   3  refused by the service
   4  the service cannot be reached
   5  the outcome of a write is unknown: it may have been applied`
 
-/** Prints what went wrong, and returns the exit code. */
-async function report(error: unknown, output: Output): Promise<ExitCode> {
-  const failure = error instanceof CommanderError ? toUsageFailure(error) : await describeFailure(error)
-  if (output.json) {
-    const { code, message, advice, exitCode, result } = failure
-    output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } }, () => undefined)
-  }
-  // The help was printed in place of an error.
-  if (error instanceof CommanderError && error.code === NO_COMMAND) return failure.exitCode
-  output.err.line(red('error'), ' ', failure.message)
-  for (const detail of failure.details) output.err.line('  ', detail)
-  if (failure.advice) output.err.line(dim('  ↳ '), failure.advice)
-  return failure.exitCode
+/** Prints an error and returns the exit code. */
+async function printError(error: unknown, output: Output): Promise<ExitCode> {
+  const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error)
+  const { code, message, exitCode, details } = failure
+  const { advice, result, lines = [] } = details
+  if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } })
+  // Commander has printed the help.
+  if (error instanceof CommanderError && error.code === NO_COMMAND) return exitCode
+  output.err.line(red('error'), ' ', message)
+  for (const line of lines) output.err.line('  ', line)
+  if (advice) output.err.line(dim('  ↳ '), advice)
+  return exitCode
 }
 
-/** The error code for a command that needs a subcommand. */
+/** Commander's error code for a missing subcommand. */
 const NO_COMMAND = 'commander.help'
 
 function toUsageFailure({ code, message }: CommanderError): CommandFailure {
   if (code === NO_COMMAND) return usageFailure('no command is given', 'see --help')
   const [, problem = '', hint] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? []
   const sentence = withoutValue(code, problem)
-  return usageFailure(sentence, hint ?? secretAdvice(sentence) ?? 'see --help')
+  return usageFailure(sentence, hint ?? adviceOnSecret(sentence) ?? 'see --help')
 }
 
-/** Removes the value that was given: it may hold a password, or a secret meant for another place. */
+/** Removes the value of a flag or argument: it may be a secret. */
 function withoutValue(code: string, sentence: string): string {
   if (code === 'commander.unknownOption') return sentence.replace(/=.*'$/s, "'")
   if (code !== 'commander.invalidArgument') return sentence
@@ -139,8 +137,8 @@ function withoutValue(code: string, sentence: string): string {
     .replace(/^command-argument value '.*' is invalid for argument '([^']*)'\. /s, '<$1>: ')
 }
 
-const secretAdvice = (sentence: string): string | undefined => {
-  if (/'--?(?:access-?)?token\b/i.test(sentence)) return 'a token is never a flag: set CAMPAIGN_ACCESS_TOKEN'
-  if (/'--?(?:webhook-?)?secret\b/i.test(sentence)) return 'a secret is never a flag: set CAMPAIGN_WEBHOOK_SECRET'
+const adviceOnSecret = (sentence: string): string | undefined => {
+  if (/'--?(?:access-?)?token\b/i.test(sentence)) return 'do not pass tokens as flags: set CAMPAIGN_ACCESS_TOKEN'
+  if (/'--?(?:webhook-?)?secret\b/i.test(sentence)) return 'do not pass secrets as flags: set CAMPAIGN_WEBHOOK_SECRET'
   return undefined
 }

@@ -79,8 +79,8 @@ describe('--input', () => {
 
   test.each([
     ['{"pid": ', 'is not JSON'],
-    ['[]', 'must hold a JSON object'],
-    ['"hunter2"', 'must hold a JSON object'],
+    ['[]', 'must contain a JSON object'],
+    ['"hunter2"', 'must contain a JSON object'],
     [new Uint8Array([0x7b, 0xff, 0x7d]), 'is not text in UTF-8'],
   ])('refuses %s', async (input, sentence) => {
     const { env, service } = await listeningService()
@@ -229,7 +229,7 @@ test('a secret in a flag of registerWebhook is refused without being shown', asy
   expect(stderr).not.toContain('hunter2')
 })
 
-const NOT_DIGITS = 'Write it in digits'
+const NOT_DIGITS = 'Use digits only'
 const TOO_MANY = 'more than 15 digits'
 test.each([
   ['1e3', NOT_DIGITS],

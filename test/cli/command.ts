@@ -17,11 +17,11 @@ export interface Ended {
 }
 
 export interface RunOptions {
-  /** Environment variables beside PATH. The command inherits no others. */
+  /** Environment variables. The command inherits only PATH. */
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
   readonly cwd?: string
-  /** A program that starts the command: it is put before the command line. */
+  /** A program with arguments that runs the command line after them. */
   readonly within?: readonly string[]
   /** Keeps standard input open for writing. */
   readonly keepsInput?: boolean
@@ -39,7 +39,7 @@ export interface Running {
 
 let built: Promise<string> | undefined
 
-/** Starts the command, built from the source as it stands. */
+/** Starts the command, built from the current source. */
 export async function start(args: readonly string[], options: RunOptions = {}): Promise<Running> {
   built ??= buildCommand()
   const { within = [] } = options
@@ -47,14 +47,14 @@ export async function start(args: readonly string[], options: RunOptions = {}): 
 }
 
 /**
- * Starts the command at a new terminal. `stdout` holds everything shown there. Text written to `child.stdin` is typed;
- * `\x03` is Ctrl-C. A command that dies of a signal ends with 128 plus the number of the signal, as in a shell.
+ * Starts the command at a new terminal. `stdout` is its whole output. `child.stdin` is its keyboard: `\x03` is Ctrl-C. After
+ * a signal, the exit code is 128 plus the number of the signal, as in a shell.
  */
 export async function startAtTerminal(args: readonly string[], options: RunOptions = {}): Promise<Running> {
   return start(args, { ...options, within: ['python3', '-c', TERMINAL], keepsInput: true })
 }
 
-/** Whether this machine can open a terminal for a test. */
+/** Whether this machine can open terminals. */
 export const hasTerminals = spawnSync('python3', ['-c', 'import pty']).status === 0
 
 const TERMINAL = `
@@ -110,14 +110,14 @@ export const run = async (args: readonly string[], options?: RunOptions): Promis
 export const jsonOf = ({ stdout }: Ended): Record<string, unknown> & { version: unknown } =>
   JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
 
-/** A folder that is removed after the test. */
+/** Creates a folder that is removed after the test. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Builds the command, unless it was built from the very same sources. */
+/** Builds the command, unless it was built from the same sources before. */
 async function buildCommand(): Promise<string> {
   const home = pathTo(`reports/command/${sourcesHash()}`)
   if (existsSync(home)) return home
@@ -125,12 +125,12 @@ async function buildCommand(): Promise<string> {
   const making = mkdtempSync(pathTo('reports/command/making-'))
   const quiet = { config: false, silent: true } as const
   await build({ ...consolePage, ...quiet, outDir: join(making, 'console') })
-  // From the source of the package, which need not be built before the tests.
+  // Bundle the source of the package, so that the tests need no build of it.
   await build({ ...command, ...quiet, outDir: join(making, 'cli'), external: ['msw', 'kerberos'], noExternal: ['zod'] })
   try {
     renameSync(making, home)
   } catch (error) {
-    // Another test file was quicker.
+    // Another test file built it at the same time.
     if (!existsSync(home)) throw error
     rmSync(making, { recursive: true, force: true })
   }

@@ -111,7 +111,7 @@ test('a signed endpoint of a seed needs CAMPAIGN_WEBHOOK_SECRET to be signed', a
 
 test.each([
   ['{', 'is not JSON'],
-  ['[]', 'must hold a JSON object'],
+  ['[]', 'must contain a JSON object'],
   ['{"campaigns":[{"id":""}]}', 'campaigns'],
   ['{"campaign":[]}', 'campaign is not an option'],
 ])('the seed %s is refused', async (seed, words) => {

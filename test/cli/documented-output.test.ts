@@ -3,19 +3,19 @@ import { CampaignClient } from 'campaign-client'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { skipsWithout } from '../machine/skips-without.ts'
-import { scene } from './award/setting.ts'
+import { setUp } from './award/set-up.ts'
 import { hasTerminals, start } from './command.ts'
 
 const page = readFileSync(pathTo('docs/command.md'), 'utf8')
 
-/** The lines of a session that docs/command.md shows, with addresses and times that differ from run to run made alike. */
+/** Returns the lines of a session in docs/command.md, without ports and times. */
 function linesOf(command: string): string[] {
   const [, session = ''] =
     new RegExp(`\`\`\`text\\n(\\$ npx campaign-client ${command} .*?)\\n\`\`\``, 's').exec(page) ?? []
-  return alike(session).split('\n')
+  return withoutPortsAndTimes(session).split('\n')
 }
 
-const alike = (text: string): string =>
+const withoutPortsAndTimes = (text: string): string =>
   text
     .replaceAll(/127\.0\.0\.1:\d+/g, 'HOST')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
@@ -23,9 +23,9 @@ const alike = (text: string): string =>
     .replaceAll(/, \d+ s$/gm, ', 0 s')
 
 test.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefined : 'python3'))(
-  'the documented session of award is what it prints',
+  'award prints the documented session',
   async () => {
-    const { file, atTerminal } = await scene()
+    const { file, atTerminal } = await setUp()
     const [, list = ''] = /```csv\n(.*?)```/s.exec(page) ?? []
     file('party.csv', list)
     file('party-edited.csv', list.replaceAll('launch party', 'Launch party'))
@@ -34,11 +34,11 @@ test.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefi
       const [, words] = /^\$ npx campaign-client award (.+)$/.exec(line) ?? []
       if (words === undefined) continue
       const running = await atTerminal(words.split(' '), { env: { TERM: 'dumb' } })
-      const [question] = await running.until('stdout', /(\[y\/N\]|all the same:) $/)
+      const [question] = await running.until('stdout', /(\[y\/N\]|to send them:) $/)
       running.child.stdin?.write(question.startsWith('[') ? 'y\r' : 'n\r')
       shown.push(
         line,
-        ...alike((await running.ended).stdout.replaceAll('\r', ''))
+        ...withoutPortsAndTimes((await running.ended).stdout.replaceAll('\r', ''))
           .trimEnd()
           .split('\n'),
         '',
@@ -66,7 +66,7 @@ test('dev prints the documented session', async () => {
   const [typed, ...others] = linesOf('dev')
   expect(typed).toBe('$ npx campaign-client dev --webhook http://HOST/webhooks/campaign')
   expect(others).toEqual(
-    alike(stdout + stderr)
+    withoutPortsAndTimes(stdout + stderr)
       .trimEnd()
       .split('\n'),
   )

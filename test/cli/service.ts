@@ -1,7 +1,7 @@
 import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
 import { onTestFinished } from 'vitest'
 
-/** A service on a port, and the environment that leads a command there. */
+/** Starts a service on a port. Returns it with the environment for a command. */
 export async function listeningService(
   options?: CampaignServiceOptions,
 ): Promise<{ service: CampaignService; env: Record<string, string> }> {

@@ -86,7 +86,7 @@ test('a file that cannot be written and an unknown campaign are refused with a r
   writeFileSync(join(folder, 'file'), '')
   const unwritable = await run(['types', 'demo', '--out', join(folder, 'file', 'x.ts')], { env })
   expect(unwritable).toMatchObject({ code: 2, stdout: '' })
-  expect(unwritable.stderr).toContain('cannot be written: a part of its path is not a folder')
+  expect(unwritable.stderr).toContain('cannot be written: a part of its path is not a directory')
   expect(await run(['types', 'nope'], { env })).toMatchObject({ code: 3, stdout: '' })
 })
 

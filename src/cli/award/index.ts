@@ -1,16 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import { examples } from '../commands.ts'
-import type { Context } from '../context.ts'
+import { type Context, examples } from '../commands.ts'
 import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, readOnlyFailure } from '../environment.ts'
 import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
 import { decimal, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
-import { listFailure, readList, totalsOf } from './list.ts'
 import { makePlan, type Plan, planFields, planLines } from './plan.ts'
-import { checkReportPaths, writeReports } from './reports.ts'
-import { type SendFlags, sendAwards } from './send.ts'
+import { listFailure, readList, totalsOf } from './read-list.ts'
+import { checkReportPaths, writeReports } from './report-files.ts'
+import { type SendFlags, sendAwards } from './send-awards.ts'
 
 interface AwardFlags extends SendFlags {
   readonly pid?: string
@@ -19,6 +18,7 @@ interface AwardFlags extends SendFlags {
   readonly dryRun?: boolean
   readonly maxXp?: number
   readonly maxTotalXp?: number
+  readonly retryRejected?: boolean
   readonly readOnly?: boolean
 }
 
@@ -27,27 +27,28 @@ export function define(command: Command, context: Context): void {
   command
     .usage('FILE.csv [options]')
     .description(
-      'Awards the wallets of a CSV file, each row once, however often you run it. The first line names the columns: ' +
-        'address, xp, id or reason, and pid unless --pid is given. Every row is checked before the first one is sent.',
+      'Awards the wallets of a CSV file. Each row is awarded once, also if you run the command again. The first line ' +
+        'names the columns: address, xp, id or reason, and pid unless --pid is given. All rows are checked before the ' +
+        'first one is sent.',
     )
-    .argument('<file>', 'the list, as CSV; - for standard input')
+    .argument('<file>', 'CSV file; - for standard input')
     .option('--pid <pid>', 'campaign ID of all rows', text)
     .option(
       '--ledger <file>',
-      'where the awards are recorded; use the same file to continue (default: FILE.csv.ledger)',
+      'file that records the awards; use the same file to continue (default: FILE.csv.ledger)',
       text,
     )
     .option('--run <name>', 'name of the run in the ledger', text, 'default')
-    .option('--dry-run', 'check the list and show the plan; send nothing')
-    .option('--yes', 'do not ask')
-    .option('--again', 'award wallets again that were awarded in this campaign under another id')
-    .option('--max-xp <number>', 'refuse a list with more XP in a row', amount)
-    .option('--max-total-xp <number>', 'refuse a list with more XP in all', amount)
-    .option('--concurrency <n>', 'how many awards are under way at once', wholeNumber(1, 1_000), 8)
-    .option('--retry-rejected', 'send awards again that the service rejected before')
+    .option('--dry-run', 'check the list and show the plan, send nothing')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--again', 'allow wallets that were awarded in this campaign under another id')
+    .option('--max-xp <number>', 'refuse a list with more XP in one row', amount)
+    .option('--max-total-xp <number>', 'refuse a list with more XP in total', amount)
+    .option('--concurrency <n>', 'maximum number of awards in flight', wholeNumber(1, 1_000), 8)
+    .option('--retry-rejected', 'send rejected awards again')
     .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
-    .option('--profile <file>', 'profile of `check --save`: where progress shows an award that is in doubt', text)
-    .option('--read-only', 'refuse to send; --dry-run is allowed')
+    .option('--profile <file>', 'profile of `check --save`, to find awards with an unknown outcome', text)
+    .option('--read-only', 'refuse to send; allows --dry-run')
     .addHelpText(
       'after',
       `${examples(
@@ -56,7 +57,7 @@ export function define(command: Command, context: Context): void {
         'award party.csv --pid demo --yes --report report.json --report report.txt',
       )}
 
-A list:
+Example of a list:
   address,xp,reason
   0x52908400098527886E0F7030069857D2E4169EE7,250,launch party`,
     )
@@ -91,7 +92,7 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   return dryRun ? showPlan(plan, report, context) : sendAwards(plan, flags, context)
 }
 
-/** The default ledger. A list that is not a file has no place beside it. */
+/** Returns the default ledger: beside the list, which must be a file. */
 async function ledgerBeside(name: string): Promise<string> {
   const isPipe =
     name === '-' ||
@@ -106,7 +107,7 @@ async function ledgerBeside(name: string): Promise<string> {
 function refuseMoreThan(maxTotalXp: number | undefined, { list }: Plan): void {
   const { xp } = totalsOf(list.awards.values())
   if (maxTotalXp === undefined || xp <= maxTotalXp) return
-  list.problems.push({ message: `the list has ${xp} XP in all, more than the ${maxTotalXp} of --max-total-xp` })
+  list.problems.push({ message: `the list has ${xp} XP in total, more than the ${maxTotalXp} of --max-total-xp` })
 }
 
 async function showPlan(plan: Plan, reports: readonly string[], { output }: Context): Promise<ExitCode> {

@@ -2,50 +2,49 @@ import { existsSync } from 'node:fs'
 import type { LedgerEntry, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
-import { type AwardList, isSameAward, type ListRow, type Totals, totalsOf } from './list.ts'
-import { counted, firstOf, some } from './words.ts'
+import { formatCount, formatNames, formatNumber } from './format.ts'
+import { type AwardList, isSameAward, type ListRow, type Totals, totalsOf } from './read-list.ts'
 
-/** What a run is about to do. */
-export interface Plan {
-  readonly list: AwardList
-  readonly pids: readonly string[]
-  readonly total: Totals
+interface PlanOptions {
+  /** The path of the ledger. */
   readonly ledger: string
   /** The name of the run in the ledger. */
   readonly run: string
-  /** Where the awards are sent; `undefined` in a dry run. */
-  readonly baseUrl: string | undefined
-  /** The verdicts that the ledger has for awards of the list, by id. */
-  readonly verdicts: ReadonlyMap<string, Verdict>
-  /** The awards that this run sends. */
-  readonly toSend: Totals
-  /** Wallets to send to that have an award of the same campaign in the ledger, under an id that is not in the list. */
-  readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
-}
-
-interface PlanOptions {
-  readonly ledger: string
-  readonly run: string
+  /** The address of the service; `undefined` in a dry run. */
   readonly baseUrl: string | undefined
   readonly retryRejected: boolean
 }
 
+/** A list of awards, compared with its ledger. */
+export interface Plan extends PlanOptions {
+  readonly list: AwardList
+  readonly pids: readonly string[]
+  readonly total: Totals
+  /** The verdicts of the list's awards in the ledger, by id. */
+  readonly verdicts: ReadonlyMap<string, Verdict>
+  /** The awards to send. */
+  readonly toSend: Totals
+  /** Wallets to send to with an earlier award in the same campaign under an id that is not in the list. */
+  readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
+}
+
 /** Compares a list with its ledger. Adds a problem for each row that contradicts the ledger. */
-export async function makePlan(list: AwardList, { retryRejected, ...options }: PlanOptions): Promise<Plan> {
+export async function makePlan(list: AwardList, options: PlanOptions): Promise<Plan> {
+  const { ledger, retryRejected } = options
   const verdicts = new Map<string, Verdict>()
-  /** The ids of awards that are not sent again. */
+  /** The ids of awards that must not be sent again. */
   const settled = new Set<string>()
-  /** Awards under ids that the list does not have, by wallet and campaign. */
+  /** Awards with other ids than the list's, by wallet and campaign. */
   const others = new Map<string, LedgerEntry>()
 
   const { readLedger } = await import('campaign-client/bulk')
-  for (const entry of existsSync(options.ledger) ? await readLedger(options.ledger) : []) {
+  for (const entry of existsSync(ledger) ? await readLedger(ledger) : []) {
     const { id, address, pid, xp, verdict, error } = entry
     const row = list.awards.get(id)
     if (row === undefined) {
       if (verdict !== 'rejected') others.set(walletKey(entry), entry)
     } else if (!isSameAward(row, entry)) {
-      const message = `the ledger has the id of this row for another award: ${address}, campaign ${pid}, ${xp} XP`
+      const message = `the ledger has another award with the id of this row: ${address}, campaign ${pid}, ${xp} XP`
       list.problems.push({ line: row.line, message })
     } else {
       verdicts.set(id, verdict)
@@ -67,7 +66,11 @@ export async function makePlan(list: AwardList, { retryRejected, ...options }: P
   }
 }
 
-/** Counts the awards of some rows that the ledger has, by verdict. */
+/** Returns whether the ledger has an award of the list with an unknown outcome. */
+export const hasDoubtfulAwards = ({ verdicts }: Plan): boolean =>
+  [...verdicts.values()].some((verdict) => verdict === 'indeterminate' || verdict === 'unconfirmed')
+
+/** Counts the awards of some rows by their verdict in the ledger. */
 export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {
   const isFirst = (row: ListRow): boolean => list.awards.get(row.id) === row
   const of = (verdict: Verdict) => totalsOf(rows.filter((row) => verdicts.get(row.id) === verdict && isFirst(row)))
@@ -95,7 +98,7 @@ function awardedBefore(toSend: readonly ListRow[], others: ReadonlyMap<string, L
 
 const MAX_CAMPAIGNS = 100
 
-/** The plan, for `--json` and reports. */
+/** The plan as fields, for `--json` and reports. */
 export function planFields(plan: Plan): Record<string, unknown> {
   const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore } = plan
   const recorded = recordedTotals(plan, list.rows)
@@ -116,39 +119,50 @@ export function planFields(plan: Plan): Record<string, unknown> {
   }
 }
 
-/** The plan, for people. */
+/** The plan as lines of text. */
 export function planLines(plan: Plan): Part[][] {
   const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore } = plan
   const lines: Part[][] = [
     [bold(list.name === '-' ? 'standard input' : list.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)],
   ]
   const line = (name: string, ...parts: Part[]) => lines.push([dim(`  ${name.padEnd(10)}`), ...parts])
-  line(pids.length === 1 ? 'campaign' : 'campaigns', firstOf(pids))
-  line('list', `${some(list.rows.length, 'row')}, ${some(total.wallets, 'wallet')}, ${counted(total.xp)} XP`)
+  line(pids.length === 1 ? 'campaign' : 'campaigns', formatNames(pids))
+  line(
+    'list',
+    `${formatCount(list.rows.length, 'row')}, ${formatCount(total.wallets, 'wallet')}, ${formatNumber(total.xp)} XP`,
+  )
   const duplicates = list.rows.length - total.awards
-  if (duplicates > 0) line('', `${some(duplicates, 'row')} the same as an earlier row: each award is made once`)
-  if (list.unused.length > 0) line('', dim(`ignored columns: ${firstOf(list.unused)}`))
+  if (duplicates > 0) line('', `${formatCount(duplicates, 'row')} identical to an earlier row: each award is sent once`)
+  if (list.unused.length > 0) line('', dim(`ignored columns: ${formatNames(list.unused)}`))
 
   line('ledger', ledger, dim(`  run ${run}`))
   const recorded = recordedTotals(plan, list.rows)
-  const has = (awards: number, xp: number, words: string) => {
-    if (awards > 0) line('', `${some(awards, 'award')} ${words}, ${counted(xp)} XP`)
+  const recordedLine = (awards: number, xp: number, text: string) => {
+    if (awards > 0) line('', `${formatCount(awards, 'award')} ${text}, ${formatNumber(xp)} XP`)
   }
   const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
-  has(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
-  has(rejected.awards, rejected.xp, 'rejected before (--retry-rejected sends rejected awards again)')
-  has(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
-  has(indeterminate.awards, indeterminate.xp, 'with an unknown outcome, sent again under the same id')
+  recordedLine(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
+  recordedLine(rejected.awards, rejected.xp, 'rejected before (--retry-rejected sends rejected awards again)')
+  recordedLine(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
+  recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome, to be sent again under the same id')
 
-  line('to send', bold(`${some(toSend.awards, 'award')}, ${some(toSend.wallets, 'wallet')}, ${counted(toSend.xp)} XP`))
+  line(
+    'to send',
+    bold(
+      `${formatCount(toSend.awards, 'award')}, ${formatCount(toSend.wallets, 'wallet')}, ${formatNumber(toSend.xp)} XP`,
+    ),
+  )
   if (awardedBefore.wallets === 0) return lines
   const were = awardedBefore.wallets === 1 ? 'was' : 'were'
   line(
     '',
-    yellow(`${some(awardedBefore.wallets, 'wallet')} ${were} awarded in this campaign before, under another id:`),
+    yellow(
+      `${formatCount(awardedBefore.wallets, 'wallet')} ${were} awarded in this campaign before, under another id:`,
+    ),
   )
-  for (const { address, xp, at } of awardedBefore.examples) line('', `${address}  ${counted(xp)} XP`, dim(`  ${at}`))
+  for (const { address, xp, at } of awardedBefore.examples)
+    line('', `${address}  ${formatNumber(xp)} XP`, dim(`  ${at}`))
   if (awardedBefore.wallets > awardedBefore.examples.length) line('', '…')
-  line('', 'If you edited a reason or an id, these wallets would be paid twice.')
+  line('', 'If you edited a reason or an id, these wallets would be awarded twice.')
   return lines
 }

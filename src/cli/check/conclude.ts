@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { EXIT, type ExitCode } from '../failure.ts'
 import type { Profile, Target } from './profile.ts'
 import type { Check } from './question.ts'
+import { isOutcomeUnknown, writes } from './questions/writes.ts'
 import type { Answered } from './run-check.ts'
-import { isOutcomeUnknown, writes } from './writes.ts'
 
-/** The result of a run. */
+/** The results of a run. */
 export interface Conclusion {
   readonly profile: Profile
   /** The differences from the earlier profile: IDs of questions, `client.queryNames`, `award`. */
@@ -25,7 +25,7 @@ export function conclude(
   let award = check.awards.shown ?? {}
   const answers = answered.map(({ question, finding: { result, detail } }): Answer => {
     const before = earlier && answerOf(earlier, question.id)
-    // Later runs take what only the first award shows from the earlier profile.
+    // Only the first award of a wallet answers the questions of `writes`. Later runs copy the earlier answers.
     if (isAnswered(before) && writes.includes(question) && result === "can't tell") {
       award = { ...earlier?.award, ...award }
       return before

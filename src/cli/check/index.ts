@@ -3,22 +3,28 @@ import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import { ask } from '../award/confirm-plan.ts'
-import { examples } from '../commands.ts'
-import { connect } from '../connection.ts'
-import type { Context } from '../context.ts'
-import { accessTokenOf, addressOf, allowedCampaignsOf, baseUrlOf, isReadOnly, readOnlyFailure } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, usageFailure } from '../failure.ts'
+import { type Context, examples } from '../commands.ts'
+import { connect } from '../connect.ts'
+import {
+  addressOf,
+  allowedCampaignsOf,
+  baseUrlOf,
+  currentTokenOf,
+  isReadOnly,
+  readOnlyFailure,
+} from '../environment.ts'
+import { EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
 import { fileFailure } from '../files.ts'
 import { text } from '../flags.ts'
+import { confirm } from '../prompt.ts'
 import { proxyAgentFor } from '../proxy.ts'
 import { conclude } from './conclude.ts'
+import { printTable } from './print-table.ts'
 import { MAX_REQUESTS, Probe } from './probe.ts'
 import { readProfile, targetOf, writeProfile } from './profile.ts'
 import { Check, type CheckArguments } from './question.ts'
+import { awardOf, isOutcomeUnknown } from './questions/writes.ts'
 import { runCheck } from './run-check.ts'
-import { printTable } from './table.ts'
-import { awardOf, isOutcomeUnknown } from './writes.ts'
 
 interface CheckFlags extends CheckArguments {
   readonly yes?: boolean
@@ -32,18 +38,18 @@ export function define(command: Command, context: Context): void {
   command
     .usage('--pid PID [options]')
     .description(
-      'Asks the service what the description of its interface leaves open, with at most ' +
-        `${MAX_REQUESTS} requests. It only reads, unless --allow-writes is given.`,
+      'Tests on your account what this package assumes about the service. Sends at most ' +
+        `${MAX_REQUESTS} requests. Only reads, unless --allow-writes is given.`,
     )
     .requiredOption('--pid <pid>', 'campaign ID', text)
-    .option('--account <account>', 'account of a user who has an entry in the campaign; needs --platform', text)
+    .option('--account <account>', 'account of a user in the campaign; needs --platform', text)
     .option('--platform <platform>', 'platform of the account', text)
-    .option('--code <code>', 'an invite code of the campaign, best one that the account has used', text)
-    .option('--address <address>', 'wallet for the award of --allow-writes', walletAddress)
+    .option('--code <code>', 'invite code of the campaign, if possible one that the account has used', text)
+    .option('--address <address>', 'wallet for the test award of --allow-writes', walletAddress)
     .option('--allow-writes', 'award 1 XP to the wallet; needs --address')
     .option('--yes', 'do not ask before the award')
-    .option('--save <file>', 'write what was learned as a profile', text)
-    .option('--against <file>', 'compare with a profile that was saved earlier', text)
+    .option('--save <file>', 'save the results as a profile', text)
+    .option('--against <file>', 'compare the results with a saved profile', text)
     .option('--read-only', 'refuse --allow-writes')
     .addHelpText(
       'after',
@@ -62,11 +68,10 @@ function walletAddress(given: string): string {
 
 async function checkService(flags: CheckFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   checkFlags(flags, env)
-  // A client refuses a wrong environment.
+  // Creating a client checks the environment.
   await connect(env)
   const address = addressOf(env)
-  const source = accessTokenOf(env)
-  const token = typeof source === 'string' ? source : source()
+  const token = currentTokenOf(env)
   const target = targetOf(address, token)
   const warn = (message: string): void => output.err.line('warning  ', message)
   const earlier = flags.against === undefined ? undefined : await readProfile(flags.against, target, flags.pid, warn)
@@ -82,7 +87,7 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   const transport = nodeTransport(agent && { agent })
   const signal = flags.allowWrites ? interrupts.signal : new AbortController().signal
   const { isTerminal } = output.err
-  if (!isTerminal) output.err.line(`asking, with at most ${MAX_REQUESTS} requests`)
+  if (!isTerminal) output.err.line(`sending at most ${MAX_REQUESTS} requests`)
   const probe = new Probe({
     transport,
     address,
@@ -90,18 +95,15 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
     signal,
     wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
     onRequest: (count) =>
-      isTerminal && output.err.write(`\r\u001b[Kasking, request ${count} of at most ${MAX_REQUESTS}`),
+      isTerminal && output.err.write(`\r\u001b[Ksending request ${count} of at most ${MAX_REQUESTS}`),
   })
   const check = new Check(flags, probe)
   const answered = await runCheck(check)
   if (isTerminal) output.err.write('\r\u001b[K')
   transport.close()
   if (signal.aborted) {
-    if (isOutcomeUnknown(check)) {
-      const message = 'interrupted during the award'
-      throw new CommandFailure(EXIT.unknownOutcome, 'interrupted', message, UNKNOWN_OUTCOME_ADVICE)
-    }
-    if (interrupts.received) interrupts.dieOf(interrupts.received)
+    if (isOutcomeUnknown(check)) throw unknownOutcomeFailure('interrupted', 'interrupted during the award')
+    if (interrupts.received) interrupts.endBy(interrupts.received)
     return EXIT.notAll
   }
 
@@ -115,10 +117,10 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   return exitCode
 }
 
-/** @throws CommandFailure before anything is sent */
+/** @throws CommandFailure when flags do not fit together, or a write is forbidden */
 function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
   if ((flags.account === undefined) !== (flags.platform === undefined)) {
-    throw usageFailure('--account and --platform belong together', 'give both, or neither')
+    throw usageFailure('--account and --platform need each other', 'use both or neither')
   }
   if (flags.allowWrites && flags.address === undefined) throw usageFailure('--allow-writes needs --address')
   if (!flags.allowWrites) return
@@ -128,15 +130,10 @@ function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Says what will be written, and asks. @throws CommandFailure when the answer is no */
-async function confirmWrite(flags: CheckFlags, say: (line: string) => void): Promise<void> {
+/** Describes the award and asks for confirmation. @throws CommandFailure when the user declines */
+async function confirmWrite(flags: CheckFlags, printLine: (line: string) => void): Promise<void> {
   const { address, pid, id, xp } = awardOf(flags)
-  say(`--allow-writes awards ${xp} XP to ${address} in the campaign ${pid}, under the id ${id}, twice.`)
-  say('The service must refuse the second award, and every award of a later run.')
-  if (flags.yes) return
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
-    throw usageFailure('there is no terminal to ask at: nothing was sent', 'add --yes')
-  }
-  if (/^y(?:es)?$/i.test((await ask('Send the award? [y/N] ')) ?? '')) return
-  throw new CommandFailure(EXIT.usage, 'declined', 'declined: nothing was sent')
+  printLine(`--allow-writes awards ${xp} XP to ${address} in the campaign ${pid}, twice with the id ${id}.`)
+  printLine('The service must refuse the second award. It must refuse both in later runs.')
+  if (!flags.yes) await confirm('Send the award? [y/N] ', /^y(?:es)?$/i, 'add --yes')
 }

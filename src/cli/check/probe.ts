@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 const TOKEN_REFUSED = 'the service refused the token (HTTP 401)'
 
-/** A body, classified. */
+/** The kind of a response body. */
 interface Body {
   readonly kind: 'data' | 'error' | 'other'
   readonly form: 'data' | 'standard' | 'string' | 'other' | 'empty' | 'not JSON' | 'no envelope'
@@ -19,11 +19,11 @@ interface Body {
   readonly code?: number | string
 }
 
-/** A response that answers the request: 2xx, or a 4xx that is about the request itself. */
+/** A response that answers the question: 2xx or 4xx, except 401, 408 and 429. */
 export interface Reply extends Body {
   readonly status: number
   readonly durationMs: number
-  /** In ms since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly receivedAt: number
   readonly header: (name: string) => string | null
 }
@@ -32,7 +32,7 @@ export interface Reply extends Body {
 interface NoReply {
   readonly kind: 'no reply'
   readonly reason: string
-  /** False if the request certainly never left. */
+  /** `false` if the request was certainly not sent. */
   readonly sent: boolean
   readonly status: number | undefined
 }
@@ -51,18 +51,17 @@ interface ProbeOptions {
   readonly address: string
   readonly token: string
   readonly signal: AbortSignal
-  /** Waits for a number of milliseconds. */
   readonly wait: (ms: number) => Promise<unknown>
   /** Called before each request. */
   readonly onRequest?: (count: number) => void
 }
 
-/** Sends raw requests within the limits of a run, one after the other, and never retries. */
+/** Sends raw requests, one after the other and without retries. Enforces the limits of a run. */
 export class Probe {
   readonly options: ProbeOptions
   #sent = 0
   #lastSentAt = Number.NEGATIVE_INFINITY
-  /** Why no further request is sent. */
+  /** Why no more requests are sent. */
   #stopped: string | undefined
   #hasData = false
 
@@ -75,7 +74,7 @@ export class Probe {
     return this.#stopped === TOKEN_REFUSED
   }
 
-  /** Sends a read. With another token it may use the request that is reserved for the check of the token. */
+  /** Sends a read. One request of the limit is reserved for `otherToken`. */
   get(path: string, query: Readonly<Record<string, string>>, otherToken?: string): Promise<Outcome> {
     const url = `${this.options.address}/${path}?${new URLSearchParams(query)}`
     return this.#send({ method: 'GET', url }, otherToken)
@@ -85,7 +84,7 @@ export class Probe {
     return this.#send({ method: 'POST', url: `${this.options.address}/${path}`, body: JSON.stringify(body) })
   }
 
-  /** Waits, unless no further request is sent. */
+  /** Waits, unless no more requests are sent. */
   async wait(ms: number): Promise<void> {
     if (this.#stopped === undefined) await this.options.wait(ms)
   }
@@ -125,7 +124,7 @@ export class Probe {
     if (status < 200 || (status >= 300 && status < 400) || [401, 408, 429].includes(status) || status >= 500) {
       return noReply(this.#stopped ?? `HTTP ${status}`, true, status)
     }
-    if (!complete) return noReply('the answer broke off', true, status)
+    if (!complete) return noReply('the answer is incomplete', true, status)
     const body = bodyOf(text)
     this.#hasData ||= status < 300 && body.kind === 'data'
     return { ...body, status, header, durationMs: performance.now() - this.#lastSentAt, receivedAt: Date.now() }
@@ -158,7 +157,7 @@ function bodyOf(text: string): Body {
     return { kind: 'error', form: 'standard', code: Number(error.code) }
   }
   if (typeof error === 'string' && error !== '') {
-    // Any other string may hold values of users.
+    // Do not record other strings: they may contain personal data.
     const isKnown = error === 'missing_user' || error === 'self_referral_not_allowed'
     return { kind: 'error', form: 'string', ...(isKnown && { code: error }) }
   }

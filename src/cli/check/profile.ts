@@ -8,7 +8,7 @@ import { isRecord } from '../../shared/types.ts'
 import { usageFailure } from '../failure.ts'
 import { fileFailure, readJsonObject } from '../files.ts'
 
-/** How a question ended. */
+/** The result of a question. */
 export type Result = 'as assumed' | 'differs' | "can't tell" | 'not asked'
 
 const text = z.string().check(z.maxLength(1_000))
@@ -45,10 +45,10 @@ const profileSchema = z.object({
   ),
 })
 
-/** What `check` learned about a service. It holds no token, no account and no value of a user. */
+/** The results of `check`. Contains no token, account or other personal data. */
 export type Profile = z.infer<typeof profileSchema>
 
-/** Where a profile applies: the address of the service, and the organization of the token. */
+/** The service and the organization that a profile is for. */
 export type Target = Profile['target']
 
 const MAX_AGE_MS = 30 * 86_400_000
@@ -63,7 +63,7 @@ export function targetOf(address: string, token: string): Target {
   }
 }
 
-/** Returns the unverified claims of a JWT; none if the token is not a JWT. */
+/** Returns the claims of a JWT without verifying it. Returns none for other tokens. */
 export function claimsOf(token: string): { readonly [name: string]: unknown } {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
@@ -86,7 +86,7 @@ export async function readProfile(
   warn: (message: string) => void,
 ): Promise<Profile> {
   const content = await readJsonObject(file)
-  const advice = 'write a new one with `check --save`'
+  const advice = 'save a new one with `check --save`'
   if (content.version !== 1) throw usageFailure(`"${file}" is not a profile of version 1`, advice)
   const parsed = profileSchema.safeParse(content)
   if (!parsed.success) {
@@ -96,7 +96,7 @@ export async function readProfile(
   const profile = parsed.data
   if (profile.target.address !== target.address) throw usageFailure(`"${file}" is a profile of another address`, advice)
   if (!isDeepStrictEqual(profile.target, target)) {
-    throw usageFailure(`"${file}" is a profile of another token: its issuer or subject differs`, advice)
+    throw usageFailure(`"${file}" is a profile of another token, with another issuer or subject`, advice)
   }
   if (pid !== undefined && pid !== profile.pid) throw usageFailure(`"${file}" is a profile of another campaign`, advice)
   const ageMs = Date.now() - Date.parse(profile.checkedAt)
@@ -104,7 +104,7 @@ export async function readProfile(
   return profile
 }
 
-/** Replaces the file in one step, so that an interrupted command leaves the old file or the new one. */
+/** Replaces the file atomically. */
 export async function writeProfile(file: string, profile: Profile): Promise<void> {
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}`)
   try {

@@ -2,7 +2,7 @@ import { endpoints } from '../../endpoints/index.ts'
 import { isReply, type Outcome, type Probe, type Reply } from './probe.ts'
 import type { Profile, Result } from './profile.ts'
 
-/** The arguments that the user gave. */
+/** The arguments of the command. */
 export interface CheckArguments {
   readonly pid: string
   readonly account?: string
@@ -17,30 +17,30 @@ type Detail = Profile['answers'][number]['detail']
 /** The result of a question. */
 export interface Finding {
   readonly result: Result
-  /** For people. Never a value of a user. */
+  /** A short explanation, without personal data. */
   readonly note?: string | undefined
-  /** What to do about a difference. */
+  /** How to handle a difference. */
   readonly advice?: string | undefined
   readonly detail?: Detail
 }
 
-/** One question to the service. */
+/** A question about the service. */
 export interface Question<Answer = unknown> {
-  /** A stable name, for profiles. Its first part is the group. */
+  /** A stable id, for profiles: the group, a dot and a name. */
   readonly id: string
-  /** The subject, for the table. */
+  /** The text in the table. */
   readonly text: string
-  /** What the package assumes; empty if it assumes nothing. */
+  /** The assumption of this package; empty if there is none. */
   readonly assumed: string
-  /** The flags without which it is not asked. */
+  /** The flags that the question needs. */
   readonly needs?: readonly (keyof CheckArguments)[]
   /** Sends the requests of the question. */
   ask?(check: Check): Promise<Answer>
-  /** Decides the result, after all questions were asked. */
+  /** Returns the result. Called after all questions have sent their requests. */
   judge(check: Check, answer: Answer): Finding
 }
 
-/** The arguments of each read that is asked. */
+/** The reads to send, and their arguments. */
 export const READS = {
   getCampaignInfo: ['pid'],
   getCampaignPoints: ['pid'],
@@ -55,23 +55,23 @@ export type ReadOperation = keyof typeof READS
 export type QueryNames = Readonly<Record<string, string>>
 
 interface SendOptions {
-  /** @defaultValue the names that proved to work, or else the assumed ones */
+  /** @defaultValue the proven names, or else the assumed names */
   readonly names?: QueryNames
-  /** Values in place of those that the user gave. */
+  /** Replace arguments of the command. */
   readonly values?: Partial<CheckArguments>
-  /** A token in place of the user's. */
+  /** Replaces the user's token. */
   readonly token?: string
 }
 
-/** The arguments of a run, and what it has found so far. */
+/** A run: its arguments and its results so far. */
 export class Check {
   readonly args: CheckArguments
   readonly probe: Probe
-  /** The query names that proved to work, where they are not the assumed ones. */
+  /** Proven query names that differ from the assumed names. */
   readonly queryNames = new Map<ReadOperation, QueryNames>()
-  /** The two awards of `--allow-writes`, and how progress shows them. */
+  /** The outcomes of the two awards of `--allow-writes`, and the format in which progress lists them. */
   readonly awards: { first?: Outcome; second?: Outcome; shown?: Profile['award'] } = {}
-  /** The outcomes of the reads, with the names that work if any do. */
+  /** The outcomes of the reads, with proven names if there are any. */
   readonly reads = new Map<ReadOperation, Outcome>()
 
   constructor(args: CheckArguments, probe: Probe) {
@@ -87,19 +87,19 @@ export class Check {
     return this.probe.get(endpoints[operation].path ?? '', Object.fromEntries(query), token)
   }
 
-  /** Sends a read with the assumed names, once, and remembers its outcome. */
+  /** Sends a read with the assumed names. Later calls return the same outcome. */
   async read(operation: ReadOperation): Promise<Outcome> {
     const outcome = this.reads.get(operation) ?? (await this.send(operation))
     this.reads.set(operation, outcome)
     return outcome
   }
 
-  /** The first reply of the service to a read. */
+  /** The first reply to a read. */
   get firstReply(): Reply | undefined {
     return [...this.reads.values()].find(isReply)
   }
 
-  /** A read that gave data, for questions that need one. */
+  /** A read that returned data. */
   get workingRead(): ReadOperation | undefined {
     return [...this.reads].find(([, { kind }]) => kind === 'data')?.[0]
   }
@@ -116,18 +116,18 @@ export const differs = (note: string, advice: string, detail?: Detail): Finding 
 
 export const cannotTell = (note: string, detail?: Detail): Finding => ({ result: "can't tell", note, detail })
 
-/** Returns the finding for an outcome that has no usable data. */
+/** Returns the finding for an outcome without usable data. */
 export function noData(outcome: Outcome | undefined): Finding {
   if (outcome === undefined) return cannotTell('no read was answered')
   if (isReply(outcome)) {
-    const isMisfit = outcome.status < 300 && outcome.kind === 'data'
-    return cannotTell(isMisfit ? 'the data does not fit the interface' : describe(outcome), detailOf(outcome))
+    const isOtherShape = outcome.status < 300 && outcome.kind === 'data'
+    return cannotTell(isOtherShape ? 'the data does not fit the interface' : describe(outcome), detailOf(outcome))
   }
   const { reason, status } = outcome
   return cannotTell(reason, status === undefined ? undefined : { status })
 }
 
-/** Describes a reply for people. */
+/** Describes a reply in a few words. */
 export const describe = ({ status, kind, form }: Reply): string =>
   `HTTP ${status}, ${kind === 'error' ? `${form} error` : form}`
 

@@ -1,11 +1,11 @@
-import { access, tokenQuestion } from './access.ts'
-import { campaign } from './campaign.ts'
-import { errors } from './errors.ts'
-import { names } from './names.ts'
 import type { Check, CheckArguments, Finding, Question } from './question.ts'
-import { shapes } from './shapes.ts'
-import { timing } from './timing.ts'
-import { writes } from './writes.ts'
+import { access, tokenQuestion } from './questions/access.ts'
+import { campaign } from './questions/campaign.ts'
+import { errors } from './questions/errors.ts'
+import { names } from './questions/names.ts'
+import { shapes } from './questions/shapes.ts'
+import { timing } from './questions/timing.ts'
+import { writes } from './questions/writes.ts'
 
 const QUESTIONS: readonly Question[] = [...access, ...shapes, ...errors, ...names, ...campaign, ...timing, ...writes]
 
@@ -16,9 +16,9 @@ export interface Answered {
 }
 
 /**
- * Asks all questions whose arguments are given, the question of the token last. Judges them after everything was asked.
+ * Asks all questions whose arguments are given, the token question last. Then judges the answers.
  *
- * @returns the question of the token first, then the others in their order
+ * @returns the token question first, because the other answers depend on it
  */
 export async function runCheck(check: Check): Promise<readonly Answered[]> {
   const answers = new Map<Question, unknown>()

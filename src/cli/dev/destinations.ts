@@ -1,16 +1,17 @@
 import type { Deliver } from 'campaign-client/testing'
 import { isLoopback } from '../../shared/hosts-and-ports.ts'
 
-/** The hosts that webhook messages may be sent to. */
+/** Allows webhook messages to some hosts only. */
 export interface Destinations {
+  /** Sends a message. */
   readonly deliver: Deliver
-  /** @throws Error when messages must not be sent to this URL */
+  /** @throws Error when messages to this URL are not allowed */
   requireReachable(url: string): void
 }
 
-/** Allows this machine and the named hosts only, so that test messages never reach a hosted endpoint. */
-export function destinations(named: readonly string[]): Destinations {
-  const allowed = new Set(named.map((name) => name.toLowerCase()))
+/** Allows this machine and the given hosts only, so that test messages never reach a hosted endpoint. */
+export function destinations(hosts: readonly string[]): Destinations {
+  const allowed = new Set(hosts.map((host) => host.toLowerCase()))
   function requireReachable(url: string): void {
     if (!URL.canParse(url)) return
     const { hostname } = new URL(url)

@@ -5,8 +5,7 @@ import type { CampaignService, ServiceEvent } from 'campaign-client/testing'
 import type { Command } from 'commander'
 import { createConsole, withSecret } from '../../console/server/index.ts'
 import { endpoints } from '../../endpoints/index.ts'
-import { examples } from '../commands.ts'
-import type { Context } from '../context.ts'
+import { type Context, examples } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName, readJsonObject } from '../files.ts'
@@ -25,8 +24,8 @@ interface DevFlags {
   readonly quiet?: boolean
 }
 
-/** A file of the console's page. The build puts the page beside the command. */
-const pageFile = (name: string): string => readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')
+/** Reads a file of the console. The build puts the console beside the command. */
+const readConsoleFile = (name: string): string => readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
 
@@ -34,15 +33,17 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
 export function define(command: Command, context: Context): void {
   command
     .description(
-      'Runs a local copy of the service, at /api/v1, with a console at / that shows every request. It accepts any token. ' +
-        'The first line printed is the URL.',
+      'Runs a local copy of the service at /api/v1, and at / a console that shows every request. The service accepts ' +
+        'any token. The first line printed is the URL.',
     )
-    .option('--port <port>', 'port to listen on; 0 takes a free one', port, 4600)
-    .option('--seed <file>', 'start with a seed that the console saved')
+    .option('--port <port>', 'port to listen on; 0: any free port', port, 4600)
+    .option('--seed <file>', 'start with a seed saved by the console')
     .addOption(new RepeatableOption('--webhook <url>', 'register a webhook endpoint', httpUrl))
-    .addOption(new RepeatableOption('--endpoint-host <name>', 'allow messages to another host', hostName))
-    .option('--host <address>', 'address to listen on; for containers', '127.0.0.1')
-    .addOption(new RepeatableOption('--allowed-host <name>', 'a host name that clients may use, with --host', hostName))
+    .addOption(new RepeatableOption('--endpoint-host <name>', 'allow webhook messages to this host', hostName))
+    .option('--host <address>', 'address to listen on, for containers', '127.0.0.1')
+    .addOption(
+      new RepeatableOption('--allowed-host <name>', 'allow requests to this host name; needed with --host', hostName),
+    )
     .option('--quiet', 'do not print a line for each request')
     .addHelpText(
       'after',
@@ -60,23 +61,23 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
   const { webhook: urls = [], endpointHost = [], allowedHost: allowedHosts = [], host } = flags
   if (!LOOPBACK_HOSTS.has(host) && allowedHosts.length === 0) {
     throw usageFailure(
-      `--host ${host} lets other machines connect, so --allowed-host must name this machine`,
+      `--host ${host} lets other machines connect: it needs --allowed-host`,
       'add --allowed-host NAME with the host name that clients use',
     )
   }
-  // From here on a signal ends the command cleanly, even one that arrives as soon as the URL is printed.
+  // Handle signals from now on: one may arrive as soon as the URL is printed.
   const { signal } = interrupts
   const secret = webhookSecretOf(env)
   const { createCampaignService, createManualClock } = await import('campaign-client/testing')
   const clock = createManualClock({ running: true })
   const { deliver, requireReachable } = destinations([...endpointHost, ...urls.map((url) => new URL(url).hostname)])
   const seed = flags.seed === undefined ? {} : withSecret(await readJsonObject(flags.seed), secret)
-  const service = createService(flags.seed, () => createCampaignService({ ...seed, clock, deliver }))
+  const service = withSeedFailure(flags.seed, () => createCampaignService({ ...seed, clock, deliver }))
   for (const url of urls) service.registerWebhook({ url, ...(secret !== undefined && { secret }) })
 
   const page = createConsole({
     service,
-    page: { script: pageFile('page.js'), style: pageFile('style.css') },
+    page: { script: readConsoleFile('page.js'), style: readConsoleFile('style.css') },
     setup: { operations: Object.keys(endpoints), hasSecret: secret !== undefined },
     allowedHosts,
     clock,
@@ -93,21 +94,18 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
     .catch((error: NodeJS.ErrnoException) => {
       throw listenFailure(error, flags.port, host)
     })
-  printAddresses(
-    `http://${LOOPBACK_HOSTS.has(host) ? new URL(listening.url).hostname : allowedHosts[0]}:${listening.port}/`,
-    service,
-    output,
-  )
-  await ended(signal)
+  const shownHost = LOOPBACK_HOSTS.has(host) ? new URL(listening.url).hostname : allowedHosts[0]
+  printAddresses(`http://${shownHost}:${listening.port}/`, service, output)
+  if (!signal.aborted) await once(signal, 'abort')
   page.close()
   await listening.close()
   return EXIT.done
 }
 
-/** Creates the service. @throws CommandFailure for a seed that it refuses */
-function createService(file: string | undefined, make: () => CampaignService): CampaignService {
+/** Creates the service. @throws CommandFailure when the seed is not valid */
+function withSeedFailure(file: string | undefined, create: () => CampaignService): CampaignService {
   try {
-    return make()
+    return create()
   } catch (error) {
     if (file === undefined || !(error instanceof TypeError || error instanceof RangeError)) throw error
     const problem = error.message.replace(/^createCampaignService: /, '')
@@ -128,7 +126,7 @@ function printAddresses(url: string, { webhooks }: CampaignService, output: Outp
         dim(signed ? '  signed' : '  not signed: CAMPAIGN_WEBHOOK_SECRET is not set'),
       )
   }
-  err.line(dim('  Ctrl-C ends it'))
+  err.line(dim('  Press Ctrl-C to stop'))
 }
 
 function printRequest(event: ServiceEvent, { err }: Output): void {
@@ -144,5 +142,3 @@ function printRequest(event: ServiceEvent, { err }: Output): void {
     dim(fault ? `  injected fault: ${fault}` : ''),
   )
 }
-
-const ended = (signal: AbortSignal): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, 'abort'))

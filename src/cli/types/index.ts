@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { examples } from '../commands.ts'
-import { connect } from '../connection.ts'
-import type { Context } from '../context.ts'
+import { type Context, examples } from '../commands.ts'
+import { connect } from '../connect.ts'
 import { EXIT, type ExitCode } from '../failure.ts'
 import { fileFailure } from '../files.ts'
 import { type Pair, queryOption } from '../flags.ts'
@@ -19,10 +18,10 @@ export function define(command: Command, context: Context): void {
   command
     .usage('PID [options]')
     .description(
-      'Writes a TypeScript file with the task and quest ids of a campaign as unions, and the types of their metadata.',
+      'Writes a TypeScript file with the task and quest IDs of a campaign as unions, and the types of their metadata.',
     )
     .argument('<pid>', 'campaign ID')
-    .option('--out <file>', 'write to this file instead of standard output')
+    .option('--out <file>', 'file to write (default: standard output)')
     .addOption(queryOption())
     .addHelpText('after', examples('types demo --out src/campaign.ts', 'types demo --query env=dev'))
     .action(context.action((pid: string, flags: TypesFlags) => types(pid, flags, context)))

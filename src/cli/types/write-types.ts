@@ -8,27 +8,27 @@ interface Item {
 }
 
 /**
- * Writes the types of a campaign. The ids are sorted, so that a small change of the campaign is a small diff. Names and
- * ids come from the service: they are escaped, so that they cannot end their comment or string.
+ * Writes the types of a campaign. Sorts the IDs, so that a small change of the campaign is a small diff. Escapes names and
+ * IDs, so that they cannot end their comment or string.
  */
 export function writeTypes({ id, name, actions, quests }: CampaignInfo): string {
   const tasks = sorted(actions)
-  const groups = sorted(quests)
+  const sortedQuests = sorted(quests)
   return [
-    `// Campaign ${comment(id)}: ${comment(name)}`,
+    `// Campaign ${toVisible(id)}: ${toVisible(name)}`,
     '// Written by `campaign-client types`. Do not edit: run the command again when the campaign changes.',
     '',
     '/** ID of a task: `aid` in calls, `id` in progress and webhook messages. */',
     union('TaskId', tasks),
     '',
     '/** ID of a quest: `cid` in calls, `id` in progress and webhook messages. */',
-    union('QuestId', groups),
+    union('QuestId', sortedQuests),
     '',
     '/** Metadata of each task when this file was written. */',
     metadata('TaskMeta', tasks),
     '',
     '/** Metadata of each quest when this file was written. */',
-    metadata('QuestMeta', groups),
+    metadata('QuestMeta', sortedQuests),
     '',
   ].join('\n')
 }
@@ -36,13 +36,13 @@ export function writeTypes({ id, name, actions, quests }: CampaignInfo): string 
 /** Sorts by ID and removes duplicates. */
 function sorted(items: readonly Item[]): readonly Item[] {
   const byId = new Map(items.map((item) => [item.id, item]))
-  // By UTF-16 unit: the order of a locale differs between machines.
+  // By UTF-16 code unit: the order of a locale differs between machines.
   return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 function union(type: string, items: readonly Item[]): string {
   if (items.length === 0) return `export type ${type} = never`
-  return `export type ${type} =\n${items.map(({ id, name }) => `  | ${literal(id)} // ${comment(name)}`).join('\n')}`
+  return `export type ${type} =\n${items.map(({ id, name }) => `  | ${literal(id)} // ${toVisible(name)}`).join('\n')}`
 }
 
 function metadata(type: string, items: readonly Item[]): string {
@@ -79,9 +79,6 @@ function objectType(value: Record<string, unknown>, depth: number): string {
 
 const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name))
 
-/** Writes a string literal in single quotes. Everything that could end it is escaped. */
+/** Quotes a string literal. */
 const literal = (text: string): string =>
   `'${toVisible(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')).replaceAll("'", "\\'")}'`
-
-/** Writes text inside a line comment. */
-const comment = (text: string): string => toVisible(text)

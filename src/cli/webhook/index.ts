@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
-import { addCommands, examples, type LazyCommand } from '../commands.ts'
-import type { Context } from '../context.ts'
+import { addCommands, type Context, examples, type LazyCommand } from '../commands.ts'
 
 const commands: readonly LazyCommand[] = [
   { name: 'send', summary: 'sign a message and send it to an endpoint', load: () => import('./send.ts') },
-  { name: 'listen', summary: 'receive messages, verify and show them', load: () => import('./listen.ts') },
+  { name: 'listen', summary: 'receive, verify and show messages', load: () => import('./listen.ts') },
   { name: 'verify', summary: 'check the signature of a saved message', load: () => import('./verify.ts') },
-  { name: 'diagnose', summary: 'find out why a signature does not match', load: () => import('./diagnose.ts') },
+  { name: 'diagnose', summary: 'explain why a signature is wrong', load: () => import('./diagnose.ts') },
 ]
 
 /** `campaign-client webhook …` */

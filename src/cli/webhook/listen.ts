@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type Command, Option } from 'commander'
 import { toJsonText } from '../../shared/text/visible-text.ts'
-import { examples } from '../commands.ts'
-import type { Context } from '../context.ts'
+import { type Context, examples } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
 import { httpUrl, port, wholeNumber } from '../flags.ts'
 import { closeServer, listenOn } from '../http-server.ts'
 import { bold, cyan, dim, green, type Output, type Part, red, yellow } from '../output.ts'
 import { type Received, receive } from './receive.ts'
+import type { Verification } from './verify-message.ts'
 
 interface ListenFlags {
   readonly port: number
@@ -25,21 +25,21 @@ interface ListenFlags {
 export function define(command: Command, context: Context): void {
   command
     .description(
-      'Receives messages, verifies each with CAMPAIGN_WEBHOOK_SECRET and shows it. --forward-to passes the same bytes ' +
-        'and headers on to your server, and its answer back to the sender.',
+      'Receives messages, verifies each with CAMPAIGN_WEBHOOK_SECRET and shows it. --forward-to sends the same bytes ' +
+        'and headers to your server, and returns its answer to the sender.',
     )
-    .option('--port <port>', 'port to listen on; 0 takes a free one', port, 4601)
+    .option('--port <port>', 'port to listen on; 0: any free port', port, 4601)
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--forward-to <url>', 'your server: it gets every message', httpUrl)
+    .option('--forward-to <url>', 'URL of your server, which gets every message', httpUrl)
     .addOption(
-      new Option('--status <status>', 'answer with this status, to see how the sender reacts')
+      new Option('--status <status>', 'answer every message with this status')
         .argParser(wholeNumber(200, 599))
         .conflicts('forwardTo'),
     )
-    .option('--count <n>', 'end after this many messages', wholeNumber(1, 1_000_000_000))
+    .option('--count <n>', 'stop after this many messages', wholeNumber(1, 1_000_000_000))
     .option(
       '--within <seconds>',
-      'end after this many seconds; exit code 4 when --count was not reached',
+      'stop after this many seconds; exit code 4 if --count is not reached',
       wholeNumber(1, 86_400),
     )
     .option('--body', 'print the body of each message')
@@ -57,9 +57,9 @@ export function define(command: Command, context: Context): void {
 async function listen(flags: ListenFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const options = { secret: webhookSecretOf(env), forwardTo: flags.forwardTo, status: flags.status }
   const counts = { received: 0, verified: 0, wrong: 0 }
-  const ending = new AbortController()
-  const end = () => ending.abort()
-  interrupts.signal.addEventListener('abort', end)
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  interrupts.signal.addEventListener('abort', stop)
   const server = createServer((request, response) => {
     receive(request, response, options).then(note, () => response.destroy())
   })
@@ -68,24 +68,24 @@ async function listen(flags: ListenFlags, { output, env, interrupts }: Context):
     counts.received++
     if (message.examined) counts[message.examined.valid ? 'verified' : 'wrong']++
     show(message, flags, output)
-    if (counts.received === flags.count) end()
+    if (counts.received === flags.count) stop()
   }
 
   const url = await listenOn(server, flags.port, flags.host)
-  output.err.line('listening at ', bold(url), dim('  (Ctrl-C ends it)'))
+  output.err.line('listening at ', bold(url), dim('  (press Ctrl-C to stop)'))
   if (options.secret === undefined)
     output.err.line(yellow('signatures are not verified'), ': CAMPAIGN_WEBHOOK_SECRET is not set')
-  output.out.whenClosed(end)
-  const timer = flags.within === undefined ? undefined : setTimeout(end, flags.within * 1000)
-  if (!ending.signal.aborted) await once(ending.signal, 'abort')
+  output.out.whenClosed(stop)
+  const timer = flags.within === undefined ? undefined : setTimeout(stop, flags.within * 1000)
+  if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
   clearTimeout(timer)
   await closeServer(server)
 
   if (flags.count !== undefined && flags.within !== undefined && counts.received < flags.count) {
-    const what = `${counts.received} of ${flags.count} messages arrived within ${flags.within} s`
-    throw new CommandFailure(EXIT.unreachable, 'too_few_messages', what, undefined, counts)
+    const message = `${counts.received} of ${flags.count} messages arrived within ${flags.within} s`
+    throw new CommandFailure(EXIT.unreachable, 'too_few_messages', message, { result: counts })
   }
-  output.result(counts, () => undefined)
+  output.result(counts)
   return counts.wrong > 0 ? EXIT.notAll : EXIT.done
 }
 
@@ -93,12 +93,12 @@ function show(message: Received, { body }: ListenFlags, output: Output): void {
   const { at, path, examined, forwarded, answered } = message
   const { out } = output
   if (output.json) {
-    output.result({ message }, () => undefined)
+    output.result({ message })
     return
   }
-  out.line(dim(at.slice(11, 19)), '  ', ...verification(message), dim(`  ${path}  → ${answered}`))
-  if (examined?.reason && examined.valid)
-    out.line(yellow(`          signed, but not a webhook message: ${examined.reason}`))
+  out.line(dim(at.slice(11, 19)), '  ', ...verificationParts(examined), dim(`  ${path}  → ${answered}`))
+  if (examined?.valid && examined.reason)
+    out.line(yellow(`          the body is not a webhook message: ${examined.reason}`))
   if (forwarded) {
     const { status, error, text, ms } = forwarded
     out.line(
@@ -111,9 +111,9 @@ function show(message: Received, { body }: ListenFlags, output: Output): void {
   if (body) out.write(`${indented(message.body)}\n`)
 }
 
-function verification({ examined }: Received): Part[] {
-  if (examined === undefined) return [yellow('not verified')]
-  const { valid, kind = 'signed', id = '', reason = '' } = examined
+function verificationParts(verification: Verification | undefined): Part[] {
+  if (verification === undefined) return [yellow('not verified')]
+  const { valid, kind = 'signed', id = '', reason = '' } = verification
   return valid ? [green('verified'), `  ${kind}  `, dim(id)] : [red('wrong signature'), `  ${reason}`]
 }
 
@@ -122,7 +122,7 @@ function indented(body: string): string {
   try {
     value = JSON.parse(body)
   } catch {
-    // Not JSON: printed as a JSON string.
+    // A body that is not JSON is printed as a JSON string.
   }
   return toJsonText(value).replace(/^/gm, '          ')
 }

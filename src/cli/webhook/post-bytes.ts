@@ -3,9 +3,9 @@ import { request as httpsRequest } from 'node:https'
 import { proxyAgentFor } from '../proxy.ts'
 
 export interface PostOptions {
-  /** Time limit for the whole answer, in milliseconds. */
+  /** Time limit until the end of the answer, in milliseconds. */
   readonly timeoutMs: number
-  /** How many bytes of the answer are kept. */
+  /** Bytes of the answer to keep. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }
@@ -16,7 +16,7 @@ export interface PostAnswer {
   readonly body: Uint8Array
 }
 
-/** Posts bytes once. @throws Error whose message is a system error code or a reason in words */
+/** Posts bytes once. @throws Error with a system error code or a reason as its message */
 export async function postBytes(
   url: string,
   headers: Readonly<Record<string, string | readonly string[]>>,
@@ -26,11 +26,11 @@ export async function postBytes(
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const agent = (await proxyAgentFor(url)) ?? false
   const request = send(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } as never, agent })
-  let abandon: (why: string) => void = () => undefined
+  let abandon: (reason: string) => void = () => undefined
   const head = new Promise<IncomingMessage>((resolve, reject) => {
-    abandon = (why) => {
-      // A request that waits for its connection emits no event when it is destroyed.
-      reject(new Error(why))
+    abandon = (reason) => {
+      // A request without a connection emits no event when it is destroyed.
+      reject(new Error(reason))
       request.destroy()
     }
     request
@@ -68,7 +68,7 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
       if (size >= maxBytes) break
     }
   } catch {
-    // The status counts, even when the body breaks off.
+    // The connection broke. Keep the status and the part of the body.
   }
   const { statusCode: status = 0, headers } = response
   return { status, headers, body: Buffer.concat(chunks).subarray(0, maxBytes) }

@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer, readBody } from '../http-server.ts'
-import { type Examined, examine } from './examine.ts'
 import { postBytes } from './post-bytes.ts'
+import { type Verification, verifyMessage } from './verify-message.ts'
 
-/** A message that arrived, and what was done with it. */
+/** A received message and its answers. */
 export interface Received {
   readonly at: string
   readonly path: string
   readonly body: string
   /** Absent without a secret. */
-  readonly examined?: Examined
+  readonly examined?: Verification
   readonly forwarded?: Forwarded
   /** The status of the answer to the sender. */
   readonly answered: number
 }
 
-/** The answer of the server that a message was forwarded to. */
+/** The answer of the server at `--forward-to`. */
 export interface Forwarded {
-  /** Absent where there was no answer that can be passed back. */
+  /** Absent if there was no final answer. */
   readonly status?: number
   readonly contentType?: string
   readonly text: string
@@ -29,7 +29,7 @@ export interface Forwarded {
 interface ReceiveOptions {
   readonly secret: string | undefined
   readonly forwardTo: string | undefined
-  /** The status to answer with. By default 200, or 401 for a wrong signature. */
+  /** @defaultValue 200, or 401 for a wrong signature */
   readonly status: number | undefined
 }
 
@@ -37,7 +37,7 @@ const MAX_BODY_BYTES = 1_048_576
 const MAX_ANSWER_BYTES = 1_048_576
 const FORWARD_TIMEOUT_MS = 30_000
 
-/** Receives one message, verifies, forwards and answers it. Gives `undefined` for a request that is not a message. */
+/** Verifies, forwards and answers a message. Resolves to `undefined` for a request that cannot be a message. */
 export async function receive(
   request: IncomingMessage,
   response: ServerResponse,
@@ -45,16 +45,16 @@ export async function receive(
 ): Promise<Received | undefined> {
   const at = new Date().toISOString()
   if (request.method !== 'POST') {
-    answer(response, 405, 'a webhook message is a POST', { allow: 'POST' })
+    answer(response, 405, 'webhook messages are sent with POST', { allow: 'POST' })
     return undefined
   }
   const body = await readBody(request, MAX_BODY_BYTES)
   if (body === undefined) {
-    answer(response, 413, `a message may have at most ${MAX_BODY_BYTES} bytes`)
+    answer(response, 413, `a message must not be larger than ${MAX_BODY_BYTES} bytes`)
     return undefined
   }
   const signature = request.headersDistinct['x-service-signature']
-  const examined = secret === undefined ? undefined : await examine(secret, body, signature)
+  const examined = secret === undefined ? undefined : await verifyMessage(secret, body, signature)
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body)
   const answered = forwarded ? (forwarded.status ?? 502) : (status ?? (examined?.valid === false ? 401 : 200))
   const contentType = forwarded?.contentType
@@ -69,7 +69,7 @@ export async function receive(
   }
 }
 
-/** Headers that belong to one connection, and are not passed on. */
+/** Headers of one connection, which must not be forwarded. */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
@@ -84,7 +84,7 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ])
 
-/** Passes a message on with its bytes and headers. Never rejects. */
+/** Sends the bytes and headers of a message to another server. Never rejects. */
 async function forward(url: string, request: IncomingMessage, message: Uint8Array): Promise<Forwarded> {
   const started = performance.now()
   const ms = () => Math.round(performance.now() - started)
@@ -94,7 +94,6 @@ async function forward(url: string, request: IncomingMessage, message: Uint8Arra
   try {
     const limits = { timeoutMs: FORWARD_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES }
     const { status, headers: answered, body } = await postBytes(url, headers, message, limits)
-    // 1xx is not a final answer, and a server cannot send a status below 100.
     if (status < 200) return { text: '', error: `status ${status} is not a final answer`, ms: ms() }
     const contentType = answered['content-type']
     return { status, ...(contentType && { contentType }), text: new TextDecoder().decode(body), ms: ms() }

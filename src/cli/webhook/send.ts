@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander'
-import { examples } from '../commands.ts'
-import type { Context } from '../context.ts'
+import { type Context, examples } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { readInput } from '../files.ts'
 import { httpUrl, type Pair, pair, RepeatableOption, wholeNumber } from '../flags.ts'
 import { dim, green, type Output, red } from '../output.ts'
-import { createMessage, isShown, MESSAGE_KINDS, type MessageKind, setFields } from './message.ts'
+import { createMessage, isDocumented, MESSAGE_KINDS, type MessageKind, setFields } from './create-message.ts'
 import { postBytes } from './post-bytes.ts'
 
 interface SendFlags {
@@ -27,25 +26,29 @@ export function define(command: Command, context: Context): void {
   command
     .description(
       'Signs a message with CAMPAIGN_WEBHOOK_SECRET, as the service does, and sends it to an endpoint. The payloads of ' +
-        'user_login, user_reward and referral are assumed: the interface does not show them.',
+        'user_login, user_reward and referral are assumed: the interface does not document them.',
     )
     .argument('<url>', 'the endpoint', httpUrl)
     .addOption(new Option('--kind <kind>', 'kind of message').choices(MESSAGE_KINDS).default('action_completed'))
     .addOption(
       new Option('--file <file>', 'send the bytes of a file; - for standard input').conflicts(['set', 'id', 'sameId']),
     )
-    .addOption(new RepeatableOption('--set <path=value>', 'set a field, such as event.data.xp=70', pair))
-    .option('--id <id>', 'id of the message, to send it again')
-    .option('--times <n>', 'how many messages to send, one after the other', wholeNumber(1, 10_000), 1)
-    .option('--same-id', 'give all messages the same id, as duplicates have')
-    .addOption(new Option('--wrong-signature', 'sign with another secret: it must be refused').conflicts('unsigned'))
-    .option('--unsigned', 'send no signature: it must be refused')
+    .addOption(new RepeatableOption('--set <path=value>', 'set a field, for example event.data.xp=70', pair))
+    .option('--id <id>', 'id of the message')
+    .option('--times <n>', 'number of messages to send, one after the other', wholeNumber(1, 10_000), 1)
+    .option('--same-id', 'send duplicates: all messages have the same id')
+    .addOption(
+      new Option('--wrong-signature', 'sign with another secret; the endpoint must refuse the message').conflicts(
+        'unsigned',
+      ),
+    )
+    .option('--unsigned', 'send no signature; the endpoint must refuse the message')
     .option(
       '--expect <status>',
       'the expected status (default: 2xx, or 401 for a wrong or missing signature)',
       wholeNumber(100, 599),
     )
-    .option('--timeout <ms>', 'how long an answer may take, in milliseconds', wholeNumber(1, 2_147_483_647), 10_000)
+    .option('--timeout <ms>', 'time limit of an answer, in milliseconds', wholeNumber(1, 2_147_483_647), 10_000)
     .addHelpText(
       'after',
       examples(
@@ -60,14 +63,14 @@ export function define(command: Command, context: Context): void {
 
 async function send(url: string, flags: SendFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const sign = await signerOf(flags, env)
-  const bodies = await bodiesOf(flags)
-  if (!flags.file && !isShown(flags.kind)) {
-    output.err.line(dim(`the payload of "${flags.kind}" is assumed: the interface does not show it`))
+  const nextBody = await bodiesOf(flags)
+  if (!flags.file && !isDocumented(flags.kind)) {
+    output.err.line(dim(`the payload of "${flags.kind}" is assumed: the interface does not document it`))
   }
   const answers: Answer[] = []
   const { signal } = interrupts
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
-    const body = await bodies()
+    const body = await nextBody()
     const posted = await post(url, body, sign(body), { timeoutMs: flags.timeout, signal })
     const answer = { ...posted, expected: isExpected(posted.status, flags) }
     answers.push(answer)
@@ -77,8 +80,8 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
   const { received } = interrupts
   const failure = received ? undefined : failureOf(answers, flags, result)
   if (failure) throw failure
-  output.result(result, () => undefined)
-  if (received) interrupts.dieOf(received)
+  output.result(result)
+  if (received) interrupts.endBy(received)
   return EXIT.done
 }
 
@@ -86,7 +89,7 @@ type Sign = (body: Uint8Array) => string | undefined
 
 async function signerOf(flags: SendFlags, env: NodeJS.ProcessEnv): Promise<Sign> {
   if (flags.unsigned) return () => undefined
-  // Another secret gives a well-formed signature, so that the endpoint must compare it.
+  // A well-formed signature: an endpoint that checks only the format accepts it.
   const secret = flags.wrongSignature ? crypto.randomUUID() : webhookSecretOf(env)
   if (secret === undefined) {
     throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'set it to the secret of the endpoint, or use --unsigned')
@@ -95,7 +98,7 @@ async function signerOf(flags: SendFlags, env: NodeJS.ProcessEnv): Promise<Sign>
   return (body) => signWebhook(secret, body)
 }
 
-/** Gives a function that makes the body of the next message. */
+/** Returns a function that creates the body of the next message. */
 async function bodiesOf(flags: SendFlags): Promise<() => Promise<Uint8Array<ArrayBuffer>>> {
   const { file, kind, set = [], id, sameId } = flags
   if (file !== undefined) {
@@ -116,9 +119,9 @@ async function bodiesOf(flags: SendFlags): Promise<() => Promise<Uint8Array<Arra
 interface Answer {
   /** The `id` of the message, if it has one. */
   readonly id?: string
-  /** Absent where there was no answer. */
+  /** Absent without an answer. */
   readonly status?: number
-  /** The beginning of the answer. */
+  /** The beginning of the body. */
   readonly text: string
   /** Why there was no answer. */
   readonly error?: string
@@ -129,7 +132,7 @@ interface Answer {
 
 const MAX_ANSWER_BYTES = 1024
 
-/** Posts a message once, as the service does. Never rejects: a failed connection is an answer with an `error`. */
+/** Posts a message once, as the service does. Never rejects: a failed connection gives an answer with an `error`. */
 async function post(
   url: string,
   message: Uint8Array,
@@ -142,12 +145,12 @@ async function post(
     'content-type': 'application/json',
     ...(signature !== undefined && { 'x-service-signature': signature }),
   }
-  const about = () => ({ ...(id !== undefined && { id }), ms: Math.round(performance.now() - started) })
+  const idAndTime = () => ({ ...(id !== undefined && { id }), ms: Math.round(performance.now() - started) })
   try {
     const { status, body } = await postBytes(url, headers, message, { ...limits, maxBytes: MAX_ANSWER_BYTES })
-    return { status, text: new TextDecoder().decode(body).trim(), ...about() }
+    return { status, text: new TextDecoder().decode(body).trim(), ...idAndTime() }
   } catch (error) {
-    return { text: '', error: error instanceof Error ? error.message : String(error), ...about() }
+    return { text: '', error: error instanceof Error ? error.message : String(error), ...idAndTime() }
   }
 }
 
@@ -167,8 +170,12 @@ function isExpected(status: number | undefined, { expect, wrongSignature, unsign
 }
 
 function show({ status, ms, text, error, id, expected }: Answer, { out }: Output): void {
-  const mark = expected ? green(status ?? '---') : red(status ?? '---')
-  out.line(mark, `  ${error ?? (text === '' ? '(empty answer)' : text)}`, dim(`  ${ms} ms${id ? `, id ${id}` : ''}`))
+  const shownStatus = (expected ? green : red)(status ?? '---')
+  out.line(
+    shownStatus,
+    `  ${error ?? (text === '' ? '(empty answer)' : text)}`,
+    dim(`  ${ms} ms${id ? `, id ${id}` : ''}`),
+  )
 }
 
 function failureOf(
@@ -181,18 +188,14 @@ function failureOf(
   if (!first) return undefined
   const count = `${unexpected.length} of ${answers.length} message${answers.length === 1 ? '' : 's'}`
   if (first.status === undefined) {
-    const what = `no answer to ${count}: ${first.error}`
-    return new CommandFailure(EXIT.unreachable, 'network', what, 'check the URL, and that the endpoint runs', result)
+    const message = `no answer to ${count}: ${first.error}`
+    const advice = 'check the URL, and that the endpoint is running'
+    return new CommandFailure(EXIT.unreachable, 'network', message, { advice, result })
   }
   if ((wrongSignature || unsigned) && first.status >= 200 && first.status < 300) {
-    return new CommandFailure(
-      EXIT.notAll,
-      'forgery_accepted',
-      `the endpoint accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`,
-      'verify the signature before anything else, for instance with createWebhookReceiver',
-      result,
-    )
+    const message = `the endpoint accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`
+    const advice = 'verify the signature before anything else, for example with createWebhookReceiver'
+    return new CommandFailure(EXIT.notAll, 'forgery_accepted', message, { advice, result })
   }
-  const what = `unexpected status for ${count}`
-  return new CommandFailure(EXIT.refused, 'unexpected_status', what, undefined, result)
+  return new CommandFailure(EXIT.refused, 'unexpected_status', `unexpected status for ${count}`, { result })
 }

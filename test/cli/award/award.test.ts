@@ -7,13 +7,13 @@ import { readLedger } from 'campaign-client/bulk'
 import { createManualClock } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { jsonOf, scratchFolder } from '../command.ts'
-import { listOf, scene, wallet } from './setting.ts'
+import { listOf, setUp, wallet } from './set-up.ts'
 
 const DEMO = ['--pid', 'demo']
 const SENT = [...DEMO, '--yes']
 
-test('awards every row of a list once, however often it is run', async () => {
-  const { file, award, made, service } = await scene()
+test('awards each row of a list once, also in a second run', async () => {
+  const { file, award, made, service } = await setUp()
   file('party.csv', listOf(3))
   const first = await award(['party.csv', ...SENT])
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('3 rows awarded  6 XP') })
@@ -27,7 +27,7 @@ test('awards every row of a list once, however often it is run', async () => {
 })
 
 test('with --json the report is the last line of standard output', async () => {
-  const { file, award } = await scene()
+  const { file, award } = await setUp()
   file('party.csv', `${listOf(3)}${wallet(1)},1,launch party\n`)
   const ended = await award(['party.csv', ...SENT, '--json'])
   expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1)
@@ -44,7 +44,7 @@ test('with --json the report is the last line of standard output', async () => {
 })
 
 test('--dry-run needs no service, sends nothing and leaves nothing behind', async () => {
-  const { file, folder, award, service } = await scene()
+  const { file, folder, award, service } = await setUp()
   file('party.csv', listOf(3))
   const ended = await award(['party.csv', ...DEMO, '--dry-run'], {
     env: { CAMPAIGN_BASE_URL: '', CAMPAIGN_ACCESS_TOKEN: '' },
@@ -54,8 +54,8 @@ test('--dry-run needs no service, sends nothing and leaves nothing behind', asyn
   expect(readdirSync(folder)).toEqual(['party.csv'])
 })
 
-test('without a terminal it wants --yes', async () => {
-  const { file, award, service } = await scene()
+test('needs --yes without a terminal', async () => {
+  const { file, award, service } = await setUp()
   file('party.csv', listOf(3))
   const { code, stdout, stderr } = await award(['party.csv', ...DEMO])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -63,8 +63,8 @@ test('without a terminal it wants --yes', async () => {
   expect(service.requests).toEqual([])
 })
 
-test('the list may come from standard input, with a ledger of its own', async () => {
-  const { award, made, folder } = await scene()
+test('reads the list from standard input, with --ledger', async () => {
+  const { award, made, folder } = await setUp()
   const without = await award(['-', ...SENT], { input: listOf(3) })
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--ledger must name the ledger') })
   for (const awarded of ['3 rows awarded', '0 rows awarded']) {
@@ -76,7 +76,7 @@ test('the list may come from standard input, with a ledger of its own', async ()
 })
 
 test('a pipe is accepted as a list', async () => {
-  const { award, made, file } = await scene()
+  const { award, made, file } = await setUp()
   file('party.csv', listOf(3))
   const within = ['bash', '-c', 'exec "$@" < <(cat party.csv)', 'bash']
   const args = ['/dev/stdin', ...SENT, '--json']
@@ -86,18 +86,18 @@ test('a pipe is accepted as a list', async () => {
 })
 
 test.each(['none.csv', 'folder', '/dev/zero'])('%s is refused as a list', async (name) => {
-  const { award, folder, service } = await scene()
+  const { award, folder, service } = await setUp()
   mkdirSync(join(folder, 'folder'))
   expect(await award([name, ...SENT, '--ledger', 'my.ledger'])).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringMatching(/there is no such file|it is a folder|is larger than 256 MB/),
+    stderr: expect.stringMatching(/there is no such file|it is a directory|is larger than 256 MB/),
   })
   expect(service.requests).toEqual([])
 })
 
 test('the plan counts each wallet once in all campaigns, and uses the singular for one', async () => {
-  const { file, award } = await scene()
+  const { file, award } = await setUp()
   file('list.csv', ['address,xp,id,pid', `${wallet(1)},0.1,a,one`, `${wallet(1)},0.2,b,two`].join('\n'))
   const two = await award(['list.csv', '--dry-run'])
   expect(two.stdout).toContain('  campaigns one, two\n  list      2 rows, 1 wallet, 0.3 XP\n')
@@ -109,8 +109,8 @@ test('the plan counts each wallet once in all campaigns, and uses the singular f
   expect(one.stdout).toMatch(/^1 row awarded {2}1 XP, \d+ s\n$/)
 })
 
-test('sums are decimals, not 0.30000000000000004', async () => {
-  const { file, award } = await scene()
+test('adds 0.1 three times to 0.3', async () => {
+  const { file, award } = await setUp()
   file('tenths.csv', ['address,xp,id', ...[1, 2, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
   const dry = await award(['tenths.csv', ...DEMO, '--dry-run', '--json'])
   expect(jsonOf(dry)).toMatchObject({ plan: { xp: 0.3, toSend: { xp: 0.3 } } })
@@ -127,7 +127,7 @@ describe('read-only', () => {
     [[], { CAMPAIGN_READ_ONLY: 'yes' }],
     [[], { CAMPAIGN_READ_ONLY: '' }],
   ])('%j with %j sends nothing', async (flags, env) => {
-    const { file, award, service, folder } = await scene()
+    const { file, award, service, folder } = await setUp()
     file('party.csv', listOf(1))
     const ended = await award(['party.csv', ...SENT, ...flags], { env })
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/read-only|READ_ONLY/) })
@@ -136,7 +136,7 @@ describe('read-only', () => {
   })
 
   test('a dry run is allowed; 0 and false are off', async () => {
-    const { file, award } = await scene()
+    const { file, award } = await setUp()
     file('party.csv', listOf(1))
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: { CAMPAIGN_READ_ONLY: '1' } })
     expect(dry).toMatchObject({ code: 0, stderr: 'dry run: nothing was sent\n' })
@@ -147,7 +147,7 @@ describe('read-only', () => {
 })
 
 test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses a list with another campaign, by flag and by row', async () => {
-  const { file, award, service } = await scene()
+  const { file, award, service } = await setUp()
   file('party.csv', listOf(1))
   file('list.csv', `address,xp,id,pid\n${wallet(1)},1,a,demo\n${wallet(1)},1,b,live\n`)
   const env = { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo, test' }
@@ -164,8 +164,8 @@ test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses a list with another campaign, by flag a
   expect(await award(['party.csv', ...SENT], { env })).toMatchObject({ code: 0 })
 })
 
-test('campaigns and ids may stand in the list', async () => {
-  const { file, award, service } = await scene({
+test('reads campaigns and ids from the list', async () => {
+  const { file, award, service } = await setUp({
     campaigns: [
       { id: 'one', name: 'One' },
       { id: 'two', name: 'Two' },
@@ -180,7 +180,7 @@ test('campaigns and ids may stand in the list', async () => {
 })
 
 test('all mistakes are reported at once, by line and column, before anything is sent', async () => {
-  const { file, award, service, folder } = await scene()
+  const { file, award, service, folder } = await setUp()
   file(
     'list.csv',
     [
@@ -197,14 +197,14 @@ test('all mistakes are reported at once, by line and column, before anything is 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr.split('\n').slice(0, 9)).toEqual([
     'error "list.csv" has 8 mistakes: nothing was sent',
-    '  the list has 1 XP in all, more than the 0.5 of --max-total-xp',
-    '  line 3, column address: is "0x12", which is not 0x and 40 hex digits',
-    '  line 3, column xp: is "1,000", with separators between thousands: write it in digits, such as 1250',
+    '  the list has 1 XP in total, more than the 0.5 of --max-total-xp',
+    '  line 3, column address: is "0x12": it must be 0x and 40 hex digits',
+    '  line 3, column xp: is "1,000", with thousands separators: write digits, for example 1250',
     '  line 3, column reason: is empty',
-    '  line 5, column xp: is "1e3", in scientific form: write it in digits, such as 250',
+    '  line 5, column xp: is "1e3", in scientific notation: write digits, for example 250',
     '  line 5, column pid: is "other", but --pid is "demo"',
     '  line 6, column xp: differs from line 2, which has the same wallet and reason',
-    '  line 7: has 5 cells, but the first line has 4: does a text need quotes?',
+    '  line 7: has 5 cells, but the first line has 4: put quotes around a cell that contains the delimiter',
   ])
   expect(service.requests).toEqual([])
   expect(existsSync(join(folder, 'list.csv.ledger'))).toBe(false)
@@ -215,7 +215,7 @@ test('all mistakes are reported at once, by line and column, before anything is 
 
 describe('limits', () => {
   test('--max-xp refuses a list with a row above it', async () => {
-    const { file, award, service } = await scene()
+    const { file, award, service } = await setUp()
     file('party.csv', listOf(3))
     const { code, stderr } = await award(['party.csv', ...SENT, '--max-xp', '2'])
     expect(code).toBe(2)
@@ -224,8 +224,8 @@ describe('limits', () => {
     expect((await award(['party.csv', ...SENT, '--max-xp', '3'])).code).toBe(0)
   })
 
-  test('--max-total-xp adds decimals up as people do, and counts a row that stands twice once', async () => {
-    const { file, award } = await scene()
+  test('--max-total-xp adds decimals exactly, and counts a duplicate row once', async () => {
+    const { file, award } = await setUp()
     file('tenths.csv', ['address,xp,id', ...[1, 2, 3, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
     expect((await award(['tenths.csv', ...SENT, '--max-total-xp', '0.3'])).code).toBe(0)
     expect((await award(['tenths.csv', ...SENT, '--max-total-xp', '0.29'])).code).toBe(2)
@@ -238,7 +238,7 @@ describe('limits', () => {
     ['--concurrency', '0'],
     ['--pid', ''],
   ])('refuses %s %s', async (flag, value) => {
-    const { file, award } = await scene()
+    const { file, award } = await setUp()
     file('party.csv', listOf(1))
     const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--yes', flag, value])
     expect({ code, sentence: stderr.split('\n')[0] }).toEqual({ code: 2, sentence: expect.stringContaining(flag) })
@@ -247,7 +247,7 @@ describe('limits', () => {
 
 describe('a list that was edited', () => {
   test('awards no wallet twice without --again', async () => {
-    const { file, award, made } = await scene()
+    const { file, award, made } = await setUp()
     file('party.csv', listOf(3))
     await award(['party.csv', ...SENT])
     file('party.csv', listOf(3, 'Launch party'))
@@ -259,7 +259,7 @@ describe('a list that was edited', () => {
     expect(made()).toHaveLength(3)
     expect((await award(['party.csv', ...SENT, '--again'])).code).toBe(0)
     expect(made()).toHaveLength(6)
-    // Only the new wallet is sent: the others are settled under the ids of this list.
+    // The ledger has the other wallets under the ids of this list.
     file('party.csv', `${listOf(3, 'Launch party')}${wallet(4)},4,Launch party\n`)
     expect(await award(['party.csv', ...SENT])).toMatchObject({
       code: 0,
@@ -268,7 +268,7 @@ describe('a list that was edited', () => {
   })
 
   test('needs no --again for new wallets, or another campaign', async () => {
-    const { file, award } = await scene({
+    const { file, award } = await setUp({
       campaigns: [
         { id: 'demo', name: 'D' },
         { id: 'two', name: 'Two' },
@@ -283,22 +283,22 @@ describe('a list that was edited', () => {
   })
 
   test('must not change the award of an id in the ledger', async () => {
-    const { file, award, made } = await scene()
+    const { file, award, made } = await setUp()
     file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},6,b\n`)
     await award(['list.csv', ...SENT])
     file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},7,b\n`)
     const { code, stderr } = await award(['list.csv', ...SENT])
     expect(code).toBe(2)
     expect(stderr).toContain(
-      `line 3: the ledger has the id of this row for another award: ${wallet(2)}, campaign demo, 6 XP`,
+      `line 3: the ledger has another award with the id of this row: ${wallet(2)}, campaign demo, 6 XP`,
     )
     expect(made()).toHaveLength(2)
   })
 })
 
 describe('reports', () => {
-  test('come as JSON, as text and for a spreadsheet, without the token', async () => {
-    const { file, award, folder, service } = await scene()
+  test('are written as JSON, text and CSV, without the token', async () => {
+    const { file, award, folder, service } = await setUp()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     const reports = ['--report', 'r.json', '--report', 'r.txt', '--report', 'r.csv']
@@ -327,20 +327,20 @@ describe('reports', () => {
   })
 
   test('escape formulas', async () => {
-    const { file, award, folder } = await scene({ campaigns: [{ id: '=HYPERLINK("http://x")', name: 'x' }] })
+    const { file, award, folder } = await setUp({ campaigns: [{ id: '=HYPERLINK("http://x")', name: 'x' }] })
     file('list.csv', `address,xp,id,pid\n${wallet(1)},1,@SUM(1),"=HYPERLINK(""http://x"")"\n`)
     expect(await award(['list.csv', '--yes', '--report', 'r.csv'])).toMatchObject({ code: 0 })
     const [, row] = readFileSync(join(folder, 'r.csv'), 'utf8').split('\r\n')
     expect(row).toContain(`,"'=HYPERLINK(""http://x"")",'@SUM(1),1,awarded,`)
   })
 
-  test('leave no temporary file behind when they cannot be written', async () => {
-    const { file, start, folder, service, made } = await scene()
+  test('leave no temporary file when they cannot be written', async () => {
+    const { file, start, folder, service, made } = await setUp()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 100, times: 3 })
     const running = await start(['party.csv', ...SENT, '--concurrency', '1', '--report', 'r.json'])
     while (made().length === 0) await wait(5)
-    // A folder in the place of the report: the report can be written, but not renamed.
+    // A directory at the path of the report: the temporary file cannot be renamed.
     mkdirSync(join(folder, 'r.json', 'full'), { recursive: true })
     const ended = await running.ended
     expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('3 rows awarded') })
@@ -351,7 +351,7 @@ describe('reports', () => {
   test.each(['party.csv', 'party.csv.ledger', './party.csv', 'none/r.json', 'folder.txt', 'r.xml', 'r'])(
     'are refused at %s before anything is sent',
     async (path) => {
-      const { file, award, folder, service } = await scene()
+      const { file, award, folder, service } = await setUp()
       file('party.csv', listOf(1))
       mkdirSync(join(folder, 'folder.txt'))
       expect(await award(['party.csv', ...SENT, '--report', path])).toMatchObject({ code: 2, stdout: '' })
@@ -362,7 +362,7 @@ describe('reports', () => {
   test.each(['same/list.csv', 'same/award.txt', 'hard.csv', 'real.csv', 'token.txt', 'profile.json'])(
     'are refused at %s, another name of a file of the run',
     async (path) => {
-      const { file, award, folder, service } = await scene()
+      const { file, award, folder, service } = await setUp()
       file('real.csv', listOf(1))
       symlinkSync('real.csv', join(folder, 'list.csv'))
       linkSync(join(folder, 'real.csv'), join(folder, 'hard.csv'))
@@ -384,8 +384,8 @@ test.each([
   [{ CAMPAIGN_ACCESS_TOKEN: 'hunter2 hunter2' }, 'CAMPAIGN_ACCESS_TOKEN must be'],
   [{ CAMPAIGN_ACCESS_TOKEN: '' }, 'CAMPAIGN_ACCESS_TOKEN is not set'],
   [{ CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: 'none' }, 'there is no such file'],
-])('the environment %o is refused before the plan', async (env, sentence) => {
-  const { file, award } = await scene()
+])('refuses the environment %o before it shows the plan', async (env, sentence) => {
+  const { file, award } = await setUp()
   file('party.csv', listOf(1))
   const { code, stdout, stderr } = await award(['party.csv', ...DEMO], { env })
   expect({ code, stdout, first: stderr.split('\n')[0] }).toEqual({
@@ -398,7 +398,7 @@ test.each([
 
 describe('while it runs', () => {
   const sendsSlowly = async (content: string, ...args: string[]) => {
-    const setting = await scene()
+    const setting = await setUp()
     setting.file('party.csv', content)
     setting.service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 50, times: 60 })
     const running = await setting.start(['party.csv', ...SENT, '--concurrency', '1', ...args])
@@ -413,8 +413,8 @@ describe('while it runs', () => {
     expect(made()).toHaveLength(40)
   })
 
-  test('a token file that disappears stops the run, with 1 because rows were sent', async () => {
-    const { file, award, service, folder, made } = await scene({ tokens: ['old'] })
+  test('a deleted token file stops the run with 1, because rows were sent', async () => {
+    const { file, award, service, folder, made } = await setUp({ tokens: ['old'] })
     file('party.csv', listOf(20))
     const token = file('token', 'old')
     service.subscribe(({ kind }) => {
@@ -431,8 +431,8 @@ describe('while it runs', () => {
 
   test.each([
     ['its lock file is removed', 'party.csv.ledger.lock', 'its lock file was removed'],
-    ['another file is put in the place of its ledger', 'party.csv.ledger', 'another file was put in its place'],
-  ])('when %s it stops, says why, and reports no bug', async (_, name, why) => {
+    ['another file replaces its ledger', 'party.csv.ledger', 'another file was put in its place'],
+  ])('when %s, it stops and reports the reason, not a bug', async (_, name, why) => {
     const { running, file, folder, award, made } = await sendsSlowly(listOf(40), '--json')
     const content = readFileSync(join(folder, name))
     rmSync(join(folder, name))
@@ -455,12 +455,12 @@ describe('while it runs', () => {
   })
 
   test('a full disk stops the run, and the next run continues', async () => {
-    const { file, award, made } = await scene()
+    const { file, award, made } = await setUp()
     file('party.csv', listOf(400))
-    // A limit on the size of files stands for a full disk.
+    // A limit on the size of files acts like a full disk.
     const limited = await award(['party.csv', ...SENT], { within: ['bash', '-c', 'ulimit -f 24; exec "$0" "$@"'] })
     expect(limited).toMatchObject({ stdout: expect.stringContaining('the ledger cannot be written') })
-    // 5 when awards were under way.
+    // 5 if awards were in flight.
     expect(limited.code).toBe(limited.stdout.includes('unknown outcome') ? 5 : 1)
     expect(made().length).toBeLessThan(400)
     expect((await award(['party.csv', ...SENT])).code).toBe(0)
@@ -468,9 +468,9 @@ describe('while it runs', () => {
   })
 })
 
-describe('the end of a run', () => {
+describe('the summary of a run', () => {
   const mixed = async () => {
-    const setting = await scene()
+    const setting = await setUp()
     const { file, award, service } = setting
     file('before.csv', listOf(2))
     await award(['before.csv', ...SENT, '--ledger', 'my.ledger'])
@@ -486,32 +486,32 @@ describe('the end of a run', () => {
     expect(code).toBe(1)
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^2 rows awarded {2}11 XP, \d+ s$/),
-      '2 rows awarded before, as the ledger says  3 XP',
-      '1 row awarded before, as the progress of the wallet says (platform ethereum, assumed)  4 XP',
+      '2 rows awarded before: recorded in the ledger  3 XP',
+      '1 row awarded before: found in the progress of the wallet (platform ethereum, assumed)  4 XP',
       '1 row rejected by the service  3 XP',
       expect.stringMatching(/^ {2}line 4: .*HTTP 400.* {2}v1-[0-9a-f]+$/),
       '',
     ])
     expect(stderr.match(/^next: .*$/gm)).toEqual([
-      'next: correct these rows, or send them again as they are with --retry-rejected',
+      'next: correct these rows, or send them again unchanged with --retry-rejected',
     ])
     expect(stderr).not.toContain('error')
   })
 
-  test('is the same in a later run that finds the same state', async () => {
+  test('has the same exit code in a later run with the same ledger', async () => {
     const { award, args } = await mixed()
     await award(args)
     const { code, stdout, stderr } = await award(args)
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^0 rows awarded {2}\d+ s\n5 rows awarded before, as the ledger says {2}18 XP\n1 row rejected/,
+      /^0 rows awarded {2}\d+ s\n5 rows awarded before: recorded in the ledger {2}18 XP\n1 row rejected/,
     )
     expect(stderr).toContain('5 awards made before, 18 XP')
     expect(stderr).toContain('1 award rejected before (--retry-rejected sends rejected awards again), 3 XP')
   })
 
   test('does not count a rejected award as awarded before', async () => {
-    const { file, award, service } = await scene()
+    const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 1 })
@@ -522,21 +522,21 @@ describe('the end of a run', () => {
   })
 
   test('a refused campaign ends with 3 in every run; other campaigns are awarded', async () => {
-    const { file, award, made } = await scene()
+    const { file, award, made } = await setUp()
     const rows = [1, 2, 3].map((at) => `${wallet(at)},${at},${at},${at === 2 ? 'nobody' : 'demo'}`)
     file('list.csv', ['address,xp,id,pid', ...rows].join('\n'))
     for (const now of ['2 rows awarded', '0 rows awarded']) {
       const { code, stdout, stderr } = await award(['list.csv', '--yes'])
       expect(code).toBe(3)
       expect(stdout).toContain(now)
-      expect(stdout).toMatch(/^1 row not sent, because campaign nobody was refused: .*access denied$/m)
+      expect(stdout).toMatch(/^1 row not sent, because the service refused campaign nobody: .*access denied$/m)
       expect(stderr).toMatch(/^next: check the campaign ID.*, then run: npx campaign-client award list.csv --yes$/m)
     }
     expect(made()).toHaveLength(2)
   })
 
   test('counts only the rows that a stopped run has read', async () => {
-    const { file, award, service } = await scene()
+    const { file, award, service } = await setUp()
     file('last.csv', `address,xp,reason\n${wallet(4)},4,launch party\n`)
     await award(['last.csv', ...SENT, '--ledger', 'my.ledger'])
     file('party.csv', listOf(4))
@@ -551,16 +551,16 @@ describe('the end of a run', () => {
     expect(stderr).toMatch(/^next: set a valid token .*, then run: npx campaign-client award /m)
   })
 
-  test('has no reference to a file of the documentation', async () => {
-    const { file, award } = await scene({ tokens: ['fresh'] })
+  test('does not refer to files of the documentation', async () => {
+    const { file, award } = await setUp({ tokens: ['fresh'] })
     file('party.csv', listOf(1))
     const { code, stdout, stderr } = await award(['party.csv', ...SENT])
     expect(code).toBe(3)
     expect(stdout + stderr).not.toMatch(/docs\/|\.md/)
   })
 
-  test('names no next step when all rows are awarded', async () => {
-    const { file, award } = await scene()
+  test('has no next step when all rows are awarded', async () => {
+    const { file, award } = await setUp()
     file('party.csv', listOf(1))
     expect((await award(['party.csv', ...SENT])).stderr).not.toContain('next:')
     expect((await award(['party.csv', ...SENT])).stderr).not.toContain('next:')
@@ -569,7 +569,7 @@ describe('the end of a run', () => {
 
 describe('answers of the service', () => {
   test('a refused token stops the run with 3, and a run with a valid token continues', async () => {
-    const { file, award, made, service } = await scene({ tokens: ['fresh'] })
+    const { file, award, made, service } = await setUp({ tokens: ['fresh'] })
     file('party.csv', listOf(30))
     const stale = await award(['party.csv', ...SENT], { env: { CAMPAIGN_ACCESS_TOKEN: 'stale' } })
     expect(stale.code).toBe(3)
@@ -581,7 +581,7 @@ describe('answers of the service', () => {
   })
 
   test('the command to continue can be pasted into a shell', async () => {
-    const { file, folder, award, env, made } = await scene()
+    const { file, folder, award, env, made } = await setUp()
     file("Ada's list $1.csv", listOf(2))
     const args = ["Ada's list $1.csv", ...SENT, '--run', 'first & last']
     const dead = { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' }
@@ -593,7 +593,7 @@ describe('answers of the service', () => {
   })
 
   test('--retry-rejected sends rejected awards again', async () => {
-    const { file, award, made, service } = await scene()
+    const { file, award, made, service } = await setUp()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
     expect(await award(['party.csv', ...SENT])).toMatchObject({
@@ -608,7 +608,7 @@ describe('answers of the service', () => {
   })
 
   test('a token file is read again after a 401, and the run continues', async () => {
-    const { file, award, made, service } = await scene({ tokens: ['fresh', 'stale'] })
+    const { file, award, made, service } = await setUp({ tokens: ['fresh', 'stale'] })
     file('party.csv', listOf(30))
     const token = file('token', 'stale')
     let answered = 0
@@ -622,23 +622,23 @@ describe('answers of the service', () => {
     expect(made()).toHaveLength(30)
   })
 
-  test('a campaign that is not ours ends with 3', async () => {
-    const { file, award } = await scene()
+  test('a campaign of another organization ends with 3', async () => {
+    const { file, award } = await setUp()
     file('party.csv', listOf(3))
     const { code, stdout } = await award(['party.csv', '--pid', 'nobody', '--yes'])
     expect(code).toBe(3)
-    expect(stdout).toContain('3 rows not sent, because campaign nobody was refused')
+    expect(stdout).toContain('3 rows not sent, because the service refused campaign nobody')
   })
 
   test('an unreachable service ends with 4', async () => {
-    const { file, award } = await scene()
+    const { file, award } = await setUp()
     file('party.csv', listOf(3))
     const ended = await award(['party.csv', ...SENT], { env: { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' } })
     expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('then run: ') })
   })
 
-  test('429 is waited for and never becomes a verdict', async () => {
-    const { file, award, made, service } = await scene()
+  test('waits after a 429, which never becomes a verdict', async () => {
+    const { file, award, made, service } = await setUp()
     file('party.csv', listOf(40))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 25, headers: { 'retry-after': '0' } })
     const ended = await award(['party.csv', ...SENT, '--json'])
@@ -646,8 +646,8 @@ describe('answers of the service', () => {
     expect(made()).toHaveLength(40)
   })
 
-  test('an award whose answer was lost is found in the progress of its wallet', async () => {
-    const { file, award, made, service } = await scene()
+  test('finds an award without an answer in the progress of its wallet', async () => {
+    const { file, award, made, service } = await setUp()
     file('party.csv', listOf(5))
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
     const ended = await award(['party.csv', ...SENT, '--json'])
@@ -655,19 +655,19 @@ describe('answers of the service', () => {
     expect(made()).toHaveLength(5)
   })
 
-  test('an id that was used for another amount is not counted as this award', async () => {
-    const { file, award, service, env } = await scene()
+  test('rejects an id that was used for another amount', async () => {
+    const { file, award, service, env } = await setUp()
     const client = new CampaignClient({ baseUrl: env.CAMPAIGN_BASE_URL as string, accessToken: 'any' })
     await client.rewardWallet({ address: wallet(1), pid: 'demo', id: 'a', xp: 5 })
     for (const [xp, code, words] of [
       [500, 1, '1 row rejected by the service'],
-      [5, 0, '1 row awarded before, as the progress of the wallet says'],
+      [5, 0, '1 row awarded before: found in the progress of the wallet'],
     ] as const) {
       file('party.csv', `address,xp,id\n${wallet(1)},${xp},a\n`)
       const ended = await award(['party.csv', ...SENT, '--ledger', `${xp}.ledger`])
       expect(ended).toMatchObject({ code, stdout: expect.stringContaining(words) })
     }
-    // It is not sent again, and the plan says so.
+    // --retry-rejected does not send it again.
     file('party.csv', `address,xp,id\n${wallet(1)},500,a\n`)
     const again = await award(['party.csv', ...SENT, '--ledger', '500.ledger', '--retry-rejected'])
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('to send   0 awards') })
@@ -679,8 +679,8 @@ describe('answers of the service', () => {
     expect(service.state.awards).toHaveLength(1)
   })
 
-  test('an award that is not found there ends with 5', async () => {
-    const { file, award, service } = await scene()
+  test('an award that is not found in progress ends with 5', async () => {
+    const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
     service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
@@ -688,8 +688,8 @@ describe('answers of the service', () => {
     expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('1 row possibly awarded') })
   })
 
-  test('terminal controls in its messages are spelt out', async () => {
-    const { file, award, service } = await scene()
+  test('escapes control characters in messages of the service', async () => {
+    const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
     const body = JSON.stringify({ success: false, error: { code: 400, message: '\u001b]0;pwned\u0007' } })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body, times: 5 } as never)
@@ -700,16 +700,16 @@ describe('answers of the service', () => {
 
 describe('the ledger', () => {
   test('keeps runs apart by name', async () => {
-    const { file, award } = await scene()
+    const { file, award } = await setUp()
     file('party.csv', listOf(1))
     await award(['party.csv', ...SENT, '--run', 'test'])
     const other = await award(['party.csv', ...SENT, '--again'])
-    // Refused although nothing is left to send.
+    // Refused although there is nothing left to send.
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it belongs to the run "test"') })
   })
 
   test('a path that is not a ledger is refused', async () => {
-    const { file, award, folder, service } = await scene()
+    const { file, award, folder, service } = await setUp()
     file('party.csv', listOf(1))
     mkdirSync(join(folder, 'folder'))
     file('other', 'not a ledger')
@@ -724,7 +724,7 @@ describe('the ledger', () => {
 
   test('admits one run at a time', async () => {
     const clock = createManualClock()
-    const { file, award, start, service, folder } = await scene({ clock })
+    const { file, award, start, service, folder } = await setUp({ clock })
     file('party.csv', listOf(20))
     const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 1_000, times: Infinity })
     const first = await start(['party.csv', ...SENT])

@@ -6,17 +6,17 @@ import { expect, test } from 'vitest'
 import { randomFor } from '../../bulk/random.ts'
 import { FULL_SIZE } from '../../machine/full-size.ts'
 import { jsonOf } from '../command.ts'
-import { listOf, scene } from './setting.ts'
+import { listOf, setUp } from './set-up.ts'
 
 const ROWS = FULL_SIZE ? 5_000 : 400
 const KILLS = FULL_SIZE ? 20 : 4
 const SENT = ['party.csv', '--pid', 'demo', '--yes']
 
-test('killed at random points and run again, each award is made once, and the report agrees', {
+test('makes each award once if runs are killed at random points, and reports all awards', {
   timeout: 300_000,
 }, async () => {
   const random = randomFor('award, kills')
-  const { file, folder, start, award, service, made } = await scene()
+  const { file, folder, start, award, service, made } = await setUp()
   file('party.csv', listOf(ROWS))
   service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 2, times: 100_000 })
   let killed = 0
@@ -47,7 +47,7 @@ test('killed at random points and run again, each award is made once, and the re
 })
 
 test.runIf(FULL_SIZE)('a million rows fit into 1.5 GB', { timeout: 300_000 }, async () => {
-  const { file, start } = await scene()
+  const { file, start } = await setUp()
   const mostMemory = async (rows: number): Promise<number> => {
     file('party.csv', listOf(rows))
     const running = await start(['party.csv', '--pid', 'demo', '--dry-run', '--json'])

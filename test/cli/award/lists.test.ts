@@ -1,8 +1,8 @@
 import { rewardId } from 'campaign-client/bulk'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/list.ts'
-import { wallet } from './setting.ts'
+import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/read-list.ts'
+import { wallet } from './set-up.ts'
 
 const LONG_QUOTE = `"${'x'.repeat(100)}\n`.repeat(2_000)
 
@@ -14,13 +14,13 @@ const listOf = (content: string | Uint8Array, pid: string | null = 'demo'): Awar
     rewardId,
   })
 
-/** The awards of a list, or its mistakes. */
+/** Returns the awards of a list, or its mistakes. */
 function read(content: string | Uint8Array, pid?: string | null): unknown[] {
   const list = listOf(content, pid)
   return list.problems.length > 0 ? problemsOf(list) : list.rows.map(({ line: _, ...row }) => row)
 }
 
-const problemsOf = (list: AwardList): unknown[] => listFailure(list).result?.problems as unknown[]
+const problemsOf = (list: AwardList): unknown[] => listFailure(list).details.result?.problems as unknown[]
 
 const utf16 = (text: string, isBig: boolean): Uint8Array => {
   const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -58,7 +58,7 @@ describe('files of spreadsheets', () => {
 })
 
 describe('line numbers', () => {
-  test.each(['\n', '\r\n'])('count every line of the file, with line ends of %j', (end) => {
+  test.each(['\n', '\r\n'])('count every line of the file, with line ends %j', (end) => {
     const content = ['note,address,xp,id', '', `"1${end}2${end}3",${wallet(1)},x,1`, ',,,', `,${wallet(1)},y,2`].join(
       end,
     )
@@ -75,7 +75,7 @@ describe('line numbers', () => {
     [`address,xp,id\n${wallet(1)},1,="007"\n`, 2, 'in the middle of a cell'],
     [`address,xp,id\n${wallet(1)},1,${'x'.repeat(10_000_000)}\n`, 2, 'longer than'],
     [`address,xp,id\n${wallet(1)},1,"a\n${LONG_QUOTE.replaceAll('"', '')}`, 2, 'longer than'],
-  ])('tell where the text stops being CSV', (content, line, words) => {
+  ])('locate the first syntax error: line %#', (content, line, words) => {
     const found = read(content).at(-1)
     expect(found).toMatchObject({ message: expect.stringContaining(words) })
     expect((found as { line: number }).line).toBe(line)
@@ -86,7 +86,7 @@ describe('line numbers', () => {
     [500, 20_000, '"lost', 'longer than'],
     [500, 1_000, '"lo"st', 'after a closing quote'],
     [15_000, 20_000, 'lo"st', 'in the middle of a cell'],
-  ])('tell that line %i is not CSV', (wrong, more, id, words) => {
+  ])('locate a syntax error on line %i', (wrong, more, id, words) => {
     const row = (line: number) => `${wallet(line)},1,${line === wrong ? id : line}\n`
     const lines = Array.from({ length: wrong + more - 1 }, (_, index) => row(index + 2))
     expect(read(`address,xp,id\n${lines.join('')}`).at(-1)).toEqual({
@@ -103,7 +103,7 @@ test('an address in another letter case is the same wallet, and the same award',
   expect(totalsOf(list.awards.values())).toEqual({ awards: 2, wallets: 1, xp: 2 })
 })
 
-test('totals count each award and each wallet once, and add decimals up as people do', () => {
+test('totals count each award and each wallet once, and add decimals exactly', () => {
   const content = ['address,xp,id,pid', `${wallet(1)},0.1,a,one`, `${wallet(1)},0.2,b,two`, `${wallet(1)},0.1,a,one`]
   const list = listOf(content.join('\n'), null)
   expect(list.rows).toHaveLength(3)
@@ -130,31 +130,31 @@ describe('an amount of XP', () => {
   })
 
   test.each([
-    ['1,000', 'separators between thousands'],
-    ['1 000', 'separators between thousands'],
-    ['1\u00a0000', 'separators between thousands'],
-    ['1\u202f000', 'separators between thousands'],
-    ["1'000", 'separators between thousands'],
-    ['1,000.50', 'separators between thousands'],
-    ['1.000.000', 'separators between thousands'],
+    ['1,000', 'thousands separators'],
+    ['1 000', 'thousands separators'],
+    ['1\u00a0000', 'thousands separators'],
+    ['1\u202f000', 'thousands separators'],
+    ["1'000", 'thousands separators'],
+    ['1,000.50', 'thousands separators'],
+    ['1.000.000', 'thousands separators'],
     ['1.000', 'write 1000, or 1.0000'],
     ['12,5', 'write it with a point, 12.5'],
-    ['1e3', 'scientific form'],
-    ['2,50E+02', 'scientific form'],
+    ['1e3', 'scientific notation'],
+    ['2,50E+02', 'scientific notation'],
     ['-5', 'must not be negative'],
     ['\u22125', 'must not be negative'],
     ['', 'is empty'],
-    ['NaN', 'not a number'],
-    ['Infinity', 'not a number'],
-    ['0x10', 'not a number'],
-    ['٣', 'not a number'],
-    ['250 XP', 'not a number'],
+    ['NaN', 'write digits, for example'],
+    ['Infinity', 'write digits, for example'],
+    ['0x10', 'write digits, for example'],
+    ['٣', 'write digits, for example'],
+    ['250 XP', 'write digits, for example'],
     ['1234567890123456', 'more than 15 digits'],
   ])('%j is refused', (cell, words) => {
     expect(xpOf(cell)).toContain(words)
   })
 
-  test('is read as its digits say, or refused', () => {
+  test('is read exactly, or refused', () => {
     const text = fc.oneof(
       fc.string({ maxLength: 12 }),
       fc.string({ unit: fc.constantFrom(...'0123456789.,eE+- \u00a0'), maxLength: 12 }),
@@ -176,7 +176,7 @@ describe('an amount of XP', () => {
   })
 })
 
-test('a list that another program wrote is read as written, whatever its texts hold', () => {
+test('reads any text that another program wrote to a list', () => {
   const texts = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => {
     return (
       text.trim() === text && text !== '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && !/^\d[.,]\d+e\+\d+$/i.test(text)
@@ -206,7 +206,7 @@ test('a list that another program wrote is read as written, whatever its texts h
   )
 })
 
-test('any bytes are a list, or refused with exit code 2', () => {
+test('reads any bytes as a list, or refuses them with exit code 2', () => {
   const header = Buffer.from('address,xp,id\n')
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, hasHeader) => {
@@ -221,14 +221,14 @@ test('any bytes are a list, or refused with exit code 2', () => {
   )
 })
 
-describe('files that are not a list', () => {
+describe('a file that is not a list', () => {
   const header = 'address,xp,id'
   test.each<[string, string | Uint8Array, string]>([
     ['an empty file', '', 'is empty'],
     ['a byte order mark alone', '\ufeff', 'is empty'],
     ['empty lines', '\n\n', 'is empty'],
     ['only a first line', `${header}\n`, 'has no rows'],
-    ['no names of columns', `${wallet(1)},1,a\n`, 'holds a wallet'],
+    ['no names of columns', `${wallet(1)},1,a\n`, 'contains a wallet'],
     ['a column that is named twice', `${header},XP\n${wallet(1)},1,a,2\n`, 'names the column "xp" twice'],
     ['a missing column', 'wallet,xp,id\n', 'lacks the column address; it names "wallet", "xp", "id"'],
     ['several missing columns', 'a|b\n', 'lacks the columns address, xp, id or reason'],
@@ -244,7 +244,7 @@ describe('files that are not a list', () => {
     )
   })
 
-  test('another encoding is reported with its line', () => {
+  test('an error of the encoding has its line', () => {
     const rows = Array.from({ length: 9_000 }, (_, index) => `${wallet(index)},1,ü${index}`).join('\n')
     const content = Buffer.concat([Buffer.from(`${header}\n${rows}\n`), Buffer.from('x,1,caf\xe9\n', 'latin1')])
     expect(() => read(content)).toThrow('line 9002')
@@ -252,14 +252,14 @@ describe('files that are not a list', () => {
   })
 })
 
-test('one campaign for all rows, and rows that name another', () => {
+test('with --pid, a row must not name another campaign', () => {
   const content = (...pids: string[]) =>
     ['address,xp,id,pid', ...pids.map((pid, at) => `${wallet(1)},1,${at},${pid}`)].join('\n')
   expect(read(content('', 'demo'))).toMatchObject([{ pid: 'demo' }, { pid: 'demo' }])
   expect(read(content('demo', 'two'))).toEqual([{ line: 3, column: 'pid', message: 'is "two", but --pid is "demo"' }])
 })
 
-test('texts with control characters are refused, and addresses that a spreadsheet turned into numbers', () => {
+test('refuses control characters, and texts that a spreadsheet turned into numbers', () => {
   expect(read(`address,xp,id\n${wallet(1)},1,"a\nb"\n5.29E+47,1,1.00E+15\n`)).toMatchObject([
     { line: 2, column: 'id', message: expect.stringContaining('line break') },
     { line: 4, column: 'address', message: expect.stringContaining('Format the column as text') },
@@ -267,7 +267,7 @@ test('texts with control characters are refused, and addresses that a spreadshee
   ])
 })
 
-test('a blank cell in quotes is reported with the other mistakes', () => {
+test('reports a blank cell in quotes with the other mistakes', () => {
   const header = 'address,xp,reason,pid\n'
   const rows = [
     `${wallet(1)},oops,a,demo`,
@@ -285,7 +285,7 @@ test('a blank cell in quotes is reported with the other mistakes', () => {
   expect(read(`address,xp,id\n${wallet(1)},5," "\n`)).toEqual([{ line: 2, column: 'id', message: 'is empty' }])
 })
 
-test('any cell gives an award, or mistakes with line and column', () => {
+test('reads any cell as a part of an award, or as a mistake with line and column', () => {
   const odd = fc.constantFrom(...' \t\u00a0\u2000\u2028\u200b\u3000\ufeff\u0301\u0085e"')
   const cell = fc.oneof(fc.string({ unit: odd, maxLength: 3 }), fc.string({ unit: 'binary', maxLength: 5 }))
   const quoted = cell.filter((text) => !text.includes('\0')).map((text) => `"${text.replaceAll('"', '""')}"`)
@@ -301,17 +301,17 @@ test('any cell gives an award, or mistakes with line and column', () => {
   )
 })
 
-test('all mistakes are counted, and a thousand are kept', () => {
+test('counts all mistakes and lists a thousand', () => {
   const content = ['address,xp,id', ...Array.from({ length: 5_000 }, (_, at) => `${wallet(1)},x,${at}`)].join('\n')
   const list = listOf(content)
   expect(listFailure(list)).toMatchObject({
     message: expect.stringContaining('5000 mistakes'),
-    result: { problemsOmitted: 4_000 },
+    details: { result: { problemsOmitted: 4_000 } },
   })
   expect(problemsOf(list)).toHaveLength(1_000)
 })
 
-test('campaigns that are not allowed are mistakes', () => {
+test('a campaign that is not allowed is a mistake', () => {
   const content = ['address,xp,id,pid', `${wallet(1)},1,a,one`, `${wallet(1)},1,b,two`].join('\n')
   const rules = { pid: undefined, allowed: ['one'], maxXp: undefined, rewardId }
   expect(parseList('list.csv', Buffer.from(content), rules).problems).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { skipsWithout } from '../../machine/skips-without.ts'
 import { hasTerminals } from '../command.ts'
-import { listOf, scene } from './setting.ts'
+import { listOf, setUp } from './set-up.ts'
 
 const PARTY = ['party.csv', '--pid', 'demo']
 const BAR = /[█░]{3,}/
@@ -17,7 +17,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       ['yeah', 2, 0],
       ['\u0004', 2, 0],
     ])('the answer %j ends with %i, with %i awards', async (answer, code, awards) => {
-      const { file, atTerminal, made } = await scene()
+      const { file, atTerminal, made } = await setUp()
       file('party.csv', listOf(3))
       const running = await atTerminal(PARTY)
       await running.until('stdout', /Send 3 awards, 6 XP\? \[y\/N\] /)
@@ -27,8 +27,8 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(made()).toHaveLength(awards)
     })
 
-    test('a second payment needs another word than yes', async () => {
-      const { file, atTerminal, award, made } = await scene()
+    test('a second award of a wallet needs the answer "again"', async () => {
+      const { file, atTerminal, award, made } = await setUp()
       file('party.csv', listOf(3))
       await award([...PARTY, '--yes'])
       file('party.csv', listOf(3, 'Launch party'))
@@ -44,8 +44,8 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       }
     })
 
-    test('Ctrl-C at the question ends at once, and nothing was sent', async () => {
-      const { file, atTerminal, service } = await scene()
+    test('Ctrl-C at the question ends the command, and nothing is sent', async () => {
+      const { file, atTerminal, service } = await setUp()
       file('party.csv', listOf(3))
       const running = await atTerminal(PARTY)
       await running.until('stdout', /\[y\/N\] /)
@@ -54,8 +54,8 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(service.requests).toEqual([])
     })
 
-    test('a bar shows the progress, and is cleared at the end', async () => {
-      const { file, atTerminal, service } = await scene()
+    test('shows a progress bar, and clears it at the end', async () => {
+      const { file, atTerminal, service } = await setUp()
       file('party.csv', listOf(40))
       service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 150, times: 40 })
       const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
@@ -63,24 +63,27 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(code).toBe(0)
       expect(stdout).toMatch(BAR)
       expect(stdout).toMatch(/\d+\/40/)
-      // Nothing that a process which is killed would leave behind: no hidden cursor, no line wrap switched off.
+      // A killed process must leave no hidden cursor and no disabled line wrap.
       for (const control of ['\u001b[?25l', '\u001b[?7l']) expect(stdout).not.toContain(control)
       expect(stdout.split('\r\u001b[K').at(-1)).toMatch(/^\S*40 rows\S* awarded/)
     })
 
-    test.each([[{ TERM: 'dumb' }], [{ TERM: 'xterm', NO_COLOR: '1' }]])('%o gets plain lines', async (env) => {
-      const { file, atTerminal, service } = await scene()
-      file('party.csv', listOf(30))
-      service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
-      const { code, stdout } = await (await atTerminal([...PARTY, '--yes'], { env })).ended
-      expect(code).toBe(0)
-      expect(stdout).not.toContain('\u001b')
-      expect(stdout).not.toMatch(BAR)
-      expect(stdout).toMatch(/^\d+\/30 {2}/m)
-    })
+    test.each([[{ TERM: 'dumb' }], [{ TERM: 'xterm', NO_COLOR: '1' }]])(
+      'with %o it prints plain lines',
+      async (env) => {
+        const { file, atTerminal, service } = await setUp()
+        file('party.csv', listOf(30))
+        service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
+        const { code, stdout } = await (await atTerminal([...PARTY, '--yes'], { env })).ended
+        expect(code).toBe(0)
+        expect(stdout).not.toContain('\u001b')
+        expect(stdout).not.toMatch(BAR)
+        expect(stdout).toMatch(/^\d+\/30 {2}/m)
+      },
+    )
 
-    test('Ctrl-C settles the awards under way, says how to continue, and ends by the signal', async () => {
-      const { file, atTerminal, award, service, made } = await scene()
+    test('Ctrl-C waits for the awards in flight, prints how to continue, and ends by the signal', async () => {
+      const { file, atTerminal, award, service, made } = await setUp()
       file('party.csv', listOf(60))
       service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
       const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
@@ -88,7 +91,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       running.child.stdin?.write('\u0003')
       const { code, stdout } = await running.ended
       expect(code).toBe(130)
-      expect(stdout).toContain('settling the awards that are under way; Ctrl-C again ends at once')
+      expect(stdout).toContain('waiting for the awards in flight; press Ctrl-C again to stop at once')
       expect(stdout).toContain('to continue, run: npx campaign-client award party.csv --pid demo --yes')
       expect(stdout).toMatch(/\d+ rows\S* not sent, because the run stopped: interrupted by SIGINT/)
       expect(stdout).not.toContain('unknown outcome')
@@ -101,15 +104,15 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(made()).toHaveLength(60)
     })
 
-    test('a second Ctrl-C ends at once', async () => {
-      const { file, atTerminal, service } = await scene()
+    test('a second Ctrl-C ends the command at once', async () => {
+      const { file, atTerminal, service } = await setUp()
       file('party.csv', listOf(10))
       service.fail({ on: 'rewardWallet', kind: 'hang', times: 10 })
       const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
       await running.until('stdout', BAR)
       while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
       running.child.stdin?.write('\u0003')
-      await running.until('stdout', /settling/)
+      await running.until('stdout', /waiting for the awards/)
       running.child.stdin?.write('\u0003')
       const { code, stdout } = await running.ended
       expect(code).toBe(130)
@@ -119,8 +122,8 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
   },
 )
 
-test('without a terminal it prints lines without colours', async () => {
-  const { file, award, service } = await scene()
+test('prints lines without colours if there is no terminal', async () => {
+  const { file, award, service } = await setUp()
   file('party.csv', listOf(30))
   service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
   const { code, stdout, stderr } = await award([...PARTY, '--yes'])
@@ -130,9 +133,9 @@ test('without a terminal it prints lines without colours', async () => {
 })
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s settles the awards under way, and with --json prints the report',
+  '%s waits for the awards in flight, and with --json prints the report',
   async (signal) => {
-    const { file, start, service } = await scene()
+    const { file, start, service } = await setUp()
     file('party.csv', listOf(60))
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
     const running = await start([...PARTY, '--yes', '--json'])

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CampaignClient } from 'campaign-client'
 import { expect, test } from 'vitest'
-import { confirmAward, evidenceOf } from '../../../src/cli/award/confirm-award.ts'
+import { findAward, progressFormatOf } from '../../../src/cli/award/find-award.ts'
 import { run, scratchFolder } from '../command.ts'
 import { listeningService } from '../service.ts'
 import { localService, TOKEN, WALLET } from './deviation.ts'
@@ -31,20 +31,22 @@ async function awarded(platform: string, type: string): Promise<CampaignClient> 
 }
 
 test('without a profile an award is looked for under the platform ethereum', async () => {
-  expect(await confirmAward(await awarded('ethereum', 'xp'), award, evidenceOf())).toEqual({ xp: 5 })
-  expect(await confirmAward(await awarded('evm', 'xp'), award, evidenceOf())).toBeUndefined()
-  expect(await confirmAward(await awarded('ethereum', 'badge'), award, evidenceOf())).toBe(true)
+  expect(await findAward(await awarded('ethereum', 'xp'), award, progressFormatOf())).toEqual({ xp: 5 })
+  expect(await findAward(await awarded('evm', 'xp'), award, progressFormatOf())).toBeUndefined()
+  expect(await findAward(await awarded('ethereum', 'badge'), award, progressFormatOf())).toBe(true)
 })
 
 test('a profile names the platform, and whether rewards have amounts', async () => {
   const client = await awarded('evm', 'xp')
   expect(
-    await confirmAward(client, award, evidenceOf({ walletPlatform: 'evm', listsRewards: 'ids_and_amounts' })),
+    await findAward(client, award, progressFormatOf({ walletPlatform: 'evm', listsRewards: 'ids_and_amounts' })),
   ).toEqual({
     xp: 5,
   })
-  expect(await confirmAward(client, award, evidenceOf({ walletPlatform: 'evm', listsRewards: 'ids' }))).toBe(true)
-  expect(await confirmAward(client, { ...award, id: 'other' }, evidenceOf({ walletPlatform: 'evm' }))).toBeUndefined()
+  expect(await findAward(client, award, progressFormatOf({ walletPlatform: 'evm', listsRewards: 'ids' }))).toBe(true)
+  expect(
+    await findAward(client, { ...award, id: 'other' }, progressFormatOf({ walletPlatform: 'evm' })),
+  ).toBeUndefined()
 })
 
 test('award refuses a profile of another service with 2, and sends nothing', async () => {

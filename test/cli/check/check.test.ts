@@ -16,7 +16,7 @@ test('0: nothing differs; the table, the saved profile and a comparison with it'
   const { env } = await deviatingServer()
   const args = ['check', '--pid', 'demo', '--code', 'WELCOME-2026']
   const first = await run([...args, '--save', file], { env })
-  expect([first.code, first.stderr]).toEqual([0, `asking, with at most 60 requests\nwrote ${file}\n`])
+  expect([first.code, first.stderr]).toEqual([0, `sending at most 60 requests\nwrote ${file}\n`])
   expect(first.stdout).toMatch(/^access\n {2}as assumed {2}wrong token: HTTP 401\n/)
   expect(first.stdout).toMatch(/\n {2}not asked {3}data of getUserProgress: needs --account, --platform\n/)
   expect(first.stdout).toMatch(/\n\d+ as assumed, 0 differs, 0 can't tell, \d+ not asked\n$/)
@@ -45,7 +45,7 @@ test('1: something differs; the table says what to do, and shows no terminal con
   const { code, stdout, stderr } = await run(['check', '--pid', 'demo'], { env })
   expect(code).toBe(1)
   expect(stdout).toContain('  differs     query names of getCampaignInfo: campaign (assumed: pid)\n')
-  expect(stdout).toContain("↳ give queryNames: { getCampaignInfo: { pid: 'campaign' } }")
+  expect(stdout).toContain("↳ set queryNames: { getCampaignInfo: { pid: 'campaign' } }")
   for (const control of ['\u001b', '\u009b', '__proto__']) expect(stdout + stderr).not.toContain(control)
 })
 
@@ -75,19 +75,24 @@ test('5: the outcome of the award is unknown', async () => {
   })
   const { code, stderr } = await run(['check', '--pid', 'demo', ...WRITE], { env })
   expect(code).toBe(5)
-  expect(stderr).toContain(`--allow-writes awards 1 XP to ${WALLET} in the campaign demo, under the id `)
+  expect(stderr).toContain(`--allow-writes awards 1 XP to ${WALLET} in the campaign demo, twice with the id `)
   expect(stderr).toContain('the outcome of the award is unknown')
 })
 
 describe('2: nothing is sent', () => {
   test.each<[string, string[], Record<string, string>, string]>([
     ['no campaign', [], {}, "required option '--pid <pid>' not specified"],
-    ['no platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform belong together'],
+    ['no platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform need each other'],
     ['no wallet for the award', ['--pid', 'demo', '--allow-writes'], {}, '--allow-writes needs --address'],
     ['a malformed wallet', ['--pid', 'demo', '--address', '0x1'], {}, 'It must be 0x and 40 hex digits'],
-    ['nobody to ask', ['--pid', 'demo', '--allow-writes', '--address', WALLET], {}, 'there is no terminal to ask at'],
-    ['CAMPAIGN_READ_ONLY', ['--pid', 'demo', ...WRITE], { CAMPAIGN_READ_ONLY: '1' }, 'check --allow-writes writes'],
-    ['--read-only', ['--pid', 'demo', '--read-only', ...WRITE], {}, 'check --allow-writes writes'],
+    [
+      'nobody to ask',
+      ['--pid', 'demo', '--allow-writes', '--address', WALLET],
+      {},
+      'there is no terminal to ask for confirmation',
+    ],
+    ['CAMPAIGN_READ_ONLY', ['--pid', 'demo', ...WRITE], { CAMPAIGN_READ_ONLY: '1' }, 'forbids check --allow-writes'],
+    ['--read-only', ['--pid', 'demo', '--read-only', ...WRITE], {}, 'forbids check --allow-writes'],
     ['CAMPAIGN_ALLOWED_CAMPAIGNS', ['--pid', 'demo', ...WRITE], { CAMPAIGN_ALLOWED_CAMPAIGNS: 'test' }, '"demo"'],
     ['no folder', ['--pid', 'demo', '--save', '/no/such/folder/profile.json'], {}, 'there is no such file'],
     ['no earlier profile', ['--pid', 'demo', '--against', '/no/such/profile.json'], {}, 'there is no such file'],
@@ -180,7 +185,7 @@ describe('a profile', () => {
       { ...PROFILE, answers: [{ question: 1 }] },
       'is a damaged profile: answers.0.question is wrong',
     ],
-    ['that is no object', [], 'must hold a JSON object'],
+    ['that is no object', [], 'must contain a JSON object'],
     ['without a date', { ...PROFILE, checkedAt: 'yesterday' }, 'is a damaged profile: checkedAt is wrong'],
     [
       'of another address',

@@ -3,10 +3,10 @@ import { TextDecoder } from 'node:util'
 import { usageFailure } from '../../failure.ts'
 
 /**
- * Decodes a CSV file: UTF-8, or UTF-16 with a byte order mark, as Excel writes "Unicode Text".
+ * Decodes a CSV file in UTF-8, or in UTF-16 with a byte order mark ("Unicode Text" in Excel).
  *
  * @param name - of the file, for messages
- * @throws CommandFailure when it is something else
+ * @throws CommandFailure for any other file
  */
 export function decodeText(bytes: Uint8Array, name: string): string {
   const starts = (...start: number[]): boolean => start.every((byte, index) => bytes[index] === byte)
@@ -21,7 +21,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
     const place = encoding === 'utf-8' ? `: line ${firstWrongLine(bytes)}` : ' or UTF-16'
     throw usageFailure(`${name} is not text in UTF-8${place}`, SAVE_AS)
   }
-  if (text.includes('\0')) throw usageFailure(`${name} holds NUL characters: it is not a CSV file`, SAVE_AS)
+  if (text.includes('\0')) throw usageFailure(`${name} contains NUL characters: it is not a CSV file`, SAVE_AS)
   return text
 }
 

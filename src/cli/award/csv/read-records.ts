@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync'
-import { COLUMNS, columnName } from './columns.ts'
+import { COLUMNS, columnName } from './read-columns.ts'
 
 /** One record of a CSV file. It may span several lines. */
 export interface CsvRecord {
@@ -8,29 +8,29 @@ export interface CsvRecord {
   readonly line: number
 }
 
-/** More than a row of an award can need. A longer record has an open quote, or the file is not the intended one. */
+/** More than a row can need. A longer record is in the wrong file, or has an open quote. */
 const MAX_RECORD_CHARACTERS = 100_000
 
-/** A place where the text stops being CSV. */
-export interface BrokenCsv {
+/** A syntax error. */
+export interface CsvSyntaxError {
   readonly line: number
   readonly message: string
 }
 
 /**
- * Splits a CSV text into records, and hands over each that is not empty.
+ * Splits a CSV text into records, and calls `onRecord` with each that is not empty.
  *
- * @returns the first place that is not CSV, if there is one: reading ends there
+ * @returns the first syntax error, if any. Reading ends there
  */
-export function readRecords(content: string, take: (record: CsvRecord) => void): BrokenCsv | undefined {
+export function readRecords(content: string, onRecord: (record: CsvRecord) => void): CsvSyntaxError | undefined {
   const lines = content.includes('\n') ? content.replaceAll('\r\n', '\n') : content.replaceAll('\r', '\n')
-  // Excel writes and reads a first line that names the delimiter.
+  // In Excel, the first line can name the delimiter.
   const [separatorLine = '', named = ''] = /^"?sep=(.)"?\n/i.exec(lines) ?? []
   const isNamed = DELIMITERS.includes(named)
   const text = isNamed ? lines.slice(separatorLine.length) : lines
   const linesBefore = isNamed ? 1 : 0
 
-  /** The last line of the record before. */
+  /** The last line of the previous record. */
   let last = 0
   try {
     parse(text, {
@@ -40,7 +40,7 @@ export function readRecords(content: string, take: (record: CsvRecord) => void):
       max_record_size: MAX_RECORD_CHARACTERS,
       trim: true,
       on_record(cells: string[], { lines: end }): null {
-        if (cells.some((cell) => cell !== '')) take({ cells, line: linesBefore + last + 1 })
+        if (cells.some((cell) => cell !== '')) onRecord({ cells, line: linesBefore + last + 1 })
         last = end
         return null
       },
@@ -48,7 +48,7 @@ export function readRecords(content: string, take: (record: CsvRecord) => void):
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     const { code, lines: end = last } = error as CsvError & { lines?: number }
-    // The line where the quote was opened is more useful than the line where the search for its end stopped.
+    // For an open quote, show the line of the quote, not the end of the file.
     const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? last + 1 : end
     return { line: linesBefore + line, message: MESSAGES[code] ?? `is not CSV (${code})` }
   }
@@ -57,7 +57,7 @@ export function readRecords(content: string, take: (record: CsvRecord) => void):
 
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** Finds the delimiter from the first line: spreadsheets choose it by the language of the machine. */
+/** Detects the delimiter in the first line: spreadsheets choose it by locale. */
 function delimiterOf(text: string): string {
   const [header = ''] = /^.*\S.*$/m.exec(text.slice(0, MAX_RECORD_CHARACTERS)) ?? []
   const known = (delimiter: string): number =>

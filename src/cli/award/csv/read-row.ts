@@ -1,18 +1,18 @@
 import type { AwardRow } from 'campaign-client/bulk'
-import { type Read, readAddress, readId, readText, readXp, shown } from './cells.ts'
-import type { Column, Columns } from './columns.ts'
+import { type Read, readAddress, readId, readText, readXp, shown } from './read-cell.ts'
+import type { Column, Columns } from './read-columns.ts'
 import type { CsvRecord } from './read-records.ts'
 
 /** A mistake in a list. */
 export interface ListProblem {
-  /** The line, from 1. Absent for a mistake of the whole list. */
+  /** The line, from 1. Absent for a mistake in the whole list. */
   readonly line?: number
-  /** Absent for a mistake of more than one cell. */
+  /** Absent for a mistake in more than one cell. */
   readonly column?: Column
   readonly message: string
 }
 
-/** What applies to every row of a list. */
+/** The rules for the rows of a list. */
 export interface RowRules {
   readonly columns: Columns
   /** The campaign of all rows: `--pid`. */
@@ -25,12 +25,12 @@ export interface RowRules {
   readonly rewardId: (parts: { pid: string; address: string; reason: string }) => string
 }
 
-/** Reads a record as an award, or lists its mistakes. */
+/** Reads an award from a record, or lists the mistakes in the record. */
 export function readRow({ cells, line }: CsvRecord, rules: RowRules): { row: AwardRow } | { problems: ListProblem[] } {
   const { columns, pid: onlyPid, allowed, maxXp, rewardId } = rules
   const { places, count } = columns
   if (cells.slice(count).some((cell) => cell !== '')) {
-    const message = `has ${cells.length} cells, but the first line has ${count}: does a text need quotes?`
+    const message = `has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
     return { problems: [{ line, message }] }
   }
   const problems: ListProblem[] = []

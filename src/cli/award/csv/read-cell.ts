@@ -4,11 +4,11 @@ import { hasTooManyDigits } from '../../flags.ts'
 /** The value of a cell, or its mistake. */
 export type Read<Value> = { readonly value: Value } | { readonly problem: string }
 
-const MAX_SHOWN = 40
+const MAX_SHOWN_CHARACTERS = 40
 
-/** Quotes a cell for a message. */
+/** Quotes a cell for a message. Shortens it if it is long. */
 export const shown = (cell: string): string =>
-  JSON.stringify(cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}…` : cell)
+  JSON.stringify(cell.length > MAX_SHOWN_CHARACTERS ? `${cell.slice(0, MAX_SHOWN_CHARACTERS)}…` : cell)
 
 const problem = (text: string): { problem: string } => ({ problem: text })
 
@@ -22,10 +22,10 @@ export function readAddress(cell: string): Read<string> {
   if (SCIENTIFIC.test(cell)) {
     return problem(`is ${shown(cell)}: a spreadsheet turned it into a number. Format the column as text`)
   }
-  return problem(`is ${shown(cell)}, which is not 0x and 40 hex digits`)
+  return problem(`is ${shown(cell)}: it must be 0x and 40 hex digits`)
 }
 
-/** Reads an amount of XP. Forms that people read differently, such as 1,000 and 1.000, are refused. */
+/** Reads an amount of XP. Rejects ambiguous numbers, for example 1,000 and 1.000. */
 export function readXp(cell: string): Read<number> {
   if (cell === '') return problem('is empty')
   if (/^\d+(?:\.\d+)?$/.test(cell)) {
@@ -35,21 +35,21 @@ export function readXp(cell: string): Read<number> {
     if (hasTooManyDigits(cell)) return problem(`is ${shown(cell)}: it has more than ${MAX_DIGITS} digits`)
     return { value: Number(cell) }
   }
-  if (SCIENTIFIC.test(cell)) return problem(`is ${shown(cell)}, in scientific form: write it in digits, such as 250`)
+  if (SCIENTIFIC.test(cell)) return problem(`is ${shown(cell)}, in scientific notation: write digits, for example 250`)
   if (/^[-−]\s?[\d.,]+$/.test(cell)) return problem(`is ${shown(cell)}: it must not be negative`)
   if (/^\d{1,3}(?:[.,'’ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?$/.test(cell)) {
-    return problem(`is ${shown(cell)}, with separators between thousands: write it in digits, such as 1250`)
+    return problem(`is ${shown(cell)}, with thousands separators: write digits, for example 1250`)
   }
   if (/^\d+,\d+$/.test(cell)) return problem(`is ${shown(cell)}: write it with a point, ${cell.replace(',', '.')}`)
-  return problem(`is ${shown(cell)}, which is not a number in digits, such as 250 or 12.5`)
+  return problem(`is ${shown(cell)}: write digits, for example 250 or 12.5`)
 }
 
 /** Reads an id, a reason or a campaign. */
 export function readText(cell: string): Read<string> {
-  // White space in quotes is kept by the parser, but an id is derived without it.
+  // The parser keeps white space in quotes. `rewardId` ignores it.
   if (cell.trim() === '') return problem('is empty')
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell))
-    return problem(`is ${shown(cell)}: it holds a line break or a control character`)
+    return problem(`is ${shown(cell)}: it contains a line break or a control character`)
   return { value: cell }
 }
 

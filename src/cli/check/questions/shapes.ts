@@ -1,7 +1,7 @@
 import * as schemas from 'campaign-client/schemas'
 import type { $ZodArray, $ZodObject, $ZodOptional, $ZodType } from 'zod/v4/core'
-import { isRecord, typeName } from '../../shared/types.ts'
-import { dataOf, isReply } from './probe.ts'
+import { isRecord, typeName } from '../../../shared/types.ts'
+import { dataOf, isReply } from '../probe.ts'
 import {
   asAssumed,
   type Check,
@@ -12,7 +12,7 @@ import {
   type Question,
   READS,
   type ReadOperation,
-} from './question.ts'
+} from '../question.ts'
 
 const SCHEMAS = {
   getCampaignInfo: schemas.campaignInfo,
@@ -23,7 +23,7 @@ const SCHEMAS = {
 } satisfies Record<ReadOperation, unknown>
 
 const MAX_PATHS = 20
-/** An object with more unlisted fields than this is taken for a map, whose keys may be values of users. */
+/** An object with more unlisted fields is treated as a map, whose keys may be personal data. */
 const MAX_UNLISTED = 10
 
 const needsOf = (operation: ReadOperation) => READS[operation].filter((name) => name !== 'pid')
@@ -37,7 +37,7 @@ const shapeOf = (operation: ReadOperation): Question => ({
   judge(check) {
     const outcome = check.reads.get(operation)
     if (!isReply(outcome) || outcome.kind === 'error' || outcome.status >= 400) return noData(outcome)
-    const advice = "read it with responseValidation: 'report', and tell the maintainers of campaign-client"
+    const advice = "set responseValidation: 'report', and report it to the maintainers of campaign-client"
     if (outcome.kind === 'other') return differs(describe(outcome), advice, detailOf(outcome))
     const { success, error } = SCHEMAS[operation].safeParse(outcome.data)
     if (success) return asAssumed()
@@ -60,18 +60,18 @@ const otherFieldsOf = (operation: ReadOperation): Question => ({
     const paths = [...new Set(found.map(({ shown }) => shown))].slice(0, MAX_PATHS)
     const count = new Set(found.map(({ path }) => path)).size
     const total = count > paths.length ? ` (${count} in total)` : ''
-    const advice = 'nothing to do: unknown fields are kept, without a type'
+    const advice = 'nothing to do: the client keeps unknown fields'
     return differs(`${paths.join(', ')}${total}`, advice, { paths, count })
   },
 })
 
 interface UnlistedField {
   readonly path: string
-  /** Path and type. The name is `*` where it may be a value of a user. */
+  /** Path and type. A name that may be personal data is `*`. */
   readonly shown: string
 }
 
-/** Finds the fields that a schema does not list. It goes no deeper than the schema. */
+/** Finds the fields that a schema does not list. Does not search inside them. */
 function unlistedFields(
   schema: $ZodType,
   value: unknown,
@@ -100,14 +100,14 @@ function unlistedFields(
   return [...own, ...nested]
 }
 
-/** Whether a key looks like the name of a field and holds nothing that the user gave. */
+/** Returns whether a key looks like a field name and contains no argument of the user. */
 function isFieldName(key: string, { args, probe }: Check): boolean {
   if (!/^[a-z][a-z0-9_]{0,40}$/i.test(key)) return false
   const given = [probe.options.token, ...Object.values(args)].filter((value) => typeof value === 'string')
   return !given.some((value) => value !== '' && key.toLowerCase().includes(value.toLowerCase()))
 }
 
-/** Writes a path without the indexes of its items: `actions[].id`. */
+/** Formats a path without indexes: `actions[].id`. */
 const pathOf = (path: readonly PropertyKey[]): string => {
   const parts = path.map((part) => (typeof part === 'number' ? '[]' : String(part)))
   return parts.join('.').replaceAll('.[]', '[]') || 'data'
@@ -129,7 +129,7 @@ const statuses: Question = {
     )
     if (found.length === 0) return asAssumed()
     const detail = { paths: [...new Set(found)], count: found.length }
-    const note = `${detail.count} others in ${detail.paths.join(', ')}`
+    const note = `${detail.count} other values in ${detail.paths.join(', ')}`
     return differs(note, 'handle other strings in your switch over status', detail)
   },
 }

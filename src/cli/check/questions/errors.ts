@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { isReply, type Outcome } from './probe.ts'
-import { asAssumed, describe, detailOf, differs, type Finding, noData, type Question } from './question.ts'
+import { isReply, type Outcome } from '../probe.ts'
+import { asAssumed, describe, detailOf, differs, type Finding, noData, type Question } from '../question.ts'
 
-/** Headers by which services name a request or a limit. */
+/** Headers that identify a request or describe a rate limit. */
 const HEADERS = [
   'x-request-id',
   'request-id',
@@ -20,13 +20,12 @@ const HEADERS = [
   'x-ratelimit-reset',
 ]
 
-/** Judges an error by its status and form. */
 function judgeError(outcome: Outcome, statuses: readonly number[]): Finding {
   if (!isReply(outcome)) return noData(outcome)
   const { status, form } = outcome
   const detail = detailOf(outcome)
   if (statuses.includes(status) && form === 'standard') return asAssumed(`answered HTTP ${status}`, detail)
-  return differs(describe(outcome), 'handle the error by its class, which follows from the HTTP status', detail)
+  return differs(describe(outcome), 'handle the error by its class, which depends on the HTTP status only', detail)
 }
 
 const missingArgument: Question<Outcome> = {
@@ -48,7 +47,7 @@ const unknownCampaign: Question<Outcome> = {
 
 const headers: Question = {
   id: 'errors.headers',
-  text: 'headers that name a request or a limit',
+  text: 'headers with request ids or rate limits',
   assumed: 'none',
   judge({ firstReply }) {
     if (firstReply === undefined) return noData(undefined)

@@ -1,5 +1,5 @@
-import { isReply } from './probe.ts'
-import { asAssumed, cannotTell, type Question } from './question.ts'
+import { isReply } from '../probe.ts'
+import { asAssumed, cannotTell, type Question } from '../question.ts'
 
 const READ_COUNT = 10
 
@@ -25,7 +25,7 @@ const readTimes: Question<readonly number[]> = {
 
 const clock: Question = {
   id: 'timing.clock',
-  text: 'difference of the clocks',
+  text: 'difference between the clocks',
   assumed: '',
   judge({ firstReply }) {
     const date = Date.parse(firstReply?.header('date') ?? '')
@@ -36,5 +36,5 @@ const clock: Question = {
   },
 }
 
-/** Shown, but never compared with an earlier profile. */
+/** Not compared with an earlier profile. */
 export const timing: readonly Question[] = [readTimes, clock]

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../../shared/types.ts'
-import { dataOf, isReply, type Outcome } from './probe.ts'
+import { isRecord } from '../../../shared/types.ts'
+import { dataOf, isReply, type Outcome } from '../probe.ts'
 import {
   asAssumed,
   type Check,
@@ -13,23 +13,23 @@ import {
   type Question,
   READS,
   type ReadOperation,
-} from './question.ts'
+} from '../question.ts'
 
-/** The assumed names, and four other sets. */
+/** How many sets of names to try, including the assumed one. */
 const MAX_SETS = 5
 const PID_NAMES = ['id', 'campaign_id', 'campaign', 'cid']
 
-/** A read whose query names the interface does not give. */
-interface OpenRead {
+/** A read whose query names the interface does not document. */
+interface ReadWithOpenNames {
   readonly operation: ReadOperation
   readonly needs?: readonly (keyof CheckArguments)[]
-  /** Sets that the service might use in place of the assumed names, besides those for `pid`. */
+  /** Other sets to try, in addition to those with other names for `pid`. */
   readonly others?: readonly QueryNames[]
-  /** Whether data shows that the service has read the argument. */
+  /** Returns whether the data proves that the service has read the argument. */
   readonly identifies: (data: Record<string, unknown>, args: CheckArguments) => boolean
 }
 
-const OPEN_READS: readonly OpenRead[] = [
+const READS_WITH_OPEN_NAMES: readonly ReadWithOpenNames[] = [
   { operation: 'getCampaignInfo', identifies: ({ id }, { pid }) => id === pid },
   { operation: 'getCampaignPoints', identifies: ({ id }, { pid }) => id === pid },
   {
@@ -47,22 +47,22 @@ const OPEN_READS: readonly OpenRead[] = [
   },
 ]
 
-/** Returns the sets to try. A name of `pid` that another read has proved comes right after the assumed set. */
-function setsToTry({ others = [] }: OpenRead, { queryNames }: Check): readonly QueryNames[] {
-  const proved = [...queryNames.values()].find(({ pid }) => pid !== undefined)?.pid
-  const known: QueryNames = proved === undefined ? {} : { pid: proved }
-  const pids = PID_NAMES.filter((name) => name !== proved).map((pid) => ({ pid }))
+/** Returns the sets to try: first the assumed set, then sets with the name for `pid` that another read proved. */
+function setsToTry({ others = [] }: ReadWithOpenNames, { queryNames }: Check): readonly QueryNames[] {
+  const proven = [...queryNames.values()].find(({ pid }) => pid !== undefined)?.pid
+  const known: QueryNames = proven === undefined ? {} : { pid: proven }
+  const pids = PID_NAMES.filter((name) => name !== proven).map((pid) => ({ pid }))
   const sets = [known, ...others.map((names) => ({ ...known, ...names })), ...pids]
-  return (proved === undefined ? sets : [{}, ...sets]).slice(0, MAX_SETS)
+  return (proven === undefined ? sets : [{}, ...sets]).slice(0, MAX_SETS)
 }
 
-function isIdentified({ identifies }: OpenRead, outcome: Outcome, args: CheckArguments): boolean {
+function isIdentified({ identifies }: ReadWithOpenNames, outcome: Outcome, args: CheckArguments): boolean {
   const data = dataOf(outcome)
   return isRecord(data) && identifies(data, args)
 }
 
-/** Tries sets of names until one is proved, and records it. */
-async function findNames(read: OpenRead, check: Check): Promise<Finding> {
+/** Tries sets of names until one is proven. Records that set in `check`. */
+async function findNames(read: ReadWithOpenNames, check: Check): Promise<Finding> {
   const { operation } = read
   let doubt: string | undefined
   for (const names of setsToTry(read, check)) {
@@ -76,14 +76,14 @@ async function findNames(read: OpenRead, check: Check): Promise<Finding> {
     check.queryNames.set(operation, names)
     check.reads.set(operation, outcome)
     const setting = Object.entries(names).map(([name, sent]) => `${name}: '${sent}'`)
-    const advice = `give queryNames: { ${operation}: { ${setting.join(', ')} } }, or spread the client of a saved profile`
+    const advice = `set queryNames: { ${operation}: { ${setting.join(', ')} } }, or use the client options of a saved profile`
     return differs(Object.values(names).join(', '), advice)
   }
-  return cannotTell(doubt ?? 'no set of names gave an answer that shows the arguments')
+  return cannotTell(doubt ?? 'no set of names returned data for the arguments')
 }
 
-/** Sends the same call with values that do not exist, one argument at a time. Returns why the names are not proved. */
-async function doubtAbout(read: OpenRead, names: QueryNames, check: Check): Promise<string | undefined> {
+/** Sends the same call with a nonexistent value for one argument at a time. Returns why the names are not proven, if so. */
+async function doubtAbout(read: ReadWithOpenNames, names: QueryNames, check: Check): Promise<string | undefined> {
   for (const argument of READS[read.operation]) {
     const control = await check.send(read.operation, { names, values: { [argument]: `none-${randomUUID()}` } })
     if (!isReply(control)) return control.reason
@@ -92,7 +92,7 @@ async function doubtAbout(read: OpenRead, names: QueryNames, check: Check): Prom
   return undefined
 }
 
-export const names: readonly Question[] = OPEN_READS.map(
+export const names: readonly Question[] = READS_WITH_OPEN_NAMES.map(
   (read): Question<Finding> => ({
     id: `names.${read.operation}`,
     text: `query names of ${read.operation}`,

@@ -9,7 +9,7 @@ const coloured = (result: Result): Part => {
   return result === 'as assumed' ? green(padded) : result === 'differs' ? yellow(padded) : dim(padded)
 }
 
-/** Prints the results by group, with advice for each difference. */
+/** Prints the results by group. Prints advice for each difference. */
 export function printTable(
   answered: readonly Answered[],
   changes: readonly string[],
@@ -21,10 +21,10 @@ export function printTable(
     if (group !== lastGroup) line(bold(group))
     lastGroup = group
     const { result, note = '', advice } = finding
-    const shown = result === 'as assumed' ? [question.assumed, note].filter((part) => part !== '').join(', ') : note
+    const text = result === 'as assumed' ? [question.assumed, note].filter((part) => part !== '').join(', ') : note
     const assumed = result === 'differs' ? ` (assumed: ${question.assumed})` : ''
     const changed = changes.includes(question.id) ? '  changed' : ''
-    line('  ', coloured(result), '  ', question.text, ': ', shown, dim(assumed), yellow(changed))
+    line('  ', coloured(result), '  ', question.text, ': ', text, dim(assumed), yellow(changed))
     if (advice) line(' '.repeat(WIDTH + 4), dim('↳ '), advice)
   }
   const count = (result: Result): number => answered.filter(({ finding }) => finding.result === result).length
@@ -32,5 +32,5 @@ export function printTable(
     `${count('as assumed')} as assumed, ${count('differs')} differs, ${count("can't tell")} can't tell, `,
     `${count('not asked')} not asked`,
   )
-  if (changes.length > 0) line(yellow('changed since the profile: '), changes.join(', '))
+  if (changes.length > 0) line(yellow('changed since the profile was saved: '), changes.join(', '))
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { isReply, type Outcome } from './probe.ts'
-import { claimsOf } from './profile.ts'
-import { asAssumed, cannotTell, differs, noData, type Question } from './question.ts'
+import { isReply, type Outcome } from '../probe.ts'
+import { claimsOf } from '../profile.ts'
+import { asAssumed, cannotTell, differs, noData, type Question } from '../question.ts'
 
-/** Sent last, shown first: if the service ignores tokens, the other answers prove nothing. */
+/** Asked last and shown first: if the service ignores tokens, the other answers prove nothing. */
 export const tokenQuestion: Question<Outcome | undefined> = {
   id: 'access.token-checked',
   text: 'wrong token',
@@ -13,22 +13,22 @@ export const tokenQuestion: Question<Outcome | undefined> = {
     return workingRead && check.send(workingRead, { token: wrongToken(probe.options.token) })
   },
   judge(_, outcome) {
-    if (outcome === undefined) return cannotTell('no read gave data with the right token')
+    if (outcome === undefined) return cannotTell('no read returned data with the right token')
     if (outcome.status === 401) return asAssumed()
     if (!isReply(outcome) || outcome.status >= 300 || outcome.kind !== 'data') return noData(outcome)
-    const advice = 'the other answers do not show that your token works: ask the operator of the service'
+    const advice = 'the other answers do not prove that your token works: ask the operator of the service'
     return differs('a wrong token gets data', advice, { status: outcome.status })
   },
 }
 
-/** Changes the first character of a JWT's signature; replaces any other token by a random one. */
+/** Changes the first character of a JWT's signature. Replaces any other token with a random one. */
 function wrongToken(token: string): string {
   const [header, payload, signature, ...rest] = token.split('.')
   if (signature === undefined || signature === '' || rest.length > 0) return randomBytes(24).toString('hex')
   return `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
 }
 
-/** All questions of access but that of the token. */
+/** The questions about access, except `tokenQuestion`. */
 export const access: readonly Question[] = [
   {
     id: 'access.address',
@@ -46,7 +46,7 @@ export const access: readonly Question[] = [
     assumed: 'ends in /api/v1',
     judge({ probe }) {
       if (probe.options.address.endsWith('/api/v1')) return asAssumed()
-      return differs('ends otherwise', 'check CAMPAIGN_BASE_URL: the interface puts the version there')
+      return differs('ends differently', 'check CAMPAIGN_BASE_URL: in the interface, the path ends in /api/v1')
     },
   },
   {

@@ -6,7 +6,7 @@ import { listeningService } from '../service.ts'
 
 export const wallet = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 
-/** A list of awards that differ in wallet and XP, as a CSV. */
+/** Returns a CSV list of awards with different wallets and XP. */
 export const listOf = (count: number, reason = 'launch party'): string =>
   [
     'address,xp,reason',
@@ -14,22 +14,22 @@ export const listOf = (count: number, reason = 'launch party'): string =>
     '',
   ].join('\n')
 
-export interface Scene {
+export interface Setting {
   readonly service: CampaignService
   readonly folder: string
   readonly env: Record<string, string>
-  /** Writes a file of the folder and gives its path. */
+  /** Writes a file in the folder. Returns its path. */
   file(name: string, content: string | Uint8Array): string
   /** Runs `award` in the folder. */
   award(args: readonly string[], options?: RunOptions): Promise<Ended>
   start(args: readonly string[], options?: RunOptions): Promise<Running>
   atTerminal(args: readonly string[], options?: RunOptions): Promise<Running>
-  /** Awards that the service has made, as `address xp`. */
+  /** Returns the awards of the service, as `address xp`. */
   made(): string[]
 }
 
-/** A service on a port, and a folder with lists for it. */
-export async function scene(options?: CampaignServiceOptions): Promise<Scene> {
+/** Starts a service on a port, and creates a folder for lists. */
+export async function setUp(options?: CampaignServiceOptions): Promise<Setting> {
   const { service, env } = await listeningService(options)
   const folder = scratchFolder()
   const within = (given: RunOptions = {}): RunOptions => ({ cwd: folder, ...given, env: { ...env, ...given.env } })

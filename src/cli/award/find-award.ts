@@ -2,33 +2,31 @@ import type { CampaignClient } from 'campaign-client'
 import type { AwardRow, Confirmation } from 'campaign-client/bulk'
 import type { Profile } from '../check/profile.ts'
 
-/**
- * How an award appears in the progress of its wallet. The interface does not describe this: it is read from a profile of
- * `check`, or assumed.
- */
-export interface AwardEvidence {
-  /** The platform under which the progress of a wallet is read. */
+/** How the service lists awards in the progress of a wallet. The interface does not document it. */
+export interface ProgressFormat {
+  /** The platform of wallets. */
   readonly platform: string
-  /** Whether the field `reward` of a reward with the type `xp` holds the amount. */
+  /** Whether the field `reward` of a reward with the type `xp` is the amount. */
   readonly hasAmounts: boolean
+  /** Whether a part of the format is assumed, and not from a profile. */
   readonly isAssumed: boolean
 }
 
-/** Returns how a profile describes awards. The assumptions fill the gaps. */
-export const evidenceOf = ({ walletPlatform, listsRewards }: Profile['award'] = {}): AwardEvidence => ({
+/** Reads the format from a profile. Assumes the missing parts. */
+export const progressFormatOf = ({ walletPlatform, listsRewards }: Profile['award'] = {}): ProgressFormat => ({
   platform: walletPlatform ?? 'ethereum',
   hasAmounts: listsRewards !== 'ids',
   isAssumed: walletPlatform === undefined || listsRewards === undefined,
 })
 
 /**
- * Looks for an award in the progress of its wallet. A reward with the id of the award proves that it was made.
- * A missing reward proves nothing.
+ * Looks for an award in the progress of its wallet. A reward with the same id proves that the award was made. A missing
+ * reward proves nothing.
  */
-export async function confirmAward(
+export async function findAward(
   client: Pick<CampaignClient, 'getUserProgress'>,
   { address, pid, id }: AwardRow,
-  { platform, hasAmounts }: AwardEvidence,
+  { platform, hasAmounts }: ProgressFormat,
 ): Promise<Confirmation> {
   try {
     const { rewards } = await client.getUserProgress({ account: address, platform, pid })

@@ -1,20 +1,20 @@
 import { type CommandFailure, usageFailure } from '../../failure.ts'
 
-/** The columns that are read. Others are ignored. */
+/** The columns of a list. Others are ignored. */
 export const COLUMNS = ['address', 'xp', 'id', 'reason', 'pid'] as const
 export type Column = (typeof COLUMNS)[number]
 
-/** The columns of a list. */
+/** The columns of a list, from its first line. */
 export interface Columns {
   /** The index of each column, from 0. */
   readonly places: Readonly<Partial<Record<Column, number>>>
-  /** The number of columns, with names or without. */
+  /** The number of all columns. */
   readonly count: number
-  /** The names of the columns that are not read. */
+  /** The names of ignored columns. */
   readonly unused: readonly string[]
 }
 
-/** Normalises the name of a column from a cell of the first line. */
+/** Normalises a cell of the first line to the name of a column. */
 export const columnName = (cell: string): string =>
   cell
     .trim()
@@ -22,7 +22,7 @@ export const columnName = (cell: string): string =>
     .trim()
     .toLowerCase()
 
-/** Reads the first line. @throws CommandFailure when it lacks a column, or names one twice */
+/** Reads the first line. @throws CommandFailure when a column is missing or is named twice */
 export function readColumns(cells: readonly string[], pid: string | undefined): Columns {
   const names = cells.map(columnName)
   const places: Partial<Record<Column, number>> = {}
@@ -33,7 +33,7 @@ export function readColumns(cells: readonly string[], pid: string | undefined): 
     places[column] = place
   }
   if (names.some((name) => /^0x[0-9a-f]{40}$/.test(name)))
-    throw wrongHeader('holds a wallet address, not the names of columns')
+    throw wrongHeader('contains a wallet address instead of column names')
   const missing: string[] = (['address', 'xp'] as const).filter((column) => places[column] === undefined)
   if (places.id === undefined && places.reason === undefined) missing.push('id or reason')
   if (pid === undefined && places.pid === undefined) missing.push('pid (or --pid)')
@@ -47,8 +47,8 @@ export function readColumns(cells: readonly string[], pid: string | undefined): 
   return { places, count: cells.length, unused: names.filter((name) => name !== '' && !used.has(name)) }
 }
 
-const wrongHeader = (what: string): CommandFailure =>
+const wrongHeader = (problem: string): CommandFailure =>
   usageFailure(
-    `the first line ${what}`,
-    'it must name the columns, such as address,xp,reason (or id in place of reason; and pid, unless --pid is given)',
+    `the first line ${problem}`,
+    'it must name the columns: address, xp, reason or id, and pid unless --pid is given',
   )

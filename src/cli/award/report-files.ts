@@ -9,28 +9,28 @@ import type { Plan } from './plan.ts'
 
 const EXTENSIONS = ['.json', '.csv', '.txt']
 
-/** Checks that every report can be written. @throws CommandFailure before anything is sent */
+/** Checks that each report can be written and replaces no file of the run. @throws CommandFailure if not */
 export async function checkReportPaths(paths: readonly string[], filesOfRun: readonly string[]): Promise<void> {
   for (const path of paths) {
-    const what = `--report "${path}"`
+    const report = `--report "${path}"`
     if (!EXTENSIONS.includes(extname(path).toLowerCase())) {
-      throw usageFailure(`${what} must end in .json, .csv or .txt`)
+      throw usageFailure(`${report} must end in .json, .csv or .txt`)
     }
     for (const file of filesOfRun) {
-      if (await isSameFile(file, path)) throw usageFailure(`${what} would replace a file of the run`)
+      if (await isSameFile(file, path)) throw usageFailure(`${report} would replace a file of the run`)
     }
     const existing = await lstat(path).catch(() => undefined)
-    if (existing !== undefined && !existing.isFile()) throw usageFailure(`${what} is not a file`)
+    if (existing !== undefined && !existing.isFile()) throw usageFailure(`${report} is not a file`)
     try {
       await stat(dirname(resolve(path)))
       await access(dirname(resolve(path)), constants.W_OK)
     } catch (error) {
-      throw fileFailure(`${what} cannot be written`, error)
+      throw fileFailure(`${report} cannot be written`, error)
     }
   }
 }
 
-/** Whether two paths lead to the same file, links resolved. The file need not exist. */
+/** Returns whether two paths name the same file. Resolves links. The file need not exist. */
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if ((await realPath(one)) === (await realPath(other))) return true
   const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
@@ -44,15 +44,15 @@ async function realPath(path: string): Promise<string> {
 
 /** The contents of a report. */
 interface ReportContents {
-  /** For `.json`. */
+  /** The content of `.json`. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** For `.txt`. */
+  /** The content of `.txt`. */
   readonly lines: readonly string[]
-  /** For `.csv`. */
+  /** The source of `.csv`. */
   readonly plan: Plan
 }
 
-/** Writes each report whole or not at all, in the format of its extension. Returns the failures. */
+/** Writes each report completely or not at all, in the format of its extension. Returns the failures. */
 export async function writeReports(paths: readonly string[], contents: ReportContents): Promise<CommandFailure[]> {
   const failures: CommandFailure[] = []
   for (const path of paths) {
@@ -79,7 +79,7 @@ async function reportText(path: string, { fields, lines, plan }: ReportContents)
   }
 }
 
-/** One line for each award of the list, in its order, with its verdict in the ledger. */
+/** Formats each award of the list with its verdict in the ledger. */
 async function csvReport({ list, ledger }: Plan): Promise<string> {
   const { readLedger } = await import('campaign-client/bulk')
   const entries = new Map<string, LedgerEntry>()
@@ -95,7 +95,7 @@ async function csvReport({ list, ledger }: Plan): Promise<string> {
 
 const csvLine = (cells: readonly (string | number)[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
-/** Quotes a cell. A text that a spreadsheet would run as a formula gets an apostrophe in front. */
+/** Quotes a cell. Puts an apostrophe before text that a spreadsheet would run as a formula. */
 function csvCell(cell: string | number): string {
   if (typeof cell === 'number') return String(cell)
   const text = /^\s*[=+\-@]/.test(cell) ? `'${cell}` : cell

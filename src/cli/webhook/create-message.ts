@@ -6,10 +6,10 @@ import type { Pair } from '../flags.ts'
 const SUBJECT = { account: 'ada', platform: 'discord', pid: 'demo' } as const
 
 /**
- * Makes a message of each kind that the interface names. It does not show the payloads of the login, reward and
- * referral hooks: these are assumed.
+ * Creates a message of each kind in the interface, which does not show the payloads of the login, reward and referral
+ * hooks: these are assumed.
  */
-const MAKERS = {
+const CREATORS = {
   action_completed: () => emitted({ kind: 'action_completed', aid: 'follow' }),
   quest_completed: () => emitted({ kind: 'quest_completed', cid: 'welcome' }),
   test: testMessage,
@@ -19,19 +19,19 @@ const MAKERS = {
   referral: () => assumed('referral', { type: 'referral', data: { referral: 'grace', referrer: SUBJECT.account } }),
 } satisfies Record<string, () => Message | Promise<Message>>
 
-export type MessageKind = keyof typeof MAKERS
+export type MessageKind = keyof typeof CREATORS
 type Message = Record<string, unknown>
 
-export const MESSAGE_KINDS = Object.keys(MAKERS) as readonly MessageKind[]
+export const MESSAGE_KINDS = Object.keys(CREATORS) as readonly MessageKind[]
 
-/** Whether the interface shows the payload of this kind. */
-export const isShown = (kind: MessageKind): boolean =>
+/** Returns whether the interface documents the payload of this kind. */
+export const isDocumented = (kind: MessageKind): boolean =>
   kind === 'action_completed' || kind === 'quest_completed' || kind === 'test'
 
-/** Makes a message with a new `id`. */
-export const createMessage = async (kind: MessageKind): Promise<Message> => MAKERS[kind]()
+/** Creates a message with a new `id`. */
+export const createMessage = async (kind: MessageKind): Promise<Message> => CREATORS[kind]()
 
-/** Sets fields of a message by path, such as `event.data.xp`. A value is parsed as JSON, or taken as text. */
+/** Sets fields by path, for example `event.data.xp`. A value that is not JSON is a string. */
 export function setFields(message: Message, changes: readonly Pair[]): void {
   for (const [path, value] of changes) {
     const steps = path.split('.')
@@ -69,7 +69,7 @@ async function testMessage(): Promise<Message> {
   return JSON.parse((await service.testWebhook(SUBJECT)).Payload)
 }
 
-/** Makes a message with the fields of a shown one, and an assumed scope and event. */
+/** Creates a message with an assumed scope and event. */
 function assumed(scope: string, event: unknown): Message {
   return { ...emitted({ kind: 'action_completed', aid: 'follow' }), scope, event }
 }

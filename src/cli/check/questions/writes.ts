@@ -1,7 +1,7 @@
 import { rewardId } from 'campaign-client/bulk'
-import { isRecord } from '../../shared/types.ts'
-import { dataOf, isReply, type Outcome } from './probe.ts'
-import type { Profile } from './profile.ts'
+import { isRecord } from '../../../shared/types.ts'
+import { dataOf, isReply, type Outcome } from '../probe.ts'
+import type { Profile } from '../profile.ts'
 import {
   asAssumed,
   type Check,
@@ -12,15 +12,15 @@ import {
   type Finding,
   noData,
   type Question,
-} from './question.ts'
+} from '../question.ts'
 
 const PLATFORMS = ['ethereum', 'evm', 'wallet']
 
-/** When progress is read after the award, in seconds. */
+/** When to read progress after the award, in seconds. */
 const READ_AFTER_S = [0, 2, 5, 10]
 const XP = 1
 
-/** The award that `--allow-writes` sends. Its id is always the same, so only the first run of an account awards XP. */
+/** The award of `--allow-writes`. Its id is the same in each run, so that only the first run awards XP. */
 export const awardOf = ({ pid, address = '' }: Check['args']) => ({
   address,
   pid,
@@ -28,7 +28,7 @@ export const awardOf = ({ pid, address = '' }: Check['args']) => ({
   xp: XP,
 })
 
-/** Whether an award was sent whose outcome is unknown. */
+/** Returns whether the outcome of a sent award is unknown. */
 export const isOutcomeUnknown = ({ awards: { first, second } }: Check): boolean =>
   [first, second].some((outcome) => {
     if (outcome === undefined) return false
@@ -44,7 +44,7 @@ const isAccepted = (outcome: Outcome | undefined): boolean =>
 /** The progress of the wallet under one platform. */
 interface Progress {
   readonly platform: string
-  /** Unknown if there was no reply. */
+  /** `undefined` without a reply. */
   readonly xp: number | undefined
   readonly rewards: readonly unknown[]
 }
@@ -76,10 +76,10 @@ function findById(progress: readonly Progress[], id: string): Profile['award'] |
   return undefined
 }
 
-/** Finds a platform under which the XP of the wallet rose. */
+/** Finds a platform with more XP of the wallet than before. */
 function findByXp(before: readonly Progress[], after: readonly Progress[]): Profile['award'] | undefined {
-  const risen = after.find(({ xp = 0 }, index) => xp > (before[index]?.xp ?? Number.POSITIVE_INFINITY))
-  return risen && { walletPlatform: risen.platform }
+  const increased = after.find(({ xp = 0 }, index) => xp > (before[index]?.xp ?? Number.POSITIVE_INFINITY))
+  return increased && { walletPlatform: increased.platform }
 }
 
 const NEEDS = ['allowWrites', 'address'] as const
@@ -112,7 +112,7 @@ const usedId: Question = {
     if (isAccepted(second)) {
       return differs(
         'the service accepts the same id twice',
-        'do not rely on ids to prevent double awards: set maxRetries to 0 for rewardWallet, and ask the operator',
+        'ids do not prevent double awards: set maxRetries to 0 for rewardWallet, and ask the operator',
         detail,
       )
     }
@@ -124,12 +124,12 @@ const usedId: Question = {
   },
 }
 
-const ADVICE = 'give award the saved profile: --profile FILE'
+const ADVICE = 'run award with the saved profile: --profile FILE'
 
-/** Judges how progress shows the award, if it does. */
+/** Judges the format in which progress lists the award. */
 function judgeShown({ awards: { first, shown } }: Check, judge: (award: Profile['award']) => Finding): Finding {
   if (shown !== undefined) return judge(shown)
-  return isReply(first) ? cannotTell('no progress shows the award within 10 s') : noData(first)
+  return isReply(first) ? cannotTell('the award did not appear in progress within 10 s') : noData(first)
 }
 
 const walletPlatform: Question = {
@@ -151,9 +151,9 @@ const listsRewards: Question = {
   judge: (check) =>
     judgeShown(check, ({ listsRewards: listed }) => {
       if (listed === 'ids_and_amounts') return asAssumed()
-      return differs(listed ? 'the id without the amount' : 'the XP rises, but the id is not listed', ADVICE)
+      return differs(listed ? 'the id without the amount' : 'the XP increases, but the id is not listed', ADVICE)
     }),
 }
 
-/** Only the first award of a wallet can answer all of them. */
+/** Only the first award of a wallet answers all of these questions. */
 export const writes: readonly Question[] = [usedId, walletPlatform, listsRewards]

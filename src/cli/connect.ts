@@ -5,12 +5,12 @@ import { proxyAgentFor } from './proxy.ts'
 
 type Options = Pick<CampaignClientOptions, 'webhookRegistrationPath'>
 
-/** Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS is its guard. */
+/** Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS becomes the client's `guard`. */
 export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Promise<CampaignClient> {
   const baseUrl = baseUrlOf(env)
   const accessToken = accessTokenOf(env)
   const campaigns = allowedCampaignsOf(env)
-  // A wrong value is refused even where nothing is written.
+  // Reject a wrong value of CAMPAIGN_READ_ONLY, also for a read.
   isReadOnly(env)
   const { CampaignClient, ConfigurationError } = await import('campaign-client')
   const { nodeTransport } = await import('campaign-client/node')
@@ -21,7 +21,7 @@ export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Pr
     return new CampaignClient({ ...(guard && { guard }), ...options, baseUrl, accessToken, transport })
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    // The environment and flags have other names than the options of the client.
+    // The user knows the names of variables and flags, not those of the client's options.
     const message = withoutDocsPath(error.message)
       .replace(/^CampaignClient: /, '')
       .replace(/; allowInsecureHttp: true accepts it|; pass query with a call|, or a function\b/g, '')

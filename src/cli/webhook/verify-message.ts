@@ -1,12 +1,12 @@
 import type { SignatureHeader } from 'campaign-client/webhook'
 
 /** The result of verifying a message. */
-export interface Examined {
-  /** Whether the signature is right, also for a body that is not a message. */
+export interface Verification {
+  /** Whether the signature is right. A signed body is valid even if it is not a webhook message. */
   readonly valid: boolean
   readonly id?: string
   readonly kind?: string
-  /** Why it must not be handled. */
+  /** Why the message must not be handled. */
   readonly reason?: string
 }
 
@@ -17,8 +17,8 @@ const SIGNATURE_REASONS: ReadonlySet<string> = new Set([
   'body_not_raw',
 ])
 
-/** Verifies a message. A signed body that is not a message (not JSON, for instance) has a right signature. */
-export async function examine(secret: string, body: Uint8Array, header: SignatureHeader): Promise<Examined> {
+/** Verifies the signature of a message, then parses the message. */
+export async function verifyMessage(secret: string, body: Uint8Array, header: SignatureHeader): Promise<Verification> {
   const { safeParseWebhook } = await import('campaign-client/webhook')
   const result = safeParseWebhook(secret, body, header)
   if (result.ok) return { valid: true, id: result.event.id, kind: result.event.kind }

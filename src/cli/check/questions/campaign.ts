@@ -1,6 +1,6 @@
 import { campaignInfo } from 'campaign-client/schemas'
-import { dataOf } from './probe.ts'
-import { asAssumed, differs, noData, type Question } from './question.ts'
+import { dataOf } from '../probe.ts'
+import { asAssumed, differs, noData, type Question } from '../question.ts'
 
 /** A task or a quest; only quests have `actions`. */
 interface Item {
@@ -9,7 +9,7 @@ interface Item {
   readonly deps: readonly string[]
 }
 
-/** A quest needs its tasks, too. */
+/** Returns the dependencies of an item. A quest also needs its tasks. */
 const neededBy = ({ deps, actions = [] }: Item): readonly string[] => [...deps, ...actions]
 
 const MISTAKES = [
@@ -17,7 +17,7 @@ const MISTAKES = [
     id: 'campaign.missing-ids',
     text: 'dependencies',
     assumed: 'all exist',
-    unit: 'tasks or quests need an ID that does not exist',
+    unit: 'tasks or quests that depend on a missing ID',
     count(items: readonly Item[]): number {
       const ids = new Set(items.map(({ id }) => id))
       return items.filter((item) => neededBy(item).some((id) => !ids.has(id))).length
@@ -27,8 +27,8 @@ const MISTAKES = [
     id: 'campaign.circles',
     text: 'cycles of dependencies',
     assumed: 'none',
-    unit: 'tasks or quests in cycles, or after one',
-    /** Removes the items that need none of the others, until no more can be removed. */
+    unit: 'tasks or quests that depend on a cycle',
+    /** Removes items without dependencies on remaining items. Counts the items that cannot be removed. */
     count(items: readonly Item[]): number {
       let left = items
       for (;;) {

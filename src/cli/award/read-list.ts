@@ -3,34 +3,35 @@ import type { AwardRow } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
 import { inputName, readInput } from '../files.ts'
-import { type Columns, readColumns } from './csv/columns.ts'
 import { decodeText } from './csv/decode-text.ts'
+import { type Columns, readColumns } from './csv/read-columns.ts'
 import { readRecords } from './csv/read-records.ts'
 import { type ListProblem, type RowRules, readRow } from './csv/read-row.ts'
 
-/** A row of a list, with its line in the file. */
+/** A row of a list. */
 export interface ListRow extends AwardRow {
+  /** Its line in the file, from 1. */
   readonly line: number
 }
 
-/** A list of awards, read into memory and checked. */
+/** A list of awards, with the mistakes in it. */
 export interface AwardList {
   readonly name: string
   readonly sha256: string
-  /** Every row, in the order of the file. */
+  /** All rows, in the order of the file. */
   readonly rows: readonly ListRow[]
   /** The first row of each award, by id. */
   readonly awards: ReadonlyMap<string, ListRow>
-  /** Every mistake, in the order in which it was found. */
+  /** All mistakes, in the order of their discovery. */
   readonly problems: ListProblem[]
-  /** The columns that are not read, by name. */
+  /** The names of ignored columns. */
   readonly unused: readonly string[]
 }
 
-/** A million rows take some 80 MB. */
+/** A million rows have about 80 MB. */
 const MAX_LIST_BYTES = 256_000_000
 
-/** Reads a list and finds every mistake in it. @throws CommandFailure when it is not a list of awards */
+/** Reads a list and finds all mistakes in it. @throws CommandFailure when it is not a list of awards */
 export async function readList(name: string, rules: Omit<RowRules, 'columns'>): Promise<AwardList> {
   return parseList(name, await readInput(name, MAX_LIST_BYTES), rules)
 }
@@ -65,7 +66,7 @@ export function parseList(name: string, bytes: Uint8Array, rules: Omit<RowRules,
   return { name, sha256, rows, awards, problems, unused: columns.unused }
 }
 
-/** Whether two rows with the same id are the same award. */
+/** Returns whether two rows with the same id are the same award. */
 export const isSameAward = (one: AwardRow, other: AwardRow): boolean =>
   one.pid === other.pid && one.xp === other.xp && one.address.toLowerCase() === other.address.toLowerCase()
 
@@ -74,22 +75,19 @@ const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): List
     ? { line, column: 'id', message: `is the id of another award on line ${first.line}` }
     : { line, column: 'xp', message: `differs from line ${first.line}, which has the same wallet and reason` }
 
-/** How many problems are kept for `--json` and printed. */
+/** How many mistakes are listed. The others are only counted. */
 const MAX_PROBLEMS = 1_000
 
-/** The failure that lists the mistakes of a list, by line. */
+/** The failure for the mistakes of a list, sorted by line. */
 export function listFailure({ name, problems }: AwardList): CommandFailure {
   const count = problems.length
   const sorted = [...problems].sort((one, other) => (one.line ?? 0) - (other.line ?? 0)).slice(0, MAX_PROBLEMS)
   const omitted = count - sorted.length
-  return new CommandFailure(
-    EXIT.usage,
-    'wrong_list',
-    `${inputName(name)} has ${count === 1 ? 'a mistake' : `${count} mistakes`}: nothing was sent`,
-    undefined,
-    { problems: sorted, problemsOmitted: omitted },
-    [...sorted.map(problemText), ...(omitted > 0 ? [`… and ${omitted} more`] : [])],
-  )
+  const message = `${inputName(name)} has ${count === 1 ? 'a mistake' : `${count} mistakes`}: nothing was sent`
+  return new CommandFailure(EXIT.usage, 'wrong_list', message, {
+    result: { problems: sorted, problemsOmitted: omitted },
+    lines: [...sorted.map(problemText), ...(omitted > 0 ? [`… and ${omitted} more`] : [])],
+  })
 }
 
 const problemText = ({ line, column, message }: ListProblem): string =>

@@ -1,0 +1,111 @@
+import type { CampaignClient } from 'campaign-client'
+import { readProfile, targetOf } from '../check/profile.ts'
+import type { Context } from '../commands.ts'
+import { connect } from '../connect.ts'
+import { addressOf, currentTokenOf } from '../environment.ts'
+import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { dim, plainLine } from '../output.ts'
+import { confirmPlan } from './confirm-plan.ts'
+import { findAward, type ProgressFormat, progressFormatOf } from './find-award.ts'
+import { formatDuration } from './format.ts'
+import { hasDoubtfulAwards, makePlan, type Plan, planFields, planLines } from './plan.ts'
+import { progressDisplay } from './progress-display.ts'
+import { writeReports } from './report-files.ts'
+import { type EndedRun, exitCodeOfRun, nextStep, reportFields, stopFailure, summaryLines } from './summary.ts'
+
+export interface SendFlags {
+  readonly yes?: boolean
+  readonly again?: boolean
+  readonly concurrency: number
+  readonly report?: readonly string[]
+  readonly profile?: string
+}
+
+/** Shows the plan, asks for confirmation, sends the awards and reports the verdicts. */
+export async function sendAwards(plan: Plan, flags: SendFlags, context: Context): Promise<ExitCode> {
+  const { output, argv, interrupts, env } = context
+  // Create the client before the question: it checks the environment.
+  const client = await connect(env)
+  const format = await readProgressFormat(flags.profile, context)
+  for (const parts of planLines(plan)) output.err.line(...parts)
+  await confirmPlan(plan, flags)
+
+  const ended = await run(client, plan, flags.concurrency, format, context)
+  const { report, stop } = ended
+  const next = nextStep(report, stop, argv)
+  const lines = summaryLines(ended, format)
+  const exitCode = exitCodeOfRun(ended)
+  const error = stop && { code: stop.code, message: stop.message, exitCode }
+  const fields = { ...reportFields(report, plan), ...planFields(plan), ...(error && { error }), ...(next && { next }) }
+  const failures = await writeReports(flags.report ?? [], {
+    fields: { ...fields, exitCode },
+    lines: [...planLines(plan), ...lines, ...(next ? [[`next: ${next}`]] : [])].map(plainLine),
+    plan,
+  })
+  const finalExitCode = exitCode === EXIT.done && failures.length > 0 ? EXIT.notAll : exitCode
+
+  output.result({ ...fields, exitCode: finalExitCode }, (out) => {
+    for (const parts of lines) out.line(...parts)
+  })
+  for (const failure of failures) output.err.line(failure.message)
+  if (next !== undefined) output.err.line(dim('next: '), next)
+  if (stop?.code === INTERRUPTED && interrupts.received) interrupts.endBy(interrupts.received)
+  return finalExitCode
+}
+
+const INTERRUPTED = 'interrupted'
+
+/** Reads the format of progress from a profile of `check`. @throws CommandFailure when the profile has another target */
+async function readProgressFormat(profile: string | undefined, { env, output }: Context): Promise<ProgressFormat> {
+  if (profile === undefined) return progressFormatOf()
+  const target = targetOf(addressOf(env), currentTokenOf(env))
+  const { award } = await readProfile(profile, target, undefined, (message) => output.err.line('warning  ', message))
+  return progressFormatOf(award)
+}
+
+/** Sends the awards. After a signal, waits for the awards in flight and sends no others. */
+async function run(
+  client: CampaignClient,
+  plan: Plan,
+  concurrency: number,
+  format: ProgressFormat,
+  { output, interrupts, env }: Context,
+): Promise<EndedRun> {
+  const { AwardRunStoppedError, fileLedger, rewardWallets } = await import('campaign-client/bulk')
+  const { list, ledger, run, retryRejected } = plan
+  const { signal } = interrupts
+  const display = progressDisplay(list.rows.length, output, env)
+  const onSignal = () => display.say('waiting for the awards in flight; press Ctrl-C again to stop at once')
+  signal.addEventListener('abort', onSignal)
+  let before = plan
+  /** Reads the ledger again: another run may have changed it before this run locked it. */
+  async function* rows() {
+    before = await makePlan(list, plan)
+    yield* list.rows
+  }
+  try {
+    const report = await rewardWallets(client, rows(), {
+      ledger: fileLedger(ledger, {
+        run,
+        onWait: ({ reason, maxMs }) => display.say(`${reason}; waiting up to ${formatDuration(maxMs)} for it`),
+      }),
+      concurrency,
+      retryRejected,
+      confirm: (row) => findAward(client, row, format),
+      onProgress: (progress) => display.show(progress),
+      signal,
+    })
+    return { report, before, isInDoubt: false }
+  } catch (error) {
+    if (!(error instanceof AwardRunStoppedError)) throw error
+    const isInterrupted = signal.aborted && error.cause === signal.reason
+    const stop = isInterrupted
+      ? new CommandFailure(EXIT.notAll, INTERRUPTED, `interrupted by ${interrupts.received}`)
+      : await stopFailure(error)
+    const after = await makePlan(list, plan).catch(() => before)
+    return { report: error.report, before, stop, isInDoubt: hasDoubtfulAwards(after) }
+  } finally {
+    signal.removeEventListener('abort', onSignal)
+    display.stop()
+  }
+}

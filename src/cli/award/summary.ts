@@ -1,0 +1,137 @@
+import type { AwardReport, AwardRunStoppedError, RowProblem, Verdict } from 'campaign-client/bulk'
+import { addDecimals } from '../../shared/decimals.ts'
+import { ADVICE, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, withoutDocsPath } from '../failure.ts'
+import { isSystemError, systemReason } from '../files.ts'
+import { bold, dim, green, type Part, red, yellow } from '../output.ts'
+import type { ProgressFormat } from './find-award.ts'
+import { formatCommandLine, formatCount, formatDuration, formatNumber } from './format.ts'
+import { type Plan, recordedTotals } from './plan.ts'
+
+/** A run that is complete or stopped. */
+export interface EndedRun {
+  readonly report: AwardReport
+  /** The plan with the ledger as the run found it. */
+  readonly before: Plan
+  /** Why the run stopped. */
+  readonly stop?: CommandFailure
+  /** Whether a stopped run left an award in the ledger with an unknown outcome. */
+  readonly isInDoubt: boolean
+}
+
+/** Returns the exit code of a run: the first that applies. */
+export function exitCodeOfRun({ report, stop, isInDoubt }: EndedRun): ExitCode {
+  const { counts, halted, fromLedger, complete } = report
+  if (isInDoubt || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
+  if (stop?.exitCode === EXIT.refused || halted.length > 0) return EXIT.refused
+  if (stop !== undefined) {
+    // 2 means that nothing was sent.
+    const isAnySent = counts.awarded + counts.alreadyAwarded + counts.rejected > fromLedger
+    return stop.exitCode === EXIT.usage && isAnySent ? EXIT.notAll : stop.exitCode
+  }
+  return counts.rejected > 0 || !complete ? EXIT.notAll : EXIT.done
+}
+
+/** Converts the reason why a run stopped to a failure. */
+export async function stopFailure({ cause, message }: AwardRunStoppedError): Promise<CommandFailure> {
+  if (isSystemError(cause)) {
+    const sentence = `the ledger cannot be written: ${systemReason(cause)}`
+    return new CommandFailure(EXIT.usage, 'ledger', sentence, { advice: 'make the ledger writable' })
+  }
+  const failure = await toFailure(cause)
+  if (failure === cause || failure.exitCode === EXIT.internal) return failure
+  const { code } = failure
+  // Not `failure.exitCode`: after an unknown outcome, the report has the verdict of the row.
+  const exitCode = exitCodeOf(code)
+  // The message of an unreachable service is complete. Other stops need the message of the run.
+  const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message
+  const sentence = withoutDocsPath(text)
+    .replace(/^rewardWallets stopped,? (?:because )?/, '')
+    .replace(/\. (?:To go on|To continue|Run it again).*$/s, '')
+  return new CommandFailure(exitCode, code, sentence, { advice: ADVICE[code] })
+}
+
+/** The report for `--json` and report files. Its problems have the lines of their rows. */
+export const reportFields = ({ problems, ...report }: AwardReport, { list }: Plan): Record<string, unknown> => ({
+  ...report,
+  problems: byRow(problems).map(({ index, ...problem }) => ({ line: list.rows[index]?.line, ...problem })),
+})
+
+const byRow = (problems: readonly RowProblem[]): RowProblem[] =>
+  [...problems].sort((one, other) => one.index - other.index)
+
+const MAX_PROBLEMS_SHOWN = 20
+
+/** Counts the rows by verdict, for people, and lists the problems. */
+export function summaryLines({ report, before, stop }: EndedRun, { platform, isAssumed }: ProgressFormat): Part[][] {
+  const { counts, xp, halted, startedAt, finishedAt } = report
+  const { rows } = before.list
+  const recorded = recordedTotals(before, rows.slice(0, report.rows))
+  const lines: Part[][] = []
+  const add = (count: number, colour: typeof green, text: string, amount = 0, took?: string): void => {
+    const details = [amount > 0 && `${formatNumber(amount)} XP`, took].filter(Boolean).join(', ')
+    lines.push([colour(formatCount(count, 'row')), ` ${text}`, dim(details && `  ${details}`)])
+  }
+  /** Returns the number and the XP of the rows that got this verdict in this run, not in an earlier one. */
+  const inThisRun = (verdict: 'awarded' | 'alreadyAwarded') => ({
+    count: Math.max(0, counts[verdict] - recorded[verdict].awards),
+    amount: Math.max(0, addDecimals(xp[verdict], -recorded[verdict].xp)),
+  })
+
+  const awarded = inThisRun('awarded')
+  const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
+  add(awarded.count, awarded.count > 0 ? green : bold, 'awarded', awarded.amount, took)
+
+  const found = inThisRun('alreadyAwarded')
+  const earlier = counts.awarded + counts.alreadyAwarded - awarded.count - found.count
+  const earlierXp = addDecimals(addDecimals(xp.awarded, xp.alreadyAwarded), -addDecimals(awarded.amount, found.amount))
+  if (earlier > 0) add(earlier, green, 'awarded before: recorded in the ledger', earlierXp)
+  if (found.count > 0) {
+    const source = `the progress of the wallet (platform ${platform}${isAssumed ? ', assumed' : ''})`
+    add(found.count, green, `awarded before: found in ${source}`, found.amount)
+  }
+  if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')
+
+  for (const [verdict, text] of Object.entries(NOT_AWARDED) as [keyof typeof NOT_AWARDED, string][]) {
+    if (counts[verdict] === 0) continue
+    add(counts[verdict], red, text, xp[verdict])
+    const ofVerdict = report.problems.filter((problem) => problem.verdict === verdict)
+    const problems = byRow(ofVerdict).slice(0, MAX_PROBLEMS_SHOWN)
+    for (const { index, id, reason } of problems) {
+      lines.push([`  line ${rows[index]?.line}: ${withoutDocsPath(reason)}`, dim(id === undefined ? '' : `  ${id}`)])
+    }
+    const others = counts[verdict] - problems.length
+    if (others > 0) lines.push([dim(`  and ${formatNumber(others)} more`)])
+  }
+  for (const { pid, rows: count, reason } of halted) {
+    add(count, red, `not sent, because the service refused campaign ${pid}: ${withoutDocsPath(reason)}`)
+  }
+  const settled = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const notSent = rows.length - settled - halted.reduce((sum, { rows: count }) => sum + count, 0)
+  if (notSent > 0) add(notSent, yellow, `not sent${stop ? `, because the run stopped: ${stop.message}` : ''}`)
+  else if (stop) lines.push([yellow('stopped'), `: ${stop.message}`])
+  return lines
+}
+
+const NOT_AWARDED = {
+  rejected: 'rejected by the service',
+  unconfirmed: 'possibly awarded: the service refused the id after an attempt with an unknown outcome',
+  indeterminate: 'with an unknown outcome: the award may have been made',
+} as const satisfies Partial<Record<Verdict, string>>
+
+/** Returns the next step for the user, if there is one. */
+export function nextStep(
+  { counts, halted, problems }: AwardReport,
+  stop: CommandFailure | undefined,
+  argv: readonly string[],
+): string | undefined {
+  const run = `run: ${formatCommandLine(argv)}`
+  if (stop) return stop.details.advice === undefined ? `to continue, ${run}` : `${stop.details.advice}, then ${run}`
+  if (halted.length > 0) return `${ADVICE.access_denied}, then ${run}`
+  if (counts.indeterminate > 0) return `to settle these rows, ${run}`
+  if (counts.unconfirmed > 0) return `to look for these awards again without sending them, ${run}`
+  if (problems.some(({ code }) => code === 'other_amount')) {
+    return 'compare these rows with the progress of the wallets: an id used for another amount is not sent again'
+  }
+  if (counts.rejected > 0) return 'correct these rows, or send them again unchanged with --retry-rejected'
+  return undefined
+}
