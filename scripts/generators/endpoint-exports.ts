@@ -24,7 +24,7 @@ export const endpointExports: Generator = {
         "import type { OperationName } from '../../endpoints/index.ts'",
         ...modules.map((module) => `import { ${operationOf(module)} } from './${module}.ts'`),
         "import type { Rule } from './rule.ts'",
-        '\n/** What each operation does. Interface: [Endpoints](/the-service#endpoints). */',
+        '\n/** The rule of each operation. Interface: [Endpoints](/the-service#endpoints). */',
         `export const rules: { readonly [Name in OperationName]: Rule<Name> } = { ${inOrder.join(', ')} }`,
       ]),
       written(

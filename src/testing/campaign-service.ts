@@ -1,150 +1,149 @@
 import { systemClock } from './clock/service-clock.ts'
-import { DeliveryQueue, type DeliveryRecord } from './deliveries/delivery-queue.ts'
-import type { EmitOptions, EmittedMessage } from './deliveries/emit.ts'
-import { type TestWebhookOptions, type TestWebhookResult, testWebhook } from './deliveries/test-webhook.ts'
+import { EventListeners } from './event-listeners.ts'
+import type { FaultOptions } from './faults/fault-options.ts'
+import { describeFault, type FaultHandle, FaultQueue } from './faults/fault-queue.ts'
+import { handleRequest } from './http/handle-request.ts'
+import type { ServiceRequest } from './http/request-and-answer.ts'
+import { RequestLog, type RequestRecord } from './http/request-log.ts'
+import { Router } from './http/router.ts'
+import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
+import { createServiceFetch } from './http/service-fetch.ts'
+import { readBySchema } from './option-readers.ts'
+import { type ExportSeedOptions, exportSeed } from './seed/export-seed.ts'
+import { loadSeed, type ServiceContent } from './seed/load-seed.ts'
+import { readSeed, type ServiceSeed } from './seed/service-seed.ts'
+import type { ServiceEvent } from './service-event.ts'
+import { type CampaignServiceOptions, readServiceOptions } from './service-options.ts'
+import { type CompleteTaskOptions, completeTaskByOptions } from './state/complete-task.ts'
+import { type EntrySnapshot, type StateSnapshot, takeSnapshot } from './state/state-snapshot.ts'
+import { DeliveryQueue, type DeliveryRecord } from './webhooks/delivery-queue.ts'
+import type { EmitOptions, EmittedMessage } from './webhooks/emit.ts'
+import { type TestWebhookOptions, type TestWebhookResult, testWebhook } from './webhooks/test-webhook.ts'
 import {
   describeWebhook,
   type WebhookOptions,
   type WebhookRecord,
   webhookOptions,
-} from './deliveries/webhook-registry.ts'
-import { WebhookSender } from './deliveries/webhook-sender.ts'
-import type { FaultOptions } from './faults/fault-options.ts'
-import { describeFault, type FaultHandle, FaultQueue } from './faults/fault-queue.ts'
-import { exchange } from './http/exchange.ts'
-import { RequestLog, type RequestRecord } from './http/request-log.ts'
-import { Router } from './http/router.ts'
-import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
-import { createServiceFetch } from './http/service-fetch.ts'
-import type { ServiceRequest } from './http/service-message.ts'
-import { readBySchema } from './read-options.ts'
-import { type ExportSeedOptions, exportSeed } from './seed/export-seed.ts'
-import { loadSeed, type World } from './seed/load-seed.ts'
-import { readSeed, type ServiceSeed } from './seed/service-seed.ts'
-import type { ServiceEvent } from './service-event.ts'
-import { type CampaignServiceOptions, readServiceOptions } from './service-options.ts'
-import { Subscribers } from './subscribers.ts'
-import { Authenticator } from './tokens.ts'
-import { type CompleteTaskOptions, completeNamedTask } from './world/complete-named-task.ts'
-import { type EntrySnapshot, type StateSnapshot, takeSnapshot } from './world/snapshot.ts'
+} from './webhooks/webhook-registry.ts'
+import { WebhookSender } from './webhooks/webhook-sender.ts'
 
-/** A local copy of the campaign service. Made by {@link createCampaignService}. */
+/** A local copy of the campaign service. */
 export interface CampaignService {
   /**
    * A `fetch` that reaches the service without a network: the `fetch` option of the client. The API is under
-   * `/api/v1` of any host. It rejects as fetch does: with the signal's reason when aborted, with
-   * `TypeError: fetch failed` when a fault loses the connection. It follows no redirect: a redirect that a fault answers
-   * is returned as it is, or rejects if the request says `redirect: 'error'`.
+   * `/api/v1` of any host.
+   *
+   * Rejects with the signal's reason when aborted, and with `TypeError: fetch failed` when a fault closes the connection.
+   * A redirect of a fault is not followed: it is returned, or rejects under `redirect: 'error'`.
    */
   readonly fetch: typeof globalThis.fetch
   /**
-   * Serves the same service with node:http, on loopback by default. It may be called more than once.
+   * Serves the service with node:http, on loopback by default. Several servers may run at once.
    *
    * Rejects with `TypeError` when an option is unknown or wrong, with `RangeError` when `port` is out of range, and with
    * the system's error when the port is not available.
    */
   listen(options?: ListenOptions): Promise<ListeningService>
   /**
-   * Makes coming requests fail. Faults form a queue: each request takes the first fault that applies to it.
+   * Makes coming requests fail. Faults are queued: each request takes the first one that matches.
    *
    * @throws TypeError when an option is unknown or wrong
    * @throws RangeError when a number is out of range
    */
   fail(options: FaultOptions): FaultHandle
-  /** The faults that requests can still meet, oldest first. */
+  /** The faults that are not used up, oldest first. */
   readonly faults: readonly FaultHandle[]
   /**
-   * Returns the faults that fewer requests have met than they are for; with `times: Infinity`, those that no request has
-   * met. Check at the end of a test that the list is empty: an unused fault usually means that the test missed the path
-   * it is about.
+   * Returns the faults with requests left. A fault with `times: Infinity` is included only while it is unused. Check at
+   * the end of a test that the list is empty: an unused fault usually means that the test missed the path you meant.
    */
   pendingFaults(): readonly FaultHandle[]
   /**
-   * Registers a webhook, as the admin panel does. A webhook with the same `hook_id` is replaced (assumed): pending
-   * deliveries to endpoints that it no longer has are dropped, the others go on.
+   * Registers a webhook, as the admin panel does. Replaces a webhook with the same `hook_id` (assumed) and drops its
+   * pending deliveries to removed endpoints.
    * Interface: [Webhook registration](/the-service#webhook-registration).
    *
    * @throws TypeError when an option is unknown or wrong
    */
   registerWebhook(options: WebhookOptions): WebhookRecord
-  /** Removes a webhook and drops its pending deliveries. Returns whether there was such a webhook. */
+  /** Removes a webhook and drops its pending deliveries. Returns whether the webhook existed. */
   unregisterWebhook(hookId: string): boolean
   /** The registered webhooks, without their secrets. */
   readonly webhooks: readonly WebhookRecord[]
   /**
-   * Sends an event to every webhook that it applies to, signed if the webhook has a secret. Nothing else changes: the
-   * user's XP stays the same. Interface: [Webhooks](/the-service#webhooks).
+   * Sends an event to every webhook that applies, signed if the webhook has a secret. The user's XP and progress do not
+   * change. Interface: [Webhooks](/the-service#webhooks).
    *
-   * @throws TypeError when an option is wrong, or names a campaign, user, task or quest that does not exist
+   * @throws TypeError when an option is wrong, or names an unknown campaign, user, task or quest
    * @throws RangeError when `xp` is not finite
    */
   emit(event: EmitOptions): EmittedMessage
   /**
-   * Sends the simulated `user_activity` of the admin panel's Test button once, without retries and without a record in
-   * `deliveries` (both assumed). Interface: [Test tool](/the-service#test-tool).
+   * Sends the `user_activity` message of the admin panel's Test button, once. Assumed: without retries, and without a
+   * record in `deliveries`. Interface: [Test tool](/the-service#test-tool).
    *
-   * Rejects with `TypeError` when an option is wrong, or names a webhook, URL, campaign or user that does not exist.
+   * Rejects with `TypeError` when an option is wrong, or names an unknown webhook, URL, campaign or user.
    */
   testWebhook(options: TestWebhookOptions): Promise<TestWebhookResult>
   /**
-   * The deliveries, oldest first, copied at each access: one for each message and endpoint. Of those that have ended, the
-   * latest are kept: at most 10 000, with payloads of 50 MB in all.
+   * The deliveries, oldest first: one for each message and endpoint. Each access returns a copy. Of the ended deliveries,
+   * only the latest are kept: at most 10 000, with payloads of 50 MB in total.
    */
   readonly deliveries: readonly DeliveryRecord[]
   /**
-   * Sends the message of a delivery to the same endpoint again, with the same `id` and payload and the usual retries,
-   * signed with the webhook's present secret. A receiver should recognise it as a duplicate. (Assumed: the interface
-   * shows no such function.)
+   * Sends the message of a delivery to the same endpoint again, with the same `id`, payload and retry schedule, signed
+   * with the webhook's present secret. A receiver should recognise the message as a duplicate. Assumed: the interface
+   * shows no redelivery.
    *
    * @param deliveryId - the `deliveryId` of one of `deliveries`, in any state
-   * @throws TypeError when there is no such delivery, or its webhook no longer has the endpoint
+   * @throws TypeError when the delivery is unknown, or its webhook no longer has the endpoint
    */
   redeliver(deliveryId: string): DeliveryRecord
   /** When the next retry of a delivery is due, in milliseconds since the epoch; `undefined` when none is waiting. */
   readonly nextRetryAt: number | undefined
-  /** Resolves when no delivery is under way. Retries that are not yet due are not awaited. */
+  /** Resolves when no delivery attempt is running. Does not wait for retries that are not due. */
   settle(): Promise<void>
   /**
-   * Completes a task for a user, as if they had done it in the campaign: with its XP, the quests and challenges that
-   * follow, XP for the referrer, and the webhook messages. A task that counts once and is already completed changes
-   * nothing. Returns the user's entry afterwards.
+   * Completes a task for a user, as in the campaign: adds its XP and the referrer's, completes the quests and challenges
+   * whose dependencies are then complete, and sends the webhook messages. A completed task with `recurrence: 'once'`
+   * changes nothing. Returns the user's entry.
    *
-   * @throws TypeError when an option is wrong or names something that does not exist, or a dependency is not completed
+   * @throws TypeError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
    */
   completeTask(options: CompleteTaskOptions): EntrySnapshot
-  /** The latest requests, oldest first, copied at each access: at most 10 000 of them, and 50 MB in all. */
+  /** The latest requests, oldest first: at most 10 000, and 50 MB in total. Each access returns a copy. */
   readonly requests: readonly RequestRecord[]
-  /** How many requests and ended deliveries were discarded since the last reset, because of the limits above. */
+  /** How many requests and ended deliveries were discarded because of these limits, since the last reset. */
   readonly discarded: { readonly requests: number; readonly deliveries: number }
-  /** The entries, awards and values, copied at each access. */
+  /** The entries, awards and values. Each access returns a copy. */
   readonly state: StateSnapshot
   /**
-   * Calls back for every event of the service, in order, before the client has its answer. An error that the listener
-   * throws does not disturb the service. It is thrown again in a microtask, where it fails the running test.
+   * Calls `listener` for every event of the service, in order, before the client gets its answer. An error of the
+   * listener does not affect the service. It is thrown again in a microtask, where it fails the running test.
    *
    * @returns a function that ends the subscription
    * @throws TypeError when `listener` is not a function
    */
   subscribe(listener: (event: ServiceEvent) => void): () => void
   /**
-   * Returns the content of the service as a seed, for `createCampaignService({ ...seed })` and `reset(seed)`. It is plain
-   * JSON. Deliveries, faults, requests and tokens are not part of it.
+   * Returns the content of the service as a seed, for `createCampaignService({ ...seed })` and `reset(seed)`: plain JSON,
+   * without deliveries, faults, requests and tokens.
    *
    * @throws TypeError when an option is unknown or wrong
    */
   exportSeed(options?: ExportSeedOptions): ServiceSeed
   /**
-   * Takes everything back to the start: campaigns and webhooks as they were given, no deliveries, no faults, an empty
-   * log, and the time of a clock that can be moved. Servers and subscriptions stay.
+   * Restores the content from the options of `createCampaignService`, removes all deliveries, faults and requests, and
+   * resets a manual clock. Servers and subscriptions stay.
    *
-   * @param seed - content to load instead, until the next reset
-   * @throws TypeError when the seed is wrong or contradicts itself; then nothing has changed
+   * @param seed - other content to load, until the next reset
+   * @throws TypeError when the seed is wrong or inconsistent; the service is then unchanged
    */
   reset(seed?: ServiceSeed): void
 }
 
 /**
- * Creates a local copy of the campaign service, in memory, for tests and for trying things out.
+ * Creates a local copy of the campaign service, in memory, for tests and development.
  *
  * @example
  * ```ts
@@ -156,7 +155,7 @@ export interface CampaignService {
  * })
  * service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
  * ```
- * @throws TypeError when an option is unknown or wrong, or a seed contradicts itself
+ * @throws TypeError when an option is unknown or wrong, or a seed is inconsistent
  * @throws RangeError when a number is out of range
  */
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
@@ -164,50 +163,49 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
   const { clock = systemClock, deliver = (request) => globalThis.fetch(request), deliveryTimeoutMs = 10_000 } = own
   const at = () => clock.now()
   const router = new Router(own)
-  const authenticator = new Authenticator(own.grants)
   const log = new RequestLog()
-  const subscribers = new Subscribers(clock)
+  const listeners = new EventListeners(clock)
   const faults = new FaultQueue((change, fault) => {
-    subscribers.tell(() => ({ kind: 'fault_changed', at: at(), change, fault: describeFault(fault) }))
+    listeners.emit(() => ({ kind: 'fault_changed', at: at(), change, fault: describeFault(fault) }))
   })
   const posting = { clock, deliver, timeoutMs: deliveryTimeoutMs }
   const deliveries = new DeliveryQueue(posting, (delivery) => {
-    subscribers.tell(() => ({ kind: 'delivery_changed', at: at(), delivery: delivery() }))
+    listeners.emit(() => ({ kind: 'delivery_changed', at: at(), delivery: delivery() }))
   })
-  const load = (caller: string, seed: ServiceSeed, running?: World): World => {
+  const load = (caller: string, seed: ServiceSeed, running?: ServiceContent): ServiceContent => {
     const loaded = loadSeed(caller, seed, own.seed, running?.webhooks)
     loaded.webhooks.watch((change, webhook) => {
       deliveries.drop(webhook.hook_id, change === 'unregistered' ? [] : webhook.urls)
-      subscribers.tell(() => ({ kind: 'webhook_changed', at: at(), change, webhook: describeWebhook(webhook) }))
+      listeners.emit(() => ({ kind: 'webhook_changed', at: at(), change, webhook: describeWebhook(webhook) }))
     })
     return loaded
   }
-  let world = load('createCampaignService', own.beginning)
-  const sender = new WebhookSender(() => world, deliveries)
+  let content = load('createCampaignService', own.start)
+  const sender = new WebhookSender(() => content, deliveries)
 
-  const tellChanges = (): void => {
-    const changes = world.state.takeChanges()
+  const emitChanges = (): void => {
+    const changes = content.state.takeChanges()
     if (changes.entries.size + changes.awards.length + changes.values.length === 0) return
-    subscribers.tell(() => ({ kind: 'state_changed', at: at(), changed: takeSnapshot(changes) }))
+    listeners.emit(() => ({ kind: 'state_changed', at: at(), changed: takeSnapshot(changes) }))
   }
 
   const answer = (request: ServiceRequest) =>
-    exchange(request, {
+    handleRequest(request, {
       router,
-      authenticator,
+      grants: own.grants,
       faults,
       log,
       now: at,
-      open: (grant) => ({
-        state: world.state,
-        webhooks: world.webhooks,
+      contextOf: (grant) => ({
+        state: content.state,
+        webhooks: content.webhooks,
         grant,
         now: at(),
         announce: (event) => sender.announce(event),
       }),
       onAnswer(record, answer) {
-        tellChanges()
-        subscribers.tell(() => ({ kind: 'request_answered', at: at(), request: record, ...(answer && { answer }) }))
+        emitChanges()
+        listeners.emit(() => ({ kind: 'request_answered', at: at(), request: record, ...(answer && { answer }) }))
       },
     })
 
@@ -220,13 +218,13 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     },
     pendingFaults: () => faults.handles().filter(({ remaining, used }) => remaining < Infinity || used === 0),
     registerWebhook: (given) =>
-      describeWebhook(world.webhooks.register(readBySchema('registerWebhook', webhookOptions, given))),
-    unregisterWebhook: (hookId) => world.webhooks.unregister(hookId),
+      describeWebhook(content.webhooks.register(readBySchema('registerWebhook', webhookOptions, given))),
+    unregisterWebhook: (hookId) => content.webhooks.unregister(hookId),
     get webhooks() {
-      return world.webhooks.all().map(describeWebhook)
+      return content.webhooks.all().map(describeWebhook)
     },
     emit: (event) => sender.emit(event),
-    testWebhook: (testOptions) => testWebhook(testOptions, world, posting),
+    testWebhook: (testOptions) => testWebhook(testOptions, content, posting),
     get deliveries() {
       return deliveries.records()
     },
@@ -236,8 +234,8 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     },
     settle: () => deliveries.settle(),
     completeTask(taskOptions) {
-      const entry = completeNamedTask(taskOptions, world.state, (event) => sender.announce(event))
-      tellChanges()
+      const entry = completeTaskByOptions(taskOptions, content.state, (event) => sender.announce(event))
+      emitChanges()
       return entry
     },
     get requests() {
@@ -247,17 +245,17 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
       return { requests: log.discarded, deliveries: deliveries.discarded }
     },
     get state() {
-      return takeSnapshot(world.state.everything())
+      return takeSnapshot(content.state.everything())
     },
-    subscribe: (listener) => subscribers.add(listener),
-    exportSeed: (exportOptions) => exportSeed(world, exportOptions),
+    subscribe: (listener) => listeners.add(listener),
+    exportSeed: (exportOptions) => exportSeed(content, exportOptions),
     reset(seed) {
-      world = load('reset', seed === undefined ? own.beginning : readSeed('reset', seed), world)
+      content = load('reset', seed === undefined ? own.start : readSeed('reset', seed), content)
       faults.clear()
       log.clear()
       deliveries.clear()
       clock.reset?.()
-      subscribers.tell(() => ({ kind: 'reset', at: at() }))
+      listeners.emit(() => ({ kind: 'reset', at: at() }))
     },
   }
 }

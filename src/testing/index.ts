@@ -1,5 +1,5 @@
 /**
- * A stateful local copy of the campaign service, with its rules, fault injection and webhooks.
+ * A stateful local copy of the campaign service, with fault injection and webhooks.
  *
  * @module campaign-client/testing
  */
@@ -7,11 +7,6 @@
 export { type CampaignService, createCampaignService } from './campaign-service.ts'
 export { createManualClock, type ManualClock, type ManualClockOptions } from './clock/manual-clock.ts'
 export type { ServiceClock } from './clock/service-clock.ts'
-export type { DeliveryAttempt, DeliveryRecord } from './deliveries/delivery-queue.ts'
-export type { EmitOptions, EmittedMessage } from './deliveries/emit.ts'
-export type { Deliver, PostResult } from './deliveries/post-message.ts'
-export type { TestWebhookOptions, TestWebhookResult } from './deliveries/test-webhook.ts'
-export type { WebhookChange, WebhookOptions, WebhookRecord } from './deliveries/webhook-registry.ts'
 export type {
   AnswerFault,
   AppliedThenResetFault,
@@ -23,9 +18,9 @@ export type {
   StatusFault,
 } from './faults/fault-options.ts'
 export type { FaultChange, FaultHandle, FaultRecord } from './faults/fault-queue.ts'
+export type { ServiceAnswer } from './http/request-and-answer.ts'
 export type { RequestRecord } from './http/request-log.ts'
 export type { ListeningService, ListenOptions } from './http/server.ts'
-export type { ServiceAnswer } from './http/service-message.ts'
 export type {
   CampaignSeed,
   ChallengeSeed,
@@ -49,7 +44,12 @@ export type {
   WebhookChangedEvent,
 } from './service-event.ts'
 export type { CampaignServiceOptions } from './service-options.ts'
+export type { CompleteTaskOptions } from './state/complete-task.ts'
+export type { AwardRecord, ValueRecord } from './state/service-state.ts'
+export type { EntrySnapshot, StateSnapshot } from './state/state-snapshot.ts'
 export type { TokenGrant, TokenOptions } from './tokens.ts'
-export type { CompleteTaskOptions } from './world/complete-named-task.ts'
-export type { EntrySnapshot, StateSnapshot } from './world/snapshot.ts'
-export type { AwardRecord, ValueRecord } from './world/state.ts'
+export type { DeliveryAttempt, DeliveryRecord } from './webhooks/delivery-queue.ts'
+export type { EmitOptions, EmittedMessage } from './webhooks/emit.ts'
+export type { Deliver, PostResult } from './webhooks/post-message.ts'
+export type { TestWebhookOptions, TestWebhookResult } from './webhooks/test-webhook.ts'
+export type { WebhookChange, WebhookOptions, WebhookRecord } from './webhooks/webhook-registry.ts'

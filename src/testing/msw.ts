@@ -22,15 +22,15 @@ const endsInApi: OptionRule = (value) => {
 const HANDLERS: OptionRules<CampaignHandlersOptions> = { baseUrl: endsInApi }
 
 /**
- * Returns msw handlers that answer everything below `baseUrl` from the service, unknown paths included. Faults work as
- * they do with `service.fetch`; a lost connection becomes msw's network error.
+ * Returns msw handlers that pass every request below `baseUrl` to the service, unknown paths included. Faults work as
+ * with `service.fetch`. A closed connection becomes msw's network error.
  *
  * @example
  * ```ts
  * const service = createCampaignService()
  * const server = setupServer(...campaignHandlers(service, { baseUrl: 'https://campaign.example/api/v1' }))
  * ```
- * @throws TypeError when `baseUrl` is not an absolute URL whose path is `/api/v1`, or an option is unknown.
+ * @throws TypeError when `baseUrl` is not an absolute URL with the path `/api/v1`, or an option is unknown
  */
 export function campaignHandlers(
   service: Pick<CampaignService, 'fetch'>,
@@ -42,7 +42,7 @@ export function campaignHandlers(
       try {
         return await service.fetch(request)
       } catch {
-        // A fault lost the connection, or the request was aborted and nobody reads the answer.
+        // A fault closed the connection, or the request was aborted and the answer is not read.
         return HttpResponse.error()
       }
     }),

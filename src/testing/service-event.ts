@@ -1,34 +1,34 @@
-import type { DeliveryRecord } from './deliveries/delivery-queue.ts'
-import type { WebhookChange, WebhookRecord } from './deliveries/webhook-registry.ts'
 import type { FaultChange, FaultRecord } from './faults/fault-queue.ts'
+import type { ServiceAnswer } from './http/request-and-answer.ts'
 import type { RequestRecord } from './http/request-log.ts'
-import type { ServiceAnswer } from './http/service-message.ts'
-import type { StateSnapshot } from './world/snapshot.ts'
+import type { StateSnapshot } from './state/state-snapshot.ts'
+import type { DeliveryRecord } from './webhooks/delivery-queue.ts'
+import type { WebhookChange, WebhookRecord } from './webhooks/webhook-registry.ts'
 
 interface EventBase {
   /** When it happened, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
 }
 
-/** A request was answered. Events of its changes come before it. */
+/** The service answered a request. The events of its changes come first. */
 export interface RequestAnsweredEvent extends EventBase {
   readonly kind: 'request_answered'
   readonly request: RequestRecord
-  /** The answer of the service; absent when a fault left the client without one. */
+  /** The answer to the client; absent when a fault left the client without one. */
   readonly answer?: ServiceAnswer
 }
 
 /** Entries, awards or values changed. */
 export interface StateChangedEvent extends EventBase {
   readonly kind: 'state_changed'
-  /** The entries that are new or changed, as they are now, and the new awards and values. */
+  /** The new and changed entries, and the new awards and values. */
   readonly changed: StateSnapshot
 }
 
 /** A delivery was queued, an attempt ended, or the delivery was dropped. */
 export interface DeliveryChangedEvent extends EventBase {
   readonly kind: 'delivery_changed'
-  /** The delivery as it is now. */
+  /** The delivery after the change. */
   readonly delivery: DeliveryRecord
 }
 
@@ -39,15 +39,15 @@ export interface WebhookChangedEvent extends EventBase {
   readonly webhook: WebhookRecord
 }
 
-/** A fault was added, met by a request, or cancelled. */
+/** A fault was added, used by a request, or cancelled. */
 export interface FaultChangedEvent extends EventBase {
   readonly kind: 'fault_changed'
   readonly change: FaultChange
-  /** The fault as it is now. */
+  /** The fault after the change. */
   readonly fault: FaultRecord
 }
 
-/** The service's clock was moved by hand; `at` is the new time. */
+/** A manual clock was moved; `at` is the new time. */
 export interface ClockMovedEvent extends EventBase {
   readonly kind: 'clock_moved'
 }
@@ -57,7 +57,7 @@ export interface ResetEvent extends EventBase {
   readonly kind: 'reset'
 }
 
-/** An event of the service. Later versions may add kinds: ignore those you don't know. */
+/** An event of the service. Later versions may add kinds: ignore unknown ones. */
 export type ServiceEvent =
   | RequestAnsweredEvent
   | StateChangedEvent

@@ -11,48 +11,48 @@ import {
 import { isWellFormed } from '../shared/text/well-formed.ts'
 import { typeName } from '../shared/types.ts'
 import { isClock, type ServiceClock } from './clock/service-clock.ts'
-import type { Deliver } from './deliveries/post-message.ts'
 import { readSeed, type ServiceSeed } from './seed/service-seed.ts'
 import { readTokens, type TokenOptions } from './tokens.ts'
+import type { Deliver } from './webhooks/post-message.ts'
 
-/** Options of {@link createCampaignService}. All have defaults. They are read once, when the service is created. */
+/** Options of {@link createCampaignService}. */
 export interface CampaignServiceOptions extends ServiceSeed {
   /** The accepted tokens. @defaultValue any non-empty token, with all permissions */
   tokens?: TokenOptions | undefined
-  /** The clock of the service. @defaultValue the system's */
+  /** The clock of the service. @defaultValue the system's clock */
   clock?: ServiceClock | undefined
-  /** Makes all identifiers the same on each run. @defaultValue none, so that they differ */
+  /** Makes all IDs the same on each run. @defaultValue none: IDs are random */
   seed?: number | string | undefined
   /** Other names for the query parameters that the interface leaves open. @defaultValue the client's own defaults */
   queryNames?: QueryNames | undefined
-  /** Path of webhook registration below the base URL. @defaultValue `'webhook'` (assumed: the interface shows none) */
+  /** Path of webhook registration below the base URL. @defaultValue `'webhook'` (assumed: the interface shows no path) */
   webhookRegistrationPath?: string | undefined
   /**
-   * Sends webhook messages. Pass `receiver.fetch` to deliver without a network.
+   * Sends webhook messages. Set it to `receiver.fetch` to deliver without a network.
    *
-   * @defaultValue the platform's `fetch`, looked up at each delivery
+   * @defaultValue the platform's `fetch`
    */
   deliver?: Deliver | undefined
-  /** How long an endpoint may take to answer, in milliseconds. @defaultValue 10 000 (assumed: the interface shows none) */
+  /** Timeout of a delivery attempt, in milliseconds. @defaultValue 10 000 (assumed: the interface shows no timeout) */
   deliveryTimeoutMs?: number | undefined
 }
 
-const isIdentifierSeed: OptionRule = (value) =>
+const isSeed: OptionRule = (value) =>
   Number.isFinite(value) || (typeof value === 'string' && isWellFormed(value))
     ? undefined
-    : `must be a finite number or a string without half a surrogate pair, got ${typeName(value)}`
+    : `must be a finite number or a well-formed string, got ${typeName(value)}`
 
-/** For options that are read by a schema of their own. */
-const isReadBelow: OptionRule = () => undefined
+/** For options that a schema checks. */
+const hasSchema: OptionRule = () => undefined
 
 const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
-  campaigns: isReadBelow,
-  webhooks: isReadBelow,
-  awards: isReadBelow,
-  values: isReadBelow,
-  tokens: isReadBelow,
+  campaigns: hasSchema,
+  webhooks: hasSchema,
+  awards: hasSchema,
+  values: hasSchema,
+  tokens: hasSchema,
   clock: optional(isClock),
-  seed: optional(isIdentifierSeed),
+  seed: optional(isSeed),
   queryNames: optional(queryNamesRule),
   webhookRegistrationPath: optional(registrationPathRule),
   deliver: optional(isFunction),
@@ -60,7 +60,7 @@ const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
 }
 
 /**
- * Returns a copy of the options, with the parts of the seed as `beginning`. Clock and `deliver` stay references.
+ * Returns a copy of the options. `start` has the content of the service.
  *
  * @throws TypeError when an option is unknown or wrong
  * @throws RangeError when the only problems are numbers out of range
@@ -71,6 +71,6 @@ export function readServiceOptions(options: CampaignServiceOptions) {
   return {
     ...rest,
     grants: readTokens(caller, tokens),
-    beginning: readSeed(caller, { campaigns, webhooks, awards, values }),
+    start: readSeed(caller, { campaigns, webhooks, awards, values }),
   }
 }

@@ -283,7 +283,7 @@ test.each([
   ['addFault', { on: '*', kind: 'status', times: 0, status: 500 }, 'times', 'a whole number of at least 1'],
   ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
   ['addFault', { on: '*', kind: 'delay', times: 1, delayMs: -1 }, 'delayMs', 'at least 0'],
-  ['completeTask', { ...LINUS, aid: 'follow' }, undefined, '"follow" needs'],
+  ['completeTask', { ...LINUS, aid: 'follow' }, undefined, 'the dependencies of "follow" first'],
 ] as const)('%s with %j tells the error at its field, in the words of the user', async (name, asked, field, words) => {
   const { answerOf, service } = await open()
   service.registerWebhook({ hook_id: 'taken', url: 'http://127.0.0.1:1/' })

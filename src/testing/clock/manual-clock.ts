@@ -7,31 +7,31 @@ import {
   requireOptions,
   within,
 } from '../../shared/options.ts'
-import { Alarm } from './alarm.ts'
+import { holdProcess, MAX_TIMER_MS } from '../../shared/timers.ts'
 import type { ServiceClock } from './service-clock.ts'
 
-/** A clock that tests advance. It stands still in between, unless it is `running`. Made by {@link createManualClock}. */
+/** A clock that a test moves. Its time stands still in between, unless it is `running`. */
 export interface ManualClock extends ServiceClock {
   /**
-   * Moves time forward by `ms` and runs every timer that becomes due, in order, each at its own time. Before each step it
-   * waits for deliveries that are under way, so that the delay of a retry counts from the end of the attempt before it.
+   * Moves the time forward by `ms` and runs every timer that becomes due, in order, each at its own time. Before each
+   * step it waits for running deliveries, so that the delay of a retry counts from the end of the previous attempt.
    *
-   * Calls queue: a call that is made while another is under way starts where that one ends.
+   * Calls are queued: each one starts where the previous one ended.
    *
    * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0, or the time would exceed
    * the last time of a `Date`.
    */
   advance(ms: number): Promise<void>
   /**
-   * Moves time forward to `timeMs`, in milliseconds since the epoch, in the same way as `advance`. A time in the past
+   * Moves the time forward to `timeMs`, in milliseconds since the epoch, in the same way as `advance`. A time in the past
    * changes nothing. `clock.advanceTo(service.nextRetryAt)` moves to the next retry of a delivery.
    *
-   * Rejects with `TypeError` or `RangeError` when `timeMs` is not a time that a `Date` can hold.
+   * Rejects with `TypeError` or `RangeError` when `timeMs` is not a valid time of a `Date`.
    */
   advanceTo(timeMs: number): Promise<void>
   /**
-   * Takes the time back to its start; a running clock goes back to the system's time. Timers keep the delay that they
-   * have left. Calls of `advance` and `advanceTo` that are under way end where they are. `service.reset` calls it.
+   * Sets the time back to the start, or to the system's time on a running clock. Timers keep their remaining delay.
+   * A pending `advance` or `advanceTo` ends at once. `service.reset` calls this method.
    */
   reset(): void
   /** Number of waiting timers. */
@@ -53,8 +53,8 @@ export interface ManualClockOptions {
    */
   running?: boolean | undefined
   /**
-   * How long `advance` waits for deliveries that are under way, in milliseconds of real time, before it moves on.
-   * Set it low in tests of a receiver that never answers.
+   * How long `advance` waits for running deliveries, in milliseconds of real time. Set it low in tests of a receiver that
+   * never answers.
    *
    * @defaultValue 1000
    */
@@ -63,20 +63,21 @@ export interface ManualClockOptions {
 
 /** The last time that a `Date` can hold. The first is its negative. */
 const MAX_TIME_MS = 8.64e15
-const instant = within('milliseconds', -MAX_TIME_MS, MAX_TIME_MS)
+const isTime = within('milliseconds', -MAX_TIME_MS, MAX_TIME_MS)
 
 const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
-  startMs: optional(instant),
+  startMs: optional(isTime),
   running: optional(isBoolean),
   patienceMs: optional(nonNegativeMilliseconds),
 }
 
 interface Timer {
   at: number
-  readonly order: number
   readonly callback: () => void
+  /** Runs this timer on a running clock. */
+  systemTimer: ReturnType<typeof setTimeout> | undefined
   holdsProcess: boolean
-  /** Like the timers of Node. */
+  /** Like `unref` of Node's timers. */
   unref(): void
 }
 
@@ -94,7 +95,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  * await clock.advance(395_000) // all four retries
  * ```
  * @throws TypeError when an option is unknown or of the wrong type
- * @throws RangeError when `startMs` is not a time that a `Date` can hold, or `patienceMs` is negative or not finite
+ * @throws RangeError when `startMs` is not a valid time of a `Date`, or `patienceMs` is negative or not finite
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
   const { running = false, patienceMs = 1000, ...own } = readOptions('createManualClock', options, MANUAL_CLOCK)
@@ -107,94 +108,82 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
   const now = (): number =>
     Math.min(MAX_TIME_MS, startMs + movedMs + (running ? Math.floor(performance.now() - startedAt) : 0))
 
-  let order = 0
-  let holding = 0
   const timers = new Set<Timer>()
   const work = new Set<Promise<unknown>>()
-  const listeners = new Set<{ readonly moved: () => void }>()
+  const listeners = new Set<() => void>()
 
-  const next = (until: number): Timer | undefined => {
+  /** Returns the first timer that is due by `time`; of two with the same time, the older one. */
+  const nextDue = (time: number): Timer | undefined => {
     let first: Timer | undefined
-    for (const timer of timers) {
-      if (timer.at > until) continue
-      if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order)) first = timer
-    }
+    for (const timer of timers) if (timer.at <= time && timer.at < (first?.at ?? Infinity)) first = timer
     return first
   }
-
-  const release = (timer: Timer): void => {
-    if (timer.holdsProcess) holding--
-    timer.holdsProcess = false
-    alarm.holdProcess(holding > 0)
-  }
   const remove = (timer: Timer): void => {
-    if (timers.delete(timer)) release(timer)
+    if (timers.delete(timer)) globalThis.clearTimeout(timer.systemTimer)
   }
   const run = (timer: Timer): void => {
     remove(timer)
     timer.callback()
   }
-
-  const alarm = new Alarm(() => {
-    for (let due = next(now()); due; due = next(now())) run(due)
-    setAlarm(next(Infinity))
-  })
-  const setAlarm = (timer: Timer | undefined): void => {
-    if (running && timer) alarm.set(timer.at, now())
+  const schedule = (timer: Timer): void => {
+    if (!running) return
+    globalThis.clearTimeout(timer.systemTimer)
+    const delayMs = Math.min(Math.max(0, timer.at - now()), MAX_TIMER_MS)
+    timer.systemTimer = globalThis.setTimeout(() => {
+      for (let due = nextDue(now()); due; due = nextDue(now())) run(due)
+      // The system timer may fire early, above all after MAX_TIMER_MS.
+      if (timers.has(timer)) schedule(timer)
+    }, delayMs)
+    holdProcess(timer.systemTimer, timer.holdsProcess)
   }
 
-  const tellMoved = (): void => {
-    for (const { moved } of [...listeners]) moved()
+  const notifyListeners = (): void => {
+    for (const listener of [...listeners]) listener()
   }
   const moveTo = (time: number): void => {
     const ms = time - now()
     if (ms <= 0) return
     movedMs += ms
-    tellMoved()
+    notifyListeners()
   }
 
-  const settle = async (): Promise<void> => {
+  const waitForWork = async (): Promise<void> => {
     for (let turn = 0; turn < IDLE_TURNS; turn++) await nextTurn()
     if (work.size === 0) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const patience = new Promise<void>((resolve) => {
       timer = globalThis.setTimeout(resolve, patienceMs)
     })
-    const done = (async () => {
+    const idle = (async () => {
       while (work.size > 0) {
         await Promise.all(work)
         await nextTurn()
       }
     })()
-    await Promise.race([done, patience])
+    await Promise.race([idle, patience])
     globalThis.clearTimeout(timer)
-  }
-
-  let underWay: Promise<unknown> = Promise.resolve()
-  /** Queues moves: two at once would start from the same moment, and the shorter one would be lost. */
-  const inTurn = (move: () => Promise<void>): Promise<void> => {
-    const moved = underWay.then(move)
-    underWay = moved.catch(() => {})
-    return moved
   }
 
   const advanceTo = async (until: number): Promise<void> => {
     const before = resets
     for (;;) {
-      await settle()
+      await waitForWork()
       if (resets !== before) return
-      const timer = next(until)
+      const timer = nextDue(until)
       if (!timer) break
       moveTo(timer.at)
       run(timer)
     }
     moveTo(until)
-    resetAlarm()
+    for (const timer of timers) schedule(timer)
   }
-  /** Sets the alarm anew after the time has moved. */
-  const resetAlarm = (): void => {
-    alarm.clear()
-    setAlarm(next(Infinity))
+
+  let lastMove: Promise<unknown> = Promise.resolve()
+  /** Queues moves: two concurrent ones would start from the same time, and the shorter one would be lost. */
+  const enqueue = (move: () => Promise<void>): Promise<void> => {
+    const moved = lastMove.then(move)
+    lastMove = moved.catch(() => {})
+    return moved
   }
 
   return {
@@ -202,15 +191,16 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     setTimeout(callback, delayMs) {
       const timer: Timer = {
         at: now() + Math.max(0, delayMs),
-        order: order++,
         callback,
+        systemTimer: undefined,
         holdsProcess: true,
-        unref: () => release(timer),
+        unref() {
+          timer.holdsProcess = false
+          holdProcess(timer.systemTimer, false)
+        },
       }
       timers.add(timer)
-      holding++
-      setAlarm(timer)
-      alarm.holdProcess(true)
+      schedule(timer)
       return timer
     },
     clearTimeout(handle) {
@@ -221,8 +211,8 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       if (movedMs === 0) return
       for (const timer of timers) timer.at -= movedMs
       movedMs = 0
-      resetAlarm()
-      tellMoved()
+      for (const timer of timers) schedule(timer)
+      notifyListeners()
     },
     track(promise) {
       const tracked: Promise<unknown> = promise.then(
@@ -234,19 +224,19 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     get pending() {
       return timers.size
     },
-    onMove(moved) {
-      const listener = { moved }
+    onMove(callback) {
+      const listener = () => callback()
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
     advance: (ms) =>
-      inTurn(async () => {
+      enqueue(async () => {
         requireOptions('advance', { ms }, { ms: within('milliseconds', 0, MAX_TIME_MS - now()) })
         await advanceTo(now() + ms)
       }),
     advanceTo: (timeMs) =>
-      inTurn(async () => {
-        requireOptions('advanceTo', { timeMs }, { timeMs: instant })
+      enqueue(async () => {
+        requireOptions('advanceTo', { timeMs }, { timeMs: isTime })
         await advanceTo(timeMs)
       }),
   }

@@ -7,22 +7,22 @@ import { hasMethods, type OptionRule } from '../../shared/options.ts'
 export interface ServiceClock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Calls back once, `delayMs` from now. The returned handle is only passed to `clearTimeout`. */
+  /** Calls back once, after `delayMs`. The returned handle is only passed to `clearTimeout`. */
   setTimeout(callback: () => void, delayMs: number): unknown
-  /** Cancels a timer. A handle that has fired or is unknown is ignored. */
+  /** Cancels a timer. Ignores an unknown handle, or a timer that has fired. */
   clearTimeout(handle: unknown): void
-  /** Receives work that takes real time, such as a delivery, so that a manual clock can wait for it. */
+  /** Receives work that takes real time, for example a delivery. A manual clock waits for it. */
   track?(work: Promise<unknown>): void
-  /** Calls back whenever the time is moved by hand. Returns a function that ends this. */
+  /** Calls back whenever a manual clock is moved. Returns a function that removes the listener. */
   onMove?(listener: () => void): () => void
-  /** Takes the time back to where it started. `service.reset` calls it. */
+  /** Sets the time back to the start. `service.reset` calls it. */
   reset?(): void
 }
 
-/** The required methods. The others are for clocks that are moved by hand. */
+/** The rule of the `clock` option. Only manual clocks have the other methods. */
 export const isClock: OptionRule = hasMethods('now', 'setTimeout', 'clearTimeout')
 
-/** The system's clock. Globals are read at each call, so that fake timers of a test runner work. */
+/** The system's clock. It reads the globals at each call, so that a test runner's fake timers work. */
 export const systemClock: ServiceClock = {
   now: () => Date.now(),
   setTimeout: (callback, delayMs) => globalThis.setTimeout(callback, delayMs),

@@ -18,43 +18,43 @@ interface FaultTarget {
   times?: number | undefined
 }
 
-/** A fault that answers, or loses the connection, in place of the service. */
-interface InsteadOfService extends FaultTarget {
+/** A fault in place of the service's own answer. */
+interface InsteadOfAnswer extends FaultTarget {
   /** Whether the request takes effect before it fails. @defaultValue false */
   applied?: boolean | undefined
 }
 
-/** Answers with a chosen status. */
-export interface StatusFault extends InsteadOfService {
+/** Answers with the given status. */
+export interface StatusFault extends InsteadOfAnswer {
   kind: 'status'
   /** 200 to 599. @defaultValue 500 */
   status?: number | undefined
-  /** Headers of the answer, for example `Retry-After`. @defaultValue the `Content-Type` that fits the body */
+  /** Headers of the answer, for example `Retry-After`. @defaultValue a `Content-Type` for the body */
   headers?: Readonly<Record<string, string>> | undefined
-  /** The body: a string is sent as it is, other values as JSON. @defaultValue the standard error envelope */
+  /** The body: a string is sent unchanged, other values as JSON. @defaultValue the standard error envelope */
   body?: unknown
 }
 
 /** Answers 200 with a body that is not JSON. */
-export interface GarbageFault extends InsteadOfService {
+export interface GarbageFault extends InsteadOfAnswer {
   kind: 'garbage'
   /** The body. @defaultValue an HTML page */
   body?: string | undefined
 }
 
-/** Loses the connection without an answer (`reset`), or keeps it open without an answer (`hang`). */
-export interface ConnectionFault extends InsteadOfService {
+/** `reset`: closes the connection without an answer. `hang`: keeps it open without an answer. */
+export interface ConnectionFault extends InsteadOfAnswer {
   kind: 'reset' | 'hang'
 }
 
-/** Loses the connection after the request has taken effect: short for `reset` with `applied: true`. */
+/** Closes the connection after the request has taken effect: short for `reset` with `applied: true`. */
 export interface AppliedThenResetFault extends FaultTarget {
   kind: 'applied_then_reset'
 }
 
 /**
- * Damages the service's own answer; the request takes effect. `truncate`: half of the body, then the connection is
- * lost. `stall`: half of the body, then nothing. `misshapen`: JSON of a shape that the interface does not promise.
+ * Damages the service's own answer; the request takes effect. `truncate`: sends half of the body, then closes the
+ * connection. `stall`: sends half of the body, then nothing. `misshapen`: sends JSON with the wrong fields.
  */
 export interface AnswerFault extends FaultTarget {
   kind: 'truncate' | 'stall' | 'misshapen'
@@ -62,7 +62,7 @@ export interface AnswerFault extends FaultTarget {
 
 /** Slows down the service's own answer; the request takes effect. */
 export interface SlowFault extends FaultTarget {
-  /** `drip`: byte by byte. `delay`: late, but in one piece. */
+  /** `drip`: sends single bytes. `delay`: sends the whole answer late. */
   kind: 'drip' | 'delay'
   /** Milliseconds before the answer (`delay`) or between two bytes (`drip`). @defaultValue 100 */
   delayMs?: number | undefined
@@ -80,15 +80,14 @@ export type FaultOptions =
 /** The kinds of faults. */
 export type FaultKind = FaultOptions['kind']
 
-const areTimes: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
+const isCount: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
 
-const areHeaders: OptionRule = (value) => {
+const isHeaders: OptionRule = (value) => {
   try {
-    // Headers checks names and values.
     new Headers({ ...(value as Record<string, string>) })
     return undefined
   } catch (error) {
-    return `must be headers that fetch takes: ${(error as Error).message}`
+    return `must be headers that fetch accepts: ${(error as Error).message}`
   }
 }
 
@@ -99,16 +98,16 @@ type OptionsOf<Kind extends FaultKind> = Extract<FaultOptions, { kind: Kind }>
 
 const target: OptionRules<FaultTarget> = {
   on: optional(oneOf('*', ...Object.keys(endpoints))),
-  times: optional(areTimes),
+  times: optional(isCount),
 }
 const instead = { ...target, applied: optional(isBoolean) }
 
-/** The kinds of faults, with the options of each. */
+/** The option rules of each kind. */
 export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
   status: {
     ...instead,
     status: optional(wholeNumber(200, 599)),
-    headers: optional(areHeaders),
+    headers: optional(isHeaders),
     body: optional(isJson),
   },
   reset: instead,

@@ -1,21 +1,12 @@
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
-import { isBodyless, type ServiceAnswer } from '../http/service-message.ts'
-import { standardError } from '../refusal.ts'
+import { standardError } from '../http/http-error.ts'
+import { isBodyless, type ServiceAnswer } from '../http/request-and-answer.ts'
 import type { FaultKind, FaultOptions, StatusFault } from './fault-options.ts'
 
 /** How an answer is sent to the client. */
 export type Transmission = 'whole' | 'truncated' | 'stalled' | 'dripped'
 
-/** How a fault treats a request. */
-export interface FaultPlan {
-  readonly kind: FaultKind
-  /** Whether the service handles the request. */
-  readonly handle: boolean
-  /** Returns the outcome for the client. `answer` is the service's own, if it handled the request. */
-  present(answer: ServiceAnswer | undefined, operation: OperationName | undefined): FaultOutcome
-}
-
-/** What the client sees. */
+/** The result of a request for the client: an answer, a lost connection, or silence. */
 export type FaultOutcome =
   | { readonly kind: 'lost' }
   | { readonly kind: 'silent' }
@@ -25,6 +16,15 @@ export type FaultOutcome =
       readonly transmission: Transmission
       readonly delayMs: number
     }
+
+/** The effect of a fault on a request. */
+export interface FaultPlan {
+  readonly kind: FaultKind
+  /** Whether the service handles the request. */
+  readonly handle: boolean
+  /** `answer` is the service's own, if it handled the request. */
+  outcome(answer: ServiceAnswer | undefined, operation: OperationName | undefined): FaultOutcome
+}
 
 export const answered = (answer: ServiceAnswer, transmission: Transmission = 'whole', delayMs = 0): FaultOutcome => ({
   kind: 'answer',
@@ -39,11 +39,17 @@ const DEFAULT_DELAY_MS = 100
 /** Returns the plan of a fault whose options have been checked. */
 export function planFault(options: FaultOptions): FaultPlan {
   const { kind } = options
-  /** The fault's own outcome, whether or not the service handles the request before. */
   const instead = (outcome: FaultOutcome, handle = 'applied' in options && options.applied === true): FaultPlan => ({
     kind,
     handle,
-    present: () => outcome,
+    outcome: () => outcome,
+  })
+  const changed = (
+    change: (answer: ServiceAnswer, operation: OperationName | undefined) => FaultOutcome,
+  ): FaultPlan => ({
+    kind,
+    handle: true,
+    outcome: (answer, operation) => change(answer as ServiceAnswer, operation),
   })
   switch (kind) {
     case 'status':
@@ -59,29 +65,19 @@ export function planFault(options: FaultOptions): FaultPlan {
     case 'hang':
       return instead({ kind: 'silent' })
     case 'truncate':
-      return spoil(kind, (answer) => answered(answer, 'truncated'))
+      return changed((answer) => answered(answer, 'truncated'))
     case 'stall':
-      return spoil(kind, (answer) => answered(answer, 'stalled'))
+      return changed((answer) => answered(answer, 'stalled'))
     case 'drip':
-      return spoil(kind, (answer) => answered(answer, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changed((answer) => answered(answer, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'delay':
-      return spoil(kind, (answer) => answered(answer, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changed((answer) => answered(answer, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'misshapen':
-      return spoil(kind, (answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
+      return changed((answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
   }
 }
 
-const spoil = (
-  kind: FaultKind,
-  change: (answer: ServiceAnswer, operation: OperationName | undefined) => FaultOutcome,
-): FaultPlan => ({
-  kind,
-  handle: true,
-  present: (answer, operation) => change(answer as ServiceAnswer, operation),
-})
-
 function statusAnswer({ status = 500, headers = {}, body }: StatusFault): ServiceAnswer {
-  // Headers ignores the case of names.
   const named = new Headers({ ...headers })
   if (isBodyless(status)) return { status, headers: Object.fromEntries(named), body: '' }
   if (!named.has('content-type')) named.set('content-type', `${contentType(body)}; charset=utf-8`)

@@ -1,23 +1,22 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { copyJson } from '../../shared/text/json.ts'
-import { isRecord } from '../../shared/types.ts'
-import { readOptionsOfKind } from '../read-options.ts'
+import { readOptionsOfKind } from '../option-readers.ts'
 import { FAULT_RULES, type FaultOptions } from './fault-options.ts'
 import { type FaultPlan, planFault } from './fault-plan.ts'
 
-/** A fault, with the number of requests that have met it. */
+/** A fault, and how often it was used. */
 export interface FaultRecord {
   /** ID of the fault. */
   readonly id: string
   /** A copy of the options. */
   readonly options: FaultOptions
-  /** How many requests have met it. */
+  /** How many requests it has affected. */
   readonly used: number
-  /** How many more requests will meet it; 0 once it is used up or cancelled. */
+  /** How many more requests it will affect; 0 once it is used up or cancelled. */
   readonly remaining: number
 }
 
-/** A fault, kept up to date. */
+/** A fault with the current values of `used` and `remaining`. */
 export interface FaultHandle extends FaultRecord {
   /** Cancels the fault. A second call does nothing. */
   cancel(): void
@@ -34,7 +33,7 @@ interface QueuedFault {
   remaining: number
 }
 
-/** The faults that requests can meet, oldest first. */
+/** The faults for coming requests, oldest first. */
 export class FaultQueue {
   readonly #onChange: (change: FaultChange, fault: FaultRecord) => void
   #queue: QueuedFault[] = []
@@ -50,7 +49,8 @@ export class FaultQueue {
     const { on = '*', times = 1 } = options
     const handle: FaultHandle = {
       id: `fault_${++this.#count}`,
-      options: copyGiven(options),
+      // JSON has no Infinity.
+      options: { ...copyJson(options), ...(times === Infinity && { times }) },
       get used() {
         return fault.used
       },
@@ -65,7 +65,7 @@ export class FaultQueue {
     return handle
   }
 
-  /** Returns the first fault that applies to the operation, and counts the request. */
+  /** Uses the first fault for the operation, if there is one. */
   take(operation: OperationName | undefined): FaultPlan | undefined {
     const fault = this.#queue.find(({ on }) => on === '*' || on === operation)
     if (!fault) return undefined
@@ -97,13 +97,7 @@ export class FaultQueue {
   }
 }
 
-/** Returns the given options, with a copy of headers and body. */
-function copyGiven(options: FaultOptions): FaultOptions {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given.map(([name, value]) => [name, isRecord(value) ? copyJson(value) : value])) as never
-}
-
-/** Returns a copy of the fault that does not change later. */
+/** Returns a copy of the fault's present state. */
 export const describeFault = ({ id, options, used, remaining }: FaultRecord): FaultRecord => ({
   id,
   options: structuredClone(options),

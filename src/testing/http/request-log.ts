@@ -1,10 +1,10 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import type { FaultKind } from '../faults/fault-options.ts'
-import type { ServiceRequest } from './service-message.ts'
+import type { ServiceRequest } from './request-and-answer.ts'
 
 /** A request to the service, without its token and without the secrets of webhooks. */
 export interface RequestRecord {
-  /** Counts the requests from 1, across every `reset`. */
+  /** Number of the request, from 1. `reset` does not restart the count. */
   readonly id: number
   /** When it arrived, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
@@ -12,35 +12,35 @@ export interface RequestRecord {
   readonly operation?: OperationName
   /** The HTTP method. */
   readonly method: string
-  /** The whole URL that the client asked for. */
+  /** The whole URL of the request. */
   readonly url: string
   /** The path, `/api/v1` included. */
   readonly path: string
-  /** The query parameters, with every value of each. */
+  /** The query parameters, each with all its values. */
   readonly query: Readonly<Record<string, readonly string[]>>
-  /** The headers, lower-case, without `Authorization` and cookies. */
+  /** The headers, with names in lower case, without `Authorization` and cookies. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body: parsed if it is JSON and whole, otherwise as text. Absent when there was none. */
+  /** The body: parsed if it is complete JSON, otherwise as text. Absent when there was none. */
   readonly body?: unknown
-  /** The body as text, secrets redacted, at most its first 256 kB. Absent when there was none. */
+  /** The body as text, at most its first 256 kB, without secrets. Absent when there was none. */
   readonly bodyText?: string
-  /** Size of the body in bytes, as the service read it; 0 when there was none. It reads at most about 1 MB. */
+  /** How many bytes of the body the service read: at most about 1 MB; 0 without a body. */
   readonly bodySize: number
-  /** Whether `body` and `bodyText` hold the beginning of the body only, so that it cannot be sent again. */
+  /** Whether `body` and `bodyText` have only the beginning of the body. */
   readonly isBodyCut: boolean
-  /** Whether the `Authorization` header let the request in. */
+  /** Whether the service accepted the token. */
   readonly authorized: boolean
-  /** Whether the service handled the request: false when a fault answered in its place. */
+  /** Whether the service handled the request: false when a fault replaced it. */
   readonly handled: boolean
   /** The HTTP status of the answer; absent when a fault left the client without one. */
   readonly status?: number
-  /** Why the service refused, in words. */
+  /** Why the service refused the request. */
   readonly reason?: string
-  /** The fault that the request met. */
+  /** The fault that affected the request. */
   readonly fault?: FaultKind
 }
 
-/** A request as it is kept. Its body is parsed on each access, which also makes the copy that a caller gets. */
+/** The body is parsed on each access, so that every caller gets a copy. */
 type StoredRequest = Omit<RequestRecord, 'body'>
 
 const MAX_RECORDS = 10_000
@@ -55,7 +55,7 @@ export class RequestLog {
   #count = 0
   #discarded = 0
 
-  /** How many requests have been discarded because the limit was reached, since the last `clear`. */
+  /** How many requests were discarded because of the limits, since the last `clear`. */
   get discarded(): number {
     return this.#discarded
   }
@@ -72,7 +72,7 @@ export class RequestLog {
     return toRecord(request)
   }
 
-  /** Returns copies: changing them changes nothing in the service. */
+  /** Returns copies. */
   records(): readonly RequestRecord[] {
     return this.#requests.map(({ request }) => toRecord(request))
   }
@@ -97,7 +97,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns the parts of a request that may be shown. */
+/** Returns the record of a request, without its secrets. */
 export function describeRequest({ method, url, headers, body }: ServiceRequest) {
   const query = [...new Set(url.searchParams.keys())].map((name) => [name, url.searchParams.getAll(name)] as const)
   return {
@@ -114,7 +114,7 @@ export function describeRequest({ method, url, headers, body }: ServiceRequest) 
 function describeBody(body: Uint8Array): Pick<RequestRecord, 'bodyText' | 'isBodyCut'> {
   if (body.length === 0) return { isBodyCut: false }
   const text = redacted(new TextDecoder().decode(body))
-  // A string that is made by `slice` keeps the whole text in memory; decoding makes a new one.
+  // Decoded again: a slice of the text would keep the whole text in memory.
   const kept = new TextEncoder().encode(text)
   if (kept.length <= MAX_BODY_SIZE) return { bodyText: text, isBodyCut: false }
   return { bodyText: new TextDecoder().decode(kept.subarray(0, MAX_BODY_SIZE)), isBodyCut: true }
@@ -132,7 +132,7 @@ function redacted(text: string): string {
     })
     return found ? JSON.stringify(body) : text
   } catch {
-    // Text that is almost JSON may hold a secret as well, for instance a body that was cut off.
+    // A body that is not valid JSON, for example an incomplete one, may contain a secret too.
     return text.replaceAll(/("secret"\s*:\s*)"(?:[^"\\]|\\.)*(?:"|$)/g, `$1"${REDACTED}"`)
   }
 }

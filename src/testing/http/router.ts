@@ -2,22 +2,21 @@ import { type AnyEndpoint, endpoints, type OperationName } from '../../endpoints
 import { type QueryNames, readQueryNames } from '../../endpoints/query-names.ts'
 import { readRegistrationPath } from '../../endpoints/registration-path.ts'
 import { validate } from '../../schemas/validate.ts'
-import { badRequest } from '../refusal.ts'
-import type { ServiceRequest } from './service-message.ts'
+import { badRequest } from './http-error.ts'
+import type { ServiceRequest } from './request-and-answer.ts'
 
-/** The details of routing that the interface leaves open. */
+/** The options for routing that the interface leaves open. */
 export interface RouterOptions {
   readonly queryNames?: QueryNames | undefined
   readonly webhookRegistrationPath?: string | undefined
 }
 
 /**
- * The path of all operations.
+ * The base path of all operations.
  * Interface: [Address and version](/the-service#address-and-version).
  */
 export const BASE_PATH = '/api/v1'
 
-/** The operation of a path and method. */
 export interface Route {
   readonly operation: OperationName | undefined
   /** The methods of the path; empty for an unknown path. */
@@ -47,26 +46,24 @@ export class Router {
     }
   }
 
-  /** Returns the checked arguments. @throws Refusal (400) when they are wrong */
+  /** Returns the arguments. @throws HttpError (400) when they are wrong */
   read(operation: OperationName, request: ServiceRequest): unknown {
-    const given =
-      endpoints[operation].method === 'GET' ? this.#readQuery(operation, request.url) : readJsonBody(request)
-    const checked = validate<unknown>(endpoints[operation].request, given)
+    const { method, request: schema } = endpoints[operation]
+    const given = method === 'GET' ? this.#readQuery(operation, request.url) : readJsonBody(request)
+    const checked = validate<unknown>(schema, given)
     if (checked.ok) return checked.value
     throw badRequest(checked.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; '))
   }
 
-  /** A repeated parameter becomes a list, which no schema accepts. */
+  /** A parameter that occurs twice becomes a list, which no schema accepts. */
   #readQuery(operation: OperationName, { searchParams }: URL): Record<string, unknown> {
+    const unchanged = [...searchParams.keys()].map((name) => [name, name] as const)
+    const renamed = Object.entries(this.#queryNames.get(operation) ?? {})
     const read = (name: string): unknown => {
       const values = searchParams.getAll(name)
       return values.length > 1 ? values : values[0]
     }
-    const renamed = Object.entries(this.#queryNames.get(operation) ?? {})
-    const wireNames = new Map(
-      [...searchParams.keys()].map((name) => [name, name]).concat(renamed) as [string, string][],
-    )
-    return Object.fromEntries([...wireNames].map(([argument, wireName]) => [argument, read(wireName)]))
+    return Object.fromEntries([...unchanged, ...renamed].map(([argument, wireName]) => [argument, read(wireName)]))
   }
 }
 

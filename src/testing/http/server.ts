@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { callHook } from '../../shared/call-hook.ts'
+import { concatBytes } from '../../shared/byte-chunks.ts'
 import { isForbiddenPort } from '../../shared/hosts-and-ports.ts'
 import {
   isFunction,
@@ -11,29 +11,27 @@ import {
   readOptions,
   wholeNumber,
 } from '../../shared/options.ts'
-import { typeName } from '../../shared/types.ts'
-import { delay } from '../clock/delay.ts'
+import { abortableDelay } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultOutcome } from '../faults/fault-plan.ts'
-import { internalError, MAX_BODY_BYTES } from './exchange.ts'
+import { MAX_BODY_BYTES } from './handle-request.ts'
+import { isBodyless, type ServiceRequest } from './request-and-answer.ts'
 import { BASE_PATH } from './router.ts'
-import type { ServiceRequest } from './service-message.ts'
-import { isBodyless, type ServiceAnswer } from './service-message.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {
-  /** The port; 0 takes a free one. A port that `fetch` refuses to connect to, such as 6000, is refused. @defaultValue 0 */
+  /** The port; 0 chooses a free one. Ports that `fetch` blocks, for example 6000, are refused. @defaultValue 0 */
   port?: number | undefined
   /**
-   * The address to listen on. `0.0.0.0` and `::` listen on all addresses; `url` is then the loopback address.
+   * The address to listen on. `0.0.0.0` and `::` mean all addresses; `url` then names loopback.
    *
    * @defaultValue `127.0.0.1`, which other machines cannot reach
    */
   host?: string | undefined
   /**
-   * Called with node:http's `IncomingMessage` and `ServerResponse` before the service handles a request. When it returns
-   * true, it answers itself and the service does not see the request: for pages and probes on the same port. When it
-   * throws or returns anything but a boolean, the answer is 500 with the reason in `x-refusal-reason`.
+   * Called with node:http's `IncomingMessage` and `ServerResponse` before the service handles a request. Return true to
+   * answer the request yourself, for example with a page or a probe on the same port; the service then ignores it. When
+   * it throws, the connection is closed.
    *
    * @defaultValue none
    */
@@ -44,7 +42,7 @@ export interface ListenOptions {
 export interface ListeningService {
   /** The base URL, `/api/v1` included: the client's `baseUrl`. */
   readonly url: string
-  /** The port it listens on. */
+  /** The port of the server. */
   readonly port: number
   /** Stops the server and closes open connections. A second call returns the same promise. */
   close(): Promise<void>
@@ -52,7 +50,7 @@ export interface ListeningService {
 
 const port: OptionRule = (value) =>
   typeof value === 'number' && value !== 0 && isForbiddenPort(value)
-    ? [{ path: [], message: `must be a port that fetch connects to, got ${value}`, isRange: true }]
+    ? [{ path: [], message: `must be a port that fetch does not block, got ${value}`, isRange: true }]
     : wholeNumber(0, 65_535)(value)
 
 const LISTEN: OptionRules<ListenOptions> = {
@@ -65,8 +63,8 @@ const LISTEN: OptionRules<ListenOptions> = {
  * Serves the service with node:http.
  *
  * @throws TypeError when an option is unknown or of the wrong type
- * @throws RangeError when `port` is not a port, or one that `fetch` refuses to connect to
- * @throws Error of the system when the address or port is not available
+ * @throws RangeError when `port` is not a port, or one that `fetch` blocks
+ * @throws the system's Error when the address or port is not available
  */
 export async function listen(
   answer: (request: ServiceRequest) => FaultOutcome,
@@ -76,13 +74,7 @@ export async function listen(
   const { port = 0, host = '127.0.0.1', intercept } = readOptions('listen', options, LISTEN)
   const { createServer } = await loadHttp()
   const server = createServer((request, response) => {
-    try {
-      if (intercept !== undefined && isTaken(intercept(request, response))) return
-    } catch (error) {
-      if (response.headersSent) return response.destroy()
-      return write(response, internalError(`intercept: ${String(error)}`))
-    }
-    respond(request, response, answer, clock).catch(() => response.destroy())
+    respond(request, response, answer, clock, intercept).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -106,19 +98,7 @@ export async function listen(
   }
 }
 
-/** @throws TypeError when the answer is not a boolean: a promise would count as true */
-function isTaken(answer: unknown): boolean {
-  if (typeof answer === 'boolean') return answer
-  // If it is a promise, its rejection must not end the process.
-  callHook(() => answer)
-  throw new TypeError(`must return true or false, returned ${typeName(answer)}`)
-}
-
-function write(response: ServerResponse, { status, headers, body }: ServiceAnswer): void {
-  response.writeHead(status, headers).end(body)
-}
-
-/** Returns a host to connect to: for the address of all interfaces, loopback. */
+/** Returns the host for the URL: loopback if the server listens on all addresses. */
 function hostOf({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0') return '127.0.0.1'
   if (address === '::') return '[::1]'
@@ -139,9 +119,11 @@ async function respond(
   response: ServerResponse,
   answer: (request: ServiceRequest) => FaultOutcome,
   clock: ServiceClock,
+  intercept: ListenOptions['intercept'],
 ): Promise<void> {
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
+  if (intercept?.(request, response)) return
+  const closed = new AbortController()
+  response.once('close', () => closed.abort())
   const body = await readBody(request)
   const outcome = answer({
     method: request.method ?? 'GET',
@@ -151,20 +133,20 @@ async function respond(
   })
   if (outcome.kind === 'silent') return
   if (outcome.kind === 'lost') {
-    // A reset instead of an orderly end: the client sees ECONNRESET, as after a crash.
+    // The client sees ECONNRESET, as after a crash of the service.
     request.socket.resetAndDestroy()
     return
   }
   const { transmission, delayMs } = outcome
   const { status, headers } = outcome.answer
   const bytes = new TextEncoder().encode(outcome.answer.body)
-  if (transmission === 'whole' && delayMs > 0) await delay(clock, delayMs, gone.signal)
+  if (transmission === 'whole' && delayMs > 0) await abortableDelay(clock, delayMs, closed.signal)
   response.writeHead(status, isBodyless(status) ? headers : { ...headers, 'content-length': bytes.length })
   if (transmission === 'whole') {
     response.end(bytes)
   } else if (transmission === 'dripped') {
     for (let index = 0; index < bytes.length; index++) {
-      if (index > 0) await delay(clock, delayMs, gone.signal)
+      if (index > 0) await abortableDelay(clock, delayMs, closed.signal)
       response.write(bytes.subarray(index, index + 1))
     }
     response.end()
@@ -175,14 +157,14 @@ async function respond(
   }
 }
 
-/** The URL that the client asked for, with the host as the client names it. */
+/** Returns the requested URL, with the host of the client's `Host` header. */
 function addressOf({ headers: { host = '127.0.0.1' }, url: target = '/' }: IncomingMessage): URL {
-  const named = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).origin : 'http://127.0.0.1'
-  // Joined, not resolved: a target that starts with two slashes is a path, not another host.
-  return new URL(target.startsWith('/') ? `${named}${target}` : target, named)
+  const origin = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).origin : 'http://127.0.0.1'
+  // Joined, not resolved: a path that starts with two slashes must not become a host.
+  return new URL(target.startsWith('/') ? `${origin}${target}` : target, origin)
 }
 
-/** Reads at most one chunk more than the limit, so that `exchange` can refuse the body. */
+/** Keeps at most one chunk beyond the limit, enough for `handleRequest` to refuse the body. */
 async function readBody(request: IncomingMessage): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -191,19 +173,12 @@ async function readBody(request: IncomingMessage): Promise<Uint8Array> {
     chunks.push(chunk)
     size += chunk.length
   }
-  const body = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    body.set(chunk, offset)
-    offset += chunk.length
-  }
-  return body
+  return concatBytes(chunks)
 }
 
-function toHeaders(request: IncomingMessage): Headers {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headersDistinct)) {
-    for (const single of value ?? []) headers.append(name, single)
-  }
-  return headers
-}
+const toHeaders = ({ headersDistinct }: IncomingMessage): Headers =>
+  new Headers(
+    Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+  )

@@ -1,8 +1,7 @@
-import { delay, untilAborted } from '../clock/delay.ts'
+import { abortableDelay, untilAborted } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultOutcome, Transmission } from '../faults/fault-plan.ts'
-import type { ServiceRequest } from './service-message.ts'
-import { isBodyless } from './service-message.ts'
+import { isBodyless, type ServiceRequest } from './request-and-answer.ts'
 
 /** Returns a `fetch` that reaches the service without a network. */
 export function createServiceFetch(
@@ -17,7 +16,7 @@ export function createServiceFetch(
     const outcome = answer({ method: request.method, url: new URL(request.url), headers: request.headers, body })
     if (outcome.kind === 'lost') throw lostConnection('fetch failed')
     if (outcome.kind === 'silent') return untilAborted(signal)
-    if (outcome.transmission === 'whole' && outcome.delayMs > 0) await delay(clock, outcome.delayMs, signal)
+    if (outcome.transmission === 'whole' && outcome.delayMs > 0) await abortableDelay(clock, outcome.delayMs, signal)
     const { status, headers, body: text } = outcome.answer
     if (request.redirect === 'error' && status >= 300 && status < 400 && headers.location !== undefined) {
       throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') })
@@ -39,18 +38,17 @@ function transmit(
   clock: ServiceClock,
 ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   if (transmission === 'whole') return bytes
-  const half = bytes.subarray(0, Math.floor(bytes.length / 2))
   return new ReadableStream<Uint8Array>({
     async start(controller) {
       try {
         if (transmission === 'dripped') {
           for (let index = 0; index < bytes.length; index++) {
-            if (index > 0) await delay(clock, delayMs, signal)
+            if (index > 0) await abortableDelay(clock, delayMs, signal)
             controller.enqueue(bytes.slice(index, index + 1))
           }
           controller.close()
         } else {
-          controller.enqueue(half)
+          controller.enqueue(bytes.subarray(0, Math.floor(bytes.length / 2)))
           if (transmission === 'stalled') await untilAborted(signal)
         }
       } catch (error) {

@@ -1,19 +1,20 @@
-import { requireCampaign } from './campaign-access.ts'
-import { requireEntry, requireUser } from './entry.ts'
+import { requireCampaign } from './require-campaign.ts'
+import { requireEntry, requireUser } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const getUserProfiles: Rule<'getUserProfiles'> = ({ account, platform, pid }, context) => {
   const campaign = requireCampaign(pid, context)
   const user = requireUser(account, platform, context)
   const entry = requireEntry(campaign, user)
+  const referrals = [...campaign.entries()].filter(({ referrer }) => referrer === entry).length
   return {
     user_id: account,
     xp: entry.xp,
     ref_xp: entry.ref_xp,
     ugc_xp: entry.ugc_xp,
-    // The interface does not say how the two differ: here they are equal (assumed).
-    refs: entry.referred,
-    ref_count: entry.referred,
+    // The interface does not show how the two differ: here they are equal (assumed).
+    refs: referrals,
+    ref_count: referrals,
     profiles: user.profiles,
   }
 }

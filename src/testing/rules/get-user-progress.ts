@@ -1,8 +1,8 @@
-import type { Entry } from '../world/campaign.ts'
-import { totalXp } from '../world/campaign.ts'
-import type { Challenge, Quest, Task } from '../world/campaign-definition.ts'
-import { requireCampaign } from './campaign-access.ts'
-import { requireEntry, requireUser } from './entry.ts'
+import type { Entry } from '../state/campaign.ts'
+import { totalXp } from '../state/campaign.ts'
+import type { Challenge, Quest, Task } from '../state/campaign-definition.ts'
+import { requireCampaign } from './require-campaign.ts'
+import { requireEntry, requireUser } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const getUserProgress: Rule<'getUserProgress'> = ({ account, platform, pid }, context) => {

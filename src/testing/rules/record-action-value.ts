@@ -1,7 +1,7 @@
-import { badRequest } from '../refusal.ts'
-import { completeTask, missingDependencies } from '../world/complete-task.ts'
-import { requireCampaign } from './campaign-access.ts'
-import { requireEntry, requireUser } from './entry.ts'
+import { badRequest } from '../http/http-error.ts'
+import { completeTask, missingDependencies } from '../state/complete-task.ts'
+import { requireCampaign } from './require-campaign.ts'
+import { requireEntry, requireUser } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const recordActionValue: Rule<'recordActionValue'> = ({ account, platform, pid, cid, aid, value }, context) => {
@@ -13,9 +13,9 @@ export const recordActionValue: Rule<'recordActionValue'> = ({ account, platform
   const task = campaign.definition.tasks.get(aid)
   if (!task || !quest.actions.includes(aid)) throw badRequest(`aid: there is no task "${aid}" in the quest "${cid}"`)
   const missing = missingDependencies([...quest.deps, ...task.deps], entry)
-  if (missing.length > 0) throw badRequest(`not completed yet, but needed first: ${missing.join(', ')}`)
+  if (missing.length > 0) throw badRequest(`complete the dependencies first: ${missing.join(', ')}`)
 
   state.recordValue({ account, platform, pid, cid, aid, value, at: now })
-  for (const completion of completeTask(campaign, entry, task)) announce({ ...completion, campaign, entry, account })
+  completeTask({ campaign, entry, account }, task, announce)
   return undefined
 }

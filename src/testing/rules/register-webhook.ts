@@ -1,4 +1,4 @@
-import { accessDenied } from '../refusal.ts'
+import { accessDenied } from '../http/http-error.ts'
 import type { Rule } from './rule.ts'
 
 export const registerWebhook: Rule<'registerWebhook'> = ({ scope, url, secret, hook_id }, { webhooks, grant }) => {

@@ -1,7 +1,7 @@
-import { badRequest } from '../refusal.ts'
-import { WALLET_PLATFORM } from '../world/users.ts'
-import { requireCampaign } from './campaign-access.ts'
-import { enterUser } from './entry.ts'
+import { badRequest } from '../http/http-error.ts'
+import { WALLET_PLATFORM } from '../state/user-registry.ts'
+import { requireCampaign } from './require-campaign.ts'
+import { enterUser } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const rewardWallet: Rule<'rewardWallet'> = ({ address, pid, id, xp }, context) => {

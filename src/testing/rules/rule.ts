@@ -1,10 +1,10 @@
 import type { OperationName, RequestOf } from '../../endpoints/index.ts'
-import type { WebhookRegistry } from '../deliveries/webhook-registry.ts'
+import type { ServiceState } from '../state/service-state.ts'
+import type { UserEvent } from '../state/user-event.ts'
 import type { TokenGrant } from '../tokens.ts'
-import type { UserEvent } from '../world/complete-task.ts'
-import type { ServiceState } from '../world/state.ts'
+import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 
-/** The context in which a rule handles one request. */
+/** The service as one request sees it. */
 export interface RuleContext {
   readonly state: ServiceState
   readonly webhooks: WebhookRegistry
@@ -13,5 +13,5 @@ export interface RuleContext {
   readonly announce: (event: UserEvent) => void
 }
 
-/** Performs a request, completely or not at all, and returns the envelope's `data`. @throws Refusal */
+/** Performs a request, completely or not at all, and returns the envelope's `data`. @throws HttpError */
 export type Rule<Name extends OperationName> = (request: RequestOf<Name>, context: RuleContext) => unknown

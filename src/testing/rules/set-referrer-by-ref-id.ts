@@ -1,7 +1,7 @@
-import { badRequest } from '../refusal.ts'
-import { requireCampaign } from './campaign-access.ts'
-import { enterUser } from './entry.ts'
-import { requireReferable } from './referral.ts'
+import { badRequest } from '../http/http-error.ts'
+import { requireCampaign } from './require-campaign.ts'
+import { enterUser } from './require-entry.ts'
+import { requireReferable } from './require-referable.ts'
 import type { Rule } from './rule.ts'
 
 export const setReferrerByRefId: Rule<'setReferrerByRefId'> = ({ account, platform, pid, ref_id }, context) => {
@@ -10,8 +10,8 @@ export const setReferrerByRefId: Rule<'setReferrerByRefId'> = ({ account, platfo
   if (!referrer) throw badRequest(`there is no referral link "${ref_id}" in the campaign`)
   const user = context.state.users.find(account, platform)
   if (user === referrer.user) throw badRequest(`the referral link "${ref_id}" is the user's own`)
-  if (user) requireReferable(campaign, campaign.find(user))
+  requireReferable(campaign, user)
 
-  campaign.refer(referrer, enterUser(campaign, account, platform, context))
+  campaign.update(enterUser(campaign, account, platform, context), { referrer })
   return {}
 }

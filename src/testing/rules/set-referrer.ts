@@ -1,19 +1,28 @@
-import { requireCampaign } from './campaign-access.ts'
-import { enterUser } from './entry.ts'
-import { missingUser, requireReferable, selfReferral } from './referral.ts'
+import { HttpError } from '../http/http-error.ts'
+import { requireCampaign } from './require-campaign.ts'
+import { enterUser } from './require-entry.ts'
+import { requireReferable } from './require-referable.ts'
 import type { Rule } from './rule.ts'
+
+// The interface does not show the status of the two string-form errors: 400 is assumed.
+const SELF_REFERRAL = { status: 400, stringError: 'self_referral_not_allowed' } as const
+const MISSING_USER = { status: 400, stringError: 'missing_user' } as const
 
 export const setReferrer: Rule<'setReferrer'> = ({ referrer, referral, platform, pid }, context) => {
   const campaign = requireCampaign(pid, context)
   const { users } = context.state
-  if (users.areSame(referrer, referral, platform)) throw selfReferral()
+  if (users.areSame(referrer, referral, platform)) {
+    throw new HttpError({ ...SELF_REFERRAL, reason: 'referrer and referral are one user' })
+  }
   for (const account of [referrer, referral]) {
     const user = users.find(account, platform)
-    if (campaign.definition.registration === 'closed' && !(user && campaign.find(user))) throw missingUser(account)
+    if (campaign.definition.registration === 'closed' && !(user && campaign.find(user))) {
+      throw new HttpError({ ...MISSING_USER, reason: `there is no user "${account}"` })
+    }
   }
-  const known = users.find(referral, platform)
-  if (known) requireReferable(campaign, campaign.find(known))
+  requireReferable(campaign, users.find(referral, platform))
 
-  campaign.refer(enterUser(campaign, referrer, platform, context), enterUser(campaign, referral, platform, context))
+  const entry = enterUser(campaign, referrer, platform, context)
+  campaign.update(enterUser(campaign, referral, platform, context), { referrer: entry })
   return {}
 }

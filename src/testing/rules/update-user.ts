@@ -1,5 +1,5 @@
-import { requireCampaign } from './campaign-access.ts'
-import { enterUser } from './entry.ts'
+import { requireCampaign } from './require-campaign.ts'
+import { enterUser } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const updateUser: Rule<'updateUser'> = ({ account, platform, pid, name, alias, team }, context) => {

@@ -14,8 +14,8 @@ interface ItemSeed {
   /** Metadata. @defaultValue none */
   meta?: Record<string, unknown> | undefined
   /**
-   * IDs of tasks, quests and challenges that must be completed before. A challenge is completed as soon as all of them
-   * are (assumed); without any it is never completed.
+   * IDs of tasks, quests and challenges that must be completed first. A challenge is completed together with its last
+   * dependency (assumed), and never without dependencies.
    *
    * @defaultValue none
    */
@@ -27,8 +27,8 @@ export interface TaskSeed extends ItemSeed {
   /** Type of the task (assumed: the interface shows no values). @defaultValue `'custom'` */
   type?: string | undefined
   /**
-   * `'once'`: only the first recording gives XP. Any other string: every recording does (assumed: the interface shows no
-   * values).
+   * `'once'`: only the first completion gives XP. Any other string: every completion gives XP. Assumed: the interface
+   * shows no values.
    *
    * @defaultValue `'once'`
    */
@@ -39,7 +39,7 @@ export interface TaskSeed extends ItemSeed {
   is_optional?: boolean | undefined
 }
 
-/** A quest of a campaign seed. It is completed when all its tasks are, except for optional ones. */
+/** A quest of a campaign seed. It is completed together with the last of its tasks that is not optional. */
 export interface QuestSeed extends ItemSeed {
   /** IDs of the tasks that make up the quest: at least one. */
   actions: readonly string[]
@@ -52,7 +52,7 @@ export interface ChallengeSeed extends ItemSeed {}
 export interface SeasonSeed {
   /** Display name. */
   name: string
-  /** The campaign's total XP at which the season ends, counted from the campaign's beginning (assumed). */
+  /** The campaign's total XP at which the season ends, all earlier seasons included (assumed). */
   max_xp: number
 }
 
@@ -68,7 +68,7 @@ export interface UserSeed {
   profiles?: readonly LinkedProfile[] | undefined
   /** Connected wallet: `0x` and 40 hex digits. `rewardWallet` with this address rewards the user. @defaultValue none */
   wallet?: string | undefined
-  /** E-mail address, as webhook messages show it. @defaultValue none */
+  /** E-mail address in webhook messages. @defaultValue none */
   email?: string | undefined
   /** Display name in the campaign. @defaultValue the account */
   name?: string | undefined
@@ -106,17 +106,17 @@ export interface InviteCodeSeed {
   used_by?: readonly string[] | undefined
 }
 
-/** A campaign with its users. Fields are named as in the service's answers; only `id` is required. */
+/** A campaign with its users. The fields have the names of the service's answers. */
 export interface CampaignSeed {
   /** Campaign ID: the `pid` of every call. */
   id: string
   /** Display name. @defaultValue the ID */
   name?: string | undefined
-  /** The organization it belongs to; see the `tokens` option. @defaultValue `'demo'` */
+  /** The organization of the campaign; see the `tokens` option. @defaultValue `'demo'` */
   organization?: string | undefined
   /**
-   * Whether writes register unknown users. `'closed'` refuses unknown users, for instance with `missing_user`. The
-   * interface shows no such setting.
+   * Whether writes register unknown users (`'open'`) or refuse them (`'closed'`), for example with `missing_user`.
+   * Assumed: the interface shows no such setting.
    *
    * @defaultValue `'open'`
    */
@@ -127,7 +127,7 @@ export interface CampaignSeed {
   quests?: readonly QuestSeed[] | undefined
   /** Challenges. @defaultValue none */
   challenges?: readonly ChallengeSeed[] | undefined
-  /** Seasons, with rising `max_xp`. @defaultValue one season that ends at 1 000 000 */
+  /** Seasons, in order of `max_xp`. @defaultValue one season that ends at 1 000 000 */
   seasons?: readonly SeasonSeed[] | undefined
   /** Users. @defaultValue none */
   users?: readonly UserSeed[] | undefined

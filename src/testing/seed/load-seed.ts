@@ -1,36 +1,35 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
-import { copyJson } from '../../shared/text/json.ts'
-import { WebhookRegistry } from '../deliveries/webhook-registry.ts'
-import type { Campaign, Entry } from '../world/campaign.ts'
-import { defineCampaign } from '../world/campaign-definition.ts'
-import { Identifiers } from '../world/identifiers.ts'
-import { ServiceState } from '../world/state.ts'
-import { type User, type UserRegistry, WALLET_PLATFORM } from '../world/users.ts'
+import type { Campaign, Entry } from '../state/campaign.ts'
+import { defineCampaign } from '../state/campaign-definition.ts'
+import { IdGenerator } from '../state/id-generator.ts'
+import { ServiceState } from '../state/service-state.ts'
+import { type User, type UserRegistry, WALLET_PLATFORM } from '../state/user-registry.ts'
+import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
 import { demoCampaign } from './demo-campaign.ts'
 import type { ServiceSeed } from './service-seed.ts'
 
-/** The content of a service: everything that `reset` replaces. */
-export interface World {
-  readonly ids: Identifiers
+/** The content of a service. `reset` replaces it. */
+export interface ServiceContent {
+  readonly ids: IdGenerator
   readonly state: ServiceState
   readonly webhooks: WebhookRegistry
 }
 
 /**
- * Builds the content of a service from a seed that has been read.
+ * Creates the content of a service from a seed that has been checked.
  *
- * @param idSeed - the seed of identifiers; `undefined` makes them random
- * @param running - the webhooks of the running service, whose secrets are kept
- * @throws TypeError when two users claim the same account, wallet, entry or link, naming the place
+ * @param idSeed - seed of the IDs; `undefined` makes them random
+ * @param running - webhooks of the running service: a `signed` webhook without a secret keeps its present one
+ * @throws TypeError when two users have the same account, wallet, entry ID or referral link
  */
 export function loadSeed(
   caller: string,
   { campaigns = [demoCampaign], webhooks: hooks = [], awards = [], values = [] }: ServiceSeed,
   idSeed: number | string | undefined,
   running?: WebhookRegistry,
-): World {
-  const ids = new Identifiers(idSeed)
+): ServiceContent {
+  const ids = new IdGenerator(idSeed)
   const state = new ServiceState(ids)
   for (const { hook_id } of hooks) if (hook_id !== undefined) ids.reserve(hook_id)
   for (const { id, ref_id } of campaigns.flatMap(({ users = [] }) => users)) {
@@ -40,9 +39,9 @@ export function loadSeed(
   for (const [index, campaign] of campaigns.entries()) {
     loadCampaign(campaign, state, `${caller}: campaigns.${index}`)
   }
-  for (const award of awards) state.award({ ...award })
-  for (const value of values) state.recordValue({ ...value })
-  // What a service starts with is not a change.
+  for (const award of awards) state.award(award)
+  for (const value of values) state.recordValue(value)
+  // The start of a service is not a change.
   state.takeChanges()
 
   const webhooks = new WebhookRegistry(ids)
@@ -56,19 +55,19 @@ export function loadSeed(
 
 function loadCampaign(seed: CampaignSeed, state: ServiceState, where: string): void {
   const campaign = state.addCampaign(defineCampaign(seed))
-  for (const { code, used_by = [] } of seed.invite_codes ?? []) campaign.inviteCodes.set(code, [...used_by])
+  for (const { code, used_by = [] } of seed.invite_codes ?? []) campaign.inviteCodes.set(code, used_by)
   const users = (seed.users ?? []).map((user, index) => {
     const place = `${where}.users.${index}`
     return { user, entry: loadUser(user, campaign, state, place), place }
   })
-  // A referrer may be listed after the users they referred.
+  // A user may be listed before their referrer.
   for (const { user, entry, place } of users) loadReferrer(user, entry, campaign, state.users, place)
 }
 
 function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where: string): Entry {
   const { users } = state
   const user = users.register(seed.account, seed.platform)
-  if (campaign.find(user)) throw new TypeError(`${where} is there twice`)
+  if (campaign.find(user)) throw new TypeError(`${where} is a duplicate`)
   for (const [index, profile] of (seed.profiles ?? []).entries()) {
     requireOwn(profile, user, users, `${where}.profiles.${index}`)
     users.link(user, profile)
@@ -81,14 +80,14 @@ function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where
 
   for (const field of ['id', 'ref_id'] as const) {
     const id = seed[field]
-    if (id !== undefined && campaign.findBy(field, id)) throw new TypeError(`${where}.${field} is there twice`)
+    if (id !== undefined && campaign.findBy(field, id)) throw new TypeError(`${where}.${field} is a duplicate`)
   }
   const { id, ref_id, name, alias, team, xp, ref_xp, ugc_xp, xp_mul, completed = [], rewards = [] } = seed
   const entry = state.enter(campaign, user, { id, ref_id })
   campaign.update(entry, { name, alias, team, xp, ref_xp, ugc_xp, xp_mul })
   for (const item of completed) campaign.complete(entry, item)
   for (const reward of rewards) {
-    campaign.reward(entry, copyJson(reward))
+    campaign.reward(entry, reward)
     state.useRewardId(reward.id)
   }
   return entry
@@ -111,5 +110,5 @@ function loadReferrer(
     typeof referrer === 'string' ? users.find(referrer, platform) : users.find(referrer.account, referrer.platform)
   const found = user && campaign.find(user)
   if (!found || found === entry) throw new TypeError(`${where}.referrer must be another user of the campaign`)
-  campaign.refer(found, entry)
+  campaign.update(entry, { referrer: found })
 }

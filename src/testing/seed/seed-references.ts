@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { requiredTasks } from '../world/campaign-definition.ts'
+import { requiredTasks } from '../state/campaign-definition.ts'
 import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from './campaign-seed.ts'
 
 type Path = readonly (string | number)[]
@@ -9,7 +9,7 @@ interface Problem {
   readonly message: string
 }
 
-/** Turns a function that finds problems into a check of a schema. */
+/** A schema check that reports the problems that a function finds. */
 const checkThat = <Value>(findProblems: (value: Value) => readonly Problem[]) =>
   z.check<Value>(({ value, issues }) => {
     for (const { path, message } of findProblems(value)) {
@@ -17,16 +17,16 @@ const checkThat = <Value>(findProblems: (value: Value) => readonly Problem[]) =>
     }
   })
 
-/** Refuses a list in which two members have the same value in a field. */
+/** Refuses two members of a list with the same value in a field. */
 export const isUnique = <Member>(field: keyof Member & string) =>
   checkThat((members: readonly Member[]) =>
-    repeated(members.map((member) => member[field])).map((index) => ({
+    duplicates(members.map((member) => member[field])).map((index) => ({
       path: [index, field],
-      message: 'is there twice',
+      message: 'is a duplicate',
     })),
   )
 
-/** Refuses IDs that lead nowhere, IDs that are used twice, seasons out of order, and circles of dependencies. */
+/** Refuses unknown IDs, duplicate IDs, seasons out of order, and dependency cycles. */
 export const hasConsistentReferences = checkThat(campaignProblems)
 
 interface Item {
@@ -42,7 +42,7 @@ function campaignProblems({ actions = [], quests = [], challenges = [], users = 
   const tasks = new Map(actions.map((task) => [task.id, task]))
   const known = new Set(items.map(({ id }) => id))
   const problems: Problem[] = [
-    ...repeated(items.map(({ id }) => id)).map((index) => ({
+    ...duplicates(items.map(({ id }) => id)).map((index) => ({
       path: [...(items[index] as Item).path, 'id'],
       message: 'is the ID of more than one task, quest or challenge',
     })),
@@ -52,15 +52,10 @@ function campaignProblems({ actions = [], quests = [], challenges = [], users = 
     ...seasons.flatMap(({ max_xp }, index) =>
       max_xp > (seasons[index - 1]?.max_xp ?? 0)
         ? []
-        : [
-            {
-              path: ['seasons', index, 'max_xp'],
-              message: 'must be greater than 0 and than that of the season before',
-            },
-          ],
+        : [{ path: ['seasons', index, 'max_xp'], message: 'must be greater than 0 and than the previous max_xp' }],
     ),
   ]
-  return problems.length > 0 ? problems : circleProblems(items, tasks)
+  return problems.length > 0 ? problems : cycleProblems(items, tasks)
 }
 
 const itemsOf = (kind: string, seeds: readonly (TaskSeed | QuestSeed | ChallengeSeed)[]): Item[] =>
@@ -71,18 +66,18 @@ const itemsOf = (kind: string, seeds: readonly (TaskSeed | QuestSeed | Challenge
     actions: 'actions' in seed ? seed.actions : [],
   }))
 
-function circleProblems(items: readonly Item[], tasks: ReadonlyMap<string, TaskSeed>): Problem[] {
-  const circle = findCircle(items.map(({ id, deps, actions }) => [id, [...deps, ...requiredTasks(actions, tasks)]]))
-  return circle ? [{ path: [], message: `would never let anybody complete ${circle.join(' → ')}: it is a circle` }] : []
+function cycleProblems(items: readonly Item[], tasks: ReadonlyMap<string, TaskSeed>): Problem[] {
+  const cycle = findCycle(items.map(({ id, deps, actions }) => [id, [...deps, ...requiredTasks(actions, tasks)]]))
+  return cycle ? [{ path: [], message: `has a dependency cycle: ${cycle.join(' → ')}` }] : []
 }
 
 const unknownIds = (ids: readonly string[], known: Pick<ReadonlySet<string>, 'has'>, path: Path): Problem[] =>
   ids.flatMap((id, index) =>
-    known.has(id) ? [] : [{ path: [...path, index], message: `names "${id}", which is not there` }],
+    known.has(id) ? [] : [{ path: [...path, index], message: `refers to "${id}", which does not exist` }],
   )
 
-/** Returns the places of values that have occurred before. */
-function repeated(values: readonly unknown[]): number[] {
+/** Returns the indexes of values that have occurred before. */
+function duplicates(values: readonly unknown[]): number[] {
   const seen = new Set<unknown>()
   return values.flatMap((value, index) => {
     if (value !== undefined && seen.has(value)) return [index]
@@ -91,8 +86,8 @@ function repeated(values: readonly unknown[]): number[] {
   })
 }
 
-/** Searches depth-first. It does not recurse: a chain of 20 000 dependencies would overflow the stack. */
-function findCircle(needs: readonly (readonly [id: string, needed: string[]])[]): string[] | undefined {
+/** Searches depth-first, without recursion: a chain of 20 000 dependencies would overflow the stack. */
+function findCycle(needs: readonly (readonly [id: string, needed: string[]])[]): string[] | undefined {
   const unvisited = new Map(needs)
   const onPath = new Set<string>()
   for (const [start] of needs) {

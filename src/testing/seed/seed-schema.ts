@@ -5,11 +5,10 @@ import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import { finiteNumber, identifier } from '../../schemas/fields.ts'
 import { isJson } from '../../shared/options.ts'
-import { copyJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/types.ts'
-import { webhookFields } from '../deliveries/webhook-registry.ts'
-import { strictFields } from '../read-options.ts'
-import type { AwardRecord, ValueRecord } from '../world/state.ts'
+import { strictFields } from '../option-readers.ts'
+import type { AwardRecord, ValueRecord } from '../state/service-state.ts'
+import { webhookFields } from '../webhooks/webhook-registry.ts'
 import type {
   CampaignSeed,
   ChallengeSeed,
@@ -23,10 +22,10 @@ import { hasConsistentReferences, isUnique } from './seed-references.ts'
 import type { ServiceSeed, WebhookSeed } from './service-seed.ts'
 
 const { address: walletAddress } = rewardWalletRequest.shape
-const isJsonObject = (value: unknown): boolean => isRecord(value) && isJson(value) === undefined
-/** An object of the partner's own making, copied as JSON. */
-const jsonObject = <Value>(): z.ZodMiniType<Value, Value> =>
-  z.pipe(z.custom<Value>(isJsonObject, 'expected an object that JSON can hold'), z.transform(copyJson<Value>))
+const jsonObject = z.custom<Record<string, unknown>>(
+  (value) => isRecord(value) && isJson(value) === undefined,
+  'expected an object that JSON can hold',
+)
 const text = z.optional(z.string())
 const number = z.optional(finiteNumber)
 const identifiers = z.optional(z.array(identifier))
@@ -36,7 +35,7 @@ const item = {
   name: text,
   xp: number,
   xp_mul: number,
-  meta: z.optional(jsonObject<Record<string, unknown>>()),
+  meta: z.optional(jsonObject),
   deps: identifiers,
 }
 
@@ -57,10 +56,9 @@ const season = strictFields<SeasonSeed>({ name: z.string(), max_xp: finiteNumber
 
 const profile = strictFields<LinkedProfile>({ account: identifier, platform: identifier })
 
-const reward: $ZodType<RewardEntry> = z.pipe(
-  z.looseObject({ id: identifier, reward: z.string(), type: z.string() }),
-  jsonObject<RewardEntry & Record<string, unknown>>(),
-)
+const reward: $ZodType<RewardEntry> = z
+  .looseObject({ id: identifier, reward: z.string(), type: z.string() })
+  .check(z.refine((value) => isJson(value) === undefined, 'expected an object that JSON can hold'))
 
 const user = strictFields<UserSeed>({
   id: z.optional(identifier),
@@ -90,7 +88,7 @@ const campaign = strictFields<CampaignSeed>({
   actions: z.optional(z.array(task)),
   quests: z.optional(z.array(quest)),
   challenges: z.optional(z.array(strictFields<ChallengeSeed>(item))),
-  seasons: z.optional(z.array(season).check(z.minLength(1, 'must not be empty; leave it out for one season'))),
+  seasons: z.optional(z.array(season).check(z.minLength(1, 'must not be empty; omit it for one season'))),
   users: z.optional(z.array(user)),
   invite_codes: z.optional(
     z.array(strictFields<InviteCodeSeed>({ code: identifier, used_by: identifiers })).check(isUnique('code')),
@@ -117,7 +115,7 @@ const value = strictFields<ValueRecord>({
   at: finiteNumber,
 })
 
-/** Schema of a seed. Reading by it copies the seed. */
+/** Schema of a seed. */
 export const serviceSeed = strictFields<ServiceSeed>({
   campaigns: z.optional(z.array(campaign).check(isUnique('id'))),
   webhooks: z.optional(z.array(webhook).check(isUnique('hook_id'))),

@@ -1,15 +1,16 @@
-import type { WebhookOptions } from '../deliveries/webhook-registry.ts'
-import { readBySchema } from '../read-options.ts'
-import type { AwardRecord, ValueRecord } from '../world/state.ts'
+import { copyJson } from '../../shared/text/json.ts'
+import { readBySchema } from '../option-readers.ts'
+import type { AwardRecord, ValueRecord } from '../state/service-state.ts'
+import type { WebhookOptions } from '../webhooks/webhook-registry.ts'
 import type { CampaignSeed } from './campaign-seed.ts'
 import { serviceSeed } from './seed-schema.ts'
 
 /** A webhook of a seed. */
 export interface WebhookSeed extends WebhookOptions {
   /**
-   * `exportSeed` writes `true` here in place of a secret. When such a seed is loaded without `secret`, the webhook keeps
-   * the secret that the running service has for its `hook_id`. Where there is none, messages go out unsigned until
-   * `registerWebhook` gives the secret; `secretMissing` of its record says so.
+   * `true` in place of a secret that was not exported. `reset` keeps the running service's secret for the same `hook_id`.
+   * If there is none, the webhook has `secretMissing: true` and sends unsigned messages until `registerWebhook` sets the
+   * secret.
    */
   signed?: boolean | undefined
 }
@@ -23,15 +24,16 @@ export interface ServiceSeed {
   campaigns?: readonly CampaignSeed[] | undefined
   /** Webhooks. @defaultValue none */
   webhooks?: readonly WebhookSeed[] | undefined
-  /** Rewards that `rewardWallet` gave. Their IDs count as used; they add no XP. @defaultValue none */
+  /** Earlier rewards of `rewardWallet`. Their IDs count as used; they add no XP. @defaultValue none */
   awards?: readonly AwardRecord[] | undefined
-  /** Values that `recordActionValue` recorded. They complete nothing. @defaultValue none */
+  /** Earlier values of `recordActionValue`. They complete no task. @defaultValue none */
   values?: readonly ValueRecord[] | undefined
 }
 
 /**
- * Returns a copy of a seed: changes that its owner makes later have no effect.
+ * Returns a copy of a seed, without undefined fields.
  *
- * @throws TypeError when the seed is wrong or contradicts itself, naming each place
+ * @throws TypeError when the seed is wrong or inconsistent, with the path of each problem
  */
-export const readSeed = (caller: string, seed: ServiceSeed): ServiceSeed => readBySchema(caller, serviceSeed, seed)
+export const readSeed = (caller: string, seed: ServiceSeed): ServiceSeed =>
+  copyJson(readBySchema(caller, serviceSeed, seed))

@@ -307,36 +307,6 @@ describe('a running clock', () => {
     expect(seen).toEqual([1_000, 5_000])
   })
 
-  test('holds the process only while a timer does', () => {
-    const clock = createManualClock({ running: true })
-    const real = globalThis.setTimeout
-    /** Whether each timer of the system's holds the process, oldest first. */
-    const holds: boolean[] = []
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, delayMs?: number) => {
-      const index = holds.push(true) - 1
-      const set = (held: boolean) => () => {
-        holds[index] = held
-      }
-      return Object.assign(real(callback, delayMs), { ref: set(true), unref: set(false) })
-    }) as never)
-    const retry = clock.setTimeout(() => {}, 300_000) as { unref(): void }
-    expect(holds.at(-1)).toBe(true)
-    retry.unref()
-    expect(holds.at(-1)).toBe(false)
-    const attempt = clock.setTimeout(() => {}, 10_000)
-    expect(holds.at(-1)).toBe(true)
-    clock.clearTimeout(attempt)
-    clock.clearTimeout(attempt)
-    expect(holds.at(-1)).toBe(false)
-    vi.advanceTimersByTime(10_000)
-    expect(holds).toHaveLength(3)
-    expect(holds.at(-1), 'the one that waits for the retry again').toBe(false)
-    clock.clearTimeout(retry)
-    clock.setTimeout(() => {}, 10_000)
-    clock.clearTimeout(clock.setTimeout(() => {}, 20_000))
-    expect(holds.at(-1), 'the first of the two goes on').toBe(true)
-  })
-
   test('a timer that is further away than a timer of the system can be does not fire before its time', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     let ran = false
@@ -348,4 +318,31 @@ describe('a running clock', () => {
     vi.advanceTimersByTime(1)
     expect(ran).toBe(true)
   })
+})
+
+/** Counts the system's timers that keep the process alive. */
+const heldTimers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+test('timers of a running clock keep the process alive until they are cleared or unreferenced', () => {
+  const clock = createManualClock({ running: true })
+  const before = heldTimers()
+  const retry = clock.setTimeout(() => {}, 300_000) as { unref(): void }
+  expect(heldTimers()).toBe(before + 1)
+  retry.unref()
+  expect(heldTimers()).toBe(before)
+  const attempt = clock.setTimeout(() => {}, 10_000)
+  expect(heldTimers()).toBe(before + 1)
+  clock.clearTimeout(attempt)
+  clock.clearTimeout(attempt)
+  expect(heldTimers()).toBe(before)
+})
+
+test('an unreferenced timer of a running clock stays so when the clock is moved', async () => {
+  const clock = createManualClock({ running: true })
+  const before = heldTimers()
+  ;(clock.setTimeout(() => {}, 300_000) as { unref(): void }).unref()
+  await clock.advance(1_000)
+  expect(heldTimers()).toBe(before)
+  clock.reset()
+  expect(heldTimers()).toBe(before)
 })

@@ -313,15 +313,11 @@ describe('POST /action/value', () => {
     ['an unknown quest', ['ada', 'nothing', 'follow'], 'cid: there is no quest "nothing" in the campaign'],
     ['an unknown task', ['ada', 'welcome', 'nothing'], 'aid: there is no task "nothing" in the quest "welcome"'],
     ['a task of another quest', ['ada', 'welcome', 'share'], 'aid: there is no task "share" in the quest "welcome"'],
-    [
-      'a task before what it needs',
-      ['linus', 'welcome', 'follow'],
-      'not completed yet, but needed first: connect-wallet',
-    ],
+    ['a task before what it needs', ['linus', 'welcome', 'follow'], 'complete the dependencies first: connect-wallet'],
     [
       'a quest before what it needs',
       ['linus', 'spread-the-word', 'daily-visit'],
-      'not completed yet, but needed first: welcome',
+      'complete the dependencies first: welcome',
     ],
   ] as const)('%s is refused', async (_, [account, cid, aid], reason) => {
     const { record, service } = start()

@@ -234,7 +234,7 @@ describe('reset to a seed', () => {
           { url: HOOK, hook_id: 'a' },
         ],
       },
-      /^reset: webhooks\.1\.hook_id is there twice$/,
+      /^reset: webhooks\.1\.hook_id is a duplicate$/,
     ],
     [{ awards: [{ id: 'r', pid: 'one', address: '0x', xp: 1, at: 0 }] }, /^reset: awards\.0\.address must be 0x/],
     [{ values: [{}] }, /^reset: values\.0\.account expected string/],
@@ -250,7 +250,7 @@ describe('reset to a seed', () => {
           },
         ],
       },
-      /^reset: campaigns\.0\.users\.1 is there twice$/,
+      /^reset: campaigns\.0\.users\.1 is a duplicate$/,
     ],
     [null, /^reset: expected object, received null$/],
   ])('that is wrong changes nothing: %j', (seed, message) => {

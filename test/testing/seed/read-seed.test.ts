@@ -7,12 +7,12 @@ describe('seeds', () => {
     [
       'an unknown dep',
       { actions: [{ id: 't', deps: ['x'] }] },
-      /campaigns\.0\.actions\.0\.deps\.0 names "x", which is not there/,
+      /campaigns\.0\.actions\.0\.deps\.0 refers to "x", which does not exist/,
     ],
     [
       'a quest of unknown tasks',
       { quests: [{ id: 'q', actions: ['t'] }] },
-      /campaigns\.0\.quests\.0\.actions\.0 names "t", which is not there/,
+      /campaigns\.0\.quests\.0\.actions\.0 refers to "t", which does not exist/,
     ],
     [
       'a quest without tasks',
@@ -39,12 +39,12 @@ describe('seeds', () => {
           { id: 'b', deps: ['a'] },
         ],
       },
-      /campaigns\.0 would never let anybody complete a → b → a/,
+      /campaigns\.0 has a dependency cycle: a → b → a/,
     ],
     [
       'a task that waits for its own quest',
       { actions: [{ id: 'a', deps: ['q'] }], quests: [{ id: 'q', actions: ['a'] }] },
-      /would never let anybody complete (?:a → q → a|q → a → q)/,
+      /has a dependency cycle: (?:a → q → a|q → a → q)/,
     ],
     ['no seasons', { seasons: [] }, /seasons must not be empty/],
     [
@@ -71,7 +71,7 @@ describe('seeds', () => {
           { account: 'a', platform: 'p' },
         ],
       },
-      /campaigns\.0\.users\.1 is there twice/,
+      /campaigns\.0\.users\.1 is a duplicate/,
     ],
     [
       'a wallet that is none',
@@ -81,7 +81,7 @@ describe('seeds', () => {
     [
       'a completed thing that is not there',
       { users: [{ account: 'a', platform: 'p', completed: ['x'] }] },
-      /campaigns\.0\.users\.0\.completed\.0 names "x"/,
+      /campaigns\.0\.users\.0\.completed\.0 refers to "x"/,
     ],
     [
       'a referrer that is not there',
@@ -96,7 +96,7 @@ describe('seeds', () => {
           { account: 'b', platform: 'p', ref_id: 'r' },
         ],
       },
-      /campaigns\.0\.users\.1\.ref_id is there twice/,
+      /campaigns\.0\.users\.1\.ref_id is a duplicate/,
     ],
     [
       'an account of two users',
@@ -115,7 +115,7 @@ describe('seeds', () => {
 
   test('a campaign twice is refused', () => {
     expect(() => createCampaignService({ campaigns: [{ id: 'a' }, { id: 'a' }] })).toThrow(
-      'createCampaignService: campaigns.1.id is there twice',
+      'createCampaignService: campaigns.1.id is a duplicate',
     )
   })
 

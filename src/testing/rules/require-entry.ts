@@ -1,6 +1,6 @@
-import { badRequest } from '../refusal.ts'
-import type { Campaign, Entry } from '../world/campaign.ts'
-import type { User } from '../world/users.ts'
+import { badRequest } from '../http/http-error.ts'
+import type { Campaign, Entry } from '../state/campaign.ts'
+import type { User } from '../state/user-registry.ts'
 import type { RuleContext } from './rule.ts'
 
 export function requireUser(account: string, platform: string, { state }: RuleContext): User {
@@ -15,13 +15,13 @@ export function requireEntry(campaign: Campaign, user: User): Entry {
   return entry
 }
 
-/** Returns the user's entry, and registers user and entry if the campaign allows it. */
+/** Returns the user's entry. Registers the user and adds the entry if the campaign allows it. */
 export function enterUser(campaign: Campaign, account: string, platform: string, { state }: RuleContext): Entry {
-  if (campaign.definition.registration === 'closed') {
-    const user = state.users.find(account, platform)
-    const entry = user && campaign.find(user)
-    if (!entry) throw badRequest(`"${account}" has no entry in the campaign, whose registration is closed`)
-    return entry
+  if (campaign.definition.registration === 'open') {
+    return state.enter(campaign, state.users.register(account, platform))
   }
-  return state.enter(campaign, state.users.register(account, platform))
+  const user = state.users.find(account, platform)
+  const entry = user && campaign.find(user)
+  if (!entry) throw badRequest(`"${account}" has no entry in the campaign, whose registration is closed`)
+  return entry
 }

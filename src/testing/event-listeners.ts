@@ -5,12 +5,12 @@ import type { ServiceEvent } from './service-event.ts'
 
 type Listener = (event: ServiceEvent) => void
 
-/** Passes events to listeners, in order. */
-export class Subscribers {
-  readonly #listeners = new Set<{ readonly listener: Listener }>()
-  readonly #events: ServiceEvent[] = []
+/** The listeners of `service.subscribe`. */
+export class EventListeners {
+  readonly #subscriptions = new Set<{ readonly listener: Listener }>()
+  readonly #queue: ServiceEvent[] = []
   readonly #clock: ServiceClock
-  #isTelling = false
+  #isEmitting = false
   #stopWatchingClock: (() => void) | undefined
 
   constructor(clock: ServiceClock) {
@@ -23,46 +23,46 @@ export class Subscribers {
    */
   add(listener: Listener): () => void {
     requireOptions('subscribe', { listener }, { listener: isFunction })
-    const entry = { listener }
-    this.#listeners.add(entry)
+    const subscription = { listener }
+    this.#subscriptions.add(subscription)
     this.#watchClock()
     return () => {
-      this.#listeners.delete(entry)
+      this.#subscriptions.delete(subscription)
       this.#watchClock()
     }
   }
 
-  /** Passes an event to every listener. An event that a listener causes is passed on after the current one. */
-  tell(event: () => ServiceEvent): void {
-    if (this.#listeners.size === 0) return
-    this.#events.push(event())
-    if (this.#isTelling) return
-    this.#isTelling = true
-    for (let next = this.#events.shift(); next; next = this.#events.shift()) this.#tellAll(next)
-    this.#isTelling = false
+  /** Calls every listener with the event. Queues an event that a listener causes until the current one is emitted. */
+  emit(event: () => ServiceEvent): void {
+    if (this.#subscriptions.size === 0) return
+    this.#queue.push(event())
+    if (this.#isEmitting) return
+    this.#isEmitting = true
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#callListeners(next)
+    this.#isEmitting = false
   }
 
   /** Watches the clock only while there are listeners: a clock may outlive many services. */
   #watchClock(): void {
-    if (this.#listeners.size === 0) {
+    if (this.#subscriptions.size === 0) {
       this.#stopWatchingClock?.()
       this.#stopWatchingClock = undefined
     } else {
       this.#stopWatchingClock ??= this.#clock.onMove?.(() => {
-        this.tell(() => ({ kind: 'clock_moved', at: this.#clock.now() }))
+        this.emit(() => ({ kind: 'clock_moved', at: this.#clock.now() }))
       })
     }
   }
 
-  #tellAll(event: ServiceEvent): void {
-    for (const entry of [...this.#listeners]) {
+  #callListeners(event: ServiceEvent): void {
+    for (const subscription of [...this.#subscriptions]) {
       // An earlier listener may have ended this subscription.
-      if (this.#listeners.has(entry)) callHook(() => entry.listener(event), throwLater)
+      if (this.#subscriptions.has(subscription)) callHook(() => subscription.listener(event), throwLater)
     }
   }
 }
 
-/** A failed assertion in a listener must fail the test without disturbing the service. */
+/** A failed assertion in a listener must fail the test without affecting the service. */
 function throwLater(reason: unknown): void {
   queueMicrotask(() => {
     throw reason

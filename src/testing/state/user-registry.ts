@@ -1,6 +1,6 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 
-/** A user, across campaigns. */
+/** A user, in all campaigns. */
 export interface User {
   /** The account the user was registered with. */
   readonly account: string
@@ -14,12 +14,12 @@ export interface User {
 /** The platform of users who are registered by a wallet address (assumed). */
 export const WALLET_PLATFORM = 'ethereum'
 
-// The same form that `rewardWallet` and seeds accept: not with a capital X.
+// The form that `rewardWallet` and seeds accept: without a capital X.
 const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
 /**
- * All users, found by any of their accounts. A wallet address finds its user on every platform and in either letter
- * case (assumed): the interface does not say on which platform `rewardWallet` registers an address.
+ * All users. `find` accepts any account of a user. The platform and the letter case of a wallet address do not matter
+ * (assumed): the interface does not show the platform on which `rewardWallet` registers an address.
  */
 export class UserRegistry {
   readonly #byAccount = new Map<string, User>()
@@ -35,7 +35,7 @@ export class UserRegistry {
     return user !== undefined && user === this.find(second, platform)
   }
 
-  /** Returns the user with this account, and registers one if there is none. */
+  /** Returns the user with this account. Registers one if there is none. */
   register(account: string, platform: string): User {
     const known = this.find(account, platform)
     if (known) return known

@@ -1,38 +1,36 @@
 import * as z from 'zod/mini'
 import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
+import { identifier } from '../schemas/fields.ts'
 import { toIssue } from '../schemas/validate.ts'
 import {
-  copyOfOptions,
   describeProblems,
   type OptionProblem,
   type OptionRule,
   type OptionRules,
   oneOf,
-  requireOptions,
+  readOptions,
 } from '../shared/options.ts'
 
-/** A schema for every field of a type, so that the compiler asks for the fields that are added to it. */
+/** A schema for every field of a type. The compiler reports a field without one. */
 type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }
 
-/** An object schema that refuses unknown names: a misspelt name would silently leave the default in place. */
+/** An object schema that refuses unknown names: a misspelt name would silently keep the default. */
 export const strictFields = <Type>(fields: Fields<Type>) =>
   z.strictObject(fields, {
     error: ({ code }) =>
       code === 'unrecognized_keys' ? `is not an option; there are ${Object.keys(fields).join(', ')}` : undefined,
   })
 
-/** The option rule of a value that a schema describes. */
-export const fits =
-  (schema: $ZodType): OptionRule =>
-  (value) => {
-    const { error } = safeParse(schema, value)
-    return error && problemsOf(error, value)
-  }
+/** The option rule of an identifier: a non-empty string. */
+export const isIdentifier: OptionRule = (value) => {
+  const { error } = safeParse(identifier, value)
+  return error && problemsOf(error, value)
+}
 
 /**
  * Returns a copy of a value, as the schema reads it.
  *
- * @throws TypeError when the value does not fit, naming each wrong place
+ * @throws TypeError when the value does not match, with the path of each problem
  */
 export function readBySchema<Value>(where: string, schema: $ZodType<Value>, value: unknown): Value {
   const { data, error } = safeParse(schema, value)
@@ -50,7 +48,7 @@ const problemsOf = ({ issues }: $ZodError, value: unknown): OptionProblem[] =>
   })
 
 /**
- * Reads an option object whose `kind` decides which other options there are.
+ * Reads options whose names depend on `kind`.
  *
  * @throws TypeError when the kind or another option is unknown or wrong
  * @throws RangeError when the only problems are numbers out of range
@@ -64,8 +62,6 @@ export function readOptionsOfKind<Options extends { readonly kind: string }>(
   const kind: Options['kind'] = options?.kind
   const problem = isKind(kind)
   if (problem !== undefined) throw new TypeError(`${where}: kind ${problem}`)
-  const ofKind = { kind: isKind, ...rules[kind] }
-  const own = { ...copyOfOptions(options, ofKind as never as OptionRules<Options>), kind }
-  requireOptions(`${where} of kind ${kind}`, own, ofKind)
-  return own
+  const ofKind = { kind: isKind, ...rules[kind] } as never as OptionRules<NonNullable<Options>>
+  return readOptions(`${where} of kind ${kind}`, options, ofKind)
 }

@@ -1,28 +1,28 @@
-import type { World } from '../seed/load-seed.ts'
-import type { UserEvent } from '../world/complete-task.ts'
+import type { ServiceContent } from '../seed/load-seed.ts'
+import type { UserEvent } from '../state/user-event.ts'
 import type { DeliveryQueue, DeliveryRecord } from './delivery-queue.ts'
-import { draftEmitted, type EmitOptions, type EmittedMessage } from './emit.ts'
-import { type Draft, draftMessage, sealMessage } from './webhook-message.ts'
+import { draftEmittedMessage, type EmitOptions, type EmittedMessage } from './emit.ts'
+import { draftMessage, type MessageDraft, serializeMessage } from './webhook-message.ts'
 
-/** Turns events into messages and queues them for each webhook that they are for. */
+/** Creates the messages of events and queues them for the webhooks that apply. */
 export class WebhookSender {
-  readonly #world: () => World
+  readonly #content: () => ServiceContent
   readonly #deliveries: DeliveryQueue
 
-  constructor(world: () => World, deliveries: DeliveryQueue) {
-    this.#world = world
+  constructor(content: () => ServiceContent, deliveries: DeliveryQueue) {
+    this.#content = content
     this.#deliveries = deliveries
   }
 
   /** Sends the message of an event. */
   announce(event: UserEvent): void {
-    // A message needs the user's rank, which is slow to compute: skip it when nobody listens.
-    if (!this.#world().webhooks.isEmpty) this.#send(draftMessage(event))
+    // The rank in a message is slow to compute: skip it without webhooks.
+    if (this.#content().webhooks.all().length > 0) this.#send(draftMessage(event))
   }
 
-  /** @throws TypeError when an option is wrong, or names a campaign, user or item that does not exist */
+  /** @throws TypeError when an option is wrong, or names an unknown campaign, user, task or quest */
   emit(options: EmitOptions): EmittedMessage {
-    return this.#send(draftEmitted(options, this.#world().state))
+    return this.#send(draftEmittedMessage(options, this.#content().state))
   }
 
   /** @throws TypeError when there is no such delivery, or its webhook no longer has the endpoint */
@@ -30,16 +30,16 @@ export class WebhookSender {
     const known = this.#deliveries.find(deliveryId)
     if (!known) throw new TypeError(`redeliver: there is no delivery "${deliveryId}"`)
     const { id, body, url, hook_id } = known
-    const { webhooks, ids } = this.#world()
+    const { webhooks, ids } = this.#content()
     const webhook = webhooks.find(hook_id)
     if (!webhook?.urls.includes(url)) throw new TypeError(`redeliver: the webhook "${hook_id}" no longer has ${url}`)
     return this.#deliveries.send({ id, body, url, webhook, redeliveryOf: deliveryId }, ids.next('delivery'))
   }
 
-  #send(draft: Draft): EmittedMessage {
-    const { webhooks, ids } = this.#world()
-    const { id, body } = sealMessage(draft, ids)
-    const applicable = webhooks.applicable(draft.address)
+  #send(draft: MessageDraft): EmittedMessage {
+    const { webhooks, ids } = this.#content()
+    const { id, body } = serializeMessage(draft, ids)
+    const applicable = webhooks.applicable(draft.target)
     for (const webhook of applicable) {
       for (const url of webhook.urls) this.#deliveries.send({ id, body, url, webhook }, ids.next('delivery'))
     }

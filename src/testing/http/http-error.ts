@@ -1,4 +1,4 @@
-import type { ReferralRejection } from '../errors.ts'
+import type { ReferralRejection } from '../../errors.ts'
 
 const STANDARD_MESSAGES: Readonly<Record<number, string>> = {
   400: 'bad request',
@@ -13,31 +13,26 @@ const STANDARD_MESSAGES: Readonly<Record<number, string>> = {
   504: 'gateway timeout',
 }
 
-/** The parts of a refusal. */
-export interface RefusalInit {
+export interface HttpErrorInit {
   readonly status: number
-  /** Why, in words for developers: shown in `service.requests` and in a header, never in the body. */
+  /** The cause, for developers: shown in `service.requests` and in a header, never in the body. */
   readonly reason: string
   /** The string-form error that replaces the standard envelope. */
   readonly stringError?: ReferralRejection
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Thrown to refuse a request; `exchange` turns it into the answer. */
-export class Refusal extends Error {
+/** Thrown to refuse a request with an error status. */
+export class HttpError extends Error {
   readonly status: number
-  readonly stringError: ReferralRejection | undefined
+  readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(init: RefusalInit) {
-    super(init.reason)
-    this.status = init.status
-    this.stringError = init.stringError
-    this.headers = init.headers ?? {}
-  }
-
-  get body(): unknown {
-    return this.stringError === undefined ? standardError(this.status) : { success: false, error: this.stringError }
+  constructor({ status, reason, stringError, headers = {} }: HttpErrorInit) {
+    super(reason)
+    this.status = status
+    this.body = stringError === undefined ? standardError(status) : { success: false, error: stringError }
+    this.headers = headers
   }
 }
 
@@ -50,6 +45,6 @@ export const standardError = (status: number): unknown => ({
   error: { code: status, message: STANDARD_MESSAGES[status] ?? 'error' },
 })
 
-export const badRequest = (reason: string): Refusal => new Refusal({ status: 400, reason })
+export const badRequest = (reason: string): HttpError => new HttpError({ status: 400, reason })
 
-export const accessDenied = (reason: string): Refusal => new Refusal({ status: 403, reason })
+export const accessDenied = (reason: string): HttpError => new HttpError({ status: 403, reason })

@@ -1,7 +1,8 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
+import { copyJson } from '../../shared/text/json.ts'
 import { type Campaign, type Entry, totalXp } from './campaign.ts'
-import type { AwardRecord, StateParts, ValueRecord } from './state.ts'
+import type { AwardRecord, StateParts, ValueRecord } from './service-state.ts'
 
 /** A user's entry in a campaign. */
 export interface EntrySnapshot {
@@ -9,7 +10,7 @@ export interface EntrySnapshot {
   pid: string
   /** Campaign entry ID. */
   id: string
-  /** The account that the user was registered with. */
+  /** The account under which the user was registered. */
   account: string
   /** Platform of that account. */
   platform: string
@@ -39,7 +40,7 @@ export interface EntrySnapshot {
   completed: string[]
   /** Rewards earned. */
   rewards: RewardEntry[]
-  /** Account of the referrer, if there is one. */
+  /** Account of the referrer; absent when none. */
   referrer?: string
   /** ID of the user's own referral link. */
   ref_id: string
@@ -49,9 +50,9 @@ export interface EntrySnapshot {
 export interface StateSnapshot {
   /** Every user's entry in every campaign, in the order of registration. */
   entries: EntrySnapshot[]
-  /** Rewards given by `rewardWallet`, in order. */
+  /** Rewards of `rewardWallet`, oldest first. */
   awards: AwardRecord[]
-  /** Values recorded by `recordActionValue`, in order. A value that was sent twice is there twice. */
+  /** Values of `recordActionValue`, oldest first. A value that was sent twice occurs twice. */
   values: ValueRecord[]
 }
 
@@ -65,7 +66,7 @@ export function takeSnapshot({ entries, awards, values }: StateParts): StateSnap
 }
 
 export function describeEntry(campaign: Campaign, entry: Entry): EntrySnapshot {
-  const { user, referrer, referred: _, ...fields } = entry
+  const { user, referrer, ...fields } = entry
   return {
     ...fields,
     pid: campaign.definition.id,
@@ -76,7 +77,7 @@ export function describeEntry(campaign: Campaign, entry: Entry): EntrySnapshot {
     email: user.email,
     total: totalXp(entry),
     completed: [...entry.completed],
-    rewards: entry.rewards.map((reward) => ({ ...reward })),
+    rewards: copyJson(entry.rewards),
     ...(referrer && { referrer: referrer.user.account }),
   }
 }

@@ -2,20 +2,20 @@ import * as z from 'zod/mini'
 import { webhookRegistration } from '../../endpoints/register-webhook.ts'
 import { identifier } from '../../schemas/fields.ts'
 import { signWebhook } from '../../webhook/index.ts'
-import { strictFields } from '../read-options.ts'
-import type { Identifiers } from '../world/identifiers.ts'
+import { strictFields } from '../option-readers.ts'
+import type { IdGenerator } from '../state/id-generator.ts'
 
-/** Options of `service.registerWebhook`: the registration record, and what the admin panel adds. */
+/** Options of `service.registerWebhook`: the registration record, and two settings of the admin panel. */
 export interface WebhookOptions {
-  /** Kind of events to receive: messages with exactly this scope. @defaultValue `'user_activity'` */
+  /** Scope of the messages to receive. @defaultValue `'user_activity'` */
   scope?: string | undefined
-  /** URL of the endpoint, or several URLs that get the same payload: absolute, http or https. */
+  /** URL of the endpoint, or several URLs that receive the same payload: absolute, http or https. */
   url: string | readonly string[]
-  /** Secret to sign with. @defaultValue none, so that messages arrive unsigned */
+  /** Secret that signs the messages. @defaultValue none: messages are unsigned */
   secret?: string | undefined
   /** ID of the webhook. A registered webhook with this ID is replaced (assumed). @defaultValue a generated one */
   hook_id?: string | undefined
-  /** Campaigns that the webhook is restricted to; empty for all of the organization. @defaultValue all */
+  /** IDs of the only campaigns it applies to; empty for all of the organization. @defaultValue all */
   campaigns?: readonly string[] | undefined
   /** The organization whose campaigns it applies to. @defaultValue every organization */
   organization?: string | undefined
@@ -25,18 +25,18 @@ export interface WebhookOptions {
 export interface WebhookRecord {
   /** Identifier of the webhook. */
   hook_id: string
-  /** Kind of events it receives. */
+  /** Scope of the messages it receives. */
   scope: string
-  /** The receiving endpoints. */
+  /** URLs of its endpoints. */
   urls: string[]
   /** Whether its messages are signed. */
   signed: boolean
   /**
-   * `true` when the webhook was loaded from a seed that lacks its secret; absent otherwise. Its messages go out unsigned
-   * until `registerWebhook` gives the secret.
+   * `true` when the webhook was loaded from a seed without its secret; absent otherwise. Its messages are unsigned until
+   * `registerWebhook` sets the secret.
    */
   secretMissing?: boolean
-  /** Campaigns it is restricted to; empty for all. */
+  /** IDs of the only campaigns it applies to; empty for all. */
   campaigns: string[]
 }
 
@@ -51,10 +51,10 @@ export interface Webhook {
   readonly organization: string | undefined
 }
 
-/** Decides which webhooks a message goes to. */
-export interface MessageAddress {
+/** The webhooks that receive a message: those of its scope, campaign and organization. */
+export interface MessageTarget {
   readonly scope: string
-  /** The message's campaign. Without one, only webhooks without a restriction get it. */
+  /** Without it, only webhooks for all campaigns receive the message. */
   readonly pid: string | undefined
   readonly organization: string | undefined
 }
@@ -80,10 +80,10 @@ export const webhookOptions = strictFields<WebhookOptions>(webhookFields)
 /** The registered webhooks. */
 export class WebhookRegistry {
   readonly #webhooks = new Map<string, Webhook>()
-  readonly #ids: Identifiers
+  readonly #ids: IdGenerator
   #onChange: ((change: WebhookChange, webhook: Webhook) => void) | undefined
 
-  constructor(ids: Identifiers) {
+  constructor(ids: IdGenerator) {
     this.#ids = ids
   }
 
@@ -92,7 +92,7 @@ export class WebhookRegistry {
     this.#onChange = onChange
   }
 
-  /** Registers a webhook from options that have been checked. */
+  /** @param options - have been checked */
   register(options: WebhookOptions, { secretMissing = false } = {}): Webhook {
     const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = options
     if (hook_id !== undefined) this.#ids.reserve(hook_id)
@@ -123,21 +123,11 @@ export class WebhookRegistry {
     return this.#webhooks.get(hookId)
   }
 
-  /** Returns the oldest webhook. */
-  first(): Webhook | undefined {
-    const [webhook] = this.#webhooks.values()
-    return webhook
-  }
-
   all(): readonly Webhook[] {
     return [...this.#webhooks.values()]
   }
 
-  get isEmpty(): boolean {
-    return this.#webhooks.size === 0
-  }
-
-  applicable({ scope, pid, organization }: MessageAddress): Webhook[] {
+  applicable({ scope, pid, organization }: MessageTarget): Webhook[] {
     return this.all().filter(
       (webhook) =>
         webhook.scope === scope &&

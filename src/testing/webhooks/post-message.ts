@@ -1,3 +1,4 @@
+import { untilAborted } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
 
 /** Sends a message to its endpoint. The default is the platform's fetch. */
@@ -7,15 +8,15 @@ export type Deliver = (request: Request) => Response | PromiseLike<Response>
 export interface PostResult {
   /** Whether the endpoint answered with a status from 200 to 299. */
   readonly ok: boolean
-  /** The status of its answer; absent when there was none. */
+  /** The status of the answer; absent when there was none. */
   readonly status?: number
-  /** The first kilobyte of its answer, as text. */
+  /** The first kilobyte of the answer, as text. */
   readonly answer?: string
   /** Why there was no answer. */
   readonly error?: string
 }
 
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly url: string
   readonly body: string
   readonly signature: string | undefined
@@ -34,8 +35,8 @@ const SNIPPET_BYTES = 1024
  *
  * @param controller - aborts the attempt; the timeout aborts it as well
  */
-export async function post(
-  message: Outgoing,
+export async function postMessage(
+  message: OutgoingMessage,
   { deliver, clock, timeoutMs }: PostSettings,
   controller: AbortController = new AbortController(),
 ): Promise<PostResult> {
@@ -44,11 +45,9 @@ export async function post(
     () => controller.abort(new Error(`no complete answer within ${timeoutMs} ms`)),
     timeoutMs,
   )
-  // A receiver in this process may ignore the signal.
-  const ended = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  ended.catch(() => {})
+  // `deliver` may ignore the signal.
+  const aborted = untilAborted(signal)
+  aborted.catch(() => {})
   try {
     const request = new Request(message.url, {
       method: 'POST',
@@ -60,9 +59,9 @@ export async function post(
       redirect: 'manual',
       signal,
     })
-    const response = await Promise.race([(async () => deliver(request))(), ended])
-    const answer = await readSnippet(response, ended)
-    return { ok: response.status >= 200 && response.status < 300, status: response.status, answer }
+    const response = await Promise.race([(async () => deliver(request))(), aborted])
+    const answer = await readSnippet(response, aborted)
+    return { ok: response.ok, status: response.status, answer }
   } catch (error) {
     return { ok: false, error: describeFailure(error) }
   } finally {
@@ -70,8 +69,8 @@ export async function post(
   }
 }
 
-/** Returns the beginning of the answer, or the part that arrived. */
-async function readSnippet(response: Response, ended: Promise<never>): Promise<string> {
+/** Returns the first kilobyte of the answer, or less if the body breaks off. */
+async function readSnippet(response: Response, aborted: Promise<never>): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
   const decoder = new TextDecoder()
@@ -79,14 +78,14 @@ async function readSnippet(response: Response, ended: Promise<never>): Promise<s
   let size = 0
   try {
     while (size < SNIPPET_BYTES) {
-      const { done, value } = await Promise.race([reader.read(), ended])
+      const { done, value } = await Promise.race([reader.read(), aborted])
       if (done) return text + decoder.decode()
       const part = value.subarray(0, SNIPPET_BYTES - size)
       size += part.length
       text += decoder.decode(part, { stream: true })
     }
   } catch {
-    // The status has arrived and decides, even if the body breaks off.
+    // The status decides, even if the body breaks off.
   }
   reader.cancel().catch(() => {})
   return text

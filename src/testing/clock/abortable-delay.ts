@@ -1,7 +1,7 @@
 import type { ServiceClock } from './service-clock.ts'
 
 /** Resolves after `ms` on the clock. Rejects with the signal's reason when it aborts. */
-export function delay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
+export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       clock.clearTimeout(timer)

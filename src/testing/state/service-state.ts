@@ -1,7 +1,7 @@
 import { Campaign, type Entry } from './campaign.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
-import type { Identifiers } from './identifiers.ts'
-import { type User, UserRegistry } from './users.ts'
+import type { IdGenerator } from './id-generator.ts'
+import { type User, UserRegistry } from './user-registry.ts'
 
 /** A reward given by `rewardWallet`. */
 export interface AwardRecord {
@@ -9,11 +9,11 @@ export interface AwardRecord {
   id: string
   /** Campaign ID. */
   pid: string
-  /** The wallet address, as it was sent. */
+  /** The wallet address of the request. */
   address: string
   /** Amount of XP. */
   xp: number
-  /** When, in milliseconds since the epoch, by the service's clock. */
+  /** Time of the request, in milliseconds since the epoch, by the service's clock. */
   at: number
 }
 
@@ -31,19 +31,19 @@ export interface ValueRecord {
   aid: string
   /** The value. */
   value: number
-  /** When, in milliseconds since the epoch, by the service's clock. */
+  /** Time of the request, in milliseconds since the epoch, by the service's clock. */
   at: number
 }
 
-/** All entries, awards and values, or those that have changed. */
+/** All entries, awards and values, or only the changed ones. */
 export interface StateParts {
-  /** Entries, each with its campaign. */
+  /** The campaign of each entry. */
   readonly entries: ReadonlyMap<Entry, Campaign>
   readonly awards: readonly AwardRecord[]
   readonly values: readonly ValueRecord[]
 }
 
-/** The content of the service, except for its webhooks. */
+/** The campaigns, users, awards and values of the service. */
 export class ServiceState {
   readonly campaigns = new Map<string, Campaign>()
   readonly users = new UserRegistry()
@@ -51,10 +51,10 @@ export class ServiceState {
   readonly values: ValueRecord[] = []
   /** An ID can be used once in the whole service, not once per campaign (assumed). */
   readonly #usedRewardIds = new Set<string>()
-  readonly #ids: Identifiers
+  readonly #ids: IdGenerator
   #changes = noChanges()
 
-  constructor(ids: Identifiers) {
+  constructor(ids: IdGenerator) {
     this.#ids = ids
   }
 
@@ -64,7 +64,7 @@ export class ServiceState {
     return campaign
   }
 
-  /** Returns the user's entry in the campaign, and adds it if there is none. */
+  /** Returns the user's entry in the campaign. Adds one if there is none. */
   enter(
     campaign: Campaign,
     user: User,

@@ -1,12 +1,12 @@
-import { type Campaign, type Entry, totalXp } from '../world/campaign.ts'
-import type { Quest, Task } from '../world/campaign-definition.ts'
-import type { UserEvent } from '../world/complete-task.ts'
-import type { Identifiers } from '../world/identifiers.ts'
-import type { MessageAddress } from './webhook-registry.ts'
+import { type Campaign, type Entry, totalXp } from '../state/campaign.ts'
+import type { Quest, Task } from '../state/campaign-definition.ts'
+import type { IdGenerator } from '../state/id-generator.ts'
+import type { UserEvent } from '../state/user-event.ts'
+import type { MessageTarget } from './webhook-registry.ts'
 
-/** A message before it has an ID. */
-export interface Draft {
-  readonly address: MessageAddress
+/** A message without an ID. */
+export interface MessageDraft {
+  readonly target: MessageTarget
   readonly payload: Readonly<Record<string, unknown>>
 }
 
@@ -14,17 +14,17 @@ export interface Draft {
 export const USER_ACTIVITY = 'user_activity'
 
 /**
- * The message of an event. Interface: [Message](/the-service#message).
+ * Returns the message of an event. Interface: [Message](/the-service#message).
  *
- * Assumed, because the interface does not show it: a quest stands in the place of the task, with the type `quest`; a
- * reward is a `user_activity` of type `reward_claimed`, because the interface lists claiming a reward as an activity.
+ * The interface does not show the messages of quests and rewards. Assumed: a quest has `action.type` `quest`; a reward has
+ * the scope `user_activity`, because the interface lists claiming a reward as an activity.
  */
-export function draftMessage(event: UserEvent): Draft {
+export function draftMessage(event: UserEvent): MessageDraft {
   return userActivity(event.campaign, event.entry, eventOf(event))
 }
 
-/** Returns the message of the panel's Test button, which has fields that other messages do not have. */
-export function draftTestMessage(campaign: Campaign, entry: Entry, account: string): Draft {
+/** Returns the message of the admin panel's Test button, which has additional fields. */
+export function draftTestMessage(campaign: Campaign, entry: Entry, account: string): MessageDraft {
   const [task] = campaign.definition.tasks.values()
   const action = { ...describe(task ?? { id: 'test', name: 'Test', type: 'test' }), meta: task?.meta ?? {} }
   const draft = userActivity(campaign, entry, {
@@ -34,10 +34,10 @@ export function draftTestMessage(campaign: Campaign, entry: Entry, account: stri
   return { ...draft, payload: { ...draft.payload, user_id: account } }
 }
 
-function userActivity(campaign: Campaign, entry: Entry, event: unknown): Draft {
+function userActivity(campaign: Campaign, entry: Entry, event: unknown): MessageDraft {
   const { id, name, organization } = campaign.definition
   return {
-    address: { scope: USER_ACTIVITY, pid: id, organization },
+    target: { scope: USER_ACTIVITY, pid: id, organization },
     payload: {
       scope: USER_ACTIVITY,
       user: entry.user.account,
@@ -75,9 +75,9 @@ const describe = ({ id, name, type }: Pick<Task | (Quest & { type: string }), 'i
   type,
 })
 
-/** Adds an ID and serialises the message, once for all endpoints. A payload keeps its own `id`, even an unusable one. */
-export function sealMessage({ payload }: Draft, ids: Identifiers): { id: string; body: string } {
+/** Adds an ID and serialises the message. A payload keeps its own `id`, even an unusable one. */
+export function serializeMessage({ payload }: MessageDraft, ids: IdGenerator): { id: string; body: string } {
   const id = ids.next('message')
-  const sealed: Record<string, unknown> = { id, ...payload }
-  return { id: typeof sealed.id === 'string' ? sealed.id : id, body: JSON.stringify(sealed) }
+  const message: Record<string, unknown> = { id, ...payload }
+  return { id: typeof message.id === 'string' ? message.id : id, body: JSON.stringify(message) }
 }

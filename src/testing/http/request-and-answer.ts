@@ -1,4 +1,4 @@
-/** A request as the service reads it, over HTTP or through `service.fetch`. */
+/** A request to the service, over HTTP or through `service.fetch`. */
 export interface ServiceRequest {
   readonly method: string
   readonly url: URL
@@ -6,11 +6,11 @@ export interface ServiceRequest {
   readonly body: Uint8Array
 }
 
-/** An answer of the service, before a fault changes it. */
+/** An answer of the service. */
 export interface ServiceAnswer {
   /** The HTTP status. */
   readonly status: number
-  /** The headers, lower-case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   /** The body as text; empty when there is none. */
   readonly body: string

@@ -1,12 +1,11 @@
-import { identifier } from '../../schemas/fields.ts'
 import { isFiniteNumber, isJson, isObject, type OptionRule, type OptionRules, optional } from '../../shared/options.ts'
-import { fits, readOptionsOfKind } from '../read-options.ts'
-import { findNamedEntry, type NamedEntry } from '../world/named-entry.ts'
-import type { ServiceState } from '../world/state.ts'
-import { type Draft, draftMessage, USER_ACTIVITY } from './webhook-message.ts'
+import { isIdentifier, readOptionsOfKind } from '../option-readers.ts'
+import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.ts'
+import type { ServiceState } from '../state/service-state.ts'
+import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
 /** The user of an emitted event. */
-interface EmittedFor extends NamedEntry {
+interface EmittedFor extends EntryOptions {
   /** XP in the event. @defaultValue the XP that the task or quest gives the user */
   xp?: number | undefined
 }
@@ -25,11 +24,11 @@ export type EmitOptions =
     })
   | {
       kind: 'custom'
-      /** The payload. `id` and `scope` are added unless it has its own. */
+      /** The payload. A missing `id` or `scope` is added. */
       payload: Readonly<Record<string, unknown>>
-      /** Webhooks of this scope get it. @defaultValue the payload's `scope`, otherwise `'user_activity'` */
+      /** The scope of the webhooks that receive the message. @defaultValue the payload's `scope`, or `'user_activity'` */
       scope?: string | undefined
-      /** Its campaign. Without one, webhooks that are restricted to campaigns do not get it. @defaultValue none */
+      /** Campaign ID. Without it, webhooks with a list of campaigns do not receive the message. @defaultValue none */
       pid?: string | undefined
     }
 
@@ -39,7 +38,7 @@ export interface EmittedMessage {
   readonly id: string
   /** The exact payload. */
   readonly body: string
-  /** The webhooks it goes to. */
+  /** IDs of the webhooks that receive it. */
   readonly hook_ids: readonly string[]
 }
 
@@ -47,13 +46,7 @@ type EmittedKind = EmitOptions['kind']
 type OptionsOf<Kind extends EmittedKind> = Extract<EmitOptions, { kind: Kind }>
 
 const isPayload: OptionRule = (value) => isObject(value) ?? isJson(value)
-const isIdentifier = fits(identifier)
-const emittedFor: OptionRules<EmittedFor> = {
-  account: isIdentifier,
-  platform: isIdentifier,
-  pid: isIdentifier,
-  xp: optional(isFiniteNumber),
-}
+const emittedFor: OptionRules<EmittedFor> = { ...ENTRY_RULES, xp: optional(isFiniteNumber) }
 
 const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
   action_completed: { ...emittedFor, aid: isIdentifier },
@@ -64,29 +57,29 @@ const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<K
 /**
  * Returns the message that `service.emit` sends.
  *
- * @throws TypeError when an option is wrong, or names something that does not exist
+ * @throws TypeError when an option is wrong, or names an unknown campaign, user, task or quest
  */
-export function draftEmitted(given: EmitOptions, state: ServiceState): Draft {
+export function draftEmittedMessage(given: EmitOptions, state: ServiceState): MessageDraft {
   const options = readOptionsOfKind('emit', given, EMIT_RULES)
-  if (options.kind === 'custom') return draftCustom(options, state)
-  const { campaign, entry } = findNamedEntry('emit', options, state)
+  if (options.kind === 'custom') return draftCustomMessage(options, state)
+  const { campaign, entry } = findEntry('emit', options, state)
   const origin = { campaign, entry, account: options.account }
   const { tasks, quests } = campaign.definition
-  const worth = (item: { xp: number; xp_mul: number }): number => options.xp ?? item.xp * item.xp_mul * entry.xp_mul
+  const xpOf = (item: { xp: number; xp_mul: number }): number => options.xp ?? item.xp * item.xp_mul * entry.xp_mul
   if (options.kind === 'action_completed') {
     const item = tasks.get(options.aid)
     if (!item) throw new TypeError(`emit: aid: there is no task "${options.aid}" in "${options.pid}"`)
-    return draftMessage({ ...origin, kind: options.kind, item, xp: worth(item) })
+    return draftMessage({ ...origin, kind: options.kind, item, xp: xpOf(item) })
   }
   const item = quests.get(options.cid)
   if (!item) throw new TypeError(`emit: cid: there is no quest "${options.cid}" in "${options.pid}"`)
-  return draftMessage({ ...origin, kind: options.kind, item, xp: worth(item) })
+  return draftMessage({ ...origin, kind: options.kind, item, xp: xpOf(item) })
 }
 
-function draftCustom({ payload, scope, pid }: OptionsOf<'custom'>, state: ServiceState): Draft {
+function draftCustomMessage({ payload, scope, pid }: OptionsOf<'custom'>, state: ServiceState): MessageDraft {
   const campaign = pid === undefined ? undefined : state.campaigns.get(pid)
   if (pid !== undefined && !campaign) throw new TypeError(`emit: pid: there is no campaign "${pid}"`)
   const own = typeof payload.scope === 'string' ? payload.scope : USER_ACTIVITY
-  const address = { scope: scope ?? own, pid, organization: campaign?.definition.organization }
-  return { address, payload: { scope: address.scope, ...payload } }
+  const target = { scope: scope ?? own, pid, organization: campaign?.definition.organization }
+  return { target, payload: { scope: target.scope, ...payload } }
 }

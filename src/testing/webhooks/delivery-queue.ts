@@ -1,43 +1,43 @@
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
 import { holdProcess } from '../../shared/timers.ts'
-import { type PostResult, type PostSettings, post } from './post-message.ts'
+import { type PostResult, type PostSettings, postMessage } from './post-message.ts'
 import { signatureOf, type Webhook } from './webhook-registry.ts'
 
 /** One attempt to deliver a message. */
 export interface DeliveryAttempt extends PostResult {
-  /** When it began, in milliseconds since the epoch, by the service's clock. */
+  /** Start time, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
 }
 
 /**
- * A message on its way to one endpoint.
+ * The delivery of a message to one endpoint.
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  */
 export interface DeliveryRecord {
-  /** ID of this delivery: one message to one endpoint. */
+  /** ID of this delivery. */
   readonly deliveryId: string
   /** ID of the message: the same for every endpoint and every redelivery. */
   readonly id: string
-  /** The webhook it goes to. */
+  /** ID of the webhook. */
   readonly hook_id: string
-  /** The endpoint it goes to. */
+  /** URL of the endpoint. */
   readonly url: string
-  /** The payload, byte for byte: the same for every endpoint. */
+  /** The exact payload: the same for every endpoint. */
   readonly body: string
   /** The `x-service-signature` header; absent for a webhook without a secret. */
   readonly signature?: string
-  /** The earlier delivery, if `service.redeliver` made this one. */
+  /** `deliveryId` of the earlier delivery, if `service.redeliver` created this one. */
   readonly redeliveryOf?: string
   /**
-   * `'pending'`: an attempt is under way or waiting. `'delivered'`: an attempt succeeded. `'undelivered'`: the first
-   * attempt and all four retries failed. `'dropped'`: its webhook was unregistered before that.
+   * `'pending'`: an attempt is running or waiting. `'delivered'`: an attempt succeeded. `'undelivered'`: the first
+   * attempt and all four retries failed. `'dropped'`: the webhook was unregistered while the delivery was pending.
    */
   readonly state: 'pending' | 'delivered' | 'undelivered' | 'dropped'
-  /** When it was queued, in milliseconds since the epoch, by the service's clock. */
+  /** When the message was queued, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
-  /** The attempts that have ended, oldest first: at most five. */
+  /** The completed attempts, oldest first: at most five. */
   readonly attempts: readonly DeliveryAttempt[]
-  /** When the next attempt is due, in milliseconds since the epoch; absent unless one is waiting. */
+  /** When the next retry is due, in milliseconds since the epoch; absent unless one is waiting. */
   readonly nextAttemptAt?: number
 }
 
@@ -59,13 +59,13 @@ interface Delivery extends OutgoingDelivery {
   state: DeliveryRecord['state']
   timer: unknown
   nextAttemptAt: number | undefined
-  /** Aborts the attempt that is under way. */
+  /** Aborts the running attempt. */
   controller: AbortController | undefined
 }
 
 const MAX_ENDED = 10_000
 const MAX_ENDED_SIZE = 50_000_000
-// A thousand awards in a row must not open a thousand sockets.
+// A thousand concurrent messages must not open a thousand sockets.
 const MAX_CONCURRENT = 64
 
 /** Delivers messages, retries failed attempts, and records every attempt. */
@@ -73,19 +73,18 @@ export class DeliveryQueue {
   readonly #settings: PostSettings
   readonly #onChange: (delivery: () => DeliveryRecord) => void
   readonly #deliveries = new Map<string, Delivery>()
-  /** Deliveries that have ended, in the order of their ends. */
+  /** Ended deliveries, in the order in which they ended. */
   readonly #ended = new Set<Delivery>()
   #endedSize = 0
   #discarded = 0
   readonly #waiting: Delivery[] = []
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #running = new Set<Promise<void>>()
 
   constructor(settings: PostSettings, onChange: (delivery: () => DeliveryRecord) => void) {
     this.#settings = settings
     this.#onChange = onChange
   }
 
-  /** Starts to deliver a message to an endpoint. */
   send(outgoing: OutgoingDelivery, deliveryId: string): DeliveryRecord {
     const delivery: Delivery = {
       ...outgoing,
@@ -113,12 +112,12 @@ export class DeliveryQueue {
     return delivery && describe(delivery)
   }
 
-  /** How many deliveries have been discarded because the limit was reached, since the last `clear`. */
+  /** How many deliveries were discarded because of the limits, since the last `clear`. */
   get discarded(): number {
     return this.#discarded
   }
 
-  /** When the next retry is due. */
+  /** When the next retry is due, in milliseconds since the epoch. */
   get nextRetryAt(): number | undefined {
     let next: number | undefined
     for (const { nextAttemptAt } of this.#deliveries.values()) {
@@ -127,12 +126,12 @@ export class DeliveryQueue {
     return next
   }
 
-  /** Resolves when no attempt is under way. Retries that are not yet due are not awaited. */
+  /** Resolves when no attempt is running. Does not wait for retries that are not due. */
   async settle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  /** Ends the pending deliveries to those endpoints that a webhook no longer has. */
+  /** Drops the pending deliveries of a webhook, except those to `keptUrls`. */
   drop(hookId: string, keptUrls: readonly string[]): void {
     for (const delivery of this.#deliveries.values()) {
       if (delivery.state !== 'pending' || delivery.webhook.hook_id !== hookId) continue
@@ -142,7 +141,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Aborts every attempt, cancels every retry, and forgets all deliveries. */
+  /** Aborts every attempt, cancels every retry, and deletes all deliveries. */
   clear(): void {
     for (const delivery of this.#deliveries.values()) this.#abort(delivery, 'the service was reset')
     this.#deliveries.clear()
@@ -165,15 +164,15 @@ export class DeliveryQueue {
   }
 
   #startWaiting(): void {
-    while (this.#underWay.size < MAX_CONCURRENT) {
+    while (this.#running.size < MAX_CONCURRENT) {
       const delivery = this.#waiting.shift()
       if (!delivery) return
       if (delivery.state !== 'pending') continue
       const attempt: Promise<void> = this.#attempt(delivery).then(() => {
-        this.#underWay.delete(attempt)
+        this.#running.delete(attempt)
         this.#startWaiting()
       })
-      this.#underWay.add(attempt)
+      this.#running.add(attempt)
       this.#settings.clock.track?.(attempt)
     }
   }
@@ -181,9 +180,9 @@ export class DeliveryQueue {
   async #attempt(delivery: Delivery): Promise<void> {
     const at = this.#settings.clock.now()
     delivery.controller = new AbortController()
-    const result = await post(delivery, this.#settings, delivery.controller)
+    const result = await postMessage(delivery, this.#settings, delivery.controller)
     delivery.controller = undefined
-    // `clear` may have forgotten it in the meantime.
+    // `clear` may have deleted it in the meantime.
     if (this.#deliveries.get(delivery.deliveryId) !== delivery) return
     delivery.attempts.push({ at, ...result })
     const delayMs = DELIVERY_DELAYS_MS[delivery.attempts.length - 1]
@@ -197,14 +196,14 @@ export class DeliveryQueue {
     const { clock } = this.#settings
     delivery.nextAttemptAt = clock.now() + delayMs
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
-    // A retry that is due in five minutes must not keep the process alive.
+    // A retry in five minutes must not keep the process alive.
     holdProcess(delivery.timer, false)
     this.#changed(delivery)
   }
 
   #end(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
-    // A dropped delivery ends a second time when its last attempt still succeeded.
+    // A dropped delivery ends a second time when its last attempt succeeds.
     if (!this.#ended.has(delivery)) this.#endedSize += delivery.body.length
     this.#ended.add(delivery)
     this.#changed(delivery)

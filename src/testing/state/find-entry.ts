@@ -1,8 +1,10 @@
+import type { OptionRules } from '../../shared/options.ts'
+import { isIdentifier } from '../option-readers.ts'
 import type { Campaign, Entry } from './campaign.ts'
-import type { ServiceState } from './state.ts'
+import type { ServiceState } from './service-state.ts'
 
-/** Names a user of a campaign. */
-export interface NamedEntry {
+/** A user of a campaign. */
+export interface EntryOptions {
   /** Account identifier of a user who has an entry in the campaign. */
   account: string
   /** Platform of the account. */
@@ -11,10 +13,16 @@ export interface NamedEntry {
   pid: string
 }
 
+export const ENTRY_RULES: OptionRules<EntryOptions> = {
+  account: isIdentifier,
+  platform: isIdentifier,
+  pid: isIdentifier,
+}
+
 /** @throws TypeError when the campaign does not exist, or the user has no entry in it */
-export function findNamedEntry(
+export function findEntry(
   caller: string,
-  { pid, account, platform }: NamedEntry,
+  { pid, account, platform }: EntryOptions,
   state: ServiceState,
 ): { campaign: Campaign; entry: Entry } {
   const campaign = state.campaigns.get(pid)

@@ -1,0 +1,80 @@
+import { type OptionRules, readOptions } from '../../shared/options.ts'
+import { isIdentifier } from '../option-readers.ts'
+import { type Campaign, type Entry, finiteXp } from './campaign.ts'
+import { type Challenge, type Quest, requiredTasks, type Task } from './campaign-definition.ts'
+import { ENTRY_RULES, type EntryOptions, findEntry } from './find-entry.ts'
+import type { ServiceState } from './service-state.ts'
+import { describeEntry, type EntrySnapshot } from './state-snapshot.ts'
+import type { EventOrigin, UserEvent } from './user-event.ts'
+
+/** Options of `service.completeTask`. */
+export interface CompleteTaskOptions extends EntryOptions {
+  /** Task ID. */
+  aid: string
+}
+
+const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: isIdentifier }
+
+/**
+ * The function `service.completeTask`.
+ *
+ * @throws TypeError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
+ */
+export function completeTaskByOptions(
+  given: CompleteTaskOptions,
+  state: ServiceState,
+  announce: (event: UserEvent) => void,
+): EntrySnapshot {
+  const options = readOptions('completeTask', given, COMPLETE_TASK)
+  const { account, aid, pid } = options
+  const { campaign, entry } = findEntry('completeTask', options, state)
+  const task = campaign.definition.tasks.get(aid)
+  if (!task) throw new TypeError(`completeTask: aid: there is no task "${aid}" in "${pid}"`)
+  const missing = missingDependencies(task.deps, entry)
+  if (missing.length > 0) {
+    throw new TypeError(`completeTask: aid: complete the dependencies of "${aid}" first: ${missing.join(', ')}`)
+  }
+  completeTask({ campaign, entry, account }, task, announce)
+  return describeEntry(campaign, entry)
+}
+
+/** Returns the dependencies that the user has not completed. */
+export const missingDependencies = (deps: readonly string[], entry: Entry): string[] =>
+  deps.filter((id) => !entry.completed.has(id))
+
+/**
+ * Completes a task for a user, gives the referrer their XP, and completes the quests and challenges whose dependencies
+ * are then complete. A completed task with `recurrence: 'once'` changes nothing.
+ */
+export function completeTask(origin: EventOrigin, task: Task, announce: (event: UserEvent) => void): void {
+  const { campaign, entry } = origin
+  if (entry.completed.has(task.id) && task.recurrence === 'once') return
+  const events: UserEvent[] = [{ ...origin, kind: 'action_completed', item: task, xp: complete(campaign, entry, task) }]
+  const { referrer } = entry
+  if (referrer) campaign.update(referrer, { ref_xp: finiteXp(referrer.ref_xp + task.ref_xp) })
+
+  const { tasks, quests, challenges } = campaign.definition
+  const followers = [
+    ...[...quests.values()].map((item) => ({ item, needed: [...item.deps, ...requiredTasks(item.actions, tasks)] })),
+    ...[...challenges.values()].filter(({ deps }) => deps.length > 0).map((item) => ({ item, needed: item.deps })),
+  ]
+  for (let isDone = false; !isDone; ) {
+    isDone = true
+    for (const { item, needed } of followers) {
+      if (entry.completed.has(item.id) || missingDependencies(needed, entry).length > 0) continue
+      const xp = complete(campaign, entry, item)
+      const quest = quests.get(item.id)
+      if (quest) events.push({ ...origin, kind: 'quest_completed', item: quest, xp })
+      isDone = false
+    }
+  }
+  for (const event of events) announce(event)
+}
+
+/** Completes an item and returns its XP, multiplied by the item's multiplier and the user's (assumed). */
+function complete(campaign: Campaign, entry: Entry, item: Task | Quest | Challenge): number {
+  const xp = finiteXp(finiteXp(item.xp * item.xp_mul) * entry.xp_mul)
+  campaign.complete(entry, item.id)
+  campaign.update(entry, { xp: finiteXp(entry.xp + xp) })
+  return xp
+}
