@@ -29,7 +29,7 @@ export interface Command {
 export const entryPoints: readonly EntryPoint[] = [
   { name: '.', source: 'src/index.ts' },
   { name: './webhook', source: 'src/webhook/index.ts' },
-  { name: './webhook/redis', source: 'src/webhook/stores/redis.ts' },
+  { name: './webhook/redis', source: 'src/webhook/stores/redis-store.ts' },
   { name: './webhook/postgres', source: 'src/webhook/stores/postgres/index.ts' },
   { name: './node', source: 'src/node/index.ts' },
   { name: './bulk', source: 'src/bulk/index.ts' },

@@ -13,7 +13,15 @@ export {
 } from '../shared/campaign-error.ts'
 export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
 export type { Finding, FindingCode } from './diagnose/finding.ts'
-export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse.ts'
+export {
+  DiscardEvent,
+  LeaseError,
+  type LeaseErrorCode,
+  WebhookError,
+  type WebhookErrorCode,
+  type WebhookErrorStatus,
+} from './errors.ts'
+export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse-webhook.ts'
 export type {
   ActionCompletedActivity,
   ActionCompletedEvent,
@@ -24,8 +32,7 @@ export type {
   UnknownEvent,
   UserActivity,
   WebhookEvent,
-} from './event/types.ts'
-export { WebhookError, type WebhookErrorCode, type WebhookErrorStatus } from './event/webhook-error.ts'
+} from './event/webhook-event.ts'
 export type {
   FastifyPlugin,
   FastifyScope,
@@ -41,7 +48,6 @@ export {
   type WebhookCloseOptions,
   type WebhookReceiver,
 } from './receiver/create-webhook-receiver.ts'
-export { DiscardEvent, LeaseError, type LeaseErrorCode } from './receiver/handler-errors.ts'
 export type { WebhookRejectionReason } from './receiver/webhook-answer.ts'
 export type {
   WebhookErrorContext,
@@ -53,8 +59,8 @@ export type {
   WebhookReceiverOptions,
   WebhookRejection,
 } from './receiver/webhook-receiver-options.ts'
-export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts'
-export type { ClaimResult, DeliveryStore } from './stores/store.ts'
+export type { ClaimResult, DeliveryStore } from './stores/delivery-store.ts'
+export { type MemoryStoreOptions, memoryStore } from './stores/memory-store.ts'
 export type { RawBody } from './verify/raw-body.ts'
 export type { WebhookKey, WebhookSecret } from './verify/secret.ts'
 export { type SignatureHeader, signWebhook, verifyWebhook } from './verify/signature.ts'

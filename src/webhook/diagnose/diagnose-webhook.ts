@@ -3,21 +3,22 @@ import { type RawBody, toRawBody } from '../verify/raw-body.ts'
 import { toKeys, type WebhookKey, type WebhookSecret } from '../verify/secret.ts'
 import { checkSignature, readSignature, type SignatureHeader } from '../verify/signature.ts'
 import { type Finding, type FindingCode, finding } from './finding.ts'
-import { jsonTexts } from './json-texts.ts'
+import { jsonSerializations } from './json-serializations.ts'
 
 /**
- * Finds out why a message does not verify, and says what to do.
+ * Finds out why a message does not verify, and suggests a fix.
  *
- * For development only: it hashes the body many times, so keep strangers away from it. It never accepts a message; use
- * `verifyWebhook` for that. Findings hold no secret, no signature and nothing of the body: they are safe to print.
+ * For development only: it hashes the body many times, so do not expose it to unauthenticated requests. Use
+ * `verifyWebhook` to accept messages. Findings contain no secret, no signature and no part of the body: they are safe to
+ * print.
  *
  * Interface: [Signature](/the-service#signature).
  *
  * @param secret - as for `verifyWebhook`
- * @param rawBody - as for `verifyWebhook`; a parsed body is examined too
+ * @param rawBody - as for `verifyWebhook`; a parsed body is diagnosed too
  * @param header - as for `verifyWebhook`
  * @returns the findings, in the order header, body, secret. Empty when the message verifies with the secret, or with
- * the first of a list. `unexplained` when none of the usual causes fits.
+ * the first of a list. `unexplained` when no known cause fits.
  * @throws TypeError when the secret is unusable
  *
  * @example
@@ -40,16 +41,16 @@ export function diagnoseWebhook(secret: WebhookSecret, rawBody: RawBody, header:
   return [...codes].map(finding)
 }
 
-/** Diagnoses a header alone, where the body was not read. */
+/** Diagnoses a header without its body. */
 export const diagnoseHeader = (header: unknown): Finding[] => readHeader(header).codes.map(finding)
 
-/** A variation of a body or a secret, and the fault that explains it. */
-interface Variant<Value> {
+/** A body that may have been signed, and the fault that changed it. */
+interface BodyVariant {
   code?: FindingCode
-  value: Value
+  body: string | Uint8Array
 }
 
-/** Reads a signature in any form a person would recognise. Never used to accept a message. */
+/** Reads signatures in other formats too. Never used to accept a message. */
 function readHeader(header: unknown): { codes: FindingCode[]; digits?: string } {
   const signature = readSignature(header)
   if (signature.ok) return { codes: [], digits: signature.digits }
@@ -57,7 +58,7 @@ function readHeader(header: unknown): { codes: FindingCode[]; digits?: string } 
   if (signature.reason === 'missing_signature' || typeof value !== 'string') return { codes: [signature.reason] }
 
   const codes: FindingCode[] = []
-  // A prefix is followed by a digit; the `=` at the end of base64 is not.
+  // The lookahead excludes base64, which may end with `==`.
   const digits = value.replace(/^(?:0x|[a-z][\w-]{0,15}[=:]\s*)(?=[^=])/i, '')
   if (digits !== value) codes.push('prefixed_signature')
   if (/^[0-9a-f]{64}$/i.test(digits)) {
@@ -69,13 +70,13 @@ function readHeader(header: unknown): { codes: FindingCode[]; digits?: string } 
   return { codes: [...codes, 'base64_signature'], digits: toHex(bytes) }
 }
 
-/** Returns what is wrong with a body, whatever was signed. */
+/** Returns the faults of a body that are visible without a signature. */
 function codesOfBody(body: string | Uint8Array | undefined, given: unknown): FindingCode[] {
   if (given === undefined || given === null || body?.length === 0) return ['missing_body']
   return body === undefined || body === '[object Object]' ? ['parsed_body'] : []
 }
 
-/** Returns the smallest set of faults that explains the signature. */
+/** Returns the smallest set of faults with which the signature matches, or `undefined`. */
 function findCause(
   keys: readonly WebhookKey[],
   body: string | Uint8Array | undefined,
@@ -84,43 +85,43 @@ function findCause(
 ): FindingCode[] | undefined {
   const secrets = keys.flatMap((key, index) => secretVariants(key, index === 0 ? [] : ['other_secret_matches']))
   let fewest: FindingCode[] | undefined
-  for (const variant of body === undefined ? parsedVariants(given) : bodyVariants(body)) {
+  for (const variant of body === undefined ? serializationsOf(given, 'parsed_body') : bodyVariants(body)) {
     for (const { codes, key } of secrets) {
       const faults = variant.code === undefined ? codes : [variant.code, ...codes]
       if (fewest !== undefined && faults.length >= fewest.length) continue
-      if (hmacSha256Hex(key, variant.value) === digits) fewest = faults
+      if (hmacSha256Hex(key, variant.body) === digits) fewest = faults
     }
   }
   return fewest
 }
 
-/** Yields the bodies that may have been signed, starting with the body itself. */
-function* bodyVariants(body: string | Uint8Array): Generator<Variant<string | Uint8Array>> {
-  yield { value: body }
+/** Yields the bodies that may have been signed, first the body itself. */
+function* bodyVariants(body: string | Uint8Array): Generator<BodyVariant> {
+  yield { body }
   const text = toText(body)
   if (text === undefined) return
-  yield { code: 'stripped_newline', value: `${text}\n` }
-  yield { code: 'stripped_newline', value: `${text}\r\n` }
-  yield { code: 'added_newline', value: text.trimEnd() }
+  yield { code: 'stripped_newline', body: `${text}\n` }
+  yield { code: 'stripped_newline', body: `${text}\r\n` }
+  yield { code: 'added_newline', body: text.trimEnd() }
   const latin1 = fromLatin1(text)
-  if (latin1) yield { code: 'wrong_charset', value: latin1 }
+  if (latin1) yield { code: 'wrong_charset', body: latin1 }
   const decoded = fromBase64(text.trimEnd())
-  if (decoded) yield { code: 'base64_body', value: decoded }
+  if (decoded) yield { code: 'base64_body', body: decoded }
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
     return
   }
-  for (const value of jsonTexts(parsed)) yield { code: 'reserialized_body', value }
+  yield* serializationsOf(parsed, 'reserialized_body')
 }
 
-/** Yields the texts that may have been parsed. */
-function* parsedVariants(body: unknown): Generator<Variant<string>> {
-  for (const value of jsonTexts(body)) yield { code: 'parsed_body', value }
+/** Yields the texts from which a value may have been parsed. */
+function* serializationsOf(value: unknown, code: FindingCode): Generator<BodyVariant> {
+  for (const body of jsonSerializations(value)) yield { code, body }
 }
 
-/** Returns the secret, and its text without white space and quotation marks around it. */
+/** Returns the secret as given, and without surrounding white space and quotation marks. */
 function secretVariants(key: WebhookKey, others: FindingCode[]): { codes: FindingCode[]; key: WebhookKey }[] {
   const text = toText(key) ?? ''
   const trimmed = text.trim()
@@ -132,7 +133,7 @@ function secretVariants(key: WebhookKey, others: FindingCode[]): { codes: Findin
   return codes.length > 0 && bare !== '' ? [itself, { codes: [...codes, ...others], key: bare }] : [itself]
 }
 
-/** Returns the text whose UTF-8 the bytes are, or `undefined` when they are not UTF-8. */
+/** Decodes UTF-8. Returns `undefined` when the bytes are not UTF-8. */
 function toText(data: string | Uint8Array | undefined): string | undefined {
   if (data === undefined || typeof data === 'string') return data
   try {
@@ -143,12 +144,10 @@ function toText(data: string | Uint8Array | undefined): string | undefined {
 }
 
 /** Returns one byte per character, or `undefined` when the text is not Latin-1. */
-function fromLatin1(text: string): Uint8Array | undefined {
-  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0))
-  return [...text].every((character) => character <= '\u00ff') ? bytes : undefined
-}
+const fromLatin1 = (text: string): Uint8Array | undefined =>
+  /[\u0100-\uffff]/.test(text) ? undefined : Uint8Array.from(text, (character) => character.charCodeAt(0))
 
-/** Returns the bytes of base64 or base64url text, padded or not, or `undefined` when it is neither. */
+/** Decodes base64 and base64url, padded or not. Returns `undefined` for any other text. */
 function fromBase64(text: string): Uint8Array | undefined {
   if (!/^[\w+/-]+={0,2}$/.test(text)) return undefined
   try {

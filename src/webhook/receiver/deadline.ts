@@ -1,6 +1,6 @@
-import { monotonicNow, startTimer } from './timers.ts'
+import { startTimer } from './timers.ts'
 
-/** The result of {@link Deadline.meet} when the promise did not settle in time. */
+/** The result of {@link Deadline.meet} when the time is up. */
 export const LATE: unique symbol = Symbol('late')
 
 /** A time limit of one request. Call `clear()` in a `finally`. */
@@ -14,16 +14,16 @@ export class Deadline {
 
   constructor(delayMs: number) {
     this.delayMs = delayMs
-    this.#at = monotonicNow() + delayMs
+    this.#at = performance.now() + delayMs
     this.#cancel = startTimer(delayMs, () => {
       this.#fired = true
       for (const callback of this.#callbacks) callback()
     })
   }
 
-  /** Whether the time is up. Asks the clock too, because a timer fires late when the event loop was blocked. */
+  /** Whether the time is up. Checks the clock too, because a blocked event loop delays timers. */
   get passed(): boolean {
-    return this.#fired || monotonicNow() >= this.#at
+    return this.#fired || performance.now() >= this.#at
   }
 
   /** Calls `callback` when the time is up. */

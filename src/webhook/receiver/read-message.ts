@@ -1,37 +1,37 @@
 import { diagnoseHeader, diagnoseWebhook } from '../diagnose/diagnose-webhook.ts'
 import { type Finding, finding } from '../diagnose/finding.ts'
-import { decodeMessage } from '../event/parse.ts'
-import type { WebhookEvent } from '../event/types.ts'
-import { WebhookError } from '../event/webhook-error.ts'
+import { WebhookError } from '../errors.ts'
+import { decodeMessage } from '../event/parse-webhook.ts'
+import type { WebhookEvent } from '../event/webhook-event.ts'
 import { toKeys, type WebhookSecret } from '../verify/secret.ts'
 import { findSigner, readSignature, type SignatureHeader } from '../verify/signature.ts'
-import type { BodyLimits, BodyRead } from './body-collector.ts'
 import { type Deadline, LATE } from './deadline.ts'
 import type { ReceiverReports } from './receiver-reports.ts'
 import type { ReceiverSettings } from './receiver-settings.ts'
+import type { BodyLimits, BodyRead } from './request-body.ts'
 import type { WebhookRejectionReason } from './webhook-answer.ts'
 
-/** A request in the form that all adapters share. */
+/** A request, independent of the framework. */
 export interface InboundRequest {
   method: string
-  /** The value, or values, of the signature header. */
+  /** The values of the signature header. */
   signature: SignatureHeader
-  /** The declared length of the body, if its bytes are yet to be read. */
+  /** The Content-Length header of a body that is not read yet. */
   contentLength?: string | null | undefined
-  /** Resolves when the body has arrived, and at the deadline at the latest. */
+  /** Resolves when the body has arrived, at the latest at the deadline. */
   readBody(limits: BodyLimits): Promise<BodyRead>
-  /** Keeps the runtime alive until the promise settles, where it would stop after the answer. */
+  /** Keeps the runtime alive until the promise settles. */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined
 }
 
-/** A message with a right signature and a valid form. */
+/** A verified, well-formed message. */
 export interface Message {
   event: WebhookEvent
   rawBody: Uint8Array
   secretIndex: number
 }
 
-/** A message, or why the request is rejected. */
+/** A message, or the reason to reject the request. */
 export type MessageRead =
   | { ok: true; message: Message }
   | { ok: false; reason: WebhookRejectionReason; diagnose?: () => Finding[] }
@@ -39,7 +39,7 @@ export type MessageRead =
 /** The header of the signature. Interface: [Signature](/the-service#signature). */
 export const SIGNATURE_HEADER = 'x-service-signature'
 
-/** Reads and verifies the message of a request, with the cheapest checks first. */
+/** Reads and verifies the message of a request. The cheapest checks come first. */
 export async function readMessage(
   request: InboundRequest,
   settings: ReceiverSettings,
@@ -50,7 +50,6 @@ export async function readMessage(
   const header = request.signature
   const signature = readSignature(header)
   if (!signature.ok) return { ...signature, diagnose: () => diagnoseHeader(header) }
-  // A body that is longer than declared is refused while it is read.
   if (Number(request.contentLength ?? 0) > settings.maxBodyBytes) return { ok: false, reason: 'too_large' }
 
   const body = await request.readBody({ maxBytes: settings.maxBodyBytes, deadline })
@@ -83,8 +82,7 @@ async function askForSecret(
   deadline: Deadline,
 ): Promise<WebhookSecret> {
   const secret = await deadline.meet((async () => source())())
-  if (secret === LATE) {
-    throw new Error(`The source of the secret did not answer within ${deadline.delayMs} ms of the request.`)
-  }
+  if (secret === LATE)
+    throw new Error(`The secret function did not answer within ${deadline.delayMs} ms of the request.`)
   return secret
 }

@@ -1,35 +1,36 @@
-import { type ClaimedDelivery, claimDelivery, deliveryKey, releaseDelivery } from './claim.ts'
+import { LeaseError } from '../errors.ts'
 import { Deadline, LATE } from './deadline.ts'
-import { Delivery, type DeliveryOutcome } from './delivery.ts'
-import { LeaseError } from './handler-errors.ts'
+import { deliveryKey } from './delivery-key.ts'
+import { HandlerRun, type RunOutcome } from './handler-run.ts'
 import { type InboundRequest, type Message, readMessage } from './read-message.ts'
-import { type EventName, ReceiverReports } from './receiver-reports.ts'
+import { ReceiverReports } from './receiver-reports.ts'
 import type { ReceiverSettings } from './receiver-settings.ts'
-import { monotonicNow, settles } from './timers.ts'
+import { type ClaimedDelivery, claimDelivery, releaseDelivery } from './store-calls.ts'
+import { settlesWithin } from './timers.ts'
 import { ACCEPTED_ANSWERS, type WebhookAnswer, type WebhookRejectionReason } from './webhook-answer.ts'
 
-/** Limits of a single request that replace the options. In milliseconds from its arrival. */
+/** Limits of one request that replace the options, in milliseconds from its arrival. */
 export interface RequestLimits {
   /** When to answer although the handler is still running. Default `deadlineMs`. */
   answerMs?: number
   /** When to abort the handler, because the invocation ends soon. Never later than `maxRunMs`. */
   runMs?: number
-  /** Whether the runtime stops after the answer, so that the delivery has to be recorded before. */
+  /** Whether the runtime stops after the answer, so that the delivery has to be recorded first. */
   untilRecorded?: boolean
 }
 
-/** How long handlers may take to stop after `close()` aborted them, and the store to release their claims. */
+/** After `close()` has aborted the handlers: the time for them to stop, and again for the store to release their claims. */
 const CLOSE_GRACE_MS = 1000
 
-/** The part that all adapters share: from a request to its answer, and `close()`. */
+/** Handles a request from its arrival to its answer. All adapters use it. */
 export class ReceiverCore {
   readonly settings: ReceiverSettings
   readonly #reports: ReceiverReports
-  readonly #deliveries = new Set<Delivery>()
-  /** Deliveries being handled, and claims being released. `close()` waits for them. */
-  readonly #work = new Pending()
-  /** Verified messages whose senders wait for their answer. */
-  readonly #answers = new Pending()
+  readonly #runs = new Set<HandlerRun>()
+  /** Runs and releases that have not settled. */
+  readonly #work = new Set<Promise<unknown>>()
+  /** Answers to verified messages that are not sent yet. */
+  readonly #answers = new Set<Promise<unknown>>()
   #closed: Promise<void> | undefined
 
   constructor(settings: ReceiverSettings) {
@@ -40,68 +41,65 @@ export class ReceiverCore {
   /**
    * Handles a request.
    *
-   * @param send - gives the answer to the runtime; `close()` waits for it once the message is verified
-   * @returns what `send` returned. Rejects only when `send` throws.
+   * @param send - sends the answer; `close()` waits for it once the message is verified
+   * @returns the result of `send`. Rejects only when `send` throws.
    */
   async accept<T>(request: InboundRequest, send: (answer: WebhookAnswer) => T, limits: RequestLimits = {}): Promise<T> {
-    let isVerified = false
+    let onSent = (): void => {}
     const onVerified = (): void => {
-      isVerified = true
-      this.#answers.begin()
+      const sent = new Promise<void>((resolve) => {
+        onSent = resolve
+      })
+      void track(this.#answers, sent)
     }
     try {
       return send(await this.#answer(request, limits, onVerified))
     } finally {
-      if (isVerified) this.#answers.end()
+      onSent()
     }
   }
 
   close(timeoutMs: number): Promise<void> {
-    this.#closed ??= this.#drain(timeoutMs)
+    this.#closed ??= this.#close(timeoutMs)
     return this.#closed
   }
 
   async #answer(request: InboundRequest, limits: RequestLimits, onVerified: () => void): Promise<WebhookAnswer> {
     const reports = this.#reports
     const { endpoint, store, leaseMs, deadlineMs } = this.settings
-    const arrivedAt = monotonicNow()
+    const arrivedAt = performance.now()
     const deadline = new Deadline(Math.min(deadlineMs, limits.answerMs ?? deadlineMs))
     try {
       if (this.#closed) return reports.rejected('closing')
       const read = await readMessage(request, this.settings, reports, deadline)
       if (!read.ok) return reports.rejected(read.reason, read)
       const { message } = read
-      // A copy, because the handler may write to its event.
-      const event = { id: message.event.id, kind: message.event.kind }
-      if (this.#closed) return reports.rejected('closing', event)
+      const { event } = message
+      const { id } = event
+      if (this.#closed) return reports.rejected('closing', { id })
       onVerified()
 
-      const onError: ReceiverReports['error'] = (error, stage) => reports.error(error, stage, event.id)
-      const stored = { store, key: deliveryKey(endpoint, event.id), leaseMs, onError }
-      const claimed = await claimDelivery(stored, deadline, (release) => void this.#work.during(release))
-      if (claimed === undefined) return reports.rejected('store_unavailable', event)
+      const onError: ReceiverReports['error'] = (error, stage) => reports.error(error, stage, id)
+      const stored = { store, key: deliveryKey(endpoint, id), leaseMs, onError }
+      const claimed = await claimDelivery(stored, deadline, (released) => void track(this.#work, released))
+      if (claimed === undefined) return reports.rejected('store_unavailable', { id })
       const { claim, claimedAt } = claimed
       if (claim.state === 'done') return reports.duplicate(event, arrivedAt)
-      if (claim.state === 'busy') return reports.rejected('busy', { id: event.id, retryMs: claim.retryMs })
-      const held = { ...stored, token: claim.token, claimedAt }
+      if (claim.state === 'busy') return reports.rejected('busy', { id, retryMs: claim.retryMs })
+      const delivery = { ...stored, token: claim.token, claimedAt }
       if (this.#closed) {
-        await deadline.meet(this.#work.during(releaseDelivery(held)))
-        return reports.rejected('closing', event)
+        await deadline.meet(track(this.#work, releaseDelivery(delivery)))
+        return reports.rejected('closing', { id })
       }
 
-      const delivery = this.#deliver(message, event, held, arrivedAt, limits)
-      try {
-        request.waitUntil?.(delivery.settled)
-      } catch (error) {
-        // The handler runs all the same, and its outcome is the answer.
-        onError(error, 'receiver')
-      }
+      const run = this.#run(message, delivery, arrivedAt, limits)
+      request.waitUntil?.(run.settled)
       const answerBy =
-        limits.answerMs === undefined ? deadline : new Deadline(arrivedAt + limits.answerMs - monotonicNow())
-      const outcome = await answerBy.meet(delivery.outcome)
+        limits.answerMs === undefined ? deadline : new Deadline(arrivedAt + limits.answerMs - performance.now())
+      const outcome = await answerBy.meet(run.outcome)
       answerBy.clear()
-      if (delivery.success !== undefined) return ACCEPTED_ANSWERS[delivery.success]
-      return reports.rejected(this.#reasonOf(outcome), event)
+      if (run.success !== undefined) return ACCEPTED_ANSWERS[run.success]
+      return reports.rejected(this.#reasonOf(outcome), { id })
     } catch (error) {
       reports.error(error, 'receiver')
       return reports.rejected('internal_error')
@@ -110,80 +108,54 @@ export class ReceiverCore {
     }
   }
 
-  #deliver(
+  #run(
     message: Message,
-    event: EventName,
-    claim: ClaimedDelivery,
+    delivery: ClaimedDelivery,
     arrivedAt: number,
     { runMs, untilRecorded = false }: RequestLimits,
-  ): Delivery {
+  ): HandlerRun {
     const { retainMs, maxRunMs, handle } = this.settings
     const runLimit =
       runMs === undefined || runMs >= maxRunMs
         ? { until: arrivedAt + maxRunMs, message: 'The webhook handler ran for maxRunMs.' }
         : { until: arrivedAt + runMs, message: 'The webhook handler has to stop before its invocation ends.' }
-    const onEnd = (outcome: DeliveryOutcome, startedAt: number) =>
-      this.#reports.ended(event, outcome, arrivedAt, startedAt)
-    const delivery = new Delivery(claim, { message, retainMs, runLimit, handle, untilRecorded, onEnd })
-    this.#deliveries.add(delivery)
-    void this.#work.during(delivery.settled.then(() => this.#deliveries.delete(delivery)))
-    return delivery
+    const onEnd = (outcome: RunOutcome, startedAt: number) =>
+      this.#reports.ended(message.event, outcome, arrivedAt, startedAt)
+    const run = new HandlerRun(delivery, { message, retainMs, runLimit, handle, untilRecorded, onEnd })
+    this.#runs.add(run)
+    const forgotten = run.settled.then(() => this.#runs.delete(run))
+    void track(this.#work, forgotten)
+    return run
   }
 
-  #reasonOf(outcome: DeliveryOutcome | typeof LATE): WebhookRejectionReason {
+  #reasonOf(outcome: RunOutcome | typeof LATE): WebhookRejectionReason {
     if (outcome === LATE) return 'past_deadline'
     if (outcome === 'failed') return 'handler_failed'
     return this.#closed ? 'closing' : 'busy'
   }
 
-  async #drain(timeoutMs: number): Promise<void> {
-    await settles(timeoutMs, this.#idle())
+  async #close(timeoutMs: number): Promise<void> {
+    await settlesWithin(timeoutMs, this.#idle())
     const reason = new LeaseError('receiver_closed', 'The webhook receiver was closed while the handler was running.')
-    for (const delivery of this.#deliveries) delivery.abort(reason)
-    await settles(CLOSE_GRACE_MS, this.#idle())
-    const released = Promise.all([...this.#deliveries].map((delivery) => delivery.cutOff()))
-    await settles(
+    for (const run of this.#runs) run.abort(reason)
+    await settlesWithin(CLOSE_GRACE_MS, this.#idle())
+    const released = Promise.all([...this.#runs].map((run) => run.giveUp()))
+    await settlesWithin(
       CLOSE_GRACE_MS,
-      released.then(() => this.#answers.none()),
+      released.then(() => Promise.all(this.#answers)),
     )
   }
 
-  /** Resolves when nothing is pending. Work that begins meanwhile (the release of a late claim) counts too. */
+  /** Resolves when nothing is pending. Work that starts meanwhile (the release of a late claim) counts too. */
   async #idle(): Promise<void> {
-    while (!(this.#work.isNone && this.#answers.isNone)) await Promise.all([this.#work.none(), this.#answers.none()])
+    while (this.#work.size + this.#answers.size > 0) await Promise.allSettled([...this.#work, ...this.#answers])
   }
 }
 
-/** Counts pending work. */
-class Pending {
-  #count = 0
-  #waiting: (() => void)[] = []
-
-  get isNone(): boolean {
-    return this.#count === 0
-  }
-
-  begin(): void {
-    this.#count += 1
-  }
-
-  end(): void {
-    this.#count -= 1
-    if (this.#count > 0) return
-    for (const callback of this.#waiting.splice(0)) callback()
-  }
-
-  async during<T>(work: Promise<T>): Promise<T> {
-    this.begin()
-    try {
-      return await work
-    } finally {
-      this.end()
-    }
-  }
-
-  /** Resolves when nothing is pending. More may be pending again by the time the caller continues. */
-  none(): Promise<void> {
-    return this.isNone ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
-  }
+/** Keeps a promise in the set until it settles. Returns the promise. */
+function track<T>(pending: Set<Promise<unknown>>, promise: Promise<T>): Promise<T> {
+  const remove = (): void => void pending.delete(promise)
+  pending.add(promise)
+  promise.then(remove, remove)
+  return promise
 }

@@ -1,8 +1,7 @@
 import { callHook } from '../../shared/call-hook.ts'
 import type { Finding } from '../diagnose/finding.ts'
-import type { WebhookEvent } from '../event/types.ts'
+import type { WebhookEvent } from '../event/webhook-event.ts'
 import type { ReceiverSettings } from './receiver-settings.ts'
-import { monotonicNow } from './timers.ts'
 import { ACCEPTED_ANSWERS, rejectionAnswer, type WebhookAnswer, type WebhookRejectionReason } from './webhook-answer.ts'
 import type {
   WebhookErrorContext,
@@ -11,18 +10,15 @@ import type {
   WebhookRejection,
 } from './webhook-receiver-options.ts'
 
-/** What is known of a rejected request. */
 interface RejectionDetails {
+  /** The id of a verified message. */
   id?: string
   /** When another attempt may succeed, in milliseconds. */
   retryMs?: number
   diagnose?: () => Finding[]
 }
 
-/** A verified message. */
-export type EventName = Pick<WebhookEvent, 'id' | 'kind'>
-
-/** Calls the partner's hooks, and keeps their errors away from the answers. */
+/** Calls `onReject`, `onError` and `onHandled`. Their errors do not change an answer. */
 export class ReceiverReports {
   readonly #endpoint: string
   readonly #onReject: NonNullable<ReceiverSettings['onReject']>
@@ -41,7 +37,7 @@ export class ReceiverReports {
   rejected(reason: WebhookRejectionReason, { id, retryMs, diagnose = () => [] }: RejectionDetails = {}): WebhookAnswer {
     const answer = rejectionAnswer(reason, retryMs)
     const data = { reason, status: answer.status, endpoint: this.#endpoint, ...(id !== undefined && { id }) }
-    // Not enumerable, so that a rejection can be logged, compared and cloned.
+    // Not enumerable, so that the rejection can be logged, compared and cloned.
     const rejection = Object.defineProperty(data, 'diagnose', { value: diagnose }) as WebhookRejection
     callHook(
       () => this.#onReject(rejection),
@@ -55,16 +51,16 @@ export class ReceiverReports {
     callHook(() => this.#onError(error, context))
   }
 
-  /** Reports a message that was done before, and returns its answer. */
-  duplicate(event: EventName, arrivedAt: number): WebhookAnswer {
-    this.ended(event, 'duplicate', arrivedAt, monotonicNow())
+  /** Reports a duplicate of a message that is done, and returns its answer. */
+  duplicate(event: WebhookEvent, arrivedAt: number): WebhookAnswer {
+    this.ended(event, 'duplicate', arrivedAt, performance.now())
     return ACCEPTED_ANSWERS.duplicate
   }
 
-  /** Reports how a message ended. The times are on the monotonic clock. */
-  ended({ id, kind }: EventName, outcome: WebhookHandledOutcome, arrivedAt: number, startedAt: number): void {
+  /** Reports the outcome of a message. The times are times of `performance.now()`. */
+  ended({ id, kind }: WebhookEvent, outcome: WebhookHandledOutcome, arrivedAt: number, startedAt: number): void {
     const waitedMs = startedAt - arrivedAt
-    const ranMs = outcome === 'duplicate' ? 0 : monotonicNow() - startedAt
+    const ranMs = outcome === 'duplicate' ? 0 : performance.now() - startedAt
     callHook(
       () => this.#onHandled?.({ id, kind, endpoint: this.#endpoint, outcome, waitedMs, ranMs }),
       (error) => this.error(error, 'hook', id),
@@ -72,10 +68,9 @@ export class ReceiverReports {
   }
 }
 
-/** How long no second warning about a topic is written. */
 const WARNING_INTERVAL_MS = 60_000
 
-/** Writes one warning per topic and minute to the console. */
+/** Writes at most one warning per topic and minute to the console. */
 class ConsoleWarnings {
   readonly #topics = new Map<string, { warnedAt: number; skipped: number }>()
 
@@ -92,7 +87,7 @@ class ConsoleWarnings {
   }
 }
 
-/** Rejections whose cause went to `onError`: one fault makes one warning. */
+/** `onError` has received the cause of these rejections, so a second warning is not needed. */
 const REPORTED_AS_ERRORS: ReadonlySet<WebhookRejectionReason> = new Set([
   'body_not_raw',
   'secret_unavailable',
@@ -106,13 +101,13 @@ function warnOfRejection(warnings: ConsoleWarnings, rejection: WebhookRejection)
   if (REPORTED_AS_ERRORS.has(reason)) return
   warnings.warn(
     reason,
-    `${describe(rejection)}: a request was answered ${status} (${reason}). Set onReject to be told of each one; ` +
-      'diagnose() of its argument says why a signature is wrong.',
+    `${describe(rejection)}: a request was answered ${status} (${reason}). Set onReject to handle every rejection; ` +
+      'diagnose() of its argument explains a wrong signature.',
   )
 }
 
 const describeError = (context: WebhookErrorContext): string =>
-  `${describe(context)}: ${context.stage} failed. Set onError to be told of each failure.`
+  `${describe(context)}: ${context.stage} failed. Set onError to handle every failure.`
 
 const describe = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
   `campaign-client webhook receiver ${JSON.stringify(endpoint)}${id === undefined ? '' : `, message ${JSON.stringify(id)}`}`

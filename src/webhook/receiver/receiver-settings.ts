@@ -11,7 +11,7 @@ import {
   wholeNumber,
   within,
 } from '../../shared/options.ts'
-import { memoryStore } from '../stores/memory.ts'
+import { memoryStore } from '../stores/memory-store.ts'
 import { secretProblem } from '../verify/secret.ts'
 import type { WebhookReceiverOptions } from './webhook-receiver-options.ts'
 
@@ -25,19 +25,19 @@ export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverO
   Hooks
 >
 
-/** A claim must have ended when the last retry comes, less 5 s for clocks and networks. */
+/** A claim must end before the last retry. 5 s are for clocks and networks. */
 const MAX_CLAIM_MS = LAST_DELIVERY_DELAY_MS - 5000
 const WEEK_MS = 604_800_000
 
 const isEndpoint: OptionRule = (value) => {
   const problem = isText(value)
-  return problem && `${problem}, a name of your own for this endpoint (for instance its path)`
+  return problem && `${problem}: your name for this endpoint (for instance its path)`
 }
 
 const isSecret: OptionRule = (value) => {
   if (typeof value === 'function') return undefined
   if (value === undefined || value === null) {
-    return 'is missing: pass the secret of the endpoint, a list of secrets, or a function that returns one (is the environment variable set?)'
+    return 'is missing: pass a secret, a list of secrets, or a function that returns one (is the environment variable set?)'
   }
   return secretProblem(value)
 }
@@ -83,7 +83,7 @@ export function receiverSettings(given: WebhookReceiverOptions): ReceiverSetting
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
     throw new RangeError(
       `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
-        `The last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the one before it: a claim that lives longer would make it fail.`,
+        `The last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the one before it, and fails while an earlier claim exists.`,
     )
   }
   return settings

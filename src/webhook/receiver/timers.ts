@@ -1,12 +1,7 @@
 import { holdProcess } from '../../shared/timers.ts'
 
-/** Returns monotonic milliseconds. The wall clock may jump, and a lease would end early or late. */
-export function monotonicNow(): number {
-  return performance.now()
-}
-
 /**
- * Calls `callback` after `delayMs`, without keeping a Node process alive.
+ * Calls `callback` after `delayMs`. The timer does not keep a Node process alive.
  *
  * @returns a function that cancels the timer
  */
@@ -17,30 +12,17 @@ export function startTimer(delayMs: number, callback: () => void): () => void {
 }
 
 /**
- * Waits for `promise`, `delayMs` at most. Keeps a Node process alive meanwhile, so that a delivery is still completed or
- * released while the process shuts down.
+ * Waits for `promise`, at most `delayMs`. The timer keeps a Node process alive, so that a delivery is completed or released
+ * before a process that shuts down exits.
  *
- * @returns whether the promise was fulfilled in time; rejects when the promise does
+ * @returns whether the promise was fulfilled in time; rejects when the promise rejects in time
  */
-export function settles(delayMs: number, promise: PromiseLike<unknown>): Promise<boolean> {
+export function settlesWithin(delayMs: number, promise: PromiseLike<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(false), Math.max(0, delayMs))
-    promise.then(
-      () => {
-        clearTimeout(timer)
-        resolve(true)
-      },
-      (error) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
+    const timer = setTimeout(() => resolve(false), delayMs)
+    promise.then(() => resolve(true), reject).then(() => clearTimeout(timer))
   })
 }
 
-/** Waits for `delayMs`. Keeps a Node process alive, like {@link settles}. */
-export function sleep(delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, delayMs)
-  })
-}
+/** Waits for `delayMs`. Keeps a Node process alive. */
+export const sleep = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs))

@@ -1,4 +1,4 @@
-/** An answer, before an adapter converts it for its runtime. */
+/** An answer, independent of the framework. */
 export interface WebhookAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -16,11 +16,11 @@ export interface WebhookAnswer {
  * | `body_aborted` | 400 | the sender hung up before the end of the body |
  * | `body_not_raw` | 500 | something parsed or consumed the body before the receiver |
  * | `missing_signature`, `malformed_signature`, `signature_mismatch` | 401 | |
- * | `invalid_utf8`, `invalid_json`, `missing_id` | 400 | the signature is right, the message is not |
- * | `secret_unavailable` | 503 | the source of the secret failed, or gave no usable secret in time |
+ * | `invalid_utf8`, `invalid_json`, `missing_id` | 400 | the signature is valid, the message is not |
+ * | `secret_unavailable` | 503 | the `secret` function failed, or returned no usable secret in time |
  * | `store_unavailable` | 503 | the delivery could not be claimed |
  * | `busy` | 503 | another attempt is being handled, or the handler stopped because its signal had fired |
- * | `past_deadline` | 503 | the handler is still running; the attempt after it finds the delivery done |
+ * | `past_deadline` | 503 | the handler is still running; a later attempt finds the delivery done |
  * | `closing` | 503 | `close()` was called |
  * | `handler_failed` | 500 | the handler threw, and the claim was released |
  * | `internal_error` | 500 | a bug of this package |
@@ -48,7 +48,7 @@ const STATUS = {
   internal_error: 500,
 } as const
 
-/** One text per status, not per reason: a forger learns nothing from it. */
+/** One text per status: an attacker does not learn the reason. */
 const PUBLIC_ERROR: Readonly<Record<(typeof STATUS)[WebhookRejectionReason], string>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -64,7 +64,7 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
-/** The answers to messages that need no retry. */
+/** Answers after which the service does not retry. */
 export const ACCEPTED_ANSWERS: Readonly<Record<'handled' | 'discarded' | 'duplicate', WebhookAnswer>> = {
   handled: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"handled"}' },
   discarded: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"discarded"}' },

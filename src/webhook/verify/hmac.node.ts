@@ -12,6 +12,6 @@ export const hmacSha256Hex = (key: string | Uint8Array, message: string | Uint8A
 /** Returns the SHA-256 of the UTF-8 bytes of a text as 64 lowercase hexadecimal digits. */
 export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Compares two digests of 64 hexadecimal digits in constant time. */
-export const equalDigests = (expected: string, given: string): boolean =>
+/** Compares two digests of 64 hexadecimal digits. */
+export const constantTimeEqual = (expected: string, given: string): boolean =>
   timingSafeEqual(Buffer.from(expected), Buffer.from(given))

@@ -1,22 +1,22 @@
 import { isUint8Array } from './raw-body.ts'
 
-/** The key of one endpoint: its text as registered with the service, or its bytes. Never empty. */
+/** One secret: its text as registered with the service, or its bytes. Never empty. */
 export type WebhookKey = string | Uint8Array
 
 /**
- * The secret an endpoint was registered with. A string stands for its UTF-8 bytes.
+ * The secret that an endpoint is registered with. A string is used as its UTF-8 bytes.
  *
- * While a secret is being replaced, pass a list of one to five: a message signed with any of them is accepted.
+ * While you replace a secret, pass a list of one to five: a message that is signed with any of them is accepted.
  */
 export type WebhookSecret = WebhookKey | readonly WebhookKey[]
 
-/** Every forged body is hashed once per key. */
+/** A forged body is hashed once per key. */
 const MAX_KEYS = 5
 
 /**
  * Returns the keys of a secret, in its order.
  *
- * @throws TypeError when the secret is unusable. The message never holds the secret.
+ * @throws TypeError when the secret is unusable. The message does not show it.
  */
 export function toKeys(secret: unknown): readonly WebhookKey[] {
   const problem = secretProblem(secret)
@@ -24,7 +24,7 @@ export function toKeys(secret: unknown): readonly WebhookKey[] {
   return listOf(secret) as WebhookKey[]
 }
 
-/** Returns what makes a secret unusable, without showing it, or `undefined`. */
+/** Returns why a secret is unusable, without showing it, or `undefined`. */
 export function secretProblem(secret: unknown): string | undefined {
   const keys = listOf(secret)
   if (keys.length < 1 || keys.length > MAX_KEYS) return unusable(`a list of ${keys.length}`)
@@ -35,8 +35,7 @@ export function secretProblem(secret: unknown): string | undefined {
   return undefined
 }
 
-/** Spreading turns a hole of a list into `undefined`. */
-const listOf = (secret: unknown): unknown[] => (Array.isArray(secret) ? [...secret] : [secret])
+const listOf = (secret: unknown): readonly unknown[] => (Array.isArray(secret) ? secret : [secret])
 
 const unusable = (got: string): string =>
   `must be a non-empty string or Uint8Array, or a list of 1 to ${MAX_KEYS}; got ${got}. Is it set?`

@@ -1,9 +1,9 @@
-import { equalDigests, hmacSha256Hex } from '#hmac'
+import { constantTimeEqual, hmacSha256Hex } from '#hmac'
 import { warnOnce } from '../../shared/warn-once.ts'
 import { type RawBody, toRawBody } from './raw-body.ts'
 import { toKeys, type WebhookKey, type WebhookSecret } from './secret.ts'
 
-/** The value of the `x-service-signature` header, as any framework gives it. */
+/** The value of the `x-service-signature` header, in the form that your framework gives it. */
 export type SignatureHeader = string | readonly string[] | null | undefined
 
 /** Why a signature is refused. */
@@ -12,18 +12,18 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
 /**
  * Returns whether a message comes from the service: whether its signature is the HMAC-SHA256 of its body.
  *
- * Synchronous on every runtime, because a forgotten `await` would make every forgery pass. Digests are compared in
- * constant time, and every secret of a list is tried, whichever matches. Input from a stranger never throws.
- * The signature covers no time, so a captured message stays valid: remember the ids you have handled.
+ * Synchronous on every runtime, because a forgotten `await` would accept every forgery. Digests are compared in constant
+ * time, and every secret of a list is tried. A malformed body or header returns `false` and never throws.
+ *
+ * The signature contains no time, so a captured message stays valid: remember the ids of handled messages.
  *
  * Interface: [Signature](/the-service#signature).
  *
- * @param secret - the secret the webhook is registered with, or a list of one to five while you replace it
- * @param rawBody - the body exactly as it arrived. A parsed body gives `false`, and the first one in a process also a
- * warning that says what to pass instead.
- * @param header - the value of `x-service-signature`. Several values, upper case, a prefix or white space give `false`.
- * @throws TypeError when the secret is unusable: empty, neither string nor Uint8Array, or a list of none or more than
- * five
+ * @param secret - the secret of the webhook, or a list of one to five while you replace it
+ * @param rawBody - the body exactly as it arrived. A parsed body returns `false`, and warns once per process.
+ * @param header - the value of `x-service-signature`. Several values, upper case, a prefix or white space return `false`.
+ * @throws TypeError when the secret is unusable: empty, neither a string nor a Uint8Array, or a list of none or of more
+ * than five
  *
  * @example
  * ```ts
@@ -45,12 +45,12 @@ const PARSED_BODY =
   'verifyWebhook: pass the raw body (string, Uint8Array or ArrayBuffer), not a parsed one. In Express: express.raw()'
 
 /**
- * Returns the signature that the service would send with a body. For tests, and to send messages yourself.
+ * Returns the signature that the service would send with a body. For tests, and for messages that you send yourself.
  *
  * Interface: [Signature](/the-service#signature).
  *
- * @param secret - one secret; a list of several is refused, because it does not say which one signs
- * @param rawBody - the bytes to sign; a string stands for its UTF-8 bytes
+ * @param secret - one secret. A list of several is refused: it is not clear which one signs.
+ * @param rawBody - the bytes to sign; a string is signed as its UTF-8 bytes
  * @returns 64 lowercase hexadecimal digits
  * @throws TypeError when the secret is unusable, or the body is not raw
  *
@@ -66,17 +66,17 @@ export function signWebhook(secret: WebhookSecret, rawBody: RawBody): string {
   if (keys.length > 1) throw new TypeError(`signWebhook signs with one secret; got a list of ${keys.length}.`)
   const body = toRawBody(rawBody)
   if (body === undefined) {
-    throw new TypeError('rawBody must be a string, Uint8Array or ArrayBuffer: sign the very text that is sent.')
+    throw new TypeError('rawBody must be a string, Uint8Array or ArrayBuffer: sign exactly the text that you send.')
   }
   return hmacSha256Hex(keys[0] as WebhookKey, body)
 }
 
-/** A body whose signature is right, and the index of the first key that signed it; or why it is refused. */
+/** A verified body with the index of the first key that signed it, or the reason to refuse it. */
 export type CheckedSignature =
   | { ok: true; body: string | Uint8Array; secretIndex: number }
   | { ok: false; reason: SignatureFailure }
 
-/** Checks the secret, the body, the header and the digest, in this order. Throws for an unusable secret only. */
+/** Checks the secret, the body, the header and the digest, in this order. Throws only for an unusable secret. */
 export function checkSignature(secret: unknown, rawBody: unknown, header: unknown): CheckedSignature {
   const keys = toKeys(secret)
   const body = toRawBody(rawBody)
@@ -87,7 +87,7 @@ export function checkSignature(secret: unknown, rawBody: unknown, header: unknow
   return secretIndex < 0 ? { ok: false, reason: 'signature_mismatch' } : { ok: true, body, secretIndex }
 }
 
-/** Returns the digits of a header that can be a signature: one value of 64 lowercase hexadecimal digits. */
+/** Returns the digits of a well-formed header: one value of 64 lowercase hexadecimal digits. */
 export function readSignature(
   header: unknown,
 ): { ok: true; digits: string } | { ok: false; reason: 'missing_signature' | 'malformed_signature' } {
@@ -101,6 +101,6 @@ export function readSignature(
 
 /** Returns the index of the first key that signed the body, or -1. */
 export function findSigner(keys: readonly WebhookKey[], body: string | Uint8Array, digits: string): number {
-  // Not `findIndex`, which stops at the first match: the time must not tell which key matched.
-  return keys.map((key) => equalDigests(hmacSha256Hex(key, body), digits)).indexOf(true)
+  // Tries every key. `findIndex` stops at the first match, and its duration would reveal which key matched.
+  return keys.map((key) => constantTimeEqual(hmacSha256Hex(key, body), digits)).indexOf(true)
 }

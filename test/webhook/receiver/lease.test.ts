@@ -138,52 +138,6 @@ describe('heartbeat', () => {
     expect(errors).toEqual([])
   })
 
-  test('the signal is aborted when it is first read after the lease was lost', async () => {
-    const { store } = recordingStore(memoryStore(), { extend: async () => false })
-    const signals: AbortSignal[] = []
-    const { receiver } = observedReceiver({
-      store,
-      leaseMs: LEASE,
-      async handle(_event, context) {
-        await wait(12_000)
-        signals.push(context.signal)
-      },
-    })
-    void receiver.fetch(deliveryOf(activity()))
-    await vi.advanceTimersByTimeAsync(12_000)
-    expect(signals.map(reasonOf)).toEqual(['lease_lost'])
-  })
-
-  test('a handler that returns a callable thenable keeps its lease', async () => {
-    const inner = memoryStore()
-    const { store, calls } = recordingStore(inner)
-    const { receiver } = observedReceiver({
-      store,
-      leaseMs: LEASE,
-      // biome-ignore lint/suspicious/noThenProperty: query builders have one
-      handle: () => Object.assign(() => undefined, { then: (resolve: () => void) => void setTimeout(resolve, 15_000) }),
-    })
-    void receiver.fetch(deliveryOf(activity()))
-    await vi.advanceTimersByTimeAsync(15_001)
-    expect(calls).toEqual(['claim', 'extend', 'complete'])
-  })
-
-  test.each([undefined, null, 1])(
-    'a handler that returns %s is through, and needs no timer for a lease',
-    async (value) => {
-      const delays: unknown[] = []
-      const realSetTimeout = globalThis.setTimeout
-      vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, delayMs: number) => {
-        delays.push(delayMs)
-        return realSetTimeout(callback, delayMs)
-      }) as typeof setTimeout)
-      const { receiver } = observedReceiver({ leaseMs: 24_000, handle: () => value })
-      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
-      vi.restoreAllMocks()
-      expect(delays).not.toContain(8000)
-    },
-  )
-
   test('the timers of a running handler do not keep the process alive', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout')
     await heldDelivery(memoryStore())
@@ -515,9 +469,9 @@ describe('maxRunMs', () => {
     const cases: [DeliveryStore, RegExp][] = [
       [
         store,
-        /^The webhook handler ran for maxRunMs\. Its claim is released when it ends, or lapses with its lease\. \(docs/,
+        /^The webhook handler ran for maxRunMs\. Its claim is released when the handler ends, or expires\. \(docs/,
       ],
-      [recordingStore(store, { extend: async () => false }).store, /^The lease of this delivery was lost/],
+      [recordingStore(store, { extend: async () => false }).store, /^The lease was lost/],
       [recordingStore(store, { extend: () => never }).store, /^The delivery store did not extend the lease/],
     ]
     for (const [held, words] of cases) {

@@ -5,7 +5,7 @@ import pg from 'pg'
 import postgres from 'postgres'
 import { createClient, createClientPool, createCluster } from 'redis'
 import { expectTypeOf, test } from 'vitest'
-import type { DeliveryStore } from '../../../src/webhook/stores/store.ts'
+import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 
 test('redisStore takes every kind of client of both packages as it is', () => {
   expectTypeOf(redisStore(createClient())).toEqualTypeOf<DeliveryStore>()

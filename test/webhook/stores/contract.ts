@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { DeliveryStore } from '../../../src/webhook/stores/store.ts'
+import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 import { claimed, freshKey, whenFree } from './store-clock.ts'
 
 /** Long enough that nothing lapses within a test. */

@@ -53,13 +53,13 @@ describe('when it is asked whether the transaction is still open', () => {
     const run = runOnce(() => {
       throw refused
     })
-    await expect(run).rejects.toThrow('committed nothing: a query in its function failed, and the function went on')
+    await expect(run).rejects.toThrow('runOnce committed nothing: its function ignored a failed query')
     await expect(run).rejects.toMatchObject({ cause: refused })
   })
 
   test('a transaction that was ended says how to end it', async () => {
     await expect(runOnce(() => [])).rejects.toThrow(
-      /ended the transaction itself.* Throw to roll back, return to commit$/,
+      /^the function of runOnce committed or rolled back, .* Throw to roll back, return to commit$/,
     )
   })
 })
@@ -77,7 +77,7 @@ describe('the row of a delivery that is held', () => {
     ['a time that is no number', { state: 'claimed', remaining: 'soon' }],
     ['an infinite time', { state: 'claimed', remaining: Infinity }],
   ])('is refused with %s', async (_, row) => {
-    await expect(claimHeld(row)).rejects.toThrow(/^postgresStore can't read the row its client returned\./)
+    await expect(claimHeld(row)).rejects.toThrow(/^postgresStore can't read a row: /)
   })
 
   test.each([1500, '1500', 1500n])('may have its time as a number or as text: %s', async (remaining) => {

@@ -104,7 +104,7 @@ describe.each(clients)('the connections of %s', (_, open) => {
     expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
       [
         'postgresStore: give the pool at least three connections (max). With fewer, claims, extensions and completions ' +
-          'wait behind the transactions of runOnce, and a lease may run out meanwhile.',
+          'wait for the transactions of runOnce, and a lease may expire.',
       ],
     ])
   })
@@ -132,8 +132,8 @@ describe('a setting that can end the process causes a warning', () => {
     await store.release('key', 'a token')
     expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
       [
-        'postgresStore: listen for errors of the pg pool (pool.on("error", …)). Otherwise Node ends the process when an ' +
-          'idle connection is lost.',
+        'postgresStore: add an error listener to the pg pool (pool.on("error", …)). Otherwise Node ends the process ' +
+          'when an idle connection is lost.',
       ],
     ])
   })
@@ -152,9 +152,8 @@ describe('a setting that can end the process causes a warning', () => {
     postgresStore(postgresSql({ fetch_types: true }))
     expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
       [
-        'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a ' +
-          'database that ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends ' +
-          'the process.',
+        'postgresStore: create the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a ' +
+          'restart or failover of the database can cause an unhandled rejection, which ends the process.',
       ],
     ])
   })

@@ -105,10 +105,10 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         kept = tx
       })
       const late = async () => apply(kept as Tx, key)
-      await expect(late()).rejects.toThrow(/runOnce is over/)
+      await expect(late()).rejects.toThrow(/runOnce has ended/)
       // Nor does it reach the transaction of somebody who has the same connection now.
       await store.runOnce(freshKey(), async () => {
-        await expect(late()).rejects.toThrow(/runOnce is over/)
+        await expect(late()).rejects.toThrow(/runOnce has ended/)
       })
       expect(await timesApplied(key)).toBe(0)
     })
@@ -122,7 +122,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         late = over.promise.then(() => apply(tx, key))
       })
       over.resolve()
-      await expect(late).rejects.toThrow(/runOnce is over/)
+      await expect(late).rejects.toThrow(/runOnce has ended/)
       expect(await timesApplied(key)).toBe(0)
     })
 
@@ -136,7 +136,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
           throw new Error('the partner changed its mind')
         })
         .catch(() => undefined)
-      await expect((async () => apply(kept as Tx, key))()).rejects.toThrow(/runOnce is over/)
+      await expect((async () => apply(kept as Tx, key))()).rejects.toThrow(/runOnce has ended/)
     })
 
     test.each([
@@ -155,7 +155,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
             for (const statement of statements) await database().query(tx, statement)
           }),
           // `postgres` refuses BEGIN itself.
-        ).rejects.toThrow(/ended the transaction itself|UNSAFE_TRANSACTION/)
+        ).rejects.toThrow(/the function of runOnce committed|UNSAFE_TRANSACTION/)
         expect(await timesApplied(key)).toBe(isFree ? 0 : 1)
         expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(isFree)
         expect(await timesApplied(key)).toBe(1)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { DeliveryStore } from '../../../src/webhook/stores/store.ts'
+import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 
 /** A key no other test has. */
 export function freshKey(): string {

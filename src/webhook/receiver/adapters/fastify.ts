@@ -1,10 +1,10 @@
-import type { BodyRead } from '../body-collector.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
+import type { BodyRead } from '../request-body.ts'
 import { lengthHeader, type NodeRequest } from './node.ts'
 import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
 
-/** The part of a Fastify request that the plugin uses. */
+/** The members of a Fastify request that the plugin uses. */
 export interface FastifyWebhookRequest {
   readonly method: string
   readonly headers: NodeRequest['headers']
@@ -12,14 +12,14 @@ export interface FastifyWebhookRequest {
   readonly body?: unknown
 }
 
-/** The part of a Fastify reply that the plugin uses. */
+/** The members of a Fastify reply that the plugin uses. */
 export interface FastifyWebhookReply {
   code(status: number): unknown
   header(name: string, value: string): unknown
   send(body: string): unknown
 }
 
-/** The part of a Fastify instance that the plugin uses. */
+/** The members of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
@@ -37,18 +37,17 @@ const CONSUMED: BodyRead = {
   reason: 'body_not_raw',
   detail:
     'The request stream was read before the receiver: a hook of the application (onRequest, preParsing or preValidation) ' +
-    "consumes bodies. Exclude the receiver's route from it, or return another stream from preParsing.",
+    'consumes bodies. Exclude the route of the receiver from it, or return another stream from preParsing.',
 }
 
 export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
   return async (scope) => {
-    // Both are limited to the plugin's scope. The parser passes the payload on unread, so that the receiver can enforce its
-    // own limit while the body streams.
+    // Both calls affect only the scope of the plugin. The receiver reads the payload, so that it can enforce its own limit.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, new UnreadPayload(payload)))
 
     scope.all('/', async (request, reply) => {
-      // Prefer the payload: a hook may have replaced the stream. Without a body, Fastify runs no parser.
+      // A hook may have replaced the stream, so the payload comes first. Without a body, Fastify calls no parser.
       const stream = request.body instanceof UnreadPayload ? request.body.stream : request.raw
       return core.accept(
         {

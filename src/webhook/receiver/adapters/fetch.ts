@@ -1,17 +1,14 @@
 import { hasMethod, typeName } from '../../../shared/types.ts'
-import { BodyCollector, type BodyLimits, type BodyRead, wholeBody } from '../body-collector.ts'
-import { LATE } from '../deadline.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
+import { BodyCollector, type BodyLimits, type BodyRead } from '../request-body.ts'
 
-/** The part of a runtime's context that keeps it alive after the answer, such as `ctx` of Workers. */
+/** The context of a runtime, such as `ctx` of Workers. `waitUntil` keeps the runtime alive after the answer. */
 export interface WaitUntilContext {
   waitUntil(work: Promise<unknown>): void
 }
 
-/**
- * See `WebhookReceiver.fetch`. The second argument may be anything that a framework passes; only its `waitUntil` is used.
- */
+/** See `WebhookReceiver.fetch`. Only `waitUntil` of the second argument is used. */
 export type FetchHandler = (request: Request, context?: WaitUntilContext | object) => Promise<Response>
 
 export function fetchAdapter(core: ReceiverCore): FetchHandler {
@@ -23,7 +20,7 @@ export function fetchAdapter(core: ReceiverCore): FetchHandler {
         signature: request.headers.get(SIGNATURE_HEADER),
         contentLength: request.headers.get('content-length'),
         readBody: (limits) => readRequestBody(request, limits),
-        // Called as a method: runtimes refuse it without its object.
+        // Called as a method: Workers refuse it without its `this`.
         waitUntil: (work) => hasMethod(context, 'waitUntil') && (context as WaitUntilContext).waitUntil(work),
       },
       ({ status, headers, body }) => new Response(body, { status, headers }),
@@ -31,7 +28,7 @@ export function fetchAdapter(core: ReceiverCore): FetchHandler {
   }
 }
 
-/** Checks the members: a `Request` of another realm or of a polyfill is not an instance of the platform's class. */
+/** Checks the members, because `instanceof` fails for a `Request` of another realm or of a polyfill. */
 function requireRequest(request: Partial<Request> | undefined): void {
   if (typeof request?.method === 'string' && typeof request.headers?.get === 'function') return
   throw new TypeError(
@@ -46,19 +43,11 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
       ok: false,
       reason: 'body_not_raw',
       detail:
-        'The body of the Request was read before the receiver (bodyUsed): something called json(), text() or formData() ' +
-        'on it. Pass the untouched Request, or a clone() made before.',
+        'The body of the Request was read before the receiver (bodyUsed): something called json(), text() or formData(). ' +
+        'Pass the Request before its body is read, or a clone() from before.',
     }
   }
-  if (!request.body) {
-    try {
-      // No body, or a runtime without streams.
-      const whole = await deadline.meet(request.arrayBuffer())
-      return whole === LATE ? { ok: false, reason: 'body_timeout' } : wholeBody(new Uint8Array(whole), maxBytes)
-    } catch {
-      return { ok: false, reason: 'body_aborted' }
-    }
-  }
+  if (!request.body) return { ok: true, bytes: new Uint8Array() }
   const reader = request.body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   deadline.onPassed(cancel)

@@ -1,11 +1,12 @@
-import { type BodyRead, rawBytes, wholeBody } from '../body-collector.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore, RequestLimits } from '../receiver-core.ts'
+import { type BodyRead, rawBytes, wholeBody } from '../request-body.ts'
 import type { WebhookAnswer } from '../webhook-answer.ts'
 
 /**
- * The part of an event that is used: of API Gateway REST (payload 1.0) and HTTP APIs (1.0 and 2.0), application load
- * balancers (with and without multi-value headers) and function URLs. The types of `@types/aws-lambda` fit.
+ * The members of an event that the receiver uses. Events of API Gateway REST (payload 1.0) and HTTP APIs (1.0 and 2.0),
+ * application load balancers (with and without multi-value headers) and function URLs have them. The types of
+ * `@types/aws-lambda` are compatible.
  */
 export interface LambdaHttpEvent {
   httpMethod?: string | undefined
@@ -13,16 +14,16 @@ export interface LambdaHttpEvent {
   multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined
   body?: string | null | undefined
   isBase64Encoded?: boolean | undefined
-  /** Its `http.method` (payload 2.0) and its `elb` are used. */
+  /** The receiver uses `http.method` (payload 2.0) and `elb`. */
   requestContext?: object | undefined
 }
 
-/** The part of the Lambda context that is used. */
+/** The members of the Lambda context that the receiver uses. */
 export interface LambdaContext {
   getRemainingTimeInMillis?(): number
 }
 
-/** An answer for the source of the event: a load balancer with multi-value headers ignores plain headers. */
+/** The answer. A load balancer with multi-value headers gets `multiValueHeaders`, because it ignores `headers`. */
 export interface LambdaHttpResult {
   statusCode: number
   /** Load balancers only. */
@@ -36,7 +37,7 @@ export interface LambdaHttpResult {
 /** See `WebhookReceiver.lambda`. */
 export type LambdaHandler = (event: LambdaHttpEvent, context?: LambdaContext) => Promise<LambdaHttpResult>
 
-/** How long before the end of the invocation the handler is aborted, and the answer given. */
+/** Times before the end of the invocation: when the handler is aborted, and when the answer is given. */
 const STOP_MS = 2000
 const ANSWER_MS = 500
 
@@ -61,7 +62,7 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
   }
 }
 
-/** Payload 2.0 has `http`, a load balancer `elb`, payload 1.0 neither. */
+/** Payload 2.0 has `http`, a load balancer has `elb`, payload 1.0 has neither. */
 function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; elb?: unknown } {
   return event?.requestContext ?? {}
 }
@@ -69,12 +70,12 @@ function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; 
 function limitsOf(context: LambdaContext | undefined, maxRunMs: number): RequestLimits {
   const remainingMs = context?.getRemainingTimeInMillis?.()
   if (remainingMs === undefined) return { runMs: maxRunMs, answerMs: maxRunMs + STOP_MS - ANSWER_MS }
-  // Less for a function with a short time limit; Lambda's default is 3 s.
+  // Shorter for a function with a short time limit. The default of Lambda is 3 s.
   const runMs = Math.min(maxRunMs, remainingMs - Math.min(STOP_MS, remainingMs * 0.4))
   return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3) }
 }
 
-/** Returns every value of a header. REST APIs and load balancers keep the case of its name as sent. */
+/** Returns all values of a header. REST APIs and load balancers do not convert its name to lower case. */
 function headerValues({ headers, multiValueHeaders }: LambdaHttpEvent, name: string): string[] {
   const valuesIn = (source: object): string[] =>
     Object.entries(source).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []))
@@ -89,11 +90,11 @@ function readEventBody({ body, isBase64Encoded }: LambdaHttpEvent, maxBytes: num
       ok: false,
       reason: 'body_not_raw',
       detail:
-        'event.body is not a string: a middleware (a JSON body parser) ran before the receiver. Remove it from this function.',
+        'event.body is not a string: a middleware (a JSON body parser) ran before the receiver. Remove the middleware.',
     }
   }
   if (!isBase64Encoded) return wholeBody(rawBytes(body) ?? new Uint8Array(), maxBytes)
-  // Four characters hold three bytes: refuse a body that is too large before decoding it.
+  // Four characters encode three bytes. Refuses a body that is too large before decoding it.
   if ((body.length / 4) * 3 > maxBytes + 2) return { ok: false, reason: 'too_large' }
   let decoded: string
   try {

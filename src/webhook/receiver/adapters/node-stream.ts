@@ -1,8 +1,8 @@
-import { BodyCollector, type BodyFailure, type BodyLimits, type BodyRead, rawBytes } from '../body-collector.ts'
 import type { Deadline } from '../deadline.ts'
+import { BodyCollector, type BodyFailure, type BodyLimits, type BodyRead, rawBytes } from '../request-body.ts'
 import { startTimer } from '../timers.ts'
 
-/** The part of a Node readable stream that is used. A type of `node:` would make edge projects depend on Node's types. */
+/** The members of a Node readable stream that the receiver uses. Projects without Node's types can compile this type. */
 export interface NodeReadable {
   readonly destroyed?: boolean
   readonly readableDidRead?: boolean
@@ -16,23 +16,23 @@ export interface NodeReadable {
   destroy(): unknown
 }
 
-/** Whether the stream was read before, so that its rest is not the whole body. */
+/** Whether the stream was read before. The rest is then not the whole body. */
 export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
 }
 
-/** Whether nothing was read from the stream. False for objects that only look like a stream and cannot tell. */
+/** Whether nothing was read from the stream. False for an object without these properties. */
 export function isUnread(stream: NodeReadable): boolean {
   return stream.readableDidRead === false && stream.readableEnded !== true && stream.destroyed !== true
 }
 
-/** Whether the stream is being read by someone else. */
+/** Whether other code is reading the stream. */
 export function isBeingRead(stream: NodeReadable): boolean {
   return stream.readableFlowing === true && stream.readableEnded === false && stream.destroyed !== true
 }
 
-/** Waits until the other reader has read the stream to its end. */
-export function readByOthers(stream: NodeReadable, deadline: Deadline): Promise<BodyFailure | undefined> {
+/** Waits until the other code has read the stream to its end. */
+export function waitForEnd(stream: NodeReadable, deadline: Deadline): Promise<BodyFailure | undefined> {
   return new Promise((resolve) => {
     const onAborted = (): void => settle({ ok: false, reason: 'body_aborted' })
     const listeners: [event: string, listener: () => void][] = [
@@ -50,20 +50,17 @@ export function readByOthers(stream: NodeReadable, deadline: Deadline): Promise<
   })
 }
 
-/**
- * Whether a listener of `readable` keeps the stream from flowing. Then data arrives only on `read()`, never by itself on a
- * listener of `data`.
- */
-const isHeld = (stream: NodeReadable): boolean => (stream.listenerCount?.('readable') ?? 0) > 0
+/** Whether the stream has a `readable` listener. It then emits `data` only when `read()` is called. */
+const hasReadableListener = (stream: NodeReadable): boolean => (stream.listenerCount?.('readable') ?? 0) > 0
 
-/** Reads what has arrived. It is emitted to all listeners of `data`. */
+/** Makes the stream emit the chunks that have arrived. */
 function drain(stream: NodeReadable): void {
   while ((stream.read?.() ?? null) !== null);
 }
 
 /**
- * Reads a stream to its end. It listens instead of iterating, because leaving a loop destroys the stream and the
- * connection before an answer can be sent.
+ * Reads a stream to its end. Uses listeners, because leaving a `for await` loop destroys the stream, and with it the
+ * connection on which the answer is sent.
  */
 export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
   return new Promise((resolve) => {
@@ -74,8 +71,8 @@ export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLim
       ['aborted', onAborted],
       ['close', onAborted],
     ]
-    const held = isHeld(stream)
-    if (held) listeners.push(['readable', () => drain(stream)])
+    const isPaused = hasReadableListener(stream)
+    if (isPaused) listeners.push(['readable', () => drain(stream)])
 
     function settle(result: BodyRead): void {
       for (const [event, listener] of listeners) stream.removeListener(event, listener)
@@ -92,14 +89,14 @@ export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLim
       settle({ ok: false, reason: 'body_timeout' })
     }
 
-    // Never removed: an error after the answer would end the process without a listener.
+    // Never removed, because an error without a listener would end the process.
     stream.on('error', onAborted)
-    // A destroyed stream emits nothing more.
+    // A destroyed stream emits no events.
     if (stream.destroyed) return onAborted()
     if (deadline.passed) return onTimeout()
     deadline.onPassed(onTimeout)
     for (const [event, listener] of listeners) stream.on(event, listener)
-    if (held) drain(stream)
+    if (isPaused) drain(stream)
     else stream.resume()
   })
 }
@@ -108,8 +105,8 @@ const MAX_REST_BYTES = 1_048_576
 const MAX_REST_MS = 5000
 
 /**
- * Reads the rest of a body after the answer, within limits. A connection that is closed at once is reset, and the sender
- * often does not see the answer.
+ * Reads and drops the rest of a body after the answer, within limits. Closing the connection at once would reset it, and the
+ * sender would often not see the answer.
  */
 export function discardRest(stream: NodeReadable): void {
   if (stream.readableEnded || stream.destroyed) return
@@ -122,7 +119,7 @@ export function discardRest(stream: NodeReadable): void {
     left -= rawBytes(chunk)?.byteLength ?? 0
     if (left < 0) stream.destroy()
   })
-  if (!isHeld(stream)) {
+  if (!hasReadableListener(stream)) {
     stream.resume()
     return
   }

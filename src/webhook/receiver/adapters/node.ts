@@ -1,25 +1,25 @@
 import { typeName } from '../../../shared/types.ts'
-import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../body-collector.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
+import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../request-body.ts'
 import type { WebhookAnswer } from '../webhook-answer.ts'
 import {
   discardRest,
   isBeingRead,
   isUnread,
   type NodeReadable,
-  readByOthers,
   readStream,
+  waitForEnd,
   wasRead,
 } from './node-stream.ts'
 
-/** The part of an `IncomingMessage` that is used. Requests of Express, Nest and http2 fit too. */
+/** The members of an `IncomingMessage` that the receiver uses. Requests of Express, Nest and http2 have them too. */
 export interface NodeRequest extends NodeReadable {
   readonly method?: string | undefined
   readonly headers: { readonly [name: string]: string | string[] | undefined }
 }
 
-/** The part of a `ServerResponse` that is used. */
+/** The members of a `ServerResponse` that the receiver uses. */
 export interface NodeResponse {
   statusCode: number
   readonly headersSent: boolean
@@ -27,7 +27,7 @@ export interface NodeResponse {
   end(body: string): unknown
 }
 
-/** See `WebhookReceiver.node`. Resolves when the answer was given to the response. */
+/** See `WebhookReceiver.node`. Resolves after `response.end()`. */
 export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>
 
 export function nodeAdapter(core: ReceiverCore): NodeHandler {
@@ -63,7 +63,7 @@ export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string 
 }
 
 function send(response: NodeResponse, answer: WebhookAnswer): void {
-  // A framework with its own timeout may have answered meanwhile.
+  // A framework with its own timeout may have answered before.
   if (response.headersSent) return
   response.statusCode = answer.status
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
@@ -71,23 +71,22 @@ function send(response: NodeResponse, answer: WebhookAnswer): void {
 }
 
 /**
- * Reads the body from an unread stream, whatever `req.rawBody` and `req.body` hold. A body that was read before is taken
- * only if its bytes were kept. `req.body` cannot decide: body-parser of Express 4 sets it to an empty object even for
- * bodies it did not read.
+ * Reads the body from the stream. Uses `req.rawBody` or `req.body` only when the stream was read before or is empty:
+ * body-parser of Express 4 sets `req.body` to an empty object even if it did not read the body.
  */
 async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<BodyRead> {
   if (isUnread(request)) {
     const read = await readStream(request, limits)
-    // Some platforms provide the body beside an empty stream.
-    const kept = read.ok && read.bytes.byteLength === 0 ? keptBytes(request) : undefined
-    return kept === undefined ? read : wholeBody(kept, limits.maxBytes)
+    // Some platforms provide the body in a property, and an empty stream.
+    const stored = read.ok && read.bytes.byteLength === 0 ? storedBytes(request) : undefined
+    return stored === undefined ? read : wholeBody(stored, limits.maxBytes)
   }
   if (isBeingRead(request)) {
-    const failure = await readByOthers(request, limits.deadline)
+    const failure = await waitForEnd(request, limits.deadline)
     if (failure) return failure
   }
-  const kept = keptBytes(request)
-  if (kept !== undefined) return wholeBody(kept, limits.maxBytes)
+  const stored = storedBytes(request)
+  if (stored !== undefined) return wholeBody(stored, limits.maxBytes)
   if (!wasRead(request)) return readStream(request, limits)
   const parsed = property(request, 'body')
   return {
@@ -95,18 +94,18 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
     reason: 'body_not_raw',
     detail:
       parsed === undefined
-        ? 'The request stream was read before the receiver, and its bytes were not kept. Mount the receiver before ' +
-          'anything that reads the body.'
+        ? 'The request stream was read before the receiver, and its bytes are lost. Mount the receiver before any ' +
+          'middleware that reads the body.'
         : `req.body is ${kindOf(parsed)}: a body parser (express.json(), Nest's default, Next's bodyParser) ran before ` +
           "the receiver. Mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
           '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } }).',
   }
 }
 
-const keptBytes = (request: NodeRequest): Uint8Array | undefined =>
+const storedBytes = (request: NodeRequest): Uint8Array | undefined =>
   rawBytes(property(request, 'rawBody')) ?? rawBytes(property(request, 'body'))
 
-/** Reads a property. Some platforms parse the body in its getter, which may throw. */
+/** Reads a property. On Vercel, the getter of `body` parses it, and may throw. */
 function property(request: NodeRequest, name: 'body' | 'rawBody'): unknown {
   try {
     return Reflect.get(request, name)

@@ -4,7 +4,7 @@ import { warnOnce } from '../../../shared/warn-once.ts'
 /** Sends one statement with its parameters, and resolves to its rows. */
 export type Query = (text: string, ...values: (string | number)[]) => Promise<readonly unknown[]>
 
-/** What the store needs of either client. */
+/** A client of either package, behind one interface. */
 export interface Database {
   query: Query
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
@@ -14,24 +14,24 @@ export interface Database {
 /** An open transaction. */
 export interface Transaction {
   query: Query
-  /** Calls the function with the client of the transaction, which cannot be used after the function has ended. */
+  /** Calls `apply` with the client of the transaction. The client cannot be used after `apply` has ended. */
   lend<Result>(apply: (tx: unknown) => Result): Promise<Awaited<Result>>
 }
 
-/** The error of a `tx` that is used too late: its connection may belong to another transaction by then. */
+/** The error of a `tx` that is used too late. Another transaction may use its connection by then. */
 export const ENDED =
-  'the transaction of runOnce is over: await everything you write through tx before your function returns'
+  'the transaction of runOnce has ended: await everything that you write through tx before your function returns'
 
 const TOO_FEW_CONNECTIONS =
   'postgresStore: give the pool at least three connections (max). With fewer, claims, extensions and completions wait ' +
-  'behind the transactions of runOnce, and a lease may run out meanwhile.'
+  'for the transactions of runOnce, and a lease may expire.'
 
 const limits = new WeakMap<object, Semaphore>()
 
 /**
- * Runs a transaction, and keeps one connection of the pool free of transactions. Otherwise claims, extensions and
- * completions would wait behind whole transactions, and leases would run out. Has no effect when the pool has fewer than
- * three connections, or an unknown number.
+ * Runs a transaction, and reserves one connection of the pool for other statements. Otherwise extensions would wait for
+ * whole transactions, and leases would expire. A pool of fewer than three connections, or of an unknown number, is not
+ * limited.
  *
  * @param pool - all stores over the same pool share the limit
  */

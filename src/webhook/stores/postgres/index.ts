@@ -5,5 +5,5 @@
  */
 export type { ClientOf, PgClient, PgPool } from './pg.ts'
 export type { PostgresSql } from './postgres-js.ts'
-export { postgresSchema } from './statements.ts'
-export { type PostgresStore, type PostgresStoreOptions, postgresStore, type RunOnceResult } from './store.ts'
+export { postgresSchema } from './postgres-schema.ts'
+export { type PostgresStore, type PostgresStoreOptions, postgresStore, type RunOnceResult } from './postgres-store.ts'

@@ -1,26 +1,26 @@
 import { warnOnce } from '../../../shared/warn-once.ts'
 import { type Database, ENDED, limitTransactions } from './database.ts'
 
-/** What `postgresStore` needs of a client that a `pg` pool lends. */
+/** The methods that `postgresStore` uses of a `PoolClient` of `pg`. */
 export interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   on?(event: 'error', listener: (error: Error) => void): unknown
   off?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** What `postgresStore` needs of a pool: the `Pool` of the `pg` package has it. */
+/** The members that `postgresStore` uses of a `Pool` of `pg`. */
 export interface PgPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
-  /** Lends a client. Called with a callback, so that a listener of errors is added before the client can fail. */
+  /** Called with a callback, so that the store can add an error listener before the client fails. */
   connect(
     callback: (error: Error | undefined, client: PgClient | undefined, release: (destroy?: boolean) => void) => void,
   ): void
-  /** `max`: how many connections the pool has. */
+  /** `max`: the highest number of connections. */
   readonly options?: { readonly max?: number | undefined }
   listenerCount?(event: 'error'): number
 }
 
-/** The type of the clients that a pool of `pg` lends: its `PoolClient`. */
+/** The type of the clients of a pool: the `PoolClient` of `pg`. */
 export type ClientOf<Pool extends PgPool> = Pool extends {
   connect: { (): Promise<infer Client>; (callback: never): void }
 }
@@ -30,13 +30,13 @@ export type ClientOf<Pool extends PgPool> = Pool extends {
 export function pgDatabase(pool: PgPool): Database {
   return {
     async query(text, ...values) {
-      // Checked here because the program may add its listener after it created the store.
+      // Not checked earlier: a program may add its listener after creating the store.
       if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', NO_LISTENER)
       return (await pool.query(text, values)).rows
     },
     transaction: (work) =>
       limitTransactions(pool, pool.options?.max, async () => {
-        const { client, release } = await borrow(pool)
+        const { client, release } = await connect(pool)
         let isBroken = false
         try {
           await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
@@ -51,7 +51,7 @@ export function pgDatabase(pool: PgPool): Database {
           })
           throw error
         } finally {
-          client.off?.('error', ignore)
+          client.off?.('error', ignoreError)
           release(isBroken)
         }
       }),
@@ -59,43 +59,35 @@ export function pgDatabase(pool: PgPool): Database {
 }
 
 const NO_LISTENER =
-  'postgresStore: listen for errors of the pg pool (pool.on("error", …)). Otherwise Node ends the process when an idle ' +
-  'connection is lost.'
-
-interface Borrowed {
-  client: PgClient
-  release: (destroy?: boolean) => void
-}
+  'postgresStore: add an error listener to the pg pool (pool.on("error", …)). Otherwise Node ends the process when an ' +
+  'idle connection is lost.'
 
 /**
- * Borrows a client, and listens for its errors: the pool does not listen while a client is lent, and a lost connection
- * without a listener would end the process. A promise of `connect()` would settle too late to add the listener.
+ * Takes a client from the pool, and listens for its errors. The pool does not listen while a client is in use, and a lost
+ * connection without a listener would end the process. The promise form of `connect()` settles too late for that.
  */
-function borrow(pool: PgPool): Promise<Borrowed> {
+function connect(pool: PgPool): Promise<{ client: PgClient; release: (destroy?: boolean) => void }> {
   return new Promise((resolve, reject) => {
     pool.connect((error, client, release) => {
-      if (client === undefined) {
-        reject(error)
-        return
-      }
-      client.on?.('error', ignore)
+      if (client === undefined) return reject(error)
+      client.on?.('error', ignoreError)
       resolve({ client, release })
     })
   })
 }
 
-/** The next query on a broken connection rejects with the error. */
-function ignore(): void {}
+/** Does nothing: the next query on a lost connection rejects with the error. */
+function ignoreError(): void {}
 
 async function lend<Result>(client: PgClient, apply: (tx: unknown) => Result): Promise<Awaited<Result>> {
-  let isOver = false
+  let hasEnded = false
   const tx = new Proxy(client, {
     get(target, name) {
       if (name === 'release') throw new Error('runOnce releases the connection itself: do not release tx')
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function') return member
       return (...args: unknown[]) => {
-        if (!isOver) return Reflect.apply(member, target, args)
+        if (!hasEnded) return Reflect.apply(member, target, args)
         if (name === 'query' && typeof args.at(-1) !== 'function') return Promise.reject(new Error(ENDED))
         throw new Error(ENDED)
       }
@@ -104,6 +96,6 @@ async function lend<Result>(client: PgClient, apply: (tx: unknown) => Result): P
   try {
     return await apply(tx)
   } finally {
-    isOver = true
+    hasEnded = true
   }
 }

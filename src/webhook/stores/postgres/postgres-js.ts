@@ -1,11 +1,11 @@
 import { warnOnce } from '../../../shared/warn-once.ts'
 import { type Database, ENDED, limitTransactions } from './database.ts'
 
-/** What `postgresStore` needs of the `sql` that the `postgres` package makes. */
+/** The members that `postgresStore` uses of the `sql` of the `postgres` package. */
 export interface PostgresSql<Transaction> {
   unsafe(query: string, parameters?: (string | number)[]): PromiseLike<readonly unknown[]>
   begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
-  /** `max`: how many connections there are. `prepare` must be `false`. */
+  /** `max`: the highest number of connections. `prepare` must be `false`. */
   readonly options?: {
     readonly max?: number | undefined
     readonly prepare?: boolean | undefined
@@ -24,7 +24,7 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
         const refusal: Refusal = () => (isLost ? LOST : undefined)
         let running: Promise<void> | undefined
         const ended = sql.begin('isolation level read committed', (given) => {
-          const raw = whileHeld(given as PostgresSql<unknown>, refusal)
+          const raw = guard(given as PostgresSql<unknown>, refusal)
           running = work({
             query: async (text, ...values) => raw.unsafe(text, values),
             lend: (apply) => lend(given as PostgresSql<unknown>, refusal, apply),
@@ -37,7 +37,7 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
         try {
           await ended
         } catch (error) {
-          // A lost connection rejects `begin` at once: wait until the partner's function has ended too.
+          // A lost connection rejects `begin` at once. The function may still be running.
           await running?.catch(ignore)
           throw error
         }
@@ -47,18 +47,18 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
 
 /**
  * postgres 3.4 prepares COMMIT. Behind PgBouncer, the prepared statement may be missing: COMMIT then fails and aborts the
- * transaction. `postgres` sends COMMIT again, PostgreSQL rolls back, and `begin` still resolves.
+ * transaction. `postgres` retries COMMIT, PostgreSQL rolls back, and `begin` resolves.
  */
 const PREPARED =
-  'postgresStore: make the sql of "postgres" with prepare: false. With prepared statements, a connection pooler such as ' +
-  'PgBouncer can lose a COMMIT that the package reports as done.'
+  'postgresStore: create the sql of "postgres" with prepare: false. With prepared statements, a connection pooler such ' +
+  'as PgBouncer can lose a COMMIT that the package reports as done.'
 
 /** postgres 3.4 sends a query for types on each new connection, and does not handle its rejection. */
 const FETCH_TYPES =
-  'postgresStore: make the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a database that ' +
-  'ends sessions while they begin (a restart, a failover) is an unhandled rejection, which ends the process.'
+  'postgresStore: create the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a restart or ' +
+  'failover of the database can cause an unhandled rejection, which ends the process.'
 
-/** Returns why nothing may be sent on the connection of a transaction any more. */
+/** Returns why the connection of a transaction must not be used, or `undefined`. */
 type Refusal = () => string | undefined
 
 async function lend<Result>(
@@ -66,19 +66,19 @@ async function lend<Result>(
   refusal: Refusal,
   apply: (tx: unknown) => Result,
 ): Promise<Awaited<Result>> {
-  let isOver = false
+  let hasEnded = false
   try {
-    return await apply(whileHeld(sql, () => (isOver ? ENDED : refusal())))
+    return await apply(guard(sql, () => (hasEnded ? ENDED : refusal())))
   } finally {
-    isOver = true
+    hasEnded = true
   }
 }
 
 /**
- * Returns a `sql` that throws once its connection is lost or its transaction is over. The `sql` of postgres 3.4 would go on
- * writing: to a missing socket, which ends the process, or to another session, outside the transaction.
+ * Returns a `sql` that throws after its connection was lost or its transaction has ended. The `sql` of postgres 3.4 would
+ * write to a missing socket, which ends the process, or to another session, outside the transaction.
  */
-function whileHeld<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
+function guard<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
   const guarded = (callee: unknown, self: unknown) =>
     typeof callee !== 'function'
       ? callee
@@ -96,7 +96,7 @@ function whileHeld<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
       return (...args: unknown[]) => {
         const work = args.pop() as (sql: object) => unknown
         return new Promise((resolve, reject) => {
-          const within = async (inner: object) => work(whileHeld(inner, refusal))
+          const within = async (inner: object) => work(guard(inner, refusal))
           savepoint(...args, (inner: object) => unlessLost(within(inner), refusal, reject)).then(resolve, reject)
         })
       }
@@ -105,8 +105,8 @@ function whileHeld<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
 }
 
 /**
- * Returns the result of `work`. Never settles when the connection was lost: postgres 3.4 would send a ROLLBACK on the lost
- * connection. `begin` rejects a few microtasks after the queries of `work`, so the loss is checked one timer later.
+ * Resolves like `work`, but never settles after a lost connection: postgres 3.4 would send a ROLLBACK on it. The timer is
+ * needed because `begin` rejects a few microtasks after the queries of `work`.
  *
  * @param reject - rejects the promise of a savepoint, which would otherwise stay pending after a lost connection
  */

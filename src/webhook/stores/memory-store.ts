@@ -1,11 +1,11 @@
 import { isFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/options.ts'
-import { requireKey, requireMilliseconds } from './arguments.ts'
-import type { ClaimResult, DeliveryStore } from './store.ts'
+import { requireKey, requireMilliseconds } from './check-arguments.ts'
+import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * How many deliveries are remembered at most, claimed and done ones together; a whole number from 1.
+   * The highest number of records, claimed and done together; a whole number from 1.
    *
    * @defaultValue 100 000 (some 25 MB)
    */
@@ -32,28 +32,28 @@ interface Entry {
 /**
  * Creates a delivery store in the memory of one process: the default of a receiver.
  *
- * It recognises duplicates that reach this process. It is empty after a restart, and every process, machine or isolate
- * has its own: with more than one of them use `redisStore` or `postgresStore`.
+ * It recognises duplicates that reach the same process, and is empty after a restart. Every process, machine or isolate has
+ * its own. With more than one, use `redisStore` or `postgresStore`.
  *
- * When `maxEntries` is reached, the oldest entries are removed: deliveries that were done longest ago, and lapsed claims. A
- * removed delivery is handled again when it is sent again. A claim that is held is never removed: when all entries are held
+ * At `maxEntries`, the store removes the deliveries that were completed first, and expired claims. A message whose record
+ * was removed is handled again when it is sent again. Current claims are never removed. When all entries are current
  * claims, `claim` rejects, and the receiver answers 503 so that the service retries.
+ *
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @returns a store whose methods reject with `TypeError` for an empty key, or a lease or retention that is not a positive
  *   number of milliseconds
  * @throws TypeError when an option is misspelt or of the wrong type
- * @throws RangeError when `maxEntries` is a number, but not a whole one from 1
- *
- * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ * @throws RangeError when `maxEntries` is not a whole number from 1
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   const { maxEntries = 100_000, now = () => performance.now() } = readOptions('memoryStore', options, rules())
-  /** Entries that are done are in the order of their completion. */
+  /** In the order of writing: first the oldest. */
   const entries = new Map<string, Entry>()
 
   function makeRoom(time: number): void {
     if (entries.size < maxEntries) return
-    // Removes 1 % more than needed: each pass first skips the slots of all entries that were deleted before.
+    // Removes 1 % more than needed, because each iteration of a Map first skips the slots of deleted entries.
     let excess = entries.size - maxEntries + 1 + Math.floor(maxEntries / 100)
     for (const [key, entry] of entries) {
       if (entry.state === 'claimed' && entry.until > time) continue
@@ -65,7 +65,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
     throw new Error(`memoryStore: all ${maxEntries} entries are deliveries being handled. Raise maxEntries.`)
   }
 
-  /** Writes an entry as the newest one. */
+  /** Writes an entry as the newest. */
   function write(key: string, time: number, entry: Entry): void {
     entries.delete(key)
     makeRoom(time)

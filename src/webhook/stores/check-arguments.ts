@@ -1,7 +1,7 @@
 /**
  * Returns the key of a delivery.
  *
- * @throws TypeError when it is empty, or would equal another key once a store encodes it
+ * @throws TypeError when it is empty, or when two keys could be equal in the store
  */
 export function requireKey(key: string): string {
   if (typeof key !== 'string' || key === '') {
@@ -15,7 +15,7 @@ export function requireKey(key: string): string {
 }
 
 /**
- * Returns whole milliseconds, as stores count them, rounded up: a lease must not become shorter.
+ * Returns whole milliseconds, rounded up so that a lease does not become shorter.
  *
  * @throws TypeError when `value` is not a positive number of milliseconds
  */

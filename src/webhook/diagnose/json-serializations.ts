@@ -1,11 +1,11 @@
-/** Yields the texts that common JSON writers make of a value, or nothing when the value has no JSON. */
-export function* jsonTexts(value: unknown): Generator<string> {
+/** Yields the texts that common JSON libraries write for a value. Yields nothing for a value that has no JSON. */
+export function* jsonSerializations(value: unknown): Generator<string> {
   for (const layout of LAYOUTS) {
     let text: string | undefined
     try {
       text = layout(value)
     } catch {
-      // A cycle, a bigint, or nested too deep.
+      // A cycle, a bigint, or too many levels.
     }
     if (text === undefined) return
     for (const writeEscapes of ESCAPES) yield writeEscapes(text)
@@ -18,7 +18,7 @@ const LAYOUTS: readonly ((value: unknown) => string | undefined)[] = [
   (value) => JSON.stringify(value, null, 2),
 ]
 
-/** With a space after each comma and colon, as Python writes it. */
+/** Python's layout: a space after each comma and colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -30,15 +30,18 @@ function spaced(value: unknown): string {
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 const escapeNonAscii = (text: string): string => text.replace(/[\u0080-\uffff]/g, escapeUnit)
 const escapeSlashes = (text: string): string => text.replaceAll('/', '\\/')
+const escapeHtml = (text: string): string => text.replace(/[<>&\u2028\u2029]/g, escapeUnit)
 
 const ESCAPES: readonly ((text: string) => string)[] = [
   (text) => text,
   // Python
   escapeNonAscii,
-  // PHP, and PHP with JSON_UNESCAPED_UNICODE
+  // PHP
   (text) => escapeSlashes(escapeNonAscii(text)),
+  // PHP with JSON_UNESCAPED_UNICODE
   escapeSlashes,
-  // Go, whose Encoder also ends the text with a line break
-  (text) => text.replace(/[<>&\u2028\u2029]/g, escapeUnit),
-  (text) => `${text.replace(/[<>&\u2028\u2029]/g, escapeUnit)}\n`,
+  // Go: json.Marshal
+  escapeHtml,
+  // Go: json.Encoder
+  (text) => `${escapeHtml(text)}\n`,
 ]

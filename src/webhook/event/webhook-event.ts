@@ -34,15 +34,15 @@ export type ActionCompletedActivity = {
 }
 
 /**
- * The `event` of a message about a completed quest. The interface shows no `data` for it, so every field is optional
- * (assumed: the fields of a completed task), and any other field is allowed.
+ * The `event` of a message about a completed quest. The interface does not show its `data`. Assumed: the fields of a
+ * completed task. Each is optional, and other fields are allowed.
  */
 export type QuestCompletedActivity = {
   /** Type of the event. */
   type: 'quest_completed'
-  /** Details of the quest, where the message has them. */
+  /** Details of the quest. */
   data: {
-    /** The completed action. */
+    /** The completed task. */
     action?: EventAction
     /** The associated account. */
     account?: string
@@ -53,9 +53,9 @@ export type QuestCompletedActivity = {
 }
 
 /**
- * The payload of a `user_activity` message.
- * Interface: [Message](/the-service#message). Fields the interface does not list are
- * kept in the object, untyped.
+ * The payload of a `user_activity` message. Fields that the interface does not list are kept, without types.
+ *
+ * Interface: [Message](/the-service#message).
  */
 export type UserActivity<
   Activity extends ActionCompletedActivity | QuestCompletedActivity = ActionCompletedActivity | QuestCompletedActivity,
@@ -68,9 +68,9 @@ export type UserActivity<
   user: string
   /** ID of the user. Shown in the admin panel's test message only. */
   user_id?: string
-  /** Connected wallet address; empty when there is none. */
+  /** Connected wallet address; empty without a wallet. */
   wallet: string
-  /** E-mail address of the user; empty when there is none. */
+  /** E-mail address of the user; empty without one. */
   email: string
   campaign: EventCampaign
   event: Activity
@@ -84,14 +84,14 @@ export type UserActivity<
   xp_mul: number
   /** Rank of the user on the leaderboard of the campaign. */
   rank: number
-  /** Team of the user. Absent or empty when there is none (assumed: the interface says "if any"). */
+  /** Team of the user. Assumed: absent or empty without a team (the interface says "if any"). */
   team?: string
 }
 
 /** A user completed a task. */
 export interface ActionCompletedEvent {
   kind: 'action_completed'
-  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  /** Unique ID of this message: the same in each delivery attempt and at each endpoint of the webhook. */
   id: string
   scope: 'user_activity'
   type: 'action_completed'
@@ -101,7 +101,7 @@ export interface ActionCompletedEvent {
 /** A user completed a quest. */
 export interface QuestCompletedEvent {
   kind: 'quest_completed'
-  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  /** Unique ID of this message: the same in each delivery attempt and at each endpoint of the webhook. */
   id: string
   scope: 'user_activity'
   type: 'quest_completed'
@@ -109,12 +109,12 @@ export interface QuestCompletedEvent {
 }
 
 /**
- * Any other message: of a scope or type that the interface does not show (login, reward and referral hooks), or of a
- * known type with another shape. Its signature is verified like every other.
+ * Any other message. Its scope or type is not documented (login, reward and referral hooks), or a known type has a
+ * different shape. Its signature is verified too.
  */
 export interface UnknownEvent {
   kind: 'unknown'
-  /** Unique ID of this message: the same in every attempt to deliver it, and at every endpoint of the webhook. */
+  /** Unique ID of this message: the same in each delivery attempt and at each endpoint of the webhook. */
   id: string
   /** `scope` of the message, if that is a string. */
   scope?: string
@@ -125,7 +125,9 @@ export interface UnknownEvent {
 }
 
 /**
- * A verified message. `kind` is a field of this package: `switch (event.kind)` narrows `payload`, and a message of a
- * future type arrives as `unknown`. Interface: [Message](/the-service#message).
+ * A verified message. This package adds `kind`: `switch (event.kind)` narrows `payload`. A message of a future type has the
+ * kind `unknown`.
+ *
+ * Interface: [Message](/the-service#message).
  */
 export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BodyCollector } from '../../../src/webhook/receiver/body-collector.ts'
+import { BodyCollector } from '../../../src/webhook/receiver/request-body.ts'
 
 describe('BodyCollector', () => {
   test('returns the bytes, however they were split, and refuses the chunk that exceeds the limit', () => {

@@ -2,22 +2,23 @@ import { ByteChunks, concatBytes } from '../../shared/byte-chunks.ts'
 import { isUint8Array } from '../verify/raw-body.ts'
 import type { Deadline } from './deadline.ts'
 
-/** The result of reading a body. `detail` tells the partner what consumed it. */
+/** The result of reading a body. */
 export type BodyRead = { ok: true; bytes: Uint8Array } | BodyFailure
 
 export type BodyFailure =
   | { ok: false; reason: 'too_large' | 'body_aborted' | 'body_timeout' }
+  /** `detail` is a message for the partner: what consumed the body, and how to fix it. */
   | { ok: false; reason: 'body_not_raw'; detail: string }
 
 export interface BodyLimits {
   maxBytes: number
-  /** When to give up waiting for the body. */
   deadline: Deadline
 }
 
-const OBJECT_STREAM = 'The request stream gave neither bytes nor text: something replaced it before the receiver.'
+const OBJECT_STREAM =
+  'The chunks of the request stream are neither bytes nor text: a middleware replaced the stream before the receiver.'
 
-/** Collects the chunks of a body, and refuses it as soon as it is too long. */
+/** Collects the chunks of a body, and refuses the chunk that exceeds the limit. */
 export class BodyCollector {
   readonly #maxBytes: number
   readonly #chunks = new ByteChunks(concatBytes)
@@ -27,7 +28,7 @@ export class BodyCollector {
     this.#maxBytes = maxBytes
   }
 
-  /** Adds a chunk. Returns a failure when the rest need not be read. */
+  /** Adds a chunk. After a failure, stop reading. */
   add(chunk: unknown): BodyFailure | undefined {
     const bytes = rawBytes(chunk)
     if (bytes === undefined) return { ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM }
@@ -42,7 +43,7 @@ export class BodyCollector {
   }
 }
 
-/** Returns the bytes of a chunk or a whole body, or `undefined` when it is neither text nor bytes. */
+/** Returns the bytes of a chunk or of a whole body, or `undefined` when it is neither text nor bytes. */
 export function rawBytes(body: unknown): Uint8Array | undefined {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   return isUint8Array(body) ? body : undefined

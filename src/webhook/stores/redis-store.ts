@@ -5,12 +5,12 @@
  */
 import { type OptionRules, optional, readOptions } from '../../shared/options.ts'
 import { hasMethod } from '../../shared/types.ts'
-import { requireKey, requireMilliseconds } from './arguments.ts'
-import type { ClaimResult, DeliveryStore } from './store.ts'
+import { requireKey, requireMilliseconds } from './check-arguments.ts'
+import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
 
 /**
- * What `redisStore` needs of a client of the `redis` package (versions 4, 5 and 6): one made by `createClient`,
- * `createClientPool` or `createCluster`.
+ * The methods that `redisStore` uses of a client of the `redis` package (versions 4, 5 and 6): the result of
+ * `createClient`, `createClientPool` or `createCluster`.
  */
 export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
@@ -18,7 +18,7 @@ export interface NodeRedisClient {
   EVAL(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
-/** What `redisStore` needs of a client of the `ioredis` package: a `Redis` or a `Cluster`. */
+/** The methods that `redisStore` uses of a client of the `ioredis` package: a `Redis` or a `Cluster`. */
 export interface IoredisClient {
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>
   /** This method identifies a client of ioredis. */
@@ -28,8 +28,8 @@ export interface IoredisClient {
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
   /**
-   * The start of every key of the store: 1 to 200 printable ASCII characters without spaces. Receivers that share
-   * deliveries must share it.
+   * The prefix of every key of the store: 1 to 200 printable ASCII characters without spaces. Receivers of one endpoint
+   * must use the same prefix.
    *
    * @defaultValue `'campaign:delivery:'`
    */
@@ -51,19 +51,18 @@ const DONE = -2
 const FOREIGN = -3
 
 /*
- * A record is `claim:` or `done:` and the token of the holder. It expires at the end of its lease or retention. Each script
- * uses one key, so that it is atomic and works in a cluster. Scripts are sent with EVAL: they are short, the server caches
- * them, and nothing has to be loaded again after a restart or on a new node.
+ * The value of a key is `claim:` or `done:`, and the token of the claim. It expires with the lease or the retention. Each
+ * script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
  */
-// ioredis sends a command again when the connection is lost before the reply, so a claim may find its own token.
+// ioredis retries a command when the connection is lost before the reply. The retry of a claim finds its own token.
 const CLAIM = `
-local held = redis.call('GET', KEYS[1])
-if not held or held == 'claim:' .. ARGV[1] then
+local record = redis.call('GET', KEYS[1])
+if not record or record == 'claim:' .. ARGV[1] then
   redis.call('SET', KEYS[1], 'claim:' .. ARGV[1], 'PX', ARGV[2])
   return ${CLAIMED}
 end
-if string.sub(held, 1, 5) == 'done:' then return ${DONE} end
-if string.sub(held, 1, 6) ~= 'claim:' then return ${FOREIGN} end
+if string.sub(record, 1, 5) == 'done:' then return ${DONE} end
+if string.sub(record, 1, 6) ~= 'claim:' then return ${FOREIGN} end
 return math.max(redis.call('PTTL', KEYS[1]), 0)`
 
 const EXTEND = `
@@ -72,8 +71,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1`
 
 const COMPLETE = `
-local held = redis.call('GET', KEYS[1])
-if held and held ~= 'claim:' .. ARGV[1] and held ~= 'done:' .. ARGV[1] then return 0 end
+local record = redis.call('GET', KEYS[1])
+if record and record ~= 'claim:' .. ARGV[1] and record ~= 'done:' .. ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], 'done:' .. ARGV[1], 'PX', ARGV[2])
 return 1`
 
@@ -96,52 +95,50 @@ return 1`
  * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store: redisStore(client), handle })
  * ```
  *
- * Takes your client of `redis` or `ioredis`, and neither connects nor closes it. Writes one key per delivery (`prefix` and
- * the delivery's key) with one Lua script per call, and uses the clock of the server. The client's user needs the commands
- * EVAL, GET, SET, DEL, PTTL and PEXPIRE.
+ * Uses your client of `redis` or `ioredis`, and neither connects nor closes it. Writes one key per delivery, with one Lua
+ * script per call, and uses the clock of the server. The user of the client needs the commands EVAL, GET, SET, DEL, PTTL
+ * and PEXPIRE.
  *
- * Redis replicates and saves in the background: a crash or failover of the server may lose the last writes, and a delivery
- * may be handled again. Set `maxmemory-policy noeviction`: an evicted record is a forgotten delivery. Where handling twice
- * does harm, use the PostgreSQL store and its `runOnce`.
+ * Redis replicates and saves in the background. A crash or failover of the server may lose the last writes, and a delivery
+ * may be handled again. Set `maxmemory-policy noeviction`: a delivery whose key was evicted is handled again. If handling a
+ * message twice does harm, use `runOnce` of the PostgreSQL store.
  *
- * Errors of the client are passed on as they are. Configure the client not to queue commands while it is disconnected, and
- * to recover from a connection that went silent: see
- * [what your store must promise](/webhooks#what-your-store-must-promise). Do not set `socketTimeout` of
- * redis.
+ * Configure the client not to queue commands while it is disconnected, and to detect a connection that no longer answers:
+ * see [what your store must promise](/webhooks#what-your-store-must-promise). Do not set `socketTimeout` of redis.
  *
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @param client - of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)
- * @returns a store whose methods reject with the client's error when Redis cannot be reached, with `TypeError` for an
- *   empty key, or a lease or retention that is not a positive number of milliseconds, and with `Error` when another
- *   program wrote the key. Stores with the same prefix share their deliveries.
+ * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when
+ *   another program wrote the key. They reject with `TypeError` for an empty key, or a lease or retention that is not a
+ *   positive number of milliseconds. Stores with the same prefix share their deliveries.
  * @throws TypeError when the client is of neither package, the prefix is malformed, or an option is misspelt
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const run = runner(client)
   const { prefix = 'campaign:delivery:' } = readOptions('redisStore', options, rules())
-  const record = (key: string) => prefix + requireKey(key)
+  const redisKey = (key: string) => prefix + requireKey(key)
 
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
-      const answer = integer(await run(CLAIM, record(key), token, duration('leaseMs', leaseMs)))
+      const answer = integer(await run(CLAIM, redisKey(key), token, duration('leaseMs', leaseMs)))
       if (answer === CLAIMED) return { state: 'claimed', token }
       if (answer === DONE) return { state: 'done' }
       if (answer === FOREIGN) {
-        throw new Error(`A Redis key under ${prefix} holds a value of another program: give redisStore its own prefix`)
+        throw new Error(`Another program wrote a Redis key under ${prefix}: give redisStore its own prefix`)
       }
       return { state: 'busy', retryMs: answer }
     },
     async extend(key, token, leaseMs) {
-      return integer(await run(EXTEND, record(key), token, duration('leaseMs', leaseMs))) === 1
+      return integer(await run(EXTEND, redisKey(key), token, duration('leaseMs', leaseMs))) === 1
     },
     async complete(key, token, retainMs) {
-      return integer(await run(COMPLETE, record(key), token, duration('retainMs', retainMs))) === 1
+      return integer(await run(COMPLETE, redisKey(key), token, duration('retainMs', retainMs))) === 1
     },
     async release(key, token) {
-      await run(RELEASE, record(key), token)
+      await run(RELEASE, redisKey(key), token)
     },
   }
 }
@@ -156,8 +153,8 @@ function runner(client: NodeRedisClient | IoredisClient): Run {
     return (script, key, ...args) => ioredis.eval(script, 1, key, ...args)
   }
   throw new TypeError(
-    'redisStore needs a client: one made by createClient, createClientPool or createCluster of "redis" (4 or newer), ' +
-      'or a Redis or Cluster of "ioredis". The value it got lacks the methods of both',
+    'redisStore needs a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" ' +
+      '(Redis, Cluster). The given value has the methods of neither',
   )
 }
 
@@ -165,11 +162,11 @@ function duration(name: string, value: number): string {
   return String(requireMilliseconds(name, value))
 }
 
-/** A client may be configured to return integers as strings or bigints. */
+/** Reads an integer. Some clients are configured to return strings or bigints. */
 function integer(reply: unknown): number {
   const value = typeof reply === 'string' || typeof reply === 'bigint' ? Number(reply) : reply
   if (Number.isSafeInteger(value)) return value as number
   throw new Error(
-    'the Redis client did not resolve to the integer of the script: redisStore needs a client in promise mode, outside MULTI',
+    'the Redis client did not resolve to an integer: redisStore needs a client in promise mode, outside MULTI',
   )
 }

@@ -1,12 +1,12 @@
 import { isRecord } from '../../shared/types.ts'
-import type { ActionCompletedActivity, QuestCompletedActivity, UserActivity, WebhookEvent } from './types.ts'
+import type { ActionCompletedActivity, QuestCompletedActivity, UserActivity, WebhookEvent } from './webhook-event.ts'
 
 /**
- * Classifies a message that has an id. Never throws: a message of another shape than the documented ones is `unknown`.
+ * Gives a message its `kind`. Never throws: a message that differs from the documented shapes is `unknown`.
  *
  * @param payload - the parsed message
  */
-export function toEvent(payload: Record<string, unknown> & { id: string }): WebhookEvent {
+export function classifyEvent(payload: Record<string, unknown> & { id: string }): WebhookEvent {
   const { id, scope, event } = payload
   const type = isRecord(event) ? event.type : undefined
   if (scope === 'user_activity') {
@@ -65,6 +65,6 @@ const all = (object: Record<string, unknown>, type: Primitive, fields: readonly 
 const optional = (object: Record<string, unknown>, type: Primitive, fields: readonly string[]): boolean =>
   fields.every((field) => object[field] === undefined || isOf(type, object[field]))
 
-/** JSON can spell numbers that JavaScript reads as Infinity, such as 1e400. */
+/** Numbers must be finite: JSON.parse reads 1e400 as Infinity. */
 const isOf = (type: Primitive, value: unknown): boolean =>
   type === 'number' ? Number.isFinite(value) : typeof value === 'string'

@@ -1,25 +1,26 @@
 import { type OptionRules, optional, positive, readOptions } from '../../../shared/options.ts'
 import { isTable } from '../../../shared/postgres-table.ts'
 import { hasMethod } from '../../../shared/types.ts'
-import { requireKey, requireMilliseconds } from '../arguments.ts'
-import type { ClaimResult, DeliveryStore } from '../store.ts'
+import { requireKey, requireMilliseconds } from '../check-arguments.ts'
+import type { ClaimResult, DeliveryStore } from '../delivery-store.ts'
 import type { Database } from './database.ts'
 import { type ClientOf, type PgPool, pgDatabase } from './pg.ts'
 import { type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
-import { DEFAULT_TABLE, statements } from './statements.ts'
+import { DEFAULT_TABLE } from './postgres-schema.ts'
+import { statements } from './statements.ts'
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
   /**
-   * The table, with its schema or without: `'campaign_deliveries'`, `'app.deliveries'`. Letters, digits and
+   * The table, with or without its schema: `'campaign_deliveries'`, `'app.deliveries'`. Letters, digits and
    * underscores, at most 63 characters each. Case-sensitive, because the name is always quoted.
    *
    * @defaultValue `'campaign_deliveries'`
    */
   table?: string | undefined
   /**
-   * How long {@link PostgresStore.runOnce} remembers a key, in milliseconds, or `Infinity`. At least the receiver's
-   * `retainMs`: once a key is forgotten, a replayed message with it is applied again.
+   * How long {@link PostgresStore.runOnce} remembers a key, in milliseconds, or `Infinity`. Use at least the `retainMs` of
+   * the receiver: after the key has expired, a replayed message is applied again.
    *
    * @defaultValue 31 536 000 000, which is 365 days
    */
@@ -35,15 +36,15 @@ const rules = (): OptionRules<PostgresStoreOptions> => ({
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
-/** The outcome of a {@link PostgresStore.runOnce}: `result` is what the function resolved to. */
+/** The outcome of {@link PostgresStore.runOnce}, with the result of the function. */
 export type RunOnceResult<Result> = { ran: true; result: Result } | { ran: false }
 
 /** A {@link DeliveryStore} in PostgreSQL, with transactions that run exactly once. */
 export interface PostgresStore<Transaction> extends DeliveryStore {
   /**
-   * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. Whatever `apply` writes
-   * through `tx` happens exactly once per key, also when the process dies, when the lease runs out and another process
-   * takes the delivery over, or when the message is replayed.
+   * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. Writes through `tx` take
+   * effect exactly once per key, even if the process dies, another process takes the delivery over, or the message is
+   * replayed.
    *
    * ```ts
    * handle: async (event, { key }) => {
@@ -53,29 +54,27 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * }
    * ```
    *
-   * These keys are separate from the receiver's claims, so use the `key` that the receiver gives to the handler as it
-   * is. That key includes the endpoint; where two endpoints do the same work for the same message, use `event.id`.
+   * Pass the `key` that the handler receives. It includes the endpoint. If two endpoints do the same work for the same
+   * message, pass `event.id`. Keys of `runOnce` are separate from the claims of the receiver.
    *
-   * A second call with the key resolves to `{ ran: false }` without calling `apply`, for `runOnceRetainMs` after the
-   * first was committed. While the first is still running, it waits, and then runs `apply` if the first was rolled back.
-   * So `{ ran: false }` means that the work is done: let the handler end normally. Do not call `runOnce` within `apply`:
-   * with the same key it waits for itself, with others it may wait for connections that wait for it.
+   * For `runOnceRetainMs` after the commit, a call with the same key resolves to `{ ran: false }` without calling `apply`:
+   * the work is done, so let the handler return normally. A concurrent call with the same key waits, and runs `apply` if
+   * the first call was rolled back. Do not call `runOnce` within `apply`: it may wait for itself.
    *
-   * Only writes through `tx` are exactly once: a rollback does not take back a mail sent from `apply`. Do not commit or
-   * roll back in `apply`; throw to roll back. `tx` cannot be used after `apply` has ended. The transaction is READ
-   * COMMITTED.
+   * Only writes through `tx` are exactly once: a rollback does not recall a mail that `apply` sent. Do not commit or roll
+   * back in `apply`; throw to roll back. `tx` cannot be used after `apply` has ended. The isolation level is READ COMMITTED.
    *
-   * Each call holds one connection of the pool while it runs or waits for its key. Where the pool has three connections
-   * or more (`max`), one stays free for claims, extensions and completions; further calls wait in order. Set
-   * `idle_in_transaction_session_timeout`, so that a process that hangs in `apply` cannot block its key for ever.
+   * Each call uses one connection of the pool while it runs or waits for its key. With three connections or more (`max`),
+   * one is reserved for claims, extensions and completions, and further calls wait in order. Set
+   * `idle_in_transaction_session_timeout`: otherwise a process that hangs in `apply` blocks its key.
    *
-   * @param key - what is applied once: a non-empty string without NUL and lone surrogates
+   * @param key - a non-empty string without NUL and lone surrogates
    * @param apply - receives the client of the transaction: the `PoolClient` of `pg`, the transaction's `sql` of `postgres`
-   * @throws what `apply` threw, after the rollback
-   * @throws Error when a query of `apply` failed and `apply` went on: PostgreSQL then refuses to commit
-   * @throws Error when `apply` committed or rolled back itself
-   * @throws the client's error when the connection failed. When it was lost during the commit, the next call with the key
-   *   shows whether it was committed.
+   * @throws the error of `apply`, after the rollback
+   * @throws Error when `apply` ignored a failed query (PostgreSQL then refuses to commit)
+   * @throws Error when `apply` committed or rolled back
+   * @throws the error of the client when the connection failed. After a failure during the commit, the next call with the
+   *   key shows whether it was committed.
    * @throws TypeError when the key is malformed
    */
   runOnce<Result>(
@@ -84,21 +83,20 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
   ): Promise<RunOnceResult<Awaited<Result>>>
 
   /**
-   * Deletes expired records: completed deliveries past the receiver's `retainMs`, `runOnce` keys past
-   * `runOnceRetainMs`, and lapsed claims. The store never deletes them by itself: call this now and then from one
-   * place, until it resolves to less than `limit`. Concurrent calls skip each other's rows.
+   * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
+   * this regularly, until it resolves to less than `limit`. Concurrent calls skip each other's rows.
    *
-   * @param limit - how many rows to delete at most, from 1; keeps the transaction short
+   * @param limit - the highest number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
-   * @returns how many rows were deleted
+   * @returns the number of deleted rows
    * @throws RangeError when `limit` is not a positive whole number
    */
   prune(limit?: number): Promise<number>
 }
 
 /**
- * Creates a delivery store in PostgreSQL 11 or newer, for receivers in several processes. The only store with `runOnce`:
- * exactly once for what the handler writes to the same database.
+ * Creates a delivery store in PostgreSQL 11 or newer, for receivers in several processes. The only store with `runOnce`,
+ * which applies the handler's writes to the same database exactly once.
  *
  * ```ts
  * import { Pool } from 'pg'
@@ -112,22 +110,23 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
  * ```
  *
- * Takes your pool and neither opens nor ends it. Each call of `claim`, `extend`, `complete` and `release` is one
- * statement (two for a `claim` of a delivery that is held or done), works behind a connection pooler in transaction mode,
- * and uses the clock of the database. Errors of the client are passed on as they are.
+ * Uses your pool and does not end it. Each call of `claim`, `extend`, `complete` and `release` is one statement (two for a
+ * `claim` of a delivery that is claimed or done). It works behind a connection pooler in transaction mode, and uses the
+ * clock of the database.
  *
- * A pool of `pg` needs an `error` listener: without one, Node ends the process when an idle connection is lost. The
- * `sql` of `postgres` must be made with `prepare: false`: with prepared statements, a pooler can lose a COMMIT that the
- * package reports as done.
+ * A pool of `pg` needs an `error` listener: without a listener, Node ends the process when an idle connection is lost. The
+ * `sql` of `postgres` needs `prepare: false`: with prepared statements, a pooler can lose a COMMIT that `postgres` reports
+ * as done.
  *
  * Expired rows stay until you call {@link PostgresStore.prune}.
  *
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
- * @returns a store whose methods reject with the client's error when the database cannot be reached or the table does not
- *   exist, with `TypeError` for an empty key, or a lease or retention that is not a positive number of milliseconds,
- *   and with `Error` when the client renames columns or changes texts. Stores on the same table share their deliveries.
+ * @returns a store. Its methods reject with the error of the client when the database is unreachable or the table does not
+ *   exist, and with `Error` when the client renames columns or changes texts. They reject with `TypeError` for an empty
+ *   key, or a lease or retention that is not a positive number of milliseconds. Stores on the same table share their
+ *   deliveries.
  * @throws TypeError when `database` is neither (a single `Client` of `pg` cannot run concurrent transactions), when it
  *   prepares statements, or when an option is malformed or misspelt
  */
@@ -151,11 +150,11 @@ export function postgresStore(
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
       const lease = requireMilliseconds('leaseMs', leaseMs)
-      // The holder may release the key between the two statements. After three attempts, the caller is asked to retry.
+      // Retries when the other claim is released between the two statements.
       for (let attempt = 0; attempt < 3; attempt++) {
         if ((await query(sql.claim, requireKey(key), token, lease)).length > 0) return { state: 'claimed', token }
-        const [held] = await query(sql.held, key)
-        if (held !== undefined) return heldBy(held as HeldRow)
+        const [row] = await query(sql.current, key)
+        if (row !== undefined) return readRow(row)
       }
       return { state: 'busy', retryMs: 0 }
     },
@@ -184,7 +183,7 @@ export function postgresStore(
         const stillOpen = await within(sql.stillOpen, key).catch((error) => {
           throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
         })
-        if (stillOpen.length === 0) throw new Error(ENDED_WITHIN)
+        if (stillOpen.length === 0) throw new Error(COMMITTED_WITHIN)
         outcome = { ran: true, result }
       })
       return outcome
@@ -199,13 +198,9 @@ export function postgresStore(
   }
 }
 
-interface HeldRow {
-  readonly state?: unknown
-  readonly remaining?: unknown
-}
-
-/** Reads the row of a delivery that is claimed or done. A client may return numbers as text. */
-function heldBy({ state, remaining }: HeldRow): ClaimResult {
+/** Reads the record of a delivery that is claimed or done. Some clients return numbers as text. */
+function readRow(row: unknown): ClaimResult {
+  const { state, remaining } = row as { state?: unknown; remaining?: unknown }
   if (state === 'done') return { state }
   const retryMs = Number.parseFloat(String(remaining))
   if (state !== 'claimed' || !Number.isFinite(retryMs)) throw new Error(UNREADABLE)
@@ -213,17 +208,17 @@ function heldBy({ state, remaining }: HeldRow): ClaimResult {
 }
 
 const UNREADABLE =
-  "postgresStore can't read the row its client returned. Let the client rename no columns (transform of postgres), and " +
-  'read text as strings (type parsers of pg)'
+  "postgresStore can't read a row: the client must not rename columns (transform of postgres) or change texts (type " +
+  'parsers of pg)'
 
-const ENDED_WITHIN =
-  'the function of runOnce ended the transaction itself (COMMIT or ROLLBACK), so that its writes were committed without ' +
-  'the key, or not at all. Throw to roll back, return to commit'
+const COMMITTED_WITHIN =
+  'the function of runOnce committed or rolled back, so its writes and the key were not committed together. Throw to ' +
+  'roll back, return to commit'
 
 const QUERY_FAILED =
-  'runOnce committed nothing: a query in its function failed, and the function went on. PostgreSQL refuses to commit then'
+  'runOnce committed nothing: its function ignored a failed query, and PostgreSQL then refuses to commit'
 
-/** The SQLSTATE of every query after one that failed: PostgreSQL would answer COMMIT with a rollback. */
+/** The SQLSTATE of every query after a failed query in the same transaction. */
 const IN_FAILED_SQL_TRANSACTION = '25P02'
 
 function databaseOf(database: PgPool | PostgresSql<unknown>): Database {
@@ -233,13 +228,13 @@ function databaseOf(database: PgPool | PostgresSql<unknown>): Database {
   if (typeof database === 'object' && hasMethod(database, 'query') && hasMethod(database, 'connect')) {
     if (hasMethod(database, 'escapeIdentifier')) {
       throw new TypeError(
-        'postgresStore got a single Client of "pg", which cannot run concurrent transactions: give it a Pool',
+        'postgresStore got a single Client of "pg", which cannot run concurrent transactions: pass a Pool',
       )
     }
     return pgDatabase(database as PgPool)
   }
   throw new TypeError(
     'postgresStore needs a Pool of "pg" or the sql of "postgres" (not the sql of a transaction). ' +
-      'The value it got lacks the methods of both',
+      'The given value has the methods of neither',
   )
 }

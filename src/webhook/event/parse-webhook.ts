@@ -1,32 +1,32 @@
 import { parseJson } from '../../shared/text/json.ts'
 import { isWellFormed } from '../../shared/text/well-formed.ts'
 import { isRecord } from '../../shared/types.ts'
+import { WebhookError, type WebhookErrorCode } from '../errors.ts'
 import type { RawBody } from '../verify/raw-body.ts'
 import type { WebhookSecret } from '../verify/secret.ts'
 import { checkSignature, type SignatureHeader } from '../verify/signature.ts'
-import { toEvent } from './guards.ts'
-import type { WebhookEvent } from './types.ts'
-import { WebhookError, type WebhookErrorCode } from './webhook-error.ts'
+import { classifyEvent } from './classify-event.ts'
+import type { WebhookEvent } from './webhook-event.ts'
 
 /** The result of {@link safeParseWebhook}. */
 export type WebhookResult =
   | {
       ok: true
       event: WebhookEvent
-      /** The index of the secret that signed it, 0 when there is one. Shows when an old secret is no longer used. */
+      /** The index of the secret that signed the message. While you replace a secret, it shows which one is in use. */
       secretIndex: number
     }
   | { ok: false; reason: WebhookErrorCode }
 
-/** A deeper message would overflow the stack of whoever walks it. */
+/** Recursive functions would overflow the stack on a deeper message. */
 const MAX_JSON_DEPTH = 1000
 
 /**
- * Verifies a message and returns it with its type. The body is not parsed before its signature is verified.
+ * Verifies a message, then parses it and returns it as a typed event.
  *
- * A signed message is refused for three reasons only: it is not UTF-8, not JSON (of at most 1 000 levels), or has no
- * `id`. Any other surprise arrives as `kind: 'unknown'`. Unknown fields are kept, except `__proto__`, which would replace
- * a prototype when copied. A leading byte order mark is signed like the rest, and then ignored.
+ * A signed message is refused only when it is not UTF-8, not JSON (of at most 1 000 levels) or has no `id`. A message of
+ * an undocumented shape has the kind `unknown`. Unknown fields are kept. `__proto__` is removed, because copying it would
+ * replace a prototype. A byte order mark is part of the signed bytes and is not parsed.
  *
  * Interface: [Signature](/the-service#signature), [Message](/the-service#message).
  *
@@ -72,7 +72,7 @@ export function safeParseWebhook(secret: WebhookSecret, rawBody: RawBody, header
   return decoded.ok ? { ...decoded, secretIndex: checked.secretIndex } : decoded
 }
 
-/** Decodes a body whose signature is right. */
+/** Decodes a verified body. */
 export function decodeMessage(
   body: string | Uint8Array,
 ): { ok: true; event: WebhookEvent } | { ok: false; reason: 'invalid_utf8' | 'invalid_json' | 'missing_id' } {
@@ -84,15 +84,15 @@ export function decodeMessage(
   } catch {
     return { ok: false, reason: 'invalid_json' }
   }
-  return hasId(payload) ? { ok: true, event: toEvent(payload) } : { ok: false, reason: 'missing_id' }
+  return hasId(payload) ? { ok: true, event: classifyEvent(payload) } : { ok: false, reason: 'missing_id' }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Returns the text of a body without its byte order mark, or `undefined` when it is not text. */
+/** Returns the text of a body without its byte order mark, or `undefined` when it is not valid Unicode. */
 function toText(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') {
-    // A lone surrogate is hashed as U+FFFD, so this is not the text that was signed.
+    // A lone surrogate was hashed as U+FFFD, so the signed text was a different one.
     if (!isWellFormed(body)) return undefined
     return body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
   }

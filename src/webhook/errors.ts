@@ -1,0 +1,126 @@
+import { CampaignError } from '../shared/campaign-error.ts'
+
+/**
+ * Why a message was refused: the `code` of {@link WebhookError} and the `reason` of `safeParseWebhook`.
+ *
+ * | code | status | meaning |
+ * |---|---|---|
+ * | `missing_signature` | 401 | no signature header, or an empty one |
+ * | `malformed_signature` | 401 | not exactly one value of 64 lowercase hexadecimal digits |
+ * | `signature_mismatch` | 401 | the body is not signed with any of the secrets |
+ * | `body_not_raw` | 500 | the body is neither text nor bytes: your application parsed it first |
+ * | `invalid_utf8` | 400 | signed, but not valid UTF-8 |
+ * | `invalid_json` | 400 | signed, but not JSON, or more than 1 000 levels deep |
+ * | `missing_id` | 400 | signed, but not an object with a non-empty string `id` |
+ */
+export type WebhookErrorCode =
+  | 'missing_signature'
+  | 'malformed_signature'
+  | 'signature_mismatch'
+  | 'body_not_raw'
+  | 'invalid_utf8'
+  | 'invalid_json'
+  | 'missing_id'
+
+/** The HTTP status that answers a refused message. */
+export type WebhookErrorStatus = 400 | 401 | 500
+
+const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, string]>> = {
+  missing_signature: [
+    401,
+    'The message has no signature. Pass the value of the x-service-signature header, and check that the webhook is ' +
+      'registered with a secret: without a secret the service does not sign.',
+  ],
+  malformed_signature: [
+    401,
+    'The signature is not exactly one value of 64 lowercase hexadecimal digits. Pass the x-service-signature header ' +
+      'as it arrived.',
+  ],
+  signature_mismatch: [
+    401,
+    'The body is not signed with any of the secrets. Check the secret, and pass the bytes of the body as they arrived. ' +
+      'diagnoseWebhook() finds the usual causes.',
+  ],
+  body_not_raw: [
+    500,
+    'The body is not raw. Pass it as it arrived: a string, Uint8Array or ArrayBuffer. Read it before any JSON ' +
+      'middleware (Express: express.raw({ type: "*/*" }) on this route; fetch handlers: await request.arrayBuffer()).',
+  ],
+  invalid_utf8: [400, 'The message is signed, but its body is not valid UTF-8.'],
+  invalid_json: [400, 'The message is signed, but its body is not JSON, or more than 1 000 levels deep.'],
+  missing_id: [400, 'The message is signed, but is not a JSON object with a non-empty string "id".'],
+}
+
+/**
+ * Thrown by `parseWebhook` for a message that must not be handled. It contains no secret, no signature and no part of the
+ * body, so it is safe to log.
+ *
+ * Interface: [Signature](/the-service#signature), [Message](/the-service#message).
+ */
+export class WebhookError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'WebhookError'
+
+  declare readonly code: WebhookErrorCode
+  /** The HTTP status to answer with: 401 for a wrong signature, 400 for a malformed message, 500 for a parsed body. */
+  readonly status: WebhookErrorStatus
+
+  /**
+   * @param code - why the message was refused
+   * @param message - replaces the default message of the code
+   */
+  constructor(code: WebhookErrorCode, message?: string) {
+    const [status, text] = REFUSALS[code]
+    super(message ?? text, { code })
+    this.status = status
+  }
+}
+
+/**
+ * Throw it in a handler when no retry can help. The receiver answers 200 and records the message as done. After any other
+ * error of a handler it answers 500, and the service retries.
+ *
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ *
+ * @example
+ * ```ts
+ * if (!knownCampaigns.has(event.payload.campaign.id)) throw new DiscardEvent('unknown campaign')
+ * ```
+ */
+export class DiscardEvent extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'DiscardEvent'
+
+  /**
+   * @param reason - for your logs; not sent to the service
+   * @param options - `cause`: the original error
+   */
+  constructor(reason = 'The handler discarded the message.', options?: { cause?: unknown }) {
+    super(reason, { code: 'discard_event', cause: options?.cause })
+  }
+}
+
+/**
+ * Why a handler must stop:
+ *
+ * - `lease_lost`: another receiver took the delivery over, or the store was unreachable until the lease expired;
+ * - `run_time_exceeded`: the handler ran for `maxRunMs`, or its Lambda invocation ends soon;
+ * - `receiver_closed`: `close()` was called, and its `timeoutMs` passed.
+ */
+export type LeaseErrorCode = 'lease_lost' | 'run_time_exceeded' | 'receiver_closed'
+
+/**
+ * The `reason` of a handler's signal. `onError` receives it too. Another receiver may now handle the same message: stop, and
+ * write nothing more.
+ */
+export class LeaseError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'LeaseError'
+
+  declare readonly code: LeaseErrorCode
+
+  /** @internal */
+  constructor(code: LeaseErrorCode, message: string) {
+    super(message, { code })
+  }
+}

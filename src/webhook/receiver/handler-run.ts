@@ -1,0 +1,99 @@
+import { DiscardEvent, type LeaseError } from '../errors.ts'
+import { Lease, type RunLimit } from './lease.ts'
+import type { Message } from './read-message.ts'
+import { type ClaimedDelivery, completeDelivery, releaseDelivery } from './store-calls.ts'
+import type { WebhookHandledOutcome, WebhookHandler } from './webhook-receiver-options.ts'
+
+/** How a handler ended. `interrupted`: it stopped because its signal had fired. */
+export type RunOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
+
+export interface HandlerRunOptions {
+  message: Message
+  retainMs: number
+  runLimit: RunLimit
+  handle: WebhookHandler
+  /** Whether `outcome` waits until the delivery is completed or released. */
+  untilRecorded: boolean
+  /** Called when the handler has ended. `startedAt` is a time of `performance.now()`. */
+  onEnd(outcome: RunOutcome, startedAt: number): void
+}
+
+/**
+ * One run of the handler for a claimed delivery, until the delivery is completed or released.
+ *
+ * When the handler has succeeded, the outcome is a success even if the store cannot record it: an error answer would cause
+ * a retry, and the retry would run the handler again.
+ */
+export class HandlerRun {
+  /** Resolves when the sender may be answered: after the first attempt to complete or release. Never rejects. */
+  readonly outcome: Promise<RunOutcome>
+  /** Resolves when the delivery is completed or released, or all attempts have failed. Never rejects. */
+  readonly settled: Promise<void>
+  readonly #claim: ClaimedDelivery
+  readonly #options: HandlerRunOptions
+  readonly #lease: Lease
+  #resolve: (outcome: RunOutcome) => void = () => {}
+  #success: 'handled' | 'discarded' | undefined
+
+  constructor(claim: ClaimedDelivery, options: HandlerRunOptions) {
+    this.#claim = claim
+    this.#options = options
+    this.#lease = new Lease(claim, options.runLimit)
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    this.settled = this.#run()
+  }
+
+  /** How the handler succeeded, or `undefined`. The store may not have recorded it yet. */
+  get success(): 'handled' | 'discarded' | undefined {
+    return this.#success
+  }
+
+  /** Aborts the signal of a handler that is still running. */
+  abort(reason: LeaseError): void {
+    this.#lease.abort(reason)
+  }
+
+  /**
+   * Releases the claim of a handler that is still running, because the process is about to exit. The claim of a handler that
+   * has succeeded is kept, so that no other receiver handles the message before the lease expires.
+   */
+  async giveUp(): Promise<void> {
+    const answer = (): void => this.#resolve('interrupted')
+    if (this.#success === undefined) await releaseDelivery(this.#claim, answer)
+    answer()
+  }
+
+  async #run(): Promise<void> {
+    const startedAt = performance.now()
+    const outcome = await this.#handle()
+    this.#lease.end()
+    this.#options.onEnd(outcome, startedAt)
+    const onRetry = this.#options.untilRecorded ? () => {} : () => this.#resolve(outcome)
+    if (outcome === 'handled' || outcome === 'discarded') {
+      this.#success = outcome
+      await completeDelivery(this.#claim, this.#options.retainMs, onRetry)
+    } else {
+      await releaseDelivery(this.#claim, onRetry)
+    }
+    this.#resolve(outcome)
+  }
+
+  async #handle(): Promise<RunOutcome> {
+    const { handle, message } = this.#options
+    const { event, rawBody, secretIndex } = message
+    const { key, onError } = this.#claim
+    const { signal } = this.#lease
+    try {
+      await handle(event, { signal, rawBody, key, secretIndex })
+      return 'handled'
+    } catch (error) {
+      if (error instanceof DiscardEvent) return 'discarded'
+      const { lost } = this.#lease
+      // The reason of the signal was reported when it fired.
+      if (lost === undefined || error !== lost) onError(error, 'handle')
+      return lost === undefined ? 'failed' : 'interrupted'
+    }
+  }
+}

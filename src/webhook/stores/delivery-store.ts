@@ -1,0 +1,73 @@
+/**
+ * The answer of a store to a claim.
+ *
+ * - `claimed`: the caller has the delivery until the lease expires. Each claim has a new `token`.
+ * - `done`: the delivery was completed, and its record has not expired.
+ * - `busy`: another claim has the delivery, for `retryMs` milliseconds unless it is extended.
+ */
+export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' } | { state: 'busy'; retryMs: number }
+
+/**
+ * Records which deliveries are being handled and which are done. One record per key:
+ *
+ * ```text
+ *            claim              complete
+ *   absent ────────▶ claimed ──────────────▶ done ──(retainMs)──▶ absent
+ *      ▲               │  ▲ extend
+ *      └───────────────┘──┘
+ *        release, or the lease expires
+ * ```
+ *
+ * Rules for your own store:
+ *
+ * - Every method is atomic. Of any number of concurrent claims of one key, from any process, at most one is `claimed`.
+ * - The store uses its own clock (`now()` of the database, the expiry of the server), never the clock of the caller.
+ *   Receivers on machines with different clocks must agree on when a lease expires.
+ * - A write with the token of an earlier claim changes nothing. A process that was paused or disconnected then does no
+ *   harm when it continues.
+ * - A rejected promise means "not done, or unknown": the receiver treats the store as down. A promise that resolves to
+ *   another type (`undefined` instead of `true`) counts as rejected, and `onError` is called.
+ *
+ * A claim may succeed after the receiver has stopped waiting for it. The receiver then releases it, or its lease expires.
+ *
+ * Keys are text of at most 512 characters (1 536 bytes as UTF-8), without NUL, line breaks or lone surrogates.
+ *
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries). A message is delivered up to five times, and
+ * several endpoints get the same message, so a key contains the endpoint and the id.
+ */
+export interface DeliveryStore {
+  /**
+   * Claims the delivery for `leaseMs` milliseconds, unless it is done or claimed. Replaces an expired claim.
+   *
+   * @param key - the endpoint and the id of the message, as one string
+   * @param leaseMs - the lease, in milliseconds; positive
+   * @returns the answer; `busy` for the owner of the claim too, because a claim is not re-entrant
+   */
+  claim(key: string, leaseMs: number): Promise<ClaimResult>
+
+  /**
+   * Extends the claim to `leaseMs` milliseconds from now.
+   *
+   * @returns whether the claim was extended. `false`, without a change, when it has expired (replaced or not), was
+   * released, or is done.
+   */
+  extend(key: string, token: string, leaseMs: number): Promise<boolean>
+
+  /**
+   * Ends the claim, and records the delivery as done for `retainMs` milliseconds.
+   *
+   * When the claim has expired or was released, and no other claim exists, the store records the delivery if it can: the
+   * handler has succeeded, and must not run again. A store that cannot know returns `false`.
+   *
+   * @returns whether the delivery is recorded as done with this token. A second call with the same token returns `true`
+   * again, because the receiver retries a call whose answer was lost. `false`, without a change, when another claim has
+   * the delivery or completed it.
+   */
+  complete(key: string, token: string, retainMs: number): Promise<boolean>
+
+  /**
+   * Ends the claim, so that the next attempt can claim the delivery at once. Does nothing when the token belongs to no
+   * current claim.
+   */
+  release(key: string, token: string): Promise<void>
+}
