@@ -1,24 +1,23 @@
 import type { CampaignClient } from '../client.ts'
 import { CampaignError, RateLimitError } from '../errors.ts'
 import { clientInternals } from '../shared/client-internals.ts'
-import { type AwardRow, contradictions, readRow } from './award/row.ts'
+import { type AwardRow, conflictIssues, readRow } from './award/row.ts'
 import type { FinalVerdict } from './award/verdict.ts'
-import { AwardUnsettledError, quotable, type UnsettledReason } from './errors.ts'
-import { invalidRequest } from './invalid-request.ts'
+import { AwardUnsettledError, invalidRequestError, type UnsettledReason, withCause } from './errors.ts'
 import { LEDGER } from './ledger/ledger.ts'
 import { type AwardOneOptions, readAwardOneOptions } from './options.ts'
 import { attemptAward, recordAttempt } from './run/attempt.ts'
 
 /**
  * Makes one award: the body of a job in a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
- * time, also while another process still works on it: the shared ledger lets one attempt at a time through.
+ * time, even while another process still works on it: the shared ledger allows one attempt at a time.
  *
  * ```ts
  * await boss.work('awards', async ([job]) => awardOne(client, job.data, { ledger }))
  * ```
  *
- * It resolves to the final verdict, from this or an earlier run of the job. Otherwise it rejects, and the queue should run
- * the job again: configure enough retries, with a backoff.
+ * It resolves to the final verdict, which may come from an earlier run of the job. If it rejects, the queue should run the
+ * job again: configure enough retries, with a backoff.
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *
@@ -26,8 +25,8 @@ import { attemptAward, recordAttempt } from './run/attempt.ts'
  * @param row - the award
  * @returns the verdict
  * @throws AwardUnsettledError when there is no verdict yet: run the job again
- * @throws InvalidRequestError when an argument or the row is wrong, the guard forbids it, or its id stands for another
- *   award already: another run of the job ends the same way
+ * @throws InvalidRequestError when an argument or the row is invalid, the guard forbids the row, or its id belongs to
+ *   another award. Running the job again does not help
  * @throws ConfigurationError when the ledger belongs to another target or version
  * @throws the database's error when the ledger can't be reached: run the job again
  */
@@ -38,34 +37,34 @@ export async function awardOne(
 ): Promise<FinalVerdict> {
   const { ledger, retryRejected, confirm, isUsedId } = readAwardOneOptions(client, options)
   const checked = readRow(row)
-  if (!checked.ok) throw invalidRequest('awardOne', checked.issues)
+  if (!checked.ok) throw invalidRequestError('awardOne', checked.issues)
   const award = checked.value
-  const inside = clientInternals(client)
-  const refusals = inside?.refusalsOfAward({ ...award }) ?? []
-  if (refusals.length > 0) throw invalidRequest('awardOne', refusals)
+  const internals = clientInternals(client)
+  const refusals = internals?.refusalsOfAward({ ...award }) ?? []
+  if (refusals.length > 0) throw invalidRequestError('awardOne', refusals)
 
-  const session = await ledger[LEDGER].open(await inside?.target('awardOne', undefined))
-  const reopening = {
+  const session = await ledger[LEDGER].open(await internals?.target('awardOne', undefined))
+  const retryable = {
     rejected: retryRejected ?? false,
     unconfirmed: confirm !== undefined || isUsedId !== undefined,
   }
-  const beginning = await session.begin(award, reopening, true)
-  switch (beginning.kind) {
+  const claim = await session.claim(award, retryable, true)
+  switch (claim.kind) {
     case 'settled':
-      return beginning.verdict
-    case 'unfit':
-      throw invalidRequest('awardOne', [beginning.issue])
+      return claim.verdict
+    case 'invalid':
+      throw invalidRequestError('awardOne', [claim.issue])
     case 'conflict':
-      throw invalidRequest('awardOne', contradictions(award, beginning.known))
-    case 'begun':
+      throw invalidRequestError('awardOne', conflictIssues(award, claim.known))
+    case 'claimed':
       break
     default:
-      throw unsettled('busy', undefined, beginning.kind === 'busy' ? beginning.retryMs : 0)
+      throw unsettled('busy', undefined, claim.kind === 'busy' ? claim.retryMs : 0)
   }
 
-  const result = await attemptAward(client, beginning.attempt, { confirm, isUsedId })
-  const verdict = await recordAttempt(session, beginning.attempt, result)
-  if (verdict === 'open') throw unsettled('busy', undefined, 0)
+  const result = await attemptAward(client, claim.attempt, { confirm, isUsedId })
+  const verdict = await recordAttempt(session, claim.attempt, result)
+  if (verdict === 'busy') throw unsettled('busy', undefined, 0)
   if (verdict !== undefined && verdict !== 'indeterminate') return verdict
   const { outcome } = result
   switch (outcome?.kind) {
@@ -78,18 +77,18 @@ export async function awardOne(
     case 'campaign_refused':
       throw unsettled('refused_for_now', outcome.error)
     case 'fatal':
-      // An error that is not the client's own, such as an abort, says nothing about the service.
+      // The error of another library, such as an abort, does not mean that the service refused the award.
       throw unsettled(outcome.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', outcome.error)
     default:
       throw unsettled('indeterminate', outcome?.error)
   }
 }
 
-const WORDS: Readonly<Record<UnsettledReason, string>> = {
+const MESSAGES: Readonly<Record<UnsettledReason, string>> = {
   busy: 'another process is making this award',
   rate_limited: 'the service asks to wait',
   not_sent: 'the service could not be reached',
-  refused_for_now: 'the service refuses it for a reason that does not lie in the award',
+  refused_for_now: 'the service refused the token or the campaign',
   indeterminate: 'it is unknown whether it was awarded',
 }
 
@@ -98,7 +97,6 @@ function unsettled(
   cause?: unknown,
   retryAfterMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined,
 ): AwardUnsettledError {
-  const said = quotable(cause)
-  const words = said === undefined ? WORDS[reason] : `${WORDS[reason]}: ${said}`
-  return new AwardUnsettledError(`awardOne: ${words}. Run it again`, { reason, retryAfterMs, cause })
+  const message = `awardOne: ${withCause(MESSAGES[reason], cause)}. Run it again`
+  return new AwardUnsettledError(message, { reason, retryAfterMs, cause })
 }

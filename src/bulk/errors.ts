@@ -1,23 +1,43 @@
-import { CampaignError } from '../errors.ts'
+import { CampaignError, InvalidRequestError, type Issue } from '../errors.ts'
+import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
 import type { AwardReport } from './report/report.ts'
 
-/** The message of an error for use inside another message: without its docs address and full stop. */
-export function quotable(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
-  const address = error instanceof CampaignError ? ` (${error.docsPath})` : ''
-  return error.message.replace(address, '').replace(/\.$/, '')
+/** Returns the error for invalid arguments. @param consequence - a sentence without its full stop */
+export function invalidRequestError(
+  operation: string,
+  issues: readonly Issue[],
+  consequence = 'Nothing was sent',
+): InvalidRequestError {
+  const found = capped(issues)
+  const text = describeIssues(
+    found,
+    MAX_ISSUES,
+    ({ path, message }) => `${path.join('.') || 'the argument'} ${message}`,
+  )
+  return new InvalidRequestError(`${operation}: ${text}. ${consequence}.`, {
+    operation,
+    ...found,
+    outcome: 'not_applied',
+  })
+}
+
+/** Appends the message of the cause, if it has one, without its docs path and full stop. */
+export function withCause(message: string, cause: unknown): string {
+  if (!(cause instanceof Error)) return message
+  const docsPath = cause instanceof CampaignError ? ` (${cause.docsPath})` : ''
+  return `${message}: ${cause.message.replace(docsPath, '').replace(/\.$/, '')}`
 }
 
 /**
- * A run of awards ended before its last row. Awards in flight were completed and recorded. Run the same list
- * again with the same ledger to go on.
+ * A run of awards stopped before its last row. The calls in flight were completed and recorded. To continue, run the same
+ * list again with the same ledger.
  */
 export class AwardRunStoppedError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardRunStoppedError'
-  /** The report of the run up to that point. */
+  /** The report of the run until it stopped. */
   readonly report: AwardReport
-  /** The reason for the end: the error of a call, of the ledger or of the list, or the reason of the caller's signal. */
+  /** The error of a call, of the ledger or of the list, or the reason of the caller's signal. */
   declare readonly cause: unknown
 
   constructor(message: string, init: { cause: unknown; report: AwardReport }) {
@@ -26,25 +46,25 @@ export class AwardRunStoppedError extends CampaignError {
   }
 }
 
-/** Why {@link AwardUnsettledError} has no verdict. */
+/** The reason of an {@link AwardUnsettledError}. */
 export type UnsettledReason = 'busy' | 'indeterminate' | 'rate_limited' | 'not_sent' | 'refused_for_now'
 
 /**
- * One award has no final verdict yet. Run the job again: a retry is safe.
+ * An award has no final verdict yet. Run the job again: a retry is safe.
  *
  * `reason`:
  * - `busy`: another process is making this award.
- * - `indeterminate`: the attempts are used up, and the outcome is unknown.
- * - `rate_limited`: the service asks to wait.
+ * - `indeterminate`: the outcome is unknown after the last attempt.
+ * - `rate_limited`: the service answered 429.
  * - `not_sent`: the service could not be reached.
- * - `refused_for_now`: 401, 403 or 404, or there was no token. The award itself is not the reason.
+ * - `refused_for_now`: 401, 403 or 404, or there was no token. The same award may succeed later.
  */
 export class AwardUnsettledError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardUnsettledError'
-  /** Why there is no verdict. */
+  /** Why the award has no verdict. */
   readonly reason: UnsettledReason
-  /** When to retry at the earliest, in milliseconds from now, if known. */
+  /** The time until the earliest retry, in milliseconds, if known. */
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {

@@ -1,5 +1,5 @@
 /**
- * Awards XP to every wallet of a list once, with a ledger that survives crashes. Node only.
+ * Awards XP to every wallet of a list once, with a ledger that survives a crash. Node only.
  *
  * @module campaign-client/bulk
  */
@@ -14,9 +14,9 @@ export type { LedgerWait } from './ledger/file/lock.ts'
 export { type LedgerEntries, type LedgerEntry, readLedger } from './ledger/file/read-ledger.ts'
 export type { AwardLedger, SharedLedger } from './ledger/ledger.ts'
 export type { AwardOneOptions, RewardWalletsOptions } from './options.ts'
-export type { AwardProgress } from './report/progress.ts'
+export type { AwardProgress } from './report/progress-reporter.ts'
 export type { AwardReport, HaltedCampaign, RowProblem } from './report/report.ts'
-export type { Countable, PerVerdict } from './report/tally.ts'
+export type { Countable, PerVerdict } from './report/totals.ts'
 export { type RewardIdParts, rewardId } from './reward-id.ts'
 export { rewardWallets } from './reward-wallets.ts'
-export type { Rows } from './run/rows.ts'
+export type { Rows } from './run/row-source.ts'

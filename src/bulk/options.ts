@@ -1,47 +1,49 @@
 import type { Issue } from '../errors.ts'
 import {
+  copyOfOptions,
   isBoolean,
   isFunction,
   type OptionRule,
   type OptionRules,
   optional,
+  optionProblems,
   signalRule,
   wholeNumber,
 } from '../shared/options.ts'
 import { hasMethod, typeName } from '../shared/types.ts'
 import type { Evidence } from './award/evidence.ts'
-import { readOptions } from './invalid-request.ts'
+import { invalidRequestError } from './errors.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
-import type { AwardProgress } from './report/progress.ts'
+import type { AwardProgress } from './report/progress-reporter.ts'
 
 /** Options of {@link rewardWallets}. Only `ledger` is needed. */
 export interface RewardWalletsOptions extends Evidence {
-  /** Records the run: `fileLedger('awards.ledger')`, or one made by `postgresLedger`. */
+  /** Records the run: made by `fileLedger` or `postgresLedger`. */
   ledger: AwardLedger
   /**
-   * How many calls are under way at once: 1 to 1 000.
+   * The maximum number of calls in flight: 1 to 1 000.
    *
    * @defaultValue 8
    */
   concurrency?: number | undefined
   /**
-   * Stops the run: no more awards are sent, calls under way are awaited and recorded, and the run rejects with
-   * {@link AwardRunStoppedError}, whose `cause` is the signal's reason.
+   * Stops the run: it sends no more awards, records the calls in flight, and rejects with {@link AwardRunStoppedError}. The
+   * `cause` of that error is the signal's reason.
    */
   signal?: AbortSignal | undefined
   /**
-   * Called with the progress of the run, at most ten times a second and once at the end. What it throws is dropped.
+   * Called with the progress of the run, at most ten times a second and once at the end. Errors that the callback throws
+   * are ignored.
    */
   onProgress?: ((progress: AwardProgress) => void) | undefined
   /**
-   * Reads all rows into memory first, and sends nothing when one of them is wrong, or contradicts another row or the
-   * ledger.
+   * Reads all rows into memory first. Sends nothing if a row is invalid, or if it contradicts another row or the ledger.
    *
    * @defaultValue false
    */
   strict?: boolean | undefined
   /**
-   * Sends rows again that the service rejected in an earlier run, except those with the code `other_amount`.
+   * Sends rows that were `rejected` in an earlier run again, except those with the code `other_amount`.
    *
    * @defaultValue false
    */
@@ -53,7 +55,7 @@ export interface AwardOneOptions extends Evidence {
   /** Records the award for all processes: made by `postgresLedger`. */
   ledger: SharedLedger
   /**
-   * Sends an award again that the service rejected, unless its code is `other_amount`.
+   * Sends an award that was `rejected` again, unless its code is `other_amount`.
    *
    * @defaultValue false
    */
@@ -90,15 +92,34 @@ const AWARD_ONE: OptionRules<AwardOneOptions> = {
   retryRejected: optional(isBoolean),
 }
 
-/** Reads the arguments. @throws InvalidRequestError when there is no client, or an option is wrong */
+/** Copies and checks the options. @throws InvalidRequestError when there is no client, or an option is wrong */
 export const readRewardWalletsOptions = (client: unknown, options: RewardWalletsOptions): RewardWalletsOptions =>
-  readOptions('rewardWallets', options, REWARD_WALLETS, clientProblems(client))
+  readOptions('rewardWallets', options, REWARD_WALLETS, clientIssues(client))
 
-/** Reads the arguments. @throws InvalidRequestError when there is no client, or an option is wrong */
+/** Copies and checks the options. @throws InvalidRequestError when there is no client, or an option is wrong */
 export const readAwardOneOptions = (client: unknown, options: AwardOneOptions): AwardOneOptions =>
-  readOptions('awardOne', options, AWARD_ONE, clientProblems(client))
+  readOptions('awardOne', options, AWARD_ONE, clientIssues(client))
 
-const clientProblems = (client: unknown): Issue[] =>
+const clientIssues = (client: unknown): Issue[] =>
   hasMethod(client, 'rewardWallet')
     ? []
     : [{ path: ['client'], message: `must have the method rewardWallet, got ${typeName(client)}` }]
+
+/**
+ * Copies and checks an option object.
+ *
+ * @param otherIssues - issues of the other arguments
+ * @throws InvalidRequestError when any argument is wrong
+ */
+export function readOptions<Options extends object>(
+  operation: string,
+  options: Options,
+  rules: OptionRules<Options>,
+  otherIssues: readonly Issue[] = [],
+): Options {
+  const own = copyOfOptions(options, rules as OptionRules<NonNullable<Options>>)
+  const problems = optionProblems(own, rules).map(({ path, message }) => ({ path: ['options', ...path], message }))
+  const issues = [...otherIssues, ...problems]
+  if (issues.length > 0) throw invalidRequestError(operation, issues)
+  return own
+}

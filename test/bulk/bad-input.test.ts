@@ -252,13 +252,15 @@ describe('a list that is hostile', () => {
     const run = rewardWallets(client, rows as never, { ledger: fileLedger(path) })
     await expect(run).rejects.toThrow(InvalidRequestError)
     await expect(run).rejects.toThrow(/rows must be an iterable or an async iterable/)
-    await expect(readLedger(path)).rejects.toThrow('is not there')
+    await expect(readLedger(path)).rejects.toThrow('does not exist')
   })
 
   test('one that gives no iterator', async () => {
     const { client } = scene()
     const rows = { [Symbol.iterator]: () => 5 } as never
-    await expect(rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).rejects.toThrow('gave no iterator')
+    await expect(rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).rejects.toThrow(
+      'must return an iterator',
+    )
   })
 
   test.each([Symbol.iterator, Symbol.asyncIterator])(
@@ -410,7 +412,7 @@ describe('arguments', () => {
   test.each([
     ['', /options\.run must be a non-empty string/],
     ['x'.repeat(501), /options\.run must have at most 500 characters, got 501/],
-    ['a\u0000b', /options\.run must not hold U\+0000/],
+    ['a\u0000b', /options\.run must not contain U\+0000/],
   ])('a run without a usable name: %#', (run, words) => {
     expect(() => fileLedger('x', { run })).toThrow(words)
   })
@@ -471,7 +473,7 @@ describe('the guard of the client', () => {
   test('strict sends nothing at all', async () => {
     const { client, sent } = scene({ guard })
     const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), strict: true }))
-    expect(stop.message).toContain('Nothing was sent. To go on, run it again')
+    expect(stop.message).toContain('Nothing was sent. To continue, run it again')
     expect(stop.report.counts.rejected).toBe(2)
     expect(sent()).toBe(0)
   })

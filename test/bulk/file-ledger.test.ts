@@ -22,7 +22,7 @@ import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { groupOf } from '../../src/bulk/ledger/file/lines.ts'
+import { groupOf } from '../../src/bulk/ledger/file/format.ts'
 import { findProgram } from '../machine/server-process.ts'
 import { award, awards, newPath, scene, stopOf, temporaryFolder, verdictsIn } from './setting.ts'
 
@@ -384,7 +384,7 @@ describe('damage', () => {
     const path = newPath()
     writeFileSync(path, whole.toString('utf8').replace('"xp":5,', '"xp":50,'))
     await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
-      /it is damaged from line \d+ on: what follows is not what was written/,
+      /it is damaged from line \d+ on\. Restore it from a backup/,
     )
   })
 
@@ -410,15 +410,15 @@ describe('damage', () => {
 
 describe('a ledger that changes while a run uses it', () => {
   test.each([
-    ['appends to it', (path: string) => appendFileSync(path, '\n'), /somebody else has changed/],
-    ['cuts it off', (path: string) => truncateSync(path, 200), /somebody else has changed/],
+    ['appends to it', (path: string) => appendFileSync(path, '\n'), /another program has changed it/],
+    ['cuts it off', (path: string) => truncateSync(path, 200), /another program has changed it/],
     [
       'saves another file in its place, as editors do',
       (path: string) => {
         writeFileSync(`${path}.saved`, readFileSync(path))
         renameSync(`${path}.saved`, path)
       },
-      /another file was put in its place/,
+      /another file has replaced it/,
     ],
     ['deletes it', (path: string) => rmSync(path), /ENOENT/],
   ])('%s: the run stops, also when that was in the middle of a write', async (_, change, words) => {

@@ -28,7 +28,7 @@ const PROGRAM = 'test/bulk/child.ts'
 const pathOf = compiled(PROGRAM)
 
 /** So that nobody waits for long. */
-const TIMES = { beatMs: 20, watchMs: 300, settleMs: 50 }
+const TIMES = { heartbeatMs: 20, watchMs: 300, settleMs: 50 }
 const CONCURRENCY = 4
 /** A run writes the intents of as many rows again as are with the service. */
 const BEGUN_AT_ONCE = 2 * CONCURRENCY
@@ -95,7 +95,7 @@ describe('two runs on one ledger', { timeout: 30_000 }, () => {
     const { name, message } = await run.step('error')
     expect(name).toBe('AwardRunStoppedError')
     // It may have stood still in the middle of a write.
-    expect(message).toMatch(/another run has taken it over|another file was put in its place/)
+    expect(message).toMatch(/another run has taken it over|another file has replaced it/)
     expect(readFileSync(path).equals(before)).toBe(true)
     expect(service.state.awards).toHaveLength(200)
     // At most the calls that were under way already.
@@ -220,7 +220,7 @@ describe('a lock file', () => {
     for (let round = 0; round < 10; round++) {
       writeFileSync(path, strange())
       const taken = await Promise.allSettled(
-        Array.from({ length: 8 }, () => takeLock(path, { beatMs: 4, watchMs: 40, settleMs: 100 })),
+        Array.from({ length: 8 }, () => takeLock(path, { heartbeatMs: 4, watchMs: 40, settleMs: 100 })),
       )
       const locks = taken.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
       expect(locks).toHaveLength(1)

@@ -1,6 +1,6 @@
 import { type AwardProgress, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ProgressReporter } from '../../src/bulk/report/progress.ts'
+import { ProgressReporter } from '../../src/bulk/report/progress-reporter.ts'
 import { awards, counts, newPath, scene } from './setting.ts'
 
 describe('over time', () => {
@@ -16,8 +16,8 @@ describe('over time', () => {
     )
     const end = () => {
       awarded++
-      progress.ended()
-      progress.changed()
+      progress.countFinished()
+      progress.schedule()
     }
     return { told, progress, end }
   }

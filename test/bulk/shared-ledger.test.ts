@@ -45,7 +45,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
 
   const newRun = (leaseMs = 30_000, run: string = randomUUID()) => postgresLedger(pool, { run, table, leaseMs })
   const rowsOf = async ({ run }: SharedLedger) =>
-    (await pool.query(`SELECT id, verdict, doubtful, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
+    (await pool.query(`SELECT id, verdict, in_doubt, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
       .rows
 
   describe.each(['pg', 'postgres'])('a run over a list, with %s', (kind) => {
@@ -138,7 +138,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const ledger = postgresLedger(pool, { run: 'x', table: other })
     const { cause } = await stopOf(rewardWallets(client, awards(1), { ledger }))
     expect(cause).toBeInstanceOf(ConfigurationError)
-    await expect(awardOne(client, award(0), { ledger })).rejects.toThrow(/others have their names.*column "id_hash"/)
+    await expect(awardOne(client, award(0), { ledger })).rejects.toThrow(/or have other columns.*column "id_hash"/)
     expect(sent()).toBe(0)
   })
 
@@ -461,12 +461,12 @@ describe('arguments of postgresLedger', () => {
   const pool = { query: async () => ({ rows: [] }), connect: async () => undefined }
   test.each([
     ['nothing', undefined, { run: 'x' }, /database must be a Pool/],
-    ['a single client', { ...pool, escapeIdentifier: () => '' }, { run: 'x' }, /no single client/],
+    ['a single client', { ...pool, escapeIdentifier: () => '' }, { run: 'x' }, /not a single client/],
     [
       'the sql of a transaction',
       Object.assign(() => undefined, { unsafe: () => undefined }),
       { run: 'x' },
-      /no transaction/,
+      /or a transaction/,
     ],
     [
       'a sql that prepares statements',

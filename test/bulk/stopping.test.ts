@@ -83,7 +83,7 @@ describe('failures that end a run', () => {
       rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 4 }),
     )
     expect(cause).toBeInstanceOf(UnauthorizedError)
-    expect(message).toMatch(/no award can go on.*HTTP 401.*run it again with the same ledger/s)
+    expect(message).toMatch(/other awards would fail as well.*HTTP 401.*run it again with the same ledger/s)
     // Its own place alone, not that of the error that it quotes.
     expect(message.match(/docs\/error-codes\.md#\w+/g)).toEqual(['docs/error-codes.md#award_run_stopped'])
     expect(report).toMatchObject({ counts: counts({ awarded: 3 }), complete: false })
@@ -240,7 +240,7 @@ describe('failures that end a run', () => {
     expect(stop.report).toMatchObject({ rows: 0, complete: false })
     expect(rows.next).not.toHaveBeenCalled()
     expect(sent()).toBe(0)
-    await expect(readLedger(path)).rejects.toThrow('is not there')
+    await expect(readLedger(path)).rejects.toThrow('does not exist')
   })
 
   test('an abort while the service asks to wait', async () => {

@@ -7,7 +7,7 @@ import {
   type Verdict,
 } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
-import { Tally } from '../../src/bulk/report/tally.ts'
+import { Totals } from '../../src/bulk/report/totals.ts'
 import { award, awards, counts, newPath, scene, verdictsIn } from './setting.ts'
 
 describe('the verdict of one award', () => {
@@ -338,9 +338,9 @@ describe('one id', () => {
     [[0.7, 0.1, 0.2, -1], 0],
     [Array(1_000).fill(1_234.56), 1_234_560],
   ])('sums of decimal XP are right: %#', (amounts, sum) => {
-    const tally = new Tally()
-    for (const xp of amounts) tally.add('awarded', xp)
-    expect(tally.xp.awarded).toBe(sum)
+    const totals = new Totals()
+    for (const xp of amounts) totals.add('awarded', xp)
+    expect(totals.xp.awarded).toBe(sum)
   })
 
   test('sums of XP beyond all numbers are infinite', async () => {

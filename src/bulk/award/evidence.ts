@@ -1,50 +1,50 @@
 import { type ApiError, type CampaignError, ConfigurationError } from '../../errors.ts'
 import { isRecord, typeName } from '../../shared/types.ts'
-import { failureOf, safeMessage } from './outcome.ts'
+import { failureOf, safeMessage } from './call-outcome.ts'
 import type { AwardRow } from './row.ts'
-import type { Judgement } from './verdict.ts'
+import type { AwardResult } from './verdict.ts'
 
 /**
  * The answer of `confirm`: the award was made (`true`), it was made with this amount (`{ xp }`), it was not made (`false`),
- * or `confirm` can't tell (`undefined`).
+ * or the answer is unknown (`undefined`).
  */
 export type Confirmation = true | { readonly xp: number } | false | undefined
 
-/** Finds out why an id was refused. The service gives the same answer for every reason. */
+/** Callbacks that find out why the service refused an id. Its refusal has the same form for every reason. */
 export interface Evidence {
   /**
-   * Returns whether the service refused the id because it had been used; `undefined` when its answer can't tell. After an
-   * attempt of ours with an unknown outcome, a used id means that this award was made. Otherwise the row is `rejected` with
-   * the code `id_used`.
+   * Returns whether the service refused the id because it had been used; `undefined` if its answer does not show that.
+   * After an attempt of ours with an unknown outcome, a used id means that this award was made. Otherwise the row is
+   * `rejected` with the code `id_used`.
    */
   isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
   /**
-   * Looks for this very award in your own records, or in the user's progress. Another amount in `{ xp }` makes the row
-   * `rejected` with the code `other_amount`.
+   * Looks for this award in your own records, or in the user's progress. If it returns another amount in `{ xp }`, the row
+   * is `rejected` with the code `other_amount`.
    *
-   * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`. An
-   * award that a reading of progress lacks may still be under way: return `undefined`. Give the function a time limit: its row
-   * waits for it. Once the run was stopped, it has ten seconds.
+   * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`.
+   * Return `undefined` if a reading of progress lacks the award: the service may still be processing it. Give the function
+   * a time limit, because its row waits for it. After a stop, it has ten seconds.
    */
   confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
 }
 
 /**
- * The verdict of a row whose id was refused.
+ * Returns the result of a row whose id the service refused.
  *
- * @param maybeApplied - whether an attempt of ours under the id may have been applied
+ * @param maybeApplied - whether an attempt of ours with this id may have been applied
  */
 export async function judgeRefusal(
   row: AwardRow,
   error: CampaignError,
   maybeApplied: boolean,
   { isUsedId, confirm }: Evidence,
-): Promise<Judgement> {
+): Promise<AwardResult> {
   const failure = failureOf(error)
   try {
     const confirmed = judgeConfirmation(row, await confirm?.({ ...row }))
     if (confirmed !== undefined) return confirmed
-    // Awaited, since without types the function may be asynchronous.
+    // Awaited because a JavaScript caller may pass an async function.
     const isUsed = await isUsedId?.(error as ApiError)
     if (isUsed === true) {
       return maybeApplied
@@ -58,8 +58,11 @@ export async function judgeRefusal(
   }
 }
 
-/** The verdict of a row that an earlier run left unconfirmed; undefined when only a retry can tell. */
-export async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evidence): Promise<Judgement | undefined> {
+/** Returns the result of a row that is `unconfirmed` in the ledger; `undefined` if the row must be sent again. */
+export async function judgeUnconfirmed(
+  row: AwardRow,
+  { isUsedId, confirm }: Evidence,
+): Promise<AwardResult | undefined> {
   if (confirm === undefined) return undefined
   try {
     const confirmed = judgeConfirmation(row, await confirm({ ...row }))
@@ -70,11 +73,11 @@ export async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evi
   }
 }
 
-function judgeConfirmation(row: AwardRow, confirmation: Confirmation): Judgement | undefined {
+function judgeConfirmation(row: AwardRow, confirmation: Confirmation): AwardResult | undefined {
   if (confirmation === undefined) return undefined
   if (confirmation === true) return { verdict: 'alreadyAwarded' }
   if (confirmation === false) {
-    const message = 'the id was refused, and confirm says that the award was not made'
+    const message = 'the service refused the id, and confirm returned false'
     return { verdict: 'rejected', failure: { code: 'not_confirmed', message } }
   }
   if (!isRecord(confirmation) || !Number.isFinite(confirmation.xp)) {

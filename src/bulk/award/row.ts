@@ -3,10 +3,10 @@ import type { Issue } from '../../schemas/issue.ts'
 import { validate } from '../../schemas/validate.ts'
 import { isRecord } from '../../shared/types.ts'
 
-/** One award of a list: what `rewardWallet` takes. */
+/** One award of a list: the argument of `rewardWallet`. */
 export type AwardRow = RewardWalletRequest
 
-/** A row of a list: an award; or, for a wrong row, its issues with the id and the XP as far as they could be read. */
+/** A checked row. An invalid row has its issues, its id if that is a string, and its XP if that is a number. */
 export type ReadRow =
   | { readonly ok: true; readonly value: AwardRow }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly id: string | undefined; readonly xp: number }
@@ -25,20 +25,20 @@ export function readRow(given: unknown): ReadRow {
   }
 }
 
-/** What is wrong with a row, in words. */
-export const describeRow = (issues: readonly Issue[]): string =>
+/** Describes the issues of a row in one line. */
+export const describeRowIssues = (issues: readonly Issue[]): string =>
   issues
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : `the row ${message}`))
     .join('; ')
 
-/** Whether two rows with one id are the same award. The letter case of an address makes no difference. */
+/** Whether two rows with the same id are the same award. The letter case of an address makes no difference. */
 export const isSameAward = (one: Omit<AwardRow, 'id'>, other: Omit<AwardRow, 'id'>): boolean =>
   one.xp === other.xp &&
   one.pid === other.pid &&
   (one.address === other.address || one.address.toLowerCase() === other.address.toLowerCase())
 
-/** Returns an issue for each field in which a row differs from the award that its id stands for. */
-export function contradictions(row: AwardRow, known: AwardRow): Issue[] {
+/** Returns an issue for each field in which a row differs from the known award with its id. */
+export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
   const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
   return names.map((name) => ({
     path: [name],

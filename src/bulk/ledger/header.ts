@@ -1,15 +1,15 @@
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { isText, type OptionRule } from '../../shared/options.ts'
 
-/** The beginning of a ledger. A run that continues it must have the same. */
+/** The header of a ledger. Every run that continues the ledger must have the same header. */
 export interface LedgerHeader {
   /** The name of the run. */
   readonly run: string
-  /** Where the awards go; unknown where the client is not a `CampaignClient`. */
+  /** The service and account of the awards; `undefined` if the client is not a `CampaignClient`. */
   readonly target: ClientTarget | undefined
 }
 
-/** Fits an index of PostgreSQL, whatever the characters. */
+/** An index of PostgreSQL can hold this many characters in UTF-8. */
 const MAX_RUN_LENGTH = 500
 
 /** The rule for the name of a run. */
@@ -18,21 +18,20 @@ export const isRunName: OptionRule = (value) => {
   if (problem !== undefined) return problem
   const name = value as string
   if (name.length > MAX_RUN_LENGTH) return `must have at most ${MAX_RUN_LENGTH} characters, got ${name.length}`
-  return name.includes('\0') ? 'must not hold U+0000' : undefined
+  return name.includes('\0') ? 'must not contain U+0000' : undefined
 }
 
-/** Why a ledger with the header `begun` can't be used for `wanted`; undefined when it can. */
-export function headerConflict(begun: LedgerHeader, wanted: LedgerHeader): string | undefined {
-  if (begun.run !== wanted.run) {
-    return `it belongs to the run ${quoted(begun.run)}, and this is the run ${quoted(wanted.run)}`
+/** Returns why a run with the header `wanted` can't use the ledger; `undefined` if it can. */
+export function headerConflict(existing: LedgerHeader, wanted: LedgerHeader): string | undefined {
+  if (existing.run !== wanted.run) {
+    return `it belongs to the run ${quoted(existing.run)}, and this is the run ${quoted(wanted.run)}`
   }
-  // Nothing to compare with: the client is not a CampaignClient.
-  if (begun.target === undefined || wanted.target === undefined) return undefined
-  for (const [name, words] of TARGET) {
-    const before = begun.target[name]
+  if (existing.target === undefined || wanted.target === undefined) return undefined
+  for (const [name, label] of TARGET) {
+    const before = existing.target[name]
     const now = wanted.target[name]
     if (before !== now) {
-      return `it was begun for another ${words}: ${shown(before)}, and the client now has ${shown(now)}`
+      return `it belongs to another ${label}: ${shown(before)}, and the client now has ${shown(now)}`
     }
   }
   return undefined

@@ -1,19 +1,19 @@
 import type { Issue } from '../../errors.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import type { AwardRow } from '../award/row.ts'
-import type { AwardFailure, FinalVerdict, Judgement, Verdict } from '../award/verdict.ts'
+import type { AwardFailure, AwardResult, FinalResult, FinalVerdict, Verdict } from '../award/verdict.ts'
 
 /** The key of a ledger's implementation, the same in every copy of the package in a process. */
 export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
 
 /**
- * Records a run of awards, and survives the process: made by `fileLedger` or `postgresLedger`. It can be used for one run
- * after the other.
+ * Records a run of awards, and survives the process: made by `fileLedger` or `postgresLedger`. It can be used for several
+ * runs, one after the other.
  */
 export interface AwardLedger {
-  /** Where it is kept. */
+  /** Whether it is a file or shared by processes. */
   readonly kind: 'file' | 'shared'
-  /** The name of the run that it belongs to. */
+  /** The name of the run. */
   readonly run: string
   /** @internal */
   readonly [LEDGER]: LedgerImplementation
@@ -25,12 +25,12 @@ export interface SharedLedger extends AwardLedger {
 }
 
 export interface LedgerImplementation {
-  /** @throws CampaignError when it can't be used for this target, or not now; the system's error when it can't be reached */
+  /** @throws CampaignError when the ledger is in use or belongs to another target; the system's error when it can't be reached */
   open(target: ClientTarget | undefined): Promise<LedgerSession>
 }
 
-/** The final verdicts after which an award may be tried again. */
-export interface Reopening {
+/** The final verdicts that allow another attempt. */
+export interface RetryableVerdicts {
   readonly rejected: boolean
   readonly unconfirmed: boolean
 }
@@ -38,56 +38,50 @@ export interface Reopening {
 /** An open ledger. */
 export interface LedgerSession {
   /**
-   * Binds the row's id to its award, and resolves when the intent is flushed.
+   * Claims the award for one attempt. Resolves when the intent is flushed.
    *
-   * @param isAgain - whether this very row was begun before in this session, and released
+   * @param isRetry - whether this session has claimed and released the row before. Otherwise a known id is a duplicate
    */
-  begin(row: AwardRow, reopening: Reopening, isAgain: boolean): Beginning | Promise<Beginning>
+  claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult>
   /**
-   * Resolves when the verdict is flushed: to the verdict of the award, which another process may have found, or to `open`
-   * where another attempt is still under way.
+   * Records the verdict of the attempt and releases the claim. Resolves when the verdict is flushed: to the recorded verdict,
+   * which may come from another process, or to `busy` while another attempt holds the claim.
    */
-  settle(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'open'>
-  /** Takes the attempt back: it certainly changed nothing. */
+  settle(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'>
+  /** Releases the claim of an attempt that certainly changed nothing. */
   release(attempt: Attempt): Promise<void>
-  /** What the ledger has for a row that will not be sent, if anything. Binds nothing. */
-  recall(row: AwardRow, isAgain: boolean): Recalled | Promise<Recalled>
-  /** The award that the row's id stands for, where it is another one. Binds nothing. */
-  conflictOf(row: AwardRow): AwardRow | undefined | Promise<AwardRow | undefined>
-  /** Called right before each request. @throws Error when the ledger is no longer ours */
-  check(): void
-  /** Resolves when everything is flushed and released; rejects when a part of it is not. */
+  /** Returns the recorded result of a row without claiming it. */
+  lookUp(row: AwardRow, isRetry: boolean): LookUpResult | Promise<LookUpResult>
+  /** Returns the recorded award with the row's id, if it differs from the row. */
+  findConflict(row: AwardRow): AwardRow | undefined | Promise<AwardRow | undefined>
+  /** Call it right before each request. @throws ConfigurationError when another run has taken over the ledger */
+  checkLock(): void
+  /** Flushes and closes the ledger. */
   close(): Promise<void>
 }
 
-/** An attempt that was begun, and not settled or released yet. */
+/** The claim of an award, neither settled nor released yet. */
 export interface Attempt {
   readonly row: AwardRow
-  /** Whether there was an earlier attempt whose outcome is unknown. */
-  readonly isDoubtful: boolean
-  /** The final verdict after which the award is tried again. */
-  readonly reopened: FinalVerdict | undefined
+  /** Whether an earlier attempt has an unknown outcome. */
+  readonly isInDoubt: boolean
+  /** The final verdict of an earlier attempt. */
+  readonly previousVerdict: FinalVerdict | undefined
 }
 
-/** A final verdict, with its reason. */
-export interface Settled extends Judgement {
-  readonly verdict: FinalVerdict
-}
-
-/** What a ledger says of a row that is to be awarded. */
-export type Beginning =
-  | { readonly kind: 'begun'; readonly attempt: Attempt }
-  | ({ readonly kind: 'settled' } & Settled)
+export type ClaimResult =
+  | { readonly kind: 'claimed'; readonly attempt: Attempt }
+  | ({ readonly kind: 'settled' } & FinalResult)
   | { readonly kind: 'duplicate' }
-  /** The id stands for another award. */
+  /** The id belongs to another award. */
   | { readonly kind: 'conflict'; readonly known: AwardRow }
+  /** Another attempt holds the claim. */
   | { readonly kind: 'busy'; readonly retryMs: number }
   /** The ledger can't store the row. */
-  | { readonly kind: 'unfit'; readonly issue: Issue }
+  | { readonly kind: 'invalid'; readonly issue: Issue }
 
-/** What is known of a row without beginning it. */
-export type Recalled = Judgement | 'duplicate' | undefined
+export type LookUpResult = AwardResult | 'duplicate' | undefined
 
-/** Whether an award with this verdict may be tried again. One that was made with another amount never is. */
-export const isReopened = ({ verdict, failure }: Settled, { rejected, unconfirmed }: Reopening): boolean =>
+/** Whether an award with this result allows another attempt. An id that was used with another amount never does. */
+export const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
   (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') || (verdict === 'unconfirmed' && unconfirmed)

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { hasMethod, typeName } from '../../shared/types.ts'
-import { invalidRequest } from '../invalid-request.ts'
+import { invalidRequestError } from '../errors.ts'
 
-/** What `postgresLedger` needs of a pool: the `Pool` of the `pg` package has it. */
+/** The part of a `Pool` of the `pg` package that `postgresLedger` uses. */
 export interface PgPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   connect(): Promise<unknown>
 }
 
-/** What `postgresLedger` needs of the `sql` that the `postgres` package makes. */
+/** The part of the `sql` of the `postgres` package that `postgresLedger` uses. */
 export interface PostgresSql {
   unsafe(query: string, parameters?: (string | number | boolean)[]): PromiseLike<readonly unknown[]>
   begin: unknown
@@ -21,7 +21,7 @@ export type Query = (text: string, ...values: (string | number | boolean)[]) => 
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** A deadlock, or a serialization failure above the isolation level "read committed": the statement was rolled back. */
+/** Deadlock and serialization failure: PostgreSQL rolled the statement back. */
 const ROLLED_BACK: ReadonlySet<unknown> = new Set(['40P01', '40001'])
 const MAX_RETRIES = 9
 const MAX_WAIT_MS = 500
@@ -30,27 +30,28 @@ const PREPARED =
   'must be made with prepare: false. With prepared statements, a connection pooler such as PgBouncer can lose a COMMIT ' +
   'that the package reports as done'
 
-/** Returns a function that sends statements to a database. @throws InvalidRequestError when the value is no database */
+/** Returns a function that sends statements. @throws InvalidRequestError when the value is not a pool */
 export function queryOf(database: unknown): Query {
   const has = (name: string): boolean => hasMethod(database, name)
   if (typeof database === 'function' && has('unsafe') && has('begin')) {
     const sql = database as unknown as PostgresSql
     if (sql.options?.prepare !== false) throw wrongDatabase(PREPARED)
-    return retrying(async (text, ...values) => (await sql.unsafe(text, values)) as readonly Row[])
+    return withRetries(async (text, ...values) => (await sql.unsafe(text, values)) as readonly Row[])
   }
   if (has('query') && has('connect') && !has('escapeIdentifier')) {
     const pool = database as PgPool
-    return retrying(async (text, ...values) => (await pool.query(text, values)).rows as Row[])
+    return withRetries(async (text, ...values) => (await pool.query(text, values)).rows as Row[])
   }
-  // A single client, or the sql of a transaction, may be inside a transaction: its writes are not committed yet.
+  // A single client, or the sql of a transaction, may be inside a transaction that is never committed.
   throw wrongDatabase(
-    `must be a Pool of "pg" or the sql of "postgres", no single client and no transaction; got ${typeName(database)}`,
+    `must be a Pool of "pg" or the sql of "postgres", not a single client or a transaction; got ${typeName(database)}`,
   )
 }
 
-const wrongDatabase = (message: string): Error => invalidRequest('postgresLedger', [{ path: ['database'], message }])
+const wrongDatabase = (message: string): Error =>
+  invalidRequestError('postgresLedger', [{ path: ['database'], message }])
 
-const retrying =
+const withRetries =
   (query: Query): Query =>
   async (text, ...values) => {
     for (let retry = 0; ; retry++) {

@@ -1,6 +1,5 @@
 /**
- * The ledger of bulk awards in PostgreSQL, through the pool you have: for many processes, and for jobs of a queue. Node
- * only.
+ * A ledger of bulk awards in PostgreSQL, over your own pool. Processes and jobs of a queue can share it. Node only.
  *
  * @module campaign-client/bulk/postgres
  */

@@ -2,31 +2,31 @@ import { ConfigurationError } from '../../errors.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { milliseconds, type OptionRules, optional } from '../../shared/options.ts'
 import { isRecord } from '../../shared/types.ts'
-import { readOptions } from '../invalid-request.ts'
 import { headerConflict, isRunName } from '../ledger/header.ts'
 import { LEDGER, type SharedLedger } from '../ledger/ledger.ts'
+import { readOptions } from '../options.ts'
 import { type PgPool, type PostgresSql, type Query, queryOf } from './database.ts'
-import { Leases } from './leases.ts'
-import { sharedSession } from './shared-session.ts'
+import { LeaseRenewer } from './lease-renewer.ts'
+import { postgresSession } from './postgres-session.ts'
 import { DEFAULT_TABLE, isAwardTable, statements, VERSION } from './statements.ts'
 
 /** Options of {@link postgresLedger}. Only `run` is needed. */
 export interface PostgresLedgerOptions {
   /**
-   * The name of the run that the awards belong to. Awards of another run are not seen, and a run that was begun for
-   * another service or token is refused. At most 500 characters.
+   * The name of the run, at most 500 characters. Runs with different names do not see each other's awards. A run for another
+   * service or token is refused.
    */
   run: string
   /**
-   * The table of the awards, with its schema or without: `'campaign_awards'`, `'app.awards'`. Letters, digits and
-   * underscores, at most 58; the case counts, since the name is always quoted.
+   * The table of the awards, with or without a schema: `'campaign_awards'`, `'app.awards'`. It may have letters, digits and
+   * underscores, at most 58 characters. It is case-sensitive, because it is quoted.
    *
    * @defaultValue `'campaign_awards'`
    */
   table?: string | undefined
   /**
-   * How long an attempt holds its award without a sign of life of its process, in milliseconds. The lease is renewed while
-   * the attempt works: it need not be longer than a call, only longer than your processes may stand still.
+   * The lease of an attempt, in milliseconds. It is renewed until the attempt ends, so it may be shorter than a call. It must
+   * be longer than the longest pause of your processes, for instance for garbage collection.
    *
    * @defaultValue 60 000
    */
@@ -41,8 +41,8 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
 const DEFAULT_LEASE_MS = 60_000
 
 /**
- * Records a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and, in many processes at once,
- * for `awardOne`. Its tables are made by {@link postgresLedgerSchema}.
+ * Records a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and `awardOne`. Several processes can share it.
+ * {@link postgresLedgerSchema} creates its tables.
  *
  * ```ts
  * import { awardOne } from 'campaign-client/bulk'
@@ -53,37 +53,37 @@ const DEFAULT_LEASE_MS = 60_000
  * const verdict = await awardOne(client, award, { ledger })
  * ```
  *
- * One attempt at a time holds an award, with a lease on the database's clock and a token. After its lease, another attempt
- * may try; a refusal may then mean that the first one had succeeded. Once another attempt has begun, the first one can only
- * record the verdict `awarded`: its other results are dropped.
+ * One attempt at a time claims an award, with a token and a lease on the database's clock. After the lease, another attempt
+ * may claim it. The first attempt can then only record the verdict `awarded`, and its other results are dropped. If the
+ * service refuses the second attempt, the first one may have succeeded.
  *
- * Takes the pool you have and neither opens nor ends it. Every change is one statement and one transaction, so it works
- * behind a transaction pooler such as PgBouncer. It is as durable as `synchronous_commit` of the database. Rows stay until
- * you delete them.
+ * It uses your pool and does not close it. Every change is one statement in its own transaction, so it works behind a
+ * transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until you
+ * delete them.
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
- * @throws InvalidRequestError when it is neither, the `sql` prepares statements, or an option is wrong
+ * @throws InvalidRequestError when the database is neither, the `sql` prepares statements, or an option is invalid
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
   const query = queryOf(database)
   const own = readOptions('postgresLedger', options, OPTIONS)
   const { run, table = DEFAULT_TABLE, leaseMs = DEFAULT_LEASE_MS } = own
-  const ask: Query = async (...statement) => {
+  const queryOrExplain: Query = async (...statement) => {
     try {
       return await query(...statement)
     } catch (error) {
-      throw isSchemaProblem(error) ? unusable(run, `${MAKE_TABLES}: ${(error as Error).message}`, error) : error
+      throw isSchemaProblem(error) ? unusable(run, `${MISSING_TABLES}: ${(error as Error).message}`, error) : error
     }
   }
   const sql = statements(table)
-  const leases = new Leases(leaseMs, (held) => ask(sql.extend, run, JSON.stringify(held), leaseMs))
-  /** The comparisons by target, so that each target is compared once and not for every job. */
+  const leases = new LeaseRenewer(leaseMs, (claims) => queryOrExplain(sql.extend, run, JSON.stringify(claims), leaseMs))
+  /** The comparisons by target, so that jobs with the same target share one. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)
     let comparison = compared.get(key)
     if (comparison === undefined) {
-      comparison = compareRun(ask, sql, run, target)
+      comparison = compareRun(queryOrExplain, sql, run, target)
       compared.set(key, comparison)
       comparison.catch(() => compared.delete(key))
     }
@@ -95,27 +95,27 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
     [LEDGER]: {
       async open(target) {
         await compare(target)
-        return sharedSession({ query: ask, sql, run, leaseMs, leases })
+        return postgresSession({ query: queryOrExplain, sql, run, leaseMs, leases })
       },
     },
   }
 }
 
-/** @throws ConfigurationError when the run was begun for another target, or by another version */
+/** @throws ConfigurationError when the run belongs to another target or version */
 async function compareRun(
   query: Query,
   sql: ReturnType<typeof statements>,
   run: string,
   target: ClientTarget | undefined,
 ): Promise<void> {
-  await query(sql.beginRun, run, VERSION, target === undefined ? '' : JSON.stringify(target))
-  const [begun] = await query(sql.run, run)
-  if (begun === undefined) throw unusable(run, 'it is gone')
+  await query(sql.insertRun, run, VERSION, target === undefined ? '' : JSON.stringify(target))
+  const [existing] = await query(sql.selectRun, run)
+  if (existing === undefined) throw unusable(run, 'another program has deleted it')
   // A pool may be configured to read numbers as text.
-  if (Number(begun.version) !== VERSION) {
-    throw unusable(run, `it has version ${begun.version}, and this is version ${VERSION}`)
+  if (Number(existing.version) !== VERSION) {
+    throw unusable(run, `it has version ${existing.version}, and this package uses version ${VERSION}`)
   }
-  const conflict = headerConflict({ run, target: readTarget(begun.target) }, { run, target })
+  const conflict = headerConflict({ run, target: readTarget(existing.target) }, { run, target })
   if (conflict !== undefined) throw unusable(run, conflict)
 }
 
@@ -124,13 +124,13 @@ function readTarget(text: unknown): ClientTarget | undefined {
   return isRecord(target) ? (target as unknown as ClientTarget) : undefined
 }
 
-const MAKE_TABLES = 'its tables are not there, or others have their names; make them with postgresLedgerSchema()'
+const MISSING_TABLES = 'its tables are missing or have other columns; create them with postgresLedgerSchema()'
 
-/** No such table or column, a column of another type, or no such primary key. */
+/** The codes for a missing table or column, another type of a column, and a missing primary key. */
 const SCHEMA_PROBLEMS: ReadonlySet<unknown> = new Set(['42P01', '42703', '42804', '42P10', '42883', '23502'])
 
 const isSchemaProblem = (error: unknown): boolean =>
   SCHEMA_PROBLEMS.has((error as { code?: unknown } | undefined)?.code)
 
-const unusable = (run: string, why: string, cause?: unknown): ConfigurationError =>
-  new ConfigurationError(`The ledger of the run ${JSON.stringify(run)} can't be used: ${why}`, { cause })
+const unusable = (run: string, reason: string, cause?: unknown): ConfigurationError =>
+  new ConfigurationError(`The ledger of the run ${JSON.stringify(run)} can't be used: ${reason}`, { cause })

@@ -6,26 +6,25 @@ export const DEFAULT_TABLE = 'campaign_awards'
 /** The version of the tables. */
 export const VERSION = 1
 
-/** The table of the runs stands beside that of the awards. */
-const runsOf = (table: string): string => `${table}_runs`
+const runsTableOf = (table: string): string => `${table}_runs`
 
-/** A table name short enough for the `_runs` suffix. PostgreSQL would truncate both names to the same one. */
+/** The rule for a table name that is short enough for the `_runs` suffix: PostgreSQL truncates longer names. */
 export const isAwardTable: OptionRule = (value) =>
-  isTable(value) ?? (isTable(runsOf(String(value))) === undefined ? undefined : TOO_LONG)
+  isTable(value) ?? (isTable(runsTableOf(String(value))) === undefined ? undefined : TOO_LONG)
 
-const TOO_LONG = 'must have at most 58 characters, since the table of the runs has the same name with "_runs" appended'
+const TOO_LONG = 'must have at most 58 characters, because the name of the second table is this name and "_runs"'
 
 /**
- * The SQL statement that creates the two tables of {@link postgresLedger}, for a migration or for `pool.query(…)` at the
- * start of the program: that of the awards, and one beside it, with `_runs` behind its name, of the runs. One statement (an
- * anonymous `DO` block); running it again, or from several processes at once, does nothing.
+ * Returns the SQL statement that creates the two tables of {@link postgresLedger}: one for the awards, and one for the runs,
+ * whose name ends with `_runs`. Run it in a migration or at the start of the program. It is one anonymous `DO` block. It does
+ * nothing if the tables exist, and several processes can run it at once.
  *
  * ```ts
  * await pool.query(postgresLedgerSchema())            // pg
  * await sql.unsafe(postgresLedgerSchema())            // postgres
  * ```
  *
- * PostgreSQL 11 or newer. The schema of a qualified name must exist.
+ * It needs PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
  * @param table - as in {@link PostgresLedgerOptions.table}
  * @throws TypeError when the name is malformed
@@ -34,7 +33,7 @@ export function postgresLedgerSchema(table: string = DEFAULT_TABLE): string {
   const problem = isAwardTable(table)
   if (problem !== undefined) throw new TypeError(`postgresLedgerSchema: the table ${problem}`)
   const awards = quotedTable(table)
-  const runs = quotedTable(runsOf(table))
+  const runs = quotedTable(runsTableOf(table))
   // CREATE TABLE IF NOT EXISTS fails when two sessions run it at once; the advisory lock makes the second one wait.
   return `DO $campaign_client$
 BEGIN
@@ -56,7 +55,7 @@ BEGIN
       pid text NOT NULL,
       xp float8 NOT NULL,
       verdict text CHECK (verdict IN ('awarded', 'alreadyAwarded', 'unconfirmed', 'rejected')),
-      doubtful boolean NOT NULL DEFAULT false,
+      in_doubt boolean NOT NULL DEFAULT false,
       attempt uuid,
       lease_until timestamptz,
       error text,
@@ -69,63 +68,63 @@ END
 $campaign_client$`
 }
 
-/** The statements of one ledger, each a transaction of its own. @param tableName - as in the options, checked */
+/** Returns the statements of a ledger. Each runs in its own transaction. @param tableName - passes {@link isAwardTable} */
 export function statements(tableName: string) {
   const table = quotedTable(tableName)
-  const runs = quotedTable(runsOf(tableName))
+  const runs = quotedTable(runsTableOf(tableName))
   const hash = (id: string): string => `sha256(convert_to(${id}, 'UTF8'))`
   const lease = (parameter: string): string => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`
   const isSame = (address: string, pid: string, xp: string): string =>
-    `lower(held.address) = lower(${address}) AND held.pid = ${pid} AND held.xp = ${xp}`
-  const ofId = `held.run = $1::text AND held.id_hash = ${hash('$2::text')}`
+    `lower(award.address) = lower(${address}) AND award.pid = ${pid} AND award.xp = ${xp}`
+  const ofId = `award.run = $1::text AND award.id_hash = ${hash('$2::text')}`
   return {
-    beginRun: `INSERT INTO ${runs} (run, version, target) VALUES ($1::text, $2::int, nullif($3::text, ''))
+    insertRun: `INSERT INTO ${runs} (run, version, target) VALUES ($1::text, $2::int, nullif($3::text, ''))
       ON CONFLICT (run) DO NOTHING`,
-    run: `SELECT version, target FROM ${runs} WHERE run = $1::text`,
-    // Claimable are a new award, one without a final verdict or with one that may be tried again, and one whose lease is over,
-    // which leaves it in doubt. Any other row stays as it is.
-    begin: `INSERT INTO ${table} AS held (run, id_hash, id, address, pid, xp, attempt, lease_until)
+    selectRun: `SELECT version, target FROM ${runs} WHERE run = $1::text`,
+    // Claims an award that is new, that has no final verdict or a retryable one, or whose lease is over. The end of a lease
+    // leaves the award in doubt.
+    claim: `INSERT INTO ${table} AS award (run, id_hash, id, address, pid, xp, attempt, lease_until)
       VALUES ($1::text, ${hash('$2::text')}, $2::text, $3::text, $4::text, $5::float8, $6::uuid, ${lease('$7')})
       ON CONFLICT (run, id_hash) DO UPDATE SET
         attempt = excluded.attempt,
         lease_until = ${lease('$7')},
-        doubtful = held.doubtful OR held.attempt IS NOT NULL,
-        verdict = CASE WHEN held.attempt IS NULL THEN held.verdict END
+        in_doubt = award.in_doubt OR award.attempt IS NOT NULL,
+        verdict = CASE WHEN award.attempt IS NULL THEN award.verdict END
       WHERE ${isSame('excluded.address', 'excluded.pid', 'excluded.xp')}
-        AND CASE WHEN held.attempt IS NULL
-          THEN held.verdict IS NULL OR (held.verdict = 'unconfirmed' AND $9::boolean)
-            OR (held.verdict = 'rejected' AND $8::boolean AND held.error::jsonb ->> 'code' IS DISTINCT FROM 'other_amount')
-          ELSE held.lease_until <= clock_timestamp() END
-      RETURNING doubtful, verdict`,
-    // Compared in SQL: a pool may read numbers as text, which before PostgreSQL 12 lacks their last digits.
-    state: `SELECT held.id, held.address, held.pid, held.xp, held.verdict, held.error, held.doubtful,
-        held.attempt IS NOT NULL AS open, ${isSame('$3::text', '$4::text', '$5::float8')} AS same,
-        greatest(0, ceil(extract(epoch FROM held.lease_until - clock_timestamp()) * 1000))::float8 AS remaining
-      FROM ${table} AS held WHERE ${ofId}`,
-    // "Awarded" is certain, whichever attempt reports it. Any other verdict is accepted from the holder only.
-    settle: `UPDATE ${table} AS held SET
+        AND CASE WHEN award.attempt IS NULL
+          THEN award.verdict IS NULL OR (award.verdict = 'unconfirmed' AND $9::boolean)
+            OR (award.verdict = 'rejected' AND $8::boolean AND award.error::jsonb ->> 'code' IS DISTINCT FROM 'other_amount')
+          ELSE award.lease_until <= clock_timestamp() END
+      RETURNING in_doubt, verdict`,
+    // Compared in SQL: a pool may read numbers as text, which lacks their last digits before PostgreSQL 12.
+    select: `SELECT award.id, award.address, award.pid, award.xp, award.verdict, award.error, award.in_doubt,
+        award.attempt IS NOT NULL AS is_claimed, ${isSame('$3::text', '$4::text', '$5::float8')} AS is_same,
+        greatest(0, ceil(extract(epoch FROM award.lease_until - clock_timestamp()) * 1000))::float8 AS lease_left_ms
+      FROM ${table} AS award WHERE ${ofId}`,
+    // Any attempt may record "awarded". Other verdicts are accepted only from the attempt that holds the claim.
+    settle: `UPDATE ${table} AS award SET
         verdict = nullif($4::text, 'indeterminate'),
-        doubtful = CASE $4::text WHEN 'indeterminate' THEN true WHEN 'rejected' THEN false ELSE held.doubtful END,
+        in_doubt = CASE $4::text WHEN 'indeterminate' THEN true WHEN 'rejected' THEN false ELSE award.in_doubt END,
         attempt = NULL, lease_until = NULL, error = nullif($5::text, ''), settled_at = clock_timestamp()
       WHERE ${ofId}
-        AND (held.attempt = $3::uuid OR ($4::text = 'awarded' AND held.verdict IS DISTINCT FROM 'awarded'))
-      RETURNING held.id`,
-    // Back to what was before the attempt: no row at all, where it was the first one.
-    release: `WITH forgotten AS (
-        DELETE FROM ${table} AS held
-        WHERE ${ofId} AND held.attempt = $3::uuid AND NOT held.doubtful AND held.verdict IS NULL
+        AND (award.attempt = $3::uuid OR ($4::text = 'awarded' AND award.verdict IS DISTINCT FROM 'awarded'))
+      RETURNING award.id`,
+    // Deletes the row if this was the first attempt.
+    release: `WITH deleted AS (
+        DELETE FROM ${table} AS award
+        WHERE ${ofId} AND award.attempt = $3::uuid AND NOT award.in_doubt AND award.verdict IS NULL
       )
-      UPDATE ${table} AS held SET attempt = NULL, lease_until = NULL
-      WHERE ${ofId} AND held.attempt = $3::uuid AND (held.doubtful OR held.verdict IS NOT NULL)`,
+      UPDATE ${table} AS award SET attempt = NULL, lease_until = NULL
+      WHERE ${ofId} AND award.attempt = $3::uuid AND (award.in_doubt OR award.verdict IS NOT NULL)`,
     // Locks the rows in a fixed order, so that two statements cannot deadlock.
-    extend: `WITH given AS (SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS given(id text, token uuid)),
+    extend: `WITH claims AS (SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS claims(id text, token uuid)),
       locked AS (
-        SELECT held.id_hash FROM ${table} AS held JOIN given ON held.id_hash = ${hash('given.id')}
-        WHERE held.run = $1::text AND held.attempt = given.token
-        ORDER BY held.id_hash FOR UPDATE OF held
+        SELECT award.id_hash FROM ${table} AS award JOIN claims ON award.id_hash = ${hash('claims.id')}
+        WHERE award.run = $1::text AND award.attempt = claims.token
+        ORDER BY award.id_hash FOR UPDATE OF award
       )
-      UPDATE ${table} AS held SET lease_until = ${lease('$3')} FROM locked, given
-      WHERE held.run = $1::text AND held.id_hash = locked.id_hash
-        AND held.id_hash = ${hash('given.id')} AND held.attempt = given.token`,
+      UPDATE ${table} AS award SET lease_until = ${lease('$3')} FROM locked, claims
+      WHERE award.run = $1::text AND award.id_hash = locked.id_hash
+        AND award.id_hash = ${hash('claims.id')} AND award.attempt = claims.token`,
   }
 }

@@ -4,51 +4,50 @@ import type { CampaignClient } from '../../client.ts'
 import type { Issue } from '../../schemas/issue.ts'
 import { Semaphore } from '../../shared/semaphore.ts'
 import type { Confirmation, Evidence } from '../award/evidence.ts'
-import { type AwardRow, contradictions } from '../award/row.ts'
-import type { Judgement } from '../award/verdict.ts'
-import type { Attempt, LedgerSession, Reopening } from '../ledger/ledger.ts'
-import type { ProgressReporter } from '../report/progress.ts'
-import type { Recorder } from '../report/recorder.ts'
+import { type AwardRow, conflictIssues } from '../award/row.ts'
+import type { AwardResult } from '../award/verdict.ts'
+import type { Attempt, LedgerSession, RetryableVerdicts } from '../ledger/ledger.ts'
+import type { ProgressReporter } from '../report/progress-reporter.ts'
+import type { ReportBuilder } from '../report/report-builder.ts'
 import { type AttemptResult, attemptAward, recordAttempt } from './attempt.ts'
-import type { Pause } from './pause.ts'
-import { type Placed, RowSource } from './rows.ts'
+import { checkRows, invalidRowsError } from './check-rows.ts'
+import type { PauseGate } from './pause-gate.ts'
+import { RowSource, type SourceRow } from './row-source.ts'
 import { type StopReason, StopRules } from './stop-rules.ts'
-import { readStrictly, wrongRows } from './strict.ts'
 
-/** What a run works with. */
 export interface RunParts {
   readonly client: Pick<CampaignClient, 'rewardWallet'>
   readonly session: LedgerSession
-  readonly recorder: Recorder
+  readonly report: ReportBuilder
   readonly progress: ProgressReporter
-  readonly pause: Pause
+  readonly gate: PauseGate
   readonly concurrency: number
   readonly evidence: Evidence
   readonly retryRejected: boolean
-  /** Returns the issues for which the client would refuse the row before sending it. */
+  /** Returns why the guard of the client would refuse the row. */
   readonly refusals: (row: AwardRow) => readonly Issue[]
 }
 
-/** More workers than calls: while some rows are with the service, others are written to the ledger. */
+/** More workers than calls: the others write to the ledger meanwhile. */
 const WORKERS_PER_CALL = 2
-/** The longest wait before the next look at a row that another process is awarding. */
+/** The longest wait before the run checks again whether another process has finished an award. */
 const MAX_BUSY_MS = 250
-/** How long `confirm` may take once the run was stopped. */
+/** The time limit of `confirm` after a stop. */
 const MAX_CONFIRM_MS = 10_000
 
-/** One run over a list: each row from its intent to its verdict, many at once. */
+/** Sends the rows of one list, several at once. */
 export class Run {
   readonly #parts: RunParts
-  readonly #reopening: Reopening
+  readonly #retryable: RetryableVerdicts
   readonly #evidence: Evidence
   readonly #calls: Semaphore
   readonly #rules = new StopRules()
   readonly #stopping = new AbortController()
-  /** Aborted some time after the run was stopped. */
+  /** Aborted some time after the stop. */
   readonly #confirmTimeout = new AbortController()
   #confirmTimer: NodeJS.Timeout | undefined
   #source: RowSource | undefined
-  #stopped: StopReason | undefined
+  #stopReason: StopReason | undefined
 
   constructor(parts: RunParts) {
     const { isUsedId, confirm } = parts.evidence
@@ -57,25 +56,25 @@ export class Run {
     setMaxListeners(0, this.#stopping.signal, this.#confirmTimeout.signal)
     this.#calls = new Semaphore(parts.concurrency)
     this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(() => confirm(row))) }
-    this.#reopening = {
+    this.#retryable = {
       rejected: parts.retryRejected,
       unconfirmed: confirm !== undefined || isUsedId !== undefined,
     }
   }
 
-  /** Why the run ended before its rows did, if it did. */
-  get stopped(): StopReason | undefined {
-    return this.#stopped
+  /** The reason of the stop; `undefined` if the run has not stopped. */
+  get stopReason(): StopReason | undefined {
+    return this.#stopReason
   }
 
-  /** Reads all rows, and stops the run when one of them is wrong. @returns the same rows, to be sent */
+  /** Reads all rows, and stops the run if one of them is invalid. @returns the rows to send */
   async check(source: RowSource): Promise<RowSource> {
     this.#source = source
-    const { session, recorder, refusals } = this.#parts
+    const { session, report, refusals } = this.#parts
     try {
-      const { rows, wrong } = await readStrictly(source, session, refusals)
-      for (const { index, row, issues } of wrong) recorder.wrong(index, row, issues)
-      if (wrong.length > 0) this.stop('some rows are wrong', wrongRows(wrong, 'Nothing was sent'))
+      const { rows, invalid } = await checkRows(source, session, refusals)
+      for (const { index, row, issues } of invalid) report.addInvalid(index, row, issues)
+      if (invalid.length > 0) this.stop('some rows are invalid', invalidRowsError(invalid, 'Nothing was sent'))
       return new RowSource(rows)
     } catch (error) {
       this.stop('the rows could not be checked', error)
@@ -83,182 +82,180 @@ export class Run {
     }
   }
 
-  /** Resolves when each row is finished. After a stop, only the rows that were begun before it are finished. */
+  /** Resolves when all rows are finished; after a stop, when the attempts in progress are finished. */
   async send(source: RowSource): Promise<void> {
     this.#source = source
-    if (this.#stopped !== undefined) await source.close()
+    if (this.#stopReason !== undefined) await source.close()
     const { concurrency } = this.#parts
     await Promise.all(Array.from({ length: concurrency * WORKERS_PER_CALL }, () => this.#work(source)))
     await source.close()
-    this.#parts.pause.end()
+    this.#parts.gate.open()
     clearTimeout(this.#confirmTimer)
   }
 
-  /** Sends nothing more. Only the first reason counts. */
-  stop(why: string, cause: unknown): void {
-    if (this.#stopped !== undefined) return
-    this.#stopped = { why, cause }
+  /** Stops the run: it sends nothing more. The first reason counts. */
+  stop(message: string, cause: unknown): void {
+    if (this.#stopReason !== undefined) return
+    this.#stopReason = { message, cause }
     this.#stopping.abort()
-    this.#parts.pause.end()
+    this.#parts.gate.open()
     this.#confirmTimer = setTimeout(() => this.#confirmTimeout.abort(), MAX_CONFIRM_MS)
     void this.#source?.close()
   }
 
-  /** Takes one row after the other. */
+  /** Processes one row after the other. */
   async #work(source: RowSource): Promise<void> {
     for (;;) {
-      let placed: Placed | undefined
+      let next: SourceRow | undefined
       try {
-        placed = await source.take()
+        next = await source.next()
       } catch (error) {
         this.stop('the list of awards threw an error', error)
       }
-      if (placed === undefined) return
+      if (next === undefined) return
       try {
-        await this.#award(placed)
+        await this.#award(next)
       } catch (error) {
         this.stop('the ledger failed', error)
       }
-      this.#parts.progress.changed()
+      this.#parts.progress.schedule()
     }
   }
 
-  /** Resolves when the row is finished. @throws what the ledger throws */
-  async #award({ index, row: read }: Placed): Promise<void> {
-    const { session, recorder, refusals } = this.#parts
-    if (!read.ok) return recorder.wrong(index, read, read.issues)
+  /** Resolves when the row is finished. @throws the error of the ledger */
+  async #award({ index, row: read }: SourceRow): Promise<void> {
+    const { session, report, refusals } = this.#parts
+    if (!read.ok) return report.addInvalid(index, read, read.issues)
     const row = read.value
     const issues = refusals(row)
-    if (issues.length > 0) return recorder.wrong(index, row, issues)
+    if (issues.length > 0) return report.addInvalid(index, row, issues)
 
-    for (let isAgain = false; ; isAgain = true) {
-      if (this.#mayNotSend(row)) return this.#leaveOut(index, row, isAgain)
-      const beginning = await session.begin(row, this.#reopening, isAgain)
-      switch (beginning.kind) {
+    for (let isRetry = false; ; isRetry = true) {
+      if (this.#mayNotSend(row)) return this.#addUnsent(index, row, isRetry)
+      const claim = await session.claim(row, this.#retryable, isRetry)
+      switch (claim.kind) {
         case 'duplicate':
-          return recorder.duplicate(row.xp)
+          return report.addDuplicate(row.xp)
         case 'settled':
-          return this.#countRecorded(index, row, beginning)
-        case 'unfit':
-          return recorder.wrong(index, row, [beginning.issue])
+          return this.#addFromLedger(index, row, claim)
+        case 'invalid':
+          return report.addInvalid(index, row, [claim.issue])
         case 'conflict': {
-          const wrong = { index, row, issues: contradictions(row, beginning.known) }
-          return this.stop('a row contradicts the ledger or an earlier row', wrongRows([wrong], 'It was not sent'))
+          const conflict = { index, row, issues: conflictIssues(row, claim.known) }
+          return this.stop(
+            'a row contradicts the ledger or an earlier row',
+            invalidRowsError([conflict], 'It was not sent'),
+          )
         }
         case 'busy':
-          await this.#waitWhileBusy(beginning.retryMs)
+          await this.#waitWhileBusy(claim.retryMs)
           break
-        case 'begun':
-          if (await this.#attempt(index, beginning.attempt)) return
+        case 'claimed':
+          if (await this.#attempt(index, claim.attempt)) return
       }
     }
   }
 
-  /** @returns whether the row is finished. @throws what the ledger throws */
+  /** @returns whether the row is finished. @throws the error of the ledger */
   async #attempt(index: number, attempt: Attempt): Promise<boolean> {
-    const { client, session, pause, progress } = this.#parts
+    const { session, report, progress } = this.#parts
     const { row } = attempt
-    await this.#calls.acquire()
-    await pause.admitted()
-    const { round } = pause
-    let result: AttemptResult
     try {
-      if (this.#mayNotSend(row)) {
-        pause.passOn(round)
-        await this.#written(index, row, session.release(attempt))
+      const result = await this.#call(attempt)
+      if (result === undefined) {
+        await session.release(attempt)
         return false
       }
-      session.check()
-      result = await attemptAward(client, attempt, this.#evidence)
-    } finally {
-      this.#calls.release()
-    }
-    this.#heed(row, result, round)
-    progress.changed()
-
-    const verdict = await this.#written(index, row, recordAttempt(session, attempt, result))
-    if (verdict === undefined) return this.#isRefusedByClient(index, attempt, result)
-    if (verdict === 'open') {
-      await this.#waitWhileBusy(MAX_BUSY_MS)
-      return false
-    }
-    this.#parts.recorder.settled(index, row, { verdict, failure: result.failure })
-    progress.ended()
-    return true
-  }
-
-  /** Counts the row if the client refused it before sending anything. @returns whether the row is finished */
-  async #isRefusedByClient(
-    index: number,
-    { row, isDoubtful, reopened }: Attempt,
-    { outcome }: AttemptResult,
-  ): Promise<boolean> {
-    if (outcome?.kind !== 'invalid') return false
-    if (isDoubtful || reopened !== undefined) await this.#leaveOut(index, row, true)
-    else this.#parts.recorder.wrong(index, row, outcome.error.issues)
-    return true
-  }
-
-  /** Pauses or stops the run where the outcome of a call asks for it. */
-  #heed(row: AwardRow, { outcome, verdict }: AttemptResult, round: number): void {
-    const { pause, recorder } = this.#parts
-    if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.#rules.succeeded()
-    if (outcome === undefined || outcome.kind === 'invalid') {
-      pause.passOn(round)
-      return
-    }
-    if (outcome.kind === 'campaign_refused') recorder.halt(row.pid, outcome.error.message)
-    const { stop, pauseMs } = this.#rules.ended(outcome, verdict, round !== pause.round)
-    if (stop !== undefined) this.stop(stop.why, stop.cause)
-    else if (pauseMs !== undefined) pause.begin(round, pauseMs)
-    else if (outcome.kind === 'unreachable') pause.passOn(round)
-    else pause.answered(round)
-  }
-
-  /** Waits for a write to the ledger. If it fails, the ledger has an intent without an outcome: `indeterminate`. */
-  async #written<Result>(index: number, row: AwardRow, writing: Promise<Result>): Promise<Result> {
-    try {
-      return await writing
+      const verdict = await recordAttempt(session, attempt, result)
+      if (verdict === 'busy') {
+        await this.#waitWhileBusy(MAX_BUSY_MS)
+        return false
+      }
+      if (verdict !== undefined) {
+        report.add(index, row, { verdict, failure: result.failure })
+        progress.countFinished()
+        return true
+      }
+      if (result.outcome?.kind !== 'invalid') return false
+      if (attempt.isInDoubt || attempt.previousVerdict !== undefined) await this.#addUnsent(index, row, true)
+      else report.addInvalid(index, row, result.outcome.error.issues)
+      return true
     } catch (error) {
-      const failure = { code: 'ledger_failed', message: 'the ledger failed before it had the outcome' }
-      this.#parts.recorder.settled(index, row, { verdict: 'indeterminate', failure })
+      const failure = { code: 'ledger_failed', message: 'the ledger failed before it recorded the outcome' }
+      report.add(index, row, { verdict: 'indeterminate', failure })
       throw error
     }
   }
 
+  /** @returns the result; `undefined` if the row was not sent. @throws the error of the ledger */
+  async #call(attempt: Attempt): Promise<AttemptResult | undefined> {
+    const { client, session, gate, progress } = this.#parts
+    await this.#calls.acquire()
+    try {
+      const pauses = await gate.enter()
+      if (this.#mayNotSend(attempt.row)) {
+        gate.replaceProbe(pauses)
+        return undefined
+      }
+      session.checkLock()
+      const result = await attemptAward(client, attempt, this.#evidence)
+      this.#applyStopRules(attempt.row, result, pauses)
+      progress.schedule()
+      return result
+    } finally {
+      this.#calls.release()
+    }
+  }
+
+  /** Pauses or stops the run if the result requires it. */
+  #applyStopRules(row: AwardRow, { outcome, verdict }: AttemptResult, pauses: number): void {
+    const { gate, report } = this.#parts
+    if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.#rules.awardSucceeded()
+    if (outcome === undefined || outcome.kind === 'invalid') {
+      gate.replaceProbe(pauses)
+      return
+    }
+    if (outcome.kind === 'campaign_refused') report.haltCampaign(row.pid, outcome.error.message)
+    const { stop, pauseMs } = this.#rules.callEnded(outcome, verdict, gate.hasPausedSince(pauses))
+    if (stop !== undefined) this.stop(stop.message, stop.cause)
+    else if (pauseMs !== undefined) gate.pause(pauseMs, pauses)
+    else if (outcome.kind === 'unreachable') gate.replaceProbe(pauses)
+    else gate.answered(pauses)
+  }
+
   #mayNotSend({ pid }: AwardRow): boolean {
-    return this.#stopped !== undefined || this.#parts.recorder.isHalted(pid)
+    return this.#stopReason !== undefined || this.#parts.report.isHalted(pid)
   }
 
-  /** Counts a row that is not sent, with the verdict that the ledger has. */
-  async #leaveOut(index: number, row: AwardRow, isAgain: boolean): Promise<void> {
-    const { session, recorder } = this.#parts
-    const known = await session.recall(row, isAgain)
-    if (known === 'duplicate') return recorder.duplicate(row.xp)
-    if (known !== undefined && known.verdict !== 'indeterminate') return this.#countRecorded(index, row, known)
-    recorder.leftOut(row.pid)
-    if (known !== undefined) recorder.settled(index, row, known)
+  /** Adds a row that is not sent, with its recorded result. */
+  async #addUnsent(index: number, row: AwardRow, isRetry: boolean): Promise<void> {
+    const { session, report } = this.#parts
+    const known = await session.lookUp(row, isRetry)
+    if (known === 'duplicate') return report.addDuplicate(row.xp)
+    if (known !== undefined && known.verdict !== 'indeterminate') return this.#addFromLedger(index, row, known)
+    report.addHalted(row.pid)
+    if (known !== undefined) report.add(index, row, known)
   }
 
-  #countRecorded(index: number, row: AwardRow, judgement: Judgement): void {
-    if (judgement.verdict === 'awarded' || judgement.verdict === 'alreadyAwarded') this.#rules.succeeded()
-    this.#parts.recorder.recorded(index, row, judgement)
+  #addFromLedger(index: number, row: AwardRow, result: AwardResult): void {
+    if (result.verdict === 'awarded' || result.verdict === 'alreadyAwarded') this.#rules.awardSucceeded()
+    this.#parts.report.addFromLedger(index, row, result)
   }
 
   async #waitWhileBusy(retryMs: number): Promise<void> {
     await wait(Math.min(retryMs, MAX_BUSY_MS), undefined, { signal: this.#stopping.signal }).catch(() => undefined)
   }
 
-  /** Asks the partner's `confirm`, with a time limit once the run was stopped. */
-  async #confirm(ask: () => Confirmation | Promise<Confirmation>): Promise<Confirmation> {
+  /** Calls the partner's `confirm`, with a time limit after a stop. */
+  async #confirm(confirm: () => Confirmation | Promise<Confirmation>): Promise<Confirmation> {
     const { signal } = this.#confirmTimeout
     let onTimeout: () => void = () => undefined
     try {
       return await new Promise<Confirmation>((resolve, reject) => {
-        onTimeout = () => reject(new Error('it gave no answer in time'))
+        onTimeout = () => reject(new Error('confirm gave no answer in time'))
         if (signal.aborted) onTimeout()
         signal.addEventListener('abort', onTimeout)
-        Promise.resolve(ask()).then(resolve, reject)
+        Promise.resolve(confirm()).then(resolve, reject)
       })
     } finally {
       signal.removeEventListener('abort', onTimeout)

@@ -45,8 +45,8 @@ export async function stopFailure({ cause, message }: AwardRunStoppedError): Pro
   // The message of an unreachable service is complete. Other stops need the message of the run.
   const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message
   const sentence = withoutDocsPath(text)
-    .replace(/^rewardWallets stopped,? (?:because )?/, '')
-    .replace(/\. (?:To go on|To continue|Run it again).*$/s, '')
+    .replace(/^rewardWallets stopped: /, '')
+    .replace(/\. (?:To continue|Run it again).*$/s, '')
   return new CommandFailure(exitCode, code, sentence, { advice: ADVICE[code] })
 }
 

@@ -431,7 +431,7 @@ describe('while it runs', () => {
 
   test.each([
     ['its lock file is removed', 'party.csv.ledger.lock', 'its lock file was removed'],
-    ['another file replaces its ledger', 'party.csv.ledger', 'another file was put in its place'],
+    ['another file replaces its ledger', 'party.csv.ledger', 'another file has replaced it'],
   ])('when %s, it stops and reports the reason, not a bug', async (_, name, why) => {
     const { running, file, folder, award, made } = await sendsSlowly(listOf(40), '--json')
     const content = readFileSync(join(folder, name))

@@ -1,28 +1,27 @@
 import { type AwardRow, isSameAward } from '../../award/row.ts'
 import { type AwardFailure, type FinalVerdict, isVerdict } from '../../award/verdict.ts'
-import type { EntryLine, IntentLine } from './lines.ts'
+import type { EntryLine, IntentLine } from './format.ts'
 import { type LedgerEnd, readGroups } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
-/** The state of an award in a ledger. Takes some 300 bytes, its id included. */
+/** The state of an award in a ledger. An entry takes some 300 bytes, with its id. */
 export interface Entry extends Omit<AwardRow, 'id'> {
   address: string
   pid: string
   xp: number
-  /** When it was last written, as an ISO date. */
+  /** The ISO date of the last change. */
   at: string
-  /** When the open attempt began; undefined when none is open. */
-  openSince: string | undefined
+  /** The ISO date of the claim; `undefined` if there is no claim. */
+  claimedAt: string | undefined
   verdict: FinalVerdict | undefined
-  /** Whether there was an attempt whose outcome is unknown. */
-  isDoubtful: boolean
-  /** Why it was not awarded, where that is known. */
+  /** Whether an attempt has an unknown outcome. */
+  isInDoubt: boolean
   error: AwardFailure | undefined
-  /** Whether this run has met the id. */
-  isSeen: boolean
+  /** Whether the current run has read a row with this id. */
+  isInRun: boolean
 }
 
-/** The entries of a ledger by id, in the order in which their ids first appeared. */
+/** The entries of a ledger by id, in the order of the first line of each id. */
 export class Entries {
   readonly #byId = new Map<string, Entry>()
 
@@ -34,46 +33,45 @@ export class Entries {
     return this.#byId.entries()
   }
 
-  /** Applies a line, of this run or an earlier one. @returns the entry; undefined for a line about an unknown id */
+  /** Applies a line. @returns the entry; `undefined` if no earlier line has the id */
   apply(line: EntryLine): Entry | undefined {
-    if ('intent' in line) return this.#begin(line)
+    if ('intent' in line) return this.#claim(line)
     const entry = this.#byId.get('verdict' in line ? line.id : line.released)
     if (entry === undefined) return undefined
-    entry.openSince = undefined
+    entry.claimedAt = undefined
     if ('verdict' in line) {
       entry.at = line.at
       entry.error = line.error
       entry.verdict = line.verdict === 'indeterminate' ? undefined : line.verdict
-      // "Rejected" says that there is no doubt left.
-      if (line.verdict === 'indeterminate') entry.isDoubtful = true
-      else if (line.verdict === 'rejected') entry.isDoubtful = false
+      if (line.verdict === 'indeterminate') entry.isInDoubt = true
+      else if (line.verdict === 'rejected') entry.isInDoubt = false
     }
     return entry
   }
 
-  #begin({ intent: id, address, pid, xp, at }: IntentLine): Entry {
+  #claim({ intent: id, address, pid, xp, at }: IntentLine): Entry {
     let entry = this.#byId.get(id)
     if (entry === undefined) {
-      const none = { openSince: undefined, verdict: undefined, isDoubtful: false, error: undefined, isSeen: false }
+      const none = { claimedAt: undefined, verdict: undefined, isInDoubt: false, error: undefined, isInRun: false }
       entry = { address, pid, xp, at, ...none }
       this.#byId.set(id, entry)
     } else {
-      cutOff(entry)
-      // An id that was released may stand for another award from now on.
+      endClaim(entry)
+      // After a release, the id may belong to another award.
       entry.address = address
       entry.pid = pid
       entry.xp = xp
     }
-    entry.openSince = at
+    entry.claimedAt = at
     return entry
   }
 }
 
-/** Whether the id is bound to its award. A released intent binds nothing. */
-export const isBound = ({ verdict, isDoubtful, openSince }: Entry): boolean =>
-  verdict !== undefined || isDoubtful || openSince !== undefined
+/** Whether the id belongs to the award of its entry. After a release without a verdict it is free again. */
+export const hasAward = ({ verdict, isInDoubt, claimedAt }: Entry): boolean =>
+  verdict !== undefined || isInDoubt || claimedAt !== undefined
 
-/** The award that the id of a row stands for, if it differs from the row. */
+/** Returns the award of the entry if it differs from the row with the same id. */
 export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
   const { address, pid, xp } = entry
   const known = { id: row.id, address, pid, xp }
@@ -83,7 +81,7 @@ export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
 /**
  * Reads all entries.
  *
- * @returns the entries, and where the ledger goes on
+ * @returns the entries, and the end of the last intact group
  * @throws Error with the line
  */
 export async function readEntries(file: LedgerFile): Promise<{ entries: Entries; end: LedgerEnd }> {
@@ -97,7 +95,7 @@ export async function readEntries(file: LedgerFile): Promise<{ entries: Entries;
     end = group.end
   }
   if (end === undefined) throw new Error('its header, the first line, is damaged')
-  for (const [, entry] of entries) cutOff(entry)
+  for (const [, entry] of entries) endClaim(entry)
   return { entries, end }
 }
 
@@ -108,12 +106,12 @@ function applyText(entries: Entries, text: string, number: number): void {
   if (entries.apply(line) === undefined) throw new Error(`line ${number}: no earlier line has its id`)
 }
 
-/** An attempt that was still open when its process ended has an unknown outcome. */
-function cutOff(entry: Entry): void {
-  if (entry.openSince === undefined) return
-  entry.at = entry.openSince
-  entry.openSince = undefined
+/** Ends a claim whose process is gone: the outcome of its attempt is unknown. */
+function endClaim(entry: Entry): void {
+  if (entry.claimedAt === undefined) return
+  entry.at = entry.claimedAt
+  entry.claimedAt = undefined
   entry.verdict = undefined
   entry.error = undefined
-  entry.isDoubtful = true
+  entry.isInDoubt = true
 }

@@ -2,13 +2,14 @@ import { resolve } from 'node:path'
 import { CampaignError, ConfigurationError } from '../../../errors.ts'
 import { callHook } from '../../../shared/call-hook.ts'
 import { isFunction, type OptionRules, optional } from '../../../shared/options.ts'
-import { invalidRequest, readOptions } from '../../invalid-request.ts'
+import { invalidRequestError } from '../../errors.ts'
+import { readOptions } from '../../options.ts'
 import { headerConflict, isRunName, type LedgerHeader } from '../header.ts'
 import { type AwardLedger, LEDGER, type LedgerSession } from '../ledger.ts'
 import { readEntries } from './entries.ts'
 import { fileSession } from './file-session.ts'
+import { headerGroup } from './format.ts'
 import { GroupWriter } from './group-writer.ts'
-import { headerGroup } from './lines.ts'
 import { type LedgerWait, type Lock, type LockTimes, takeLock } from './lock.ts'
 import { type LedgerEnd, readRange } from './read-groups.ts'
 import { readHeader } from './read-header.ts'
@@ -17,20 +18,20 @@ import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
 /** Options of {@link fileLedger}. */
 export interface FileLedgerOptions {
   /**
-   * The name of the run that the ledger belongs to, at most 500 characters. A ledger of another run is refused, so that a
-   * production run never continues the ledger of a test run.
+   * The name of the run, at most 500 characters. A ledger of another run is refused, so that a production run never
+   * continues the ledger of a test run.
    *
    * @defaultValue `'default'`
    */
   run?: string | undefined
   /**
-   * Called when the lock file of another run is not being updated. This run then watches it, for at most 15 seconds: it fails
-   * if the lock file is updated, and takes it over if not. Errors that the callback throws are ignored.
+   * Called if another run holds the lock file but does not update it. This run then watches the lock file for at most 15
+   * seconds. It fails if the file is updated, and takes it over if not. Errors that the callback throws are ignored.
    */
   onWait?: ((wait: LedgerWait) => void) | undefined
 }
 
-/** A ledger in a file of this machine: made by {@link fileLedger}. */
+/** A ledger in a local file: made by {@link fileLedger}. */
 export interface FileLedger extends AwardLedger {
   readonly kind: 'file'
   /** The absolute path of the file. */
@@ -41,14 +42,15 @@ const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isRunName), onWa
 const DEFAULT_RUN = 'default'
 
 /**
- * Records a run of awards in a file: a line of JSON for every intent before its request leaves, and one for every verdict.
- * Nothing is opened until a run begins.
+ * Records a run of awards in a file: a line of JSON for each intent before its request is sent, and one for each verdict.
+ * The file is not opened before a run starts.
  *
  * A missing file is created, readable by its owner only. Use a local disk that honours fsync. While a run uses the file,
  * it holds the lock file `PATH.lock`. The next run takes over the lock file of a killed process, within 15 seconds. If a
- * crash left an incomplete group of lines at the end, it is moved to `PATH.torn-OFFSET`. A run fails on a ledger that is
- * damaged anywhere else, or of another version, run, service or token; on a symbolic link; and on a file with more than one
- * hard link.
+ * crash left an incomplete group of lines at the end, it is moved to `PATH.torn-OFFSET`.
+ *
+ * A run fails if the ledger is damaged in another place, or belongs to another version, run, service or token. It also fails
+ * if the file is a symbolic link or has more than one hard link.
  *
  * The format is documented in the guide, “Bulk awards”. Read it with {@link readLedger} or with `jq`.
  *
@@ -57,13 +59,13 @@ const DEFAULT_RUN = 'default'
  * ```
  *
  * @param path - of the file; its folder must exist
- * @throws InvalidRequestError when the path is not a non-empty string, or an option is wrong
+ * @throws InvalidRequestError when the path is not a non-empty string, or an option is invalid
  */
 export function fileLedger(path: string, options: FileLedgerOptions = {}): FileLedger {
   return fileLedgerOn(fileStorage, path, options)
 }
 
-/** {@link fileLedger} with another storage, or other times of the lock file: for tests. */
+/** {@link fileLedger} with the storage and the lock times of a test. */
 export function fileLedgerOn(
   storage: LedgerStorage,
   path: string,
@@ -72,23 +74,28 @@ export function fileLedgerOn(
 ): FileLedger {
   const absolute = absolutePath('fileLedger', path)
   const { run = DEFAULT_RUN, onWait } = readOptions('fileLedger', options, OPTIONS)
-  const tellWait = (wait: LedgerWait): void => callHook(() => onWait?.(wait))
+  const reportWait = (wait: LedgerWait): void => callHook(() => onWait?.(wait))
   return {
     kind: 'file',
     path: absolute,
     run,
-    [LEDGER]: { open: (target) => openSession({ storage, path: absolute, times, onWait: tellWait }, { run, target }) },
+    [LEDGER]: {
+      open: (target) => openSession({ storage, path: absolute, times, onWait: reportWait }, { run, target }),
+    },
   }
 }
 
-interface Opening {
+interface OpenOptions {
   readonly storage: LedgerStorage
   readonly path: string
   readonly times: LockTimes | undefined
   readonly onWait: (wait: LedgerWait) => void
 }
 
-async function openSession({ storage, path, times, onWait }: Opening, header: LedgerHeader): Promise<LedgerSession> {
+async function openSession(
+  { storage, path, times, onWait }: OpenOptions,
+  header: LedgerHeader,
+): Promise<LedgerSession> {
   let lock: Lock | undefined
   let file: LedgerFile | undefined
   const release = async (): Promise<void> => {
@@ -102,13 +109,13 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
     const taken = await takeLock(`${path}.lock`, times, onWait)
     lock = taken
     if (lock.isTakenOver) await storage.replaceByCopy(path, lock.check)
-    file = (await storage.open(path, 'write')) ?? (await begin(storage, path, header))
+    file = (await storage.open(path, 'write')) ?? (await create(storage, path, header))
     const conflict = headerConflict(await readHeader(file), header)
-    if (conflict !== undefined) throw new Error(`${conflict}. Use another file, or continue as it was begun`)
+    if (conflict !== undefined) throw new Error(`${conflict}. Use another file`)
 
     const { entries, end } = await readEntries(file)
-    const isTorn = await keepTornEnd(storage, path, file, end)
-    // A killed process may not have flushed its last lines. Flush them before this run relies on them.
+    const isTorn = await moveTornEnd(storage, path, file, end)
+    // A killed process may not have flushed its last lines.
     if (!isTorn) await file.flush()
 
     const checkLock = (): void => {
@@ -130,46 +137,45 @@ async function openSession({ storage, path, times, onWait }: Opening, header: Le
   }
 }
 
-async function begin(storage: LedgerStorage, path: string, header: LedgerHeader): Promise<LedgerFile> {
+async function create(storage: LedgerStorage, path: string, header: LedgerHeader): Promise<LedgerFile> {
   await storage.create(path, headerGroup(header))
   const file = await storage.open(path, 'write')
-  if (file === undefined) throw new Error('it was removed right after it was made')
+  if (file === undefined) throw new Error('another program has removed it')
   return file
 }
 
-/** Moves the bytes after the last intact group into a file of their own. @returns whether there were any */
-async function keepTornEnd(
+/** Moves the bytes after the last intact group to another file. @returns whether there were any */
+async function moveTornEnd(
   storage: LedgerStorage,
   path: string,
   file: LedgerFile,
   { position }: LedgerEnd,
 ): Promise<boolean> {
-  const pieces: Buffer[] = []
-  let at = position
-  for (;;) {
-    const piece = await readRange(file, at, 1 << 20)
-    if (piece.length === 0) break
-    pieces.push(piece)
-    at += piece.length
+  const chunks: Buffer[] = []
+  for (let at = position; ; ) {
+    const chunk = await readRange(file, at, 1 << 20)
+    if (chunk.length === 0) break
+    chunks.push(chunk)
+    at += chunk.length
   }
-  if (pieces.length === 0) return false
-  await storage.create(`${path}.torn-${position}`, Buffer.concat(pieces))
+  if (chunks.length === 0) return false
+  await storage.create(`${path}.torn-${position}`, Buffer.concat(chunks))
   await file.truncate(position)
   return true
 }
 
-/** Errors of the machine, which say nothing about the ledger: a full disk, too many open files. */
-const MACHINE_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
+/** A full disk or too many open files. These errors are no problem of the ledger. */
+const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
 
-/** The error for a ledger that can't be used, or not any more: names the file and says why. */
+/** Returns a ConfigurationError with the path and the reason. Returns system errors and CampaignErrors unchanged. */
 export function unusable(path: string, reason: unknown): unknown {
   if (reason instanceof CampaignError) return reason
-  if (!(reason instanceof Error) || MACHINE_ERRORS.has((reason as NodeJS.ErrnoException).code)) return reason
+  if (!(reason instanceof Error) || SYSTEM_ERRORS.has((reason as NodeJS.ErrnoException).code)) return reason
   return new ConfigurationError(`The ledger ${path} can't be used: ${reason.message}`, { cause: reason })
 }
 
-/** @throws InvalidRequestError when it is not a path */
+/** @throws InvalidRequestError when the path is not a non-empty string */
 export function absolutePath(operation: string, path: unknown): string {
   if (typeof path === 'string' && path !== '') return resolve(path)
-  throw invalidRequest(operation, [{ path: ['path'], message: 'must be a non-empty string' }])
+  throw invalidRequestError(operation, [{ path: ['path'], message: 'must be a non-empty string' }])
 }

@@ -1,11 +1,10 @@
 import type { AwardRow } from '../../award/row.ts'
-import type { AwardFailure, Verdict } from '../../award/verdict.ts'
-import { type Beginning, isReopened, type LedgerSession, type Settled } from '../ledger.ts'
-import { conflictOf, type Entries, type Entry, isBound } from './entries.ts'
+import type { AwardFailure, FinalResult, Verdict } from '../../award/verdict.ts'
+import { type ClaimResult, isRetryable, type LedgerSession } from '../ledger.ts'
+import { conflictOf, type Entries, type Entry, hasAward } from './entries.ts'
+import { type EntryLine, lineOf } from './format.ts'
 import type { GroupWriter } from './group-writer.ts'
-import { type EntryLine, lineOf } from './lines.ts'
 
-/** An open ledger in a file. */
 export interface FileSessionParts {
   readonly entries: Entries
   readonly writer: GroupWriter
@@ -13,35 +12,34 @@ export interface FileSessionParts {
   close(): Promise<void>
 }
 
-/** A ledger in a file, used by the one run that holds its lock file. */
+/** Opens a session on a ledger file. The caller holds the lock file. */
 export function fileSession({ entries, writer, checkLock, close }: FileSessionParts): LedgerSession {
   const now = (): string => new Date().toISOString()
 
-  const intend = async (row: AwardRow, before: Entry | undefined): Promise<Beginning> => {
-    const isDoubtful = before?.isDoubtful ?? false
-    const reopened = before?.verdict
+  const claim = async (row: AwardRow, before: Entry | undefined): Promise<ClaimResult> => {
+    const isInDoubt = before?.isInDoubt ?? false
+    const previousVerdict = before?.verdict
     const { id: intent, address, pid, xp } = row
     const line: EntryLine = { intent, address, pid, xp, at: now() }
-    // At once, so that a row with the same id finds it.
+    // Apply the line before the flush, so that the next row with the same id is a duplicate.
     const entry = entries.apply(line)
-    if (entry !== undefined) entry.isSeen = true
+    if (entry !== undefined) entry.isInRun = true
     await writer.append(lineOf(line))
-    return { kind: 'begun', attempt: { row, isDoubtful, reopened } }
+    return { kind: 'claimed', attempt: { row, isInDoubt, previousVerdict } }
   }
 
   return {
-    begin(row, reopening, isAgain) {
+    claim(row, retryable, isRetry) {
       const entry = entries.get(row.id)
-      if (entry === undefined) return intend(row, undefined)
-      // Also where an earlier row of this list was begun and taken back.
-      const known = isBound(entry) || entry.isSeen ? conflictOf(row, entry) : undefined
+      if (entry === undefined) return claim(row, undefined)
+      const known = hasAward(entry) || entry.isInRun ? conflictOf(row, entry) : undefined
       if (known !== undefined) return { kind: 'conflict', known }
-      if (entry.isSeen && !isAgain) return { kind: 'duplicate' }
-      entry.isSeen = true
-      const settled = settledOf(entry)
-      return settled !== undefined && !isReopened(settled, reopening)
-        ? { kind: 'settled', ...settled }
-        : intend(row, entry)
+      if (entry.isInRun && !isRetry) return { kind: 'duplicate' }
+      entry.isInRun = true
+      const result = finalResultOf(entry)
+      return result !== undefined && !isRetryable(result, retryable)
+        ? { kind: 'settled', ...result }
+        : claim(row, entry)
     },
 
     async settle({ row: { id } }, verdict: Verdict, failure?: AwardFailure) {
@@ -57,23 +55,23 @@ export function fileSession({ entries, writer, checkLock, close }: FileSessionPa
       entries.apply(line)
     },
 
-    recall(row, isAgain) {
+    lookUp(row, isRetry) {
       const entry = entries.get(row.id)
       if (entry === undefined || conflictOf(row, entry) !== undefined) return undefined
-      if (entry.isSeen && !isAgain) return 'duplicate'
-      if (!isBound(entry)) return undefined
-      entry.isSeen = true
-      return settledOf(entry) ?? { verdict: 'indeterminate', failure: entry.error }
+      if (entry.isInRun && !isRetry) return 'duplicate'
+      if (!hasAward(entry)) return undefined
+      entry.isInRun = true
+      return finalResultOf(entry) ?? { verdict: 'indeterminate', failure: entry.error }
     },
 
-    conflictOf(row) {
+    findConflict(row) {
       const entry = entries.get(row.id)
-      return entry === undefined || !isBound(entry) ? undefined : conflictOf(row, entry)
+      return entry === undefined || !hasAward(entry) ? undefined : conflictOf(row, entry)
     },
 
-    check: checkLock,
+    checkLock,
     close,
   }
 }
 
-const settledOf = ({ verdict, error: failure }: Entry): Settled | undefined => verdict && { verdict, failure }
+const finalResultOf = ({ verdict, error: failure }: Entry): FinalResult | undefined => verdict && { verdict, failure }

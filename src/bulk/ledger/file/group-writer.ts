@@ -1,16 +1,13 @@
-import { groupOf } from './lines.ts'
+import { groupOf } from './format.ts'
 import type { LedgerEnd } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
-/**
- * Appends lines in groups: while one group is flushed, the lines of the next one are collected. Awards thereby share a
- * flush.
- */
+/** Appends lines in groups, with one flush per group. While a group is flushed, lines of the next group are collected. */
 export class GroupWriter {
   readonly #file: LedgerFile
   readonly #checkLock: () => void
   #end: LedgerEnd
-  #gathering: Gathering | undefined
+  #nextGroup: PendingGroup | undefined
   #writing: Promise<void> | undefined
   #failure: { readonly reason: unknown } | undefined
 
@@ -22,19 +19,19 @@ export class GroupWriter {
   }
 
   /**
-   * Resolves when the line is flushed. A failure is final, and every later call rejects with it: only opening the ledger
-   * again can tell what is on the disk.
+   * Resolves when the line is flushed. After a failure, every call rejects with the same error, because the content of the
+   * disk is unknown until the ledger is opened again.
    */
   append(line: string): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.reason)
-    this.#gathering ??= new Gathering()
-    this.#gathering.lines.push(line)
-    const { flushed } = this.#gathering
+    this.#nextGroup ??= new PendingGroup()
+    this.#nextGroup.lines.push(line)
+    const { flushed } = this.#nextGroup
     this.#writing ??= this.#write()
     return flushed
   }
 
-  /** Resolves when nothing is being written any more, successfully or not. */
+  /** Resolves when all writes have succeeded or failed. */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing
   }
@@ -55,9 +52,9 @@ export class GroupWriter {
     this.#writing = undefined
   }
 
-  #take(): Gathering | undefined {
-    const group = this.#gathering
-    this.#gathering = undefined
+  #take(): PendingGroup | undefined {
+    const group = this.#nextGroup
+    this.#nextGroup = undefined
     return group
   }
 
@@ -71,7 +68,7 @@ export class GroupWriter {
   }
 }
 
-class Gathering {
+class PendingGroup {
   readonly lines: string[] = []
   resolve!: () => void
   reject!: (reason: unknown) => void
@@ -81,7 +78,7 @@ class Gathering {
   })
 
   constructor() {
-    // Callers of `append` still get the rejection. Without this handler, one that nobody awaits would end the process.
+    // An unhandled rejection would end the process. Callers of `append` still get the rejection.
     this.flushed.catch(() => undefined)
   }
 }

@@ -6,35 +6,34 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isRecord } from '../../../shared/types.ts'
 import { isMissing, removeIfThere } from './storage.ts'
 
-/** Another run holds the lock file. */
+/** Another run holds the lock. */
 export class LockedLedger extends Error {}
 
 /** The exclusive right to write to a ledger, until it is released or taken over. */
 export interface Lock {
-  /** Whether it was taken from another run, which may still be alive and write. */
+  /** Whether it was taken over from another run, which may still be alive and write. */
   readonly isTakenOver: boolean
   /** @throws LockedLedger when another run has taken it over */
   check(): void
   release(): Promise<void>
 }
 
-/** In milliseconds. */
 export interface LockTimes {
-  /** How often a holder touches its lock file. */
-  readonly beatMs: number
-  /** How long a lock file must stay untouched before it is taken over. */
+  /** How often the holder updates its lock file. */
+  readonly heartbeatMs: number
+  /** How long a lock file must not be updated before another run takes it over. */
   readonly watchMs: number
-  /** How long the taker then waits for others that took it at the same moment. */
+  /** How long that run then waits and checks that no other run has taken the lock over at the same moment. */
   readonly settleMs: number
 }
 
-const TIMES: LockTimes = { beatMs: 1_000, watchMs: 15_000, settleMs: 250 }
+const TIMES: LockTimes = { heartbeatMs: 1_000, watchMs: 15_000, settleMs: 250 }
 
-/** Why a run waits before it begins. */
+/** The wait of a run for the lock file of another run. */
 export interface LedgerWait {
-  /** In words, without a full stop. */
+  /** The reason as text, without a full stop. */
   readonly reason: string
-  /** How long it waits at most, in milliseconds. */
+  /** The maximum wait, in milliseconds. */
   readonly maxMs: number
 }
 
@@ -45,12 +44,12 @@ interface Holder {
 }
 
 /**
- * Takes the lock file at the path. One that a process has left behind is taken over: at once where that process visibly does
- * not run on this host any more, otherwise when nobody has touched it for a while. A wrong guess costs nothing: the holder
- * checks its lock before it writes or sends.
+ * Takes the lock file at the path, or takes it over from a process that has ended: immediately if that process ran on this
+ * host, otherwise after a time without a heartbeat. Taking over the lock of a live process is safe: its holder checks the lock
+ * before it writes or sends.
  *
- * @param onWait - called once when a silent lock file has to be watched
- * @throws LockedLedger when its holder is alive
+ * @param onWait - called once if the lock file has no heartbeat
+ * @throws LockedLedger when the holder is alive
  */
 export async function takeLock(
   path: string,
@@ -58,21 +57,21 @@ export async function takeLock(
   onWait: (wait: LedgerWait) => void = () => undefined,
 ): Promise<Lock> {
   for (;;) {
-    const made = await create(path)
-    if (made !== undefined) {
-      await removeIfThere(abandonedOf(path))
-      return hold(path, made, times, false)
+    const created = await create(path)
+    if (created !== undefined) {
+      await removeIfThere(oldPathOf(path))
+      return hold(path, created, times, false)
     }
-    const found = await look(path)
-    if (found === undefined || !(await isAbandoned(path, found, times, onWait))) continue
-    await rename(path, abandonedOf(path)).catch(ignoreMissing)
+    const existing = await read(path)
+    if (existing === undefined || !(await isAbandoned(path, existing, times, onWait))) continue
+    await rename(path, oldPathOf(path)).catch(ignoreMissing)
     const handle = await create(path)
     if (handle === undefined) continue
     const lock = await hold(path, handle, times, true)
     try {
       await wait(times.settleMs)
       lock.check()
-      await removeIfThere(abandonedOf(path))
+      await removeIfThere(oldPathOf(path))
       return lock
     } catch (error) {
       await lock.release()
@@ -81,61 +80,60 @@ export async function takeLock(
   }
 }
 
-/** Where an abandoned lock file is moved to. If its taker is killed before it removes the file, the next holder does. */
-const abandonedOf = (path: string): string => `${path}.old`
+/** An abandoned lock file is moved here and removed. After a crash in between, the next holder removes it. */
+const oldPathOf = (path: string): string => `${path}.old`
 
-/** A lock file as it is now. */
-interface Found {
+interface LockFile {
   readonly content: string
   readonly ino: bigint
-  readonly touched: bigint
+  readonly mtimeNs: bigint
 }
 
 /** @throws Error when it is not a regular file: reading a pipe would never end */
-async function look(path: string): Promise<Found | undefined> {
+async function read(path: string): Promise<LockFile | undefined> {
   try {
     const stats = await lstat(path, { bigint: true })
     if (!stats.isFile()) throw new Error(`its lock file, ${path}, is not a regular file`)
-    return { content: await readFile(path, 'utf8'), ino: stats.ino, touched: stats.mtimeNs }
+    return { content: await readFile(path, 'utf8'), ino: stats.ino, mtimeNs: stats.mtimeNs }
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
   }
 }
 
-/** @returns false when it was released meanwhile. @throws LockedLedger when its holder is alive */
+/** @returns false when the lock was released meanwhile. @throws LockedLedger when the holder is alive */
 async function isAbandoned(
   path: string,
-  found: Found,
-  { beatMs, watchMs }: LockTimes,
+  existing: LockFile,
+  { heartbeatMs, watchMs }: LockTimes,
   onWait: (wait: LedgerWait) => void,
 ): Promise<boolean> {
-  const holder = readHolder(found.content)
-  if (holder !== undefined && isGone(holder)) return true
+  const holder = readHolder(existing.content)
+  if (holder !== undefined && hasEnded(holder)) return true
   const reason =
     holder === undefined
-      ? 'another run is just beginning to use it'
+      ? 'another run is starting to use it'
       : `another run is using it: process ${holder.pid} on ${holder.host}, since ${holder.since}`
-  // Measured by our own clock alone: the time stamp of the file only has to change.
-  const begin = performance.now()
-  let isTold = false
-  for (let elapsed = 0; elapsed < watchMs; elapsed = performance.now() - begin) {
-    if (!isTold && elapsed > 2 * beatMs) {
-      isTold = true
-      onWait({ reason: `${reason}. It shows no sign of life`, maxMs: Math.ceil(watchMs - elapsed) })
+  // Clocks of other machines may differ: any change of the time stamp is a heartbeat.
+  const start = performance.now()
+  let isReported = false
+  for (let elapsed = 0; elapsed < watchMs; elapsed = performance.now() - start) {
+    if (!isReported && elapsed > 2 * heartbeatMs) {
+      isReported = true
+      onWait({ reason: `${reason}. Its lock file has no heartbeat`, maxMs: Math.ceil(watchMs - elapsed) })
     }
-    await wait(beatMs / 4)
-    const now = await look(path)
+    await wait(heartbeatMs / 4)
+    const now = await read(path)
     if (now === undefined) return false
-    if (now.content !== found.content || now.ino !== found.ino || now.touched !== found.touched) {
+    if (now.content !== existing.content || now.ino !== existing.ino || now.mtimeNs !== existing.mtimeNs) {
       throw new LockedLedger(reason)
     }
   }
   return true
 }
 
-/** Whether the process visibly does not run on this host. A process of another container may look like that, too. */
-function isGone({ host, pid }: Holder): boolean {
+/** Whether this host has no such process. A process of another container can look the same. */
+function hasEnded({ host, pid }: Holder): boolean {
   if (host !== hostname()) return false
   try {
     process.kill(pid, 0)
@@ -164,16 +162,16 @@ async function create(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes, isTakenOver: boolean): Promise<Lock> {
+async function hold(path: string, handle: FileHandle, { heartbeatMs }: LockTimes, isTakenOver: boolean): Promise<Lock> {
   const { ino, dev } = await handle.stat({ bigint: true })
-  const beat = setInterval(() => {
+  const heartbeat = setInterval(() => {
     const now = new Date()
-    // When this fails, another run may take the lock over. The next check then throws.
+    // After an error another run may take over the lock, and the next check throws.
     handle.utimes(now, now).catch(() => undefined)
-  }, beatMs)
-  beat.unref()
+  }, heartbeatMs)
+  heartbeat.unref()
 
-  // While the file is open, no other file gets its inode. Synchronous, so that the answer is not out of date.
+  // While the file is open, no other file gets its inode. Synchronous, so that the result is still true when it is used.
   const isOurs = (): boolean => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false })
     return found !== undefined && found.ino === ino && found.dev === dev
@@ -184,7 +182,7 @@ async function hold(path: string, handle: FileHandle, { beatMs }: LockTimes, isT
       if (!isOurs()) throw new LockedLedger('another run has taken it over, or its lock file was removed')
     },
     async release() {
-      clearInterval(beat)
+      clearInterval(heartbeat)
       try {
         if (isOurs()) await unlink(path)
       } finally {

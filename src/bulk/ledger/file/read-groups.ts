@@ -1,11 +1,11 @@
-import { COMMIT_LINE, COMMIT_START, MAX_COMMIT_BYTES, sumOf } from './lines.ts'
+import { COMMIT_LINE, COMMIT_START, MAX_COMMIT_BYTES, sumOf } from './format.ts'
 import type { LedgerFile } from './storage.ts'
 
 /** Lines that were flushed together. */
 export interface Group {
-  /** Without their line breaks. */
+  /** The lines without their line breaks. */
   readonly lines: readonly string[]
-  /** The number of the first line in the file, from 1. */
+  /** The line number of the first line, from 1. */
   readonly firstLine: number
   readonly end: LedgerEnd
 }
@@ -20,25 +20,25 @@ export interface LedgerEnd {
 const CHUNK_BYTES = 1 << 20
 
 /**
- * Gives the groups of a ledger, oldest first. Skips bytes after the last intact group: they are an incomplete write that was
- * never reported as flushed. Fails when an intact group follows a damaged one.
+ * Yields the groups of a ledger, oldest first. Ignores an incomplete write at the end, which was never reported as flushed.
+ * Fails if an intact group follows a damaged one.
  *
  * @throws Error with the line where the damage begins
  */
 export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
   let end: LedgerEnd = { position: 0, sum: '' }
   let firstLine = 1
-  /** The bytes of the file from `end` on, as far as they are read. */
+  /** The bytes after `end` that have been read. */
   let buffer: Buffer = Buffer.alloc(0)
-  let size = Infinity
+  let fileSize = Infinity
   for (;;) {
     const commit = findCommit(buffer)
     if (commit === undefined) {
       // Double the buffer each time, so that a long group is copied only a few times.
       const more = await readRange(file, end.position + buffer.length, Math.max(CHUNK_BYTES, buffer.length))
       if (more.length === 0) {
-        // Do not look for intact groups beyond this point: a running process may append some, and they prove no damage.
-        size = end.position + buffer.length
+        // Another process may append intact groups after this point. They do not prove damage.
+        fileSize = end.position + buffer.length
         break
       }
       buffer = Buffer.concat([buffer, more])
@@ -54,8 +54,8 @@ export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
     firstLine += lines.length + 1
     buffer = buffer.subarray(commit.end)
   }
-  if (await hasIntactGroup(file, end.position, size)) {
-    throw new Error(`it is damaged from line ${firstLine} on: what follows is not what was written`)
+  if (await hasIntactGroup(file, end.position, fileSize)) {
+    throw new Error(`it is damaged from line ${firstLine} on. Restore it from a backup`)
   }
 }
 
@@ -79,12 +79,12 @@ function findCommit(bytes: Buffer): Commit | undefined {
 }
 
 /**
- * Returns whether an intact group ends between the position and the size. Each group is written after the previous one was
- * flushed, so broken bytes before an intact group are damage and not an incomplete write.
+ * Returns whether an intact group ends after the position. Each group is written after the previous one was flushed, so
+ * broken bytes before an intact group are damage and not an incomplete write.
  */
-async function hasIntactGroup(file: LedgerFile, from: number, size: number): Promise<boolean> {
+async function hasIntactGroup(file: LedgerFile, from: number, fileSize: number): Promise<boolean> {
   for (let position = from; ; ) {
-    const chunk = await readRange(file, position, Math.min(CHUNK_BYTES, size - position))
+    const chunk = await readRange(file, position, Math.min(CHUNK_BYTES, fileSize - position))
     const commit = findCommit(chunk)
     if (commit !== undefined) {
       const start = position + commit.start - commit.bytes
@@ -92,7 +92,7 @@ async function hasIntactGroup(file: LedgerFile, from: number, size: number): Pro
       if (content !== undefined && sumOf(commit.after, content) === commit.sum) return true
       position += commit.end
     } else if (chunk.length === CHUNK_BYTES) {
-      // A commit may be cut in two by the end of the chunk.
+      // The end of the chunk may cut a commit in two.
       position += CHUNK_BYTES - MAX_COMMIT_BYTES
     } else {
       return false
@@ -100,7 +100,7 @@ async function hasIntactGroup(file: LedgerFile, from: number, size: number): Pro
   }
 }
 
-/** Reads the bytes from the position on. Returns fewer at the end of the file. */
+/** Reads bytes at the position. Returns fewer than `length` at the end of the file. */
 export async function readRange(file: LedgerFile, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length)
   let filled = 0

@@ -1,24 +1,24 @@
 import { isRecord } from '../../../shared/types.ts'
 import type { LedgerHeader } from '../header.ts'
-import { LEDGER, LEDGER_START, VERSION } from './lines.ts'
+import { LEDGER, LEDGER_START, VERSION } from './format.ts'
 import { readRange } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
 const MAX_HEADER_BYTES = 1 << 16
 
 /**
- * Reads the header alone.
+ * Reads the header.
  *
- * @throws Error when the file is no ledger, or one of another version, or its header is damaged
+ * @throws Error when the file is not a ledger, has another version, or its header is damaged
  */
 export async function readHeader(file: LedgerFile): Promise<LedgerHeader> {
   const text = (await readRange(file, 0, MAX_HEADER_BYTES)).toString('utf8')
-  if (text === '') throw new Error('it is empty. Delete it to begin a new one')
+  if (text === '') throw new Error('it is empty. Delete it to start a new ledger')
   if (!text.startsWith(LEDGER_START)) throw new Error('it is not a ledger. Use another file')
   const header = parse(text.slice(0, Math.max(0, text.indexOf('\n'))))
   if (!isRecord(header) || header.ledger !== LEDGER || !Number.isInteger(header.version)) throw damaged()
   if (header.version !== VERSION) {
-    throw new Error(`it has version ${header.version} of the format, and this version reads ${VERSION}`)
+    throw new Error(`it has version ${header.version} of the format, and this package reads version ${VERSION}`)
   }
   const { run, target } = header
   if (typeof run !== 'string' || !(target === null || isRecord(target))) throw damaged()

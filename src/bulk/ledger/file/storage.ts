@@ -3,53 +3,52 @@ import { copyFile, type FileHandle, lstat, open, rename, stat, unlink } from 'no
 import { dirname } from 'node:path'
 import { ConfigurationError } from '../../../errors.ts'
 
-/** The storage of a ledger's bytes. Tests use one that loses unflushed writes. */
+/** The storage of ledgers. Tests replace it to simulate a power cut. */
 export interface LedgerStorage {
-  /** Opens the file; undefined where there is none. */
+  /** Opens the file; `undefined` if it does not exist. */
   open(path: string, access: 'read' | 'write'): Promise<LedgerFile | undefined>
-  /** Makes the file with this content, all of it flushed, or not at all. */
+  /** Creates the file with this content, atomically and flushed. */
   create(path: string, content: Uint8Array): Promise<void>
   /**
-   * Replaces the file, if there is one, by a flushed copy of itself. Whoever still has the old one open writes to a file
-   * that nobody reads.
+   * Replaces the file, if it exists, by a flushed copy. A process that has the old file open then writes to a file that
+   * nobody reads.
    *
-   * @param checkLock - called right before the replacement; throws when it must not happen
+   * @param checkLock - called right before the replacement, which does not happen if it throws
    */
   replaceByCopy(path: string, checkLock: () => void): Promise<void>
 }
 
 /** An open ledger. */
 export interface LedgerFile {
-  /** Fills the buffer from the position on. Resolves to the number of bytes; 0 at the end. */
+  /** Fills the buffer with the bytes at the position. Resolves to the number of bytes; 0 at the end. */
   read(buffer: Uint8Array, position: number): Promise<number>
   /** Writes all of the bytes, or rejects. */
   write(bytes: Uint8Array, position: number): Promise<void>
   /** Resolves when all writes survive a power cut. */
   flush(): Promise<void>
-  /** @throws ConfigurationError when another file is at its path, or it does not end at the position */
-  check(end: number): Promise<void>
+  /** @throws ConfigurationError when another file is at its path, or its size differs */
+  check(size: number): Promise<void>
   /** Truncates the file at the position, and flushes. */
   truncate(position: number): Promise<void>
   close(): Promise<void>
 }
 
-/** With O_APPEND, a file that another program has cut or extended ends elsewhere than we expect. */
+/** O_APPEND makes `check` fail if another program has truncated or extended the file. */
 const APPENDING = constants.O_RDWR | constants.O_APPEND
 const CREATING = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
-/** Only its owner may read who was awarded. */
+/** Only the owner may read the addresses. */
 const MODE = 0o600
-/** Windows has no such flag. */
+/** Windows does not have this flag. */
 const NO_SYMLINK = constants.O_NOFOLLOW ?? 0
 
-/** A file is complete before it gets its name. Only the holder of the lock makes one. */
-const unfinishedOf = (path: string): string => `${path}.new`
+/** A new file is written here and then renamed, so that an incomplete file never has the name of a ledger. */
+const temporaryPathOf = (path: string): string => `${path}.new`
 
-/** Ledgers in the file system. */
 export const fileStorage: LedgerStorage = {
   async open(path, access) {
-    await refuseOddFile(path)
-    // A process that was killed may have left it.
-    if (access === 'write') await removeIfThere(unfinishedOf(path))
+    await refuseUnsafeFile(path)
+    // A killed process may have left it behind.
+    if (access === 'write') await removeIfThere(temporaryPathOf(path))
     let handle: FileHandle
     try {
       handle = await open(path, (access === 'read' ? constants.O_RDONLY : APPENDING) | NO_SYMLINK)
@@ -67,26 +66,26 @@ export const fileStorage: LedgerStorage = {
   },
 
   async create(path, content) {
-    const unfinished = unfinishedOf(path)
-    await removeIfThere(unfinished)
-    const handle = await open(unfinished, CREATING | NO_SYMLINK, MODE)
+    const temporary = temporaryPathOf(path)
+    await removeIfThere(temporary)
+    const handle = await open(temporary, CREATING | NO_SYMLINK, MODE)
     try {
-      const file = openFile(handle, unfinished)
+      const file = openFile(handle, temporary)
       await file.write(content, 0)
       await handle.sync()
       await handle.close()
-      await rename(unfinished, path)
+      await rename(temporary, path)
     } catch (error) {
       await handle.close().catch(() => undefined)
-      await removeIfThere(unfinished).catch(() => undefined)
+      await removeIfThere(temporary).catch(() => undefined)
       throw error
     }
     await flushFolder(dirname(path))
   },
 
   async replaceByCopy(path, checkLock) {
-    await refuseOddFile(path)
-    const copy = unfinishedOf(path)
+    await refuseUnsafeFile(path)
+    const copy = temporaryPathOf(path)
     await removeIfThere(copy)
     try {
       await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
@@ -101,7 +100,7 @@ export const fileStorage: LedgerStorage = {
     } finally {
       await handle.close()
     }
-    // Synchronous: a process that was suspended in between must not put its old copy over a newer ledger.
+    // Synchronous: a process that is suspended after the check must not replace a newer ledger.
     checkLock()
     renameSync(copy, path)
     await flushFolder(dirname(path))
@@ -117,15 +116,15 @@ function openFile(handle: FileHandle, path: string): LedgerFile {
     async write(bytes, position) {
       for (let done = 0; done < bytes.length; ) {
         const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
-        if (bytesWritten === 0) throw new Error('the file takes no more bytes')
+        if (bytesWritten === 0) throw new Error('the file accepts no more bytes')
         done += bytesWritten
       }
     },
     flush: () => handle.datasync(),
-    async check(end) {
-      const [ours, there] = await Promise.all([handle.stat({ bigint: true }), stat(path, { bigint: true })])
-      if (ours.ino !== there.ino || ours.dev !== there.dev) throw unusable('another file was put in its place')
-      if (ours.size !== BigInt(end)) throw unusable('somebody else has changed it while it was in use')
+    async check(size) {
+      const [ours, atPath] = await Promise.all([handle.stat({ bigint: true }), stat(path, { bigint: true })])
+      if (ours.ino !== atPath.ino || ours.dev !== atPath.dev) throw unusable('another file has replaced it')
+      if (ours.size !== BigInt(size)) throw unusable('another program has changed it during the run')
     },
     async truncate(position) {
       await handle.truncate(position)
@@ -135,8 +134,8 @@ function openFile(handle: FileHandle, path: string): LedgerFile {
   }
 }
 
-/** Two names of one file would be two locks; a symbolic link may lead anywhere, and a pipe keeps nothing. */
-async function refuseOddFile(path: string): Promise<void> {
+/** Each name of a file with two names would have its own lock file. */
+async function refuseUnsafeFile(path: string): Promise<void> {
   try {
     const found = await lstat(path)
     if (found.isSymbolicLink()) throw new Error('it is a symbolic link; name the file itself')
@@ -147,7 +146,7 @@ async function refuseOddFile(path: string): Promise<void> {
   }
 }
 
-/** A new name survives a power cut only once its folder is flushed. Windows can't open folders, and need not. */
+/** A new name survives a power cut only after its folder is flushed. Windows can't open folders. */
 async function flushFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path, constants.O_RDONLY)

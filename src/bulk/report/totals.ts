@@ -1,14 +1,14 @@
 import { addDecimals } from '../../shared/decimals.ts'
 import type { Verdict } from '../award/verdict.ts'
 
-/** Rows are counted by their verdict, or as duplicates of an earlier row. */
+/** A verdict, or `'duplicate'` for a row that repeats an earlier row. */
 export type Countable = Verdict | 'duplicate'
 
-/** A number for each verdict, and for duplicates. */
+/** A number for each verdict and for duplicates. */
 export type PerVerdict = Readonly<Record<Countable, number>>
 
-/** Counts rows and their XP, by verdict. */
-export class Tally {
+/** The number of rows and the sum of their XP, per verdict. */
+export class Totals {
   readonly #counts = zeros()
   readonly #xp = zeros()
 

@@ -1,68 +1,67 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import { typeName } from '../../shared/types.ts'
 import { type ReadRow, readRow } from '../award/row.ts'
-import { invalidRequest } from '../invalid-request.ts'
+import { invalidRequestError } from '../errors.ts'
 
-/** A list of awards, however it is made: an array, a generator, a stream of parsed lines. */
+/** A list of awards: an array, a generator, a stream of parsed lines. */
 export type Rows<Row> = Iterable<Row> | AsyncIterable<Row>
 
-/** A row, and its place in the list, from 0. */
-export interface Placed {
+export interface SourceRow {
   readonly row: ReadRow
+  /** The position of the row in the list, from 0. */
   readonly index: number
 }
 
-/** How long rows may be read before timers, aborts and the network get a turn. */
-const MAX_TURN_MS = 10
-/** How long a list may take to clean up when it is left in the middle. */
+/** How long a synchronous list may block timers, aborts and the network. */
+const MAX_BLOCK_MS = 10
+/** How long a list may take to clean up. */
 const MAX_CLEAN_UP_MS = 1_000
 
-/** How many rows there are, where the list tells. */
+/** Returns the number of rows of an array or a set. */
 export function lengthOf(rows: Rows<unknown>): number | undefined {
   if (Array.isArray(rows)) return rows.length
   return rows instanceof Set ? rows.size : undefined
 }
 
-/** Reads the rows of a list, one at a time and only when somebody waits for one. */
+/** Reads the rows of a list, one at a time and on demand. */
 export class RowSource {
   readonly #iterator: Iterator<unknown> | AsyncIterator<unknown>
   /** An async generator, because it queues concurrent calls of `next()` and answers them in order. */
-  readonly #rows: AsyncGenerator<Placed, undefined>
+  readonly #rows: AsyncGenerator<SourceRow, undefined>
   #stopReading: () => void = () => undefined
   #isReading = false
   #isEnded = false
   #isClosed = false
-  #read = 0
+  #rowsRead = 0
 
-  /** @throws InvalidRequestError when it is not a list */
+  /** @throws InvalidRequestError when `rows` is not iterable */
   constructor(rows: unknown) {
     this.#iterator = iteratorOf(rows)
     this.#rows = this.#readAll()
   }
 
-  /** How many rows the list has given. */
-  get read(): number {
-    return this.#read
+  get rowsRead(): number {
+    return this.#rowsRead
   }
 
-  /** Whether the list said that it has no more rows. */
+  /** Whether the list was read to its end. */
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  /** The next row; undefined at the end and once the source is closed. @throws what the list throws */
-  async take(): Promise<Placed | undefined> {
+  /** Returns the next row; `undefined` at the end and after `close`. @throws the error of the list */
+  async next(): Promise<SourceRow | undefined> {
     return (await this.#rows.next()).value
   }
 
-  /** Reads no more. A list that was not read to its end may clean up; one that hangs is not waited for. */
+  /** Stops reading. A list that was not read to its end has one second to clean up. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#stopReading()
     if (this.#isEnded) return
     const isCleanedUp = (async () => this.#iterator.return?.())().catch(() => undefined)
-    // While a row is being read, `return()` of an async generator waits for that row. It may never come: do not wait.
+    // `return()` of an async generator waits for a pending `next()`, which may never resolve.
     if (this.#isReading) return
     const timeout = new AbortController()
     const isTooLong = wait(MAX_CLEAN_UP_MS, undefined, { signal: timeout.signal }).catch(() => undefined)
@@ -70,17 +69,17 @@ export class RowSource {
     timeout.abort()
   }
 
-  async *#readAll(): AsyncGenerator<Placed, undefined> {
-    let turnEnds = performance.now() + MAX_TURN_MS
+  async *#readAll(): AsyncGenerator<SourceRow, undefined> {
+    let blockEnds = performance.now() + MAX_BLOCK_MS
     while (!this.#isClosed) {
-      if (performance.now() > turnEnds) {
+      if (performance.now() > blockEnds) {
         await setImmediate()
-        turnEnds = performance.now() + MAX_TURN_MS
+        blockEnds = performance.now() + MAX_BLOCK_MS
         continue
       }
       const result = await this.#readOne()
       if (result === undefined) return undefined
-      yield { row: readRow(result.value), index: this.#read++ }
+      yield { row: readRow(result.value), index: this.#rowsRead++ }
     }
     return undefined
   }
@@ -92,13 +91,13 @@ export class RowSource {
       const result = isThenable(next) ? await this.#unlessClosed(next) : next
       if (this.#isClosed) return undefined
       if (typeof result !== 'object' || result === null) {
-        throw new TypeError(`the iterator of the rows gave ${typeName(result)} instead of a result`)
+        throw new TypeError(`next() of the rows must return an object, got ${typeName(result)}`)
       }
       if (!result.done) return result as IteratorYieldResult<unknown>
       this.#isEnded = true
       return undefined
     } catch (error) {
-      // A list that has thrown is not told to clean up.
+      // After an error, `return()` must not be called.
       this.#isClosed = true
       throw error
     } finally {
@@ -106,7 +105,7 @@ export class RowSource {
     }
   }
 
-  /** A list that never answers must not hold a run that was stopped. */
+  /** Resolves when the source is closed, even if `next` never does. */
   #unlessClosed(next: PromiseLike<IteratorResult<unknown>>): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
       this.#stopReading = () => resolve({ done: true, value: undefined })
@@ -117,25 +116,25 @@ export class RowSource {
 
 function iteratorOf(rows: unknown): Iterator<unknown> | AsyncIterator<unknown> {
   const list = rows as Partial<Iterable<unknown> & AsyncIterable<unknown>> | null | undefined
-  // The characters of a string are not rows.
+  // A string is iterable, but its characters are not rows.
   const isObject = (typeof rows === 'object' && rows !== null) || typeof rows === 'function'
   const method = isObject ? (list?.[Symbol.asyncIterator] ?? list?.[Symbol.iterator]) : undefined
   if (typeof method !== 'function') {
     const message = `must be an iterable or an async iterable of awards, got ${typeName(rows)}`
-    throw invalidRequest('rewardWallets', [{ path: ['rows'], message }])
+    throw invalidRequestError('rewardWallets', [{ path: ['rows'], message }])
   }
   let iterator: unknown
   try {
     iterator = Reflect.apply(method, rows, [])
   } catch (error) {
-    return failing(error)
+    return failingIterator(error)
   }
   if (typeof iterator === 'object' && iterator !== null && 'next' in iterator) return iterator as Iterator<unknown>
-  throw invalidRequest('rewardWallets', [{ path: ['rows'], message: 'gave no iterator' }])
+  throw invalidRequestError('rewardWallets', [{ path: ['rows'], message: 'must return an iterator' }])
 }
 
-/** A list that throws before its first row stops the run as one that throws later does. */
-const failing = (error: unknown): Iterator<unknown> => ({
+/** An error before the first row stops the run like an error after it. */
+const failingIterator = (error: unknown): Iterator<unknown> => ({
   next() {
     throw error
   },

@@ -3,7 +3,7 @@ import type { AwardFailure, Verdict } from '../../award/verdict.ts'
 import type { LedgerHeader } from '../header.ts'
 
 /*
- * The format, version 1. Lines of JSON in UTF-8, each ended by \n, in groups that were flushed together:
+ * Version 1 of the format: JSON lines in UTF-8. Lines that were flushed together are a group, which ends with a commit:
  *
  *   {"ledger":"campaign-client awards","version":1,"run":"launch","target":{…},"at":"2026-11-21T21:06:00.123Z"}
  *   {"commit":212,"after":"","sum":"5f0c…"}
@@ -14,18 +14,18 @@ import type { LedgerHeader } from '../header.ts'
  *   {"released":"a third","at":"…"}
  *   {"commit":221,"after":"81aa…","sum":"…"}
  *
- * A commit has the number of bytes of its group's lines, the sum of the group before, and its own sum: the first 16 hex
- * digits of the SHA-256 of `after` and those bytes. So each group can be checked by itself, and its place in the chain.
+ * A commit has the number of bytes of its group's lines, the sum of the previous group (`after`), and its own sum. The sum
+ * is the first 16 hex digits of the SHA-256 of `after` and the bytes. It shows damage in a group and a missing group.
  */
 export const LEDGER = 'campaign-client awards'
 export const VERSION = 1
 export const LEDGER_START = `{"ledger":"${LEDGER}"`
 export const COMMIT_START = '{"commit":'
 export const COMMIT_LINE = /^\{"commit":(\d{1,10}),"after":"([0-9a-f]{16}|)","sum":"([0-9a-f]{16})"\}\n/
-/** Longer than any commit. */
+/** An upper bound for the length of a commit. */
 export const MAX_COMMIT_BYTES = 128
 
-/** Binds an id to its award, before the request leaves. */
+/** Claims an award before its request is sent. */
 export interface IntentLine {
   readonly intent: string
   readonly address: string
@@ -34,23 +34,22 @@ export interface IntentLine {
   readonly at: string
 }
 
-/** A line about an award. */
 export type EntryLine =
   | IntentLine
   | { readonly verdict: Verdict; readonly id: string; readonly at: string; readonly error?: AwardFailure }
-  /** Takes the last intent back: the attempt certainly changed nothing. */
+  /** Cancels the last intent: its attempt certainly changed nothing. */
   | { readonly released: string; readonly at: string }
 
 export const lineOf = (line: EntryLine): string => `${JSON.stringify(line)}\n`
 
-/** The first group of a ledger. */
+/** Returns the first group of a ledger. */
 export function headerGroup({ run, target }: LedgerHeader): Buffer {
   const at = new Date().toISOString()
   return groupOf('', [`${JSON.stringify({ ledger: LEDGER, version: VERSION, run, target: target ?? null, at })}\n`])
     .bytes
 }
 
-/** A group with its commit. @param after - the sum of the group before it */
+/** Returns a group with its commit. @param after - the sum of the previous group */
 export function groupOf(after: string, lines: readonly string[]): { readonly bytes: Buffer; readonly sum: string } {
   const content = Buffer.from(lines.join(''))
   const sum = sumOf(after, content)

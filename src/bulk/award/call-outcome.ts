@@ -17,13 +17,13 @@ import type { AwardFailure } from './verdict.ts'
  * The outcome of one call of `rewardWallet`.
  *
  * - `awarded`: 200.
- * - `refused`: by the service, for a reason that lies in the award.
- * - `campaign_refused`: 403 or 404, which all rows of the campaign would get.
+ * - `refused`: the service refused this award.
+ * - `campaign_refused`: 403 or 404. Other rows of the campaign would get the same answer.
  * - `rate_limited`: 429.
- * - `unreachable`: there was no HTTP response.
- * - `failed`: a response that does not tell whether it was awarded, such as 500.
- * - `invalid`: refused by the client before anything was sent: the row, or the guard.
- * - `fatal`: every other row would fail as well: 401, no token, a wrongly configured client, or a foreign error.
+ * - `unreachable`: no HTTP response.
+ * - `failed`: a response that leaves the outcome unknown, such as 500.
+ * - `invalid`: the client refused the row before it sent anything.
+ * - `fatal`: other rows would fail as well: 401, no token, a wrong configuration, or an error of another library.
  */
 export type CallOutcome =
   | { readonly kind: 'awarded'; readonly error?: never; readonly maybeApplied: false }
@@ -32,7 +32,7 @@ export type CallOutcome =
   | {
       readonly kind: 'refused' | 'campaign_refused' | 'rate_limited' | 'unreachable' | 'failed'
       readonly error: CampaignError
-      /** Whether an attempt within the call may have been applied despite the error. */
+      /** Whether an attempt of the call may have been applied despite the error. */
       readonly maybeApplied: boolean
     }
 
@@ -53,7 +53,7 @@ export function outcomeOf(error: unknown): CallOutcome {
 function kindOf(error: CampaignError, maybeApplied: boolean) {
   if (error instanceof RateLimitError) return 'rate_limited'
   if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
-  // An unexpected response that certainly applied nothing came from another server: a redirect, for instance.
+  // An unexpected response that applied nothing came from another server: a redirect, for instance.
   if (!(error instanceof ApiError)) return maybeApplied ? 'failed' : 'unreachable'
   const status = statusOf(error)
   if (error instanceof AccessDeniedError || status === NOT_FOUND) return 'campaign_refused'
@@ -61,13 +61,13 @@ function kindOf(error: CampaignError, maybeApplied: boolean) {
   return isRefusal || !maybeApplied ? 'refused' : 'failed'
 }
 
-/** The status of the error: on a 2xx answer, the code in its body. */
+/** Returns the HTTP status of the error, or the code in its body if the HTTP status is 2xx. */
 export const statusOf = ({ status, serviceCode }: ApiError): number =>
   status < 400 && serviceCode !== undefined ? serviceCode : status
 
 const MAX_MESSAGE_LENGTH = 500
 
-/** Describes an error for ledgers and reports. Foreign errors only by name: their messages may hold a secret. */
+/** Describes an error for ledgers and reports. */
 export function failureOf(error: unknown): AwardFailure {
   if (!(error instanceof CampaignError))
     return { code: 'unexpected', message: `the client threw ${safeMessage(error)}` }
@@ -75,7 +75,7 @@ export function failureOf(error: unknown): AwardFailure {
   return { code: error.code, ...status, message: error.message.slice(0, MAX_MESSAGE_LENGTH) }
 }
 
-/** The message of an error of this package, which holds no secret, or the name of any other error. */
+/** Returns the message of an error of this package. Of any other error only its name: its message may hold a secret. */
 export function safeMessage(error: unknown): string {
   if (error instanceof CampaignError) return error.message
   return error instanceof Error ? String(error.name) : typeName(error)

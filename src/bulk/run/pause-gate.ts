@@ -1,0 +1,68 @@
+/**
+ * Holds calls back during a pause. After the pause it lets one call through as a probe, and all calls when the probe has an
+ * answer. Pass the number of {@link enter} to the other methods when the call ends: calls that started before a pause must
+ * not start another one.
+ */
+export class PauseGate {
+  #state: 'open' | 'paused' | 'probing' = 'open'
+  #pauses = 0
+  #until = 0
+  #hasProbe = false
+  #timer: NodeJS.Timeout | undefined
+  #waiting: (() => void)[] = []
+
+  /** The rest of the pause, in milliseconds. */
+  get remainingMs(): number {
+    return this.#state === 'paused' ? Math.max(0, this.#until - performance.now()) : 0
+  }
+
+  /** Resolves when a call may be made, to the number of pauses so far. */
+  async enter(): Promise<number> {
+    while (this.#state === 'paused' || (this.#state === 'probing' && this.#hasProbe)) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    this.#hasProbe = true
+    return this.#pauses
+  }
+
+  /** Whether a pause has started after the call entered. */
+  hasPausedSince(pauses: number): boolean {
+    return pauses !== this.#pauses
+  }
+
+  /** Starts a pause, or extends the pause that started during the call. */
+  pause(ms: number, pauses: number): void {
+    const isNew = !this.hasPausedSince(pauses)
+    if (!isNew && this.#state !== 'paused') return
+    this.#until = Math.max(isNew ? 0 : this.#until, performance.now() + ms)
+    if (isNew) this.#pauses++
+    this.#state = 'paused'
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#admitProbe(), Math.ceil(this.remainingMs))
+  }
+
+  /** Opens the gate if the answered call was the probe. */
+  answered(pauses: number): void {
+    if (!this.hasPausedSince(pauses)) this.open()
+  }
+
+  /** Makes the next call the probe if the ended call was the probe. */
+  replaceProbe(pauses: number): void {
+    if (!this.hasPausedSince(pauses) && this.#state === 'probing') this.#admitProbe()
+  }
+
+  /** Lets all calls through. */
+  open(): void {
+    clearTimeout(this.#timer)
+    this.#state = 'open'
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+
+  #admitProbe(): void {
+    this.#state = 'probing'
+    this.#hasProbe = false
+    this.#waiting.shift()?.()
+  }
+}
