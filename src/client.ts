@@ -29,16 +29,17 @@ import { clientSettings, copyOfClientOptions, derivedOptions } from './settings/
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 
 /**
- * The campaign engagement service, one method per endpoint.
+ * A client of the campaign engagement service, with one method per endpoint.
  *
- * Arguments are checked before anything is sent. A call resolves to the `data` of the answer, or rejects: with a
- * {@link CampaignError}, or with the reason of your own `signal` when you abort. `outcome` of a failed write tells whether
- * the service may have applied it. Temporary failures are retried, as far as the retry rule of the method allows.
+ * Each method checks its arguments, sends a request and resolves to the `data` of the answer. A call that fails rejects with
+ * a {@link CampaignError}. A call that you abort rejects with the reason of your `signal`. The error of a failed write has
+ * an `outcome`: whether the service may have applied it. The client retries temporary failures if a retry is safe for the
+ * method.
  *
  * Call the methods on the client itself. A detached method, or a `Proxy` around the client, cannot read its private
  * fields: wrap calls in functions instead.
  *
- * A client holds no connection and needs no closing. Create one and share it: concurrent calls share one token.
+ * Create one client and share it: concurrent calls share one token. A client need not be closed.
  *
  * @example
  * ```ts
@@ -56,12 +57,12 @@ import { CLIENT_INTERNALS } from './shared/client-internals.ts'
  * ```
  */
 export class CampaignClient {
-  // A `#` field, not TypeScript's `private`: printing the client cannot reach the token.
+  // A `#` field, not TypeScript's `private`, so that printing the client does not show the token.
   #context: CallContext
   readonly #options: CampaignClientOptions
 
   static {
-    // For the ledgers of bulk awards. Not part of the type, and not enumerable.
+    // For bulk awards. Not part of the type, and not enumerable.
     Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
         return #context in this ? createInternals(() => this.#context) : undefined
@@ -70,8 +71,8 @@ export class CampaignClient {
   }
 
   /**
-   * @param options - Address, token and how calls behave. Environment variables are never read.
-   * @throws ConfigurationError when an option is wrong; the message names each one, without its value.
+   * @param options - Address and token of the service, and settings for all calls. Environment variables are not read.
+   * @throws ConfigurationError when an option is wrong. The message names each wrong option, without its value.
    */
   constructor(options: CampaignClientOptions) {
     const own = copyOfClientOptions(options)
@@ -87,13 +88,16 @@ export class CampaignClient {
   }
 
   /**
-   * Returns a client with other options: one for each tenant, token or team. It shares the transport and the limit of
-   * requests in flight with this client; pauses and rates belong to a token. Given options replace those of this
-   * client, except that a guard can only narrow, and `baseUrl` needs an `accessToken` with it. This client does not change.
+   * Returns a new client with other options, for example for another tenant, token or team. The new client shares the
+   * transport and `limits.maxConcurrency` with this one. Pauses after a 429 and `limits.requestsPerSecond` apply per token.
    *
-   * On a subclass it returns a plain `CampaignClient`; override it to return an instance of the subclass.
+   * The given options replace those of this client. Two options are special: a `guard` can only become stricter, and
+   * `baseUrl` requires an `accessToken`.
    *
-   * @throws ConfigurationError when an option is wrong, or can't differ: `transport`, `fetch` and `limits` are shared.
+   * A subclass must override this method to return an instance of itself.
+   *
+   * @param options - The options that differ. `transport`, `fetch` and `limits` cannot differ.
+   * @throws ConfigurationError when an option is wrong or cannot differ.
    *
    * @example
    * ```ts
@@ -117,10 +121,11 @@ export class CampaignClient {
    * Interface: [GET /user/progress](/the-service#get-userprogress).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
-   * service answers.
-   * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
+   * service answers with an error.
+   * @throws UnexpectedResponseError when the answer does not have the documented shape.
+   * @throws NetworkError | TimeoutError when there was no answer.
+   * @throws AccessTokenError when the token source failed.
    *
    * @example
    * ```ts
@@ -134,11 +139,10 @@ export class CampaignClient {
   }
 
   /**
-   * Awards XP to a wallet address. A new address is registered, and its campaign entry is created. The service then
-   * sends a webhook message; its kind is not shown.
+   * Awards XP to a wallet address. The service registers a new address and creates its campaign entry. It then sends a
+   * webhook message, whose kind the interface does not show.
    *
-   * `xp` may be any finite number: 0, negative numbers and fractions are sent. What the service does with them is not
-   * shown.
+   * `xp` may be any finite number. The interface does not say how the service treats 0, negative numbers and fractions.
    *
    * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'` you may call again
    * with the same `id`. If an attempt was applied and its answer was lost, the service refuses the retry, and the error
@@ -146,8 +150,8 @@ export class CampaignClient {
    * Interface: [POST /wallet/reward](/the-service#post-walletreward).
    *
    * @throws InvalidRequestError when an argument is wrong, such as an `xp` that is not finite; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
-   * service answers. How it refuses a used `id` is not shown; `BadRequestError` is assumed.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
+   * service answers with an error. For a used `id`, `BadRequestError` is assumed.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -168,17 +172,17 @@ export class CampaignClient {
   }
 
   /**
-   * Makes one user the referrer of another. Both are registered if they are new. The referred user must have no referrer
-   * and no completed task. Whether the two users differ is checked by the service, not by the client.
+   * Makes one user the referrer of another. The service registers new users. The referred user must have no referrer and no
+   * completed task. The service, not the client, checks that the two users differ.
    *
    * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
    * `outcome: 'unknown'`. Interface: [POST /user/referrer](/the-service#post-userreferrer).
    *
    * @returns The `data` of the answer: an empty object today.
-   * @throws ReferralRejectedError when the service says `missing_user` or `self_referral_not_allowed`.
+   * @throws ReferralRejectedError when the service answers `missing_user` or `self_referral_not_allowed`.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
-   * service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
+   * service answers with an error.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -194,14 +198,15 @@ export class CampaignClient {
   }
 
   /**
-   * Updates a user's name, alias and team. The campaign entry is created if there is none. Fields left out are not sent.
+   * Updates a user's name, alias and team. The service creates the campaign entry if there is none. Omitted fields
+   * are not sent.
    *
    * A retry is safe: it leads to the same final state. Interface: [POST /user](/the-service#post-user).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
-   * service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
+   * service answers with an error.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -217,16 +222,16 @@ export class CampaignClient {
   }
 
   /**
-   * Makes the owner of a referral link the referrer of a user. The campaign entry is created if there is none. The user
-   * must have no referrer and no completed task. The link must exist and belong to another user.
+   * Makes the owner of a referral link the referrer of a user. The service creates the campaign entry if there is
+   * none. The user must have no referrer and no completed task. The link must exist and belong to another user.
    *
    * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
    * `outcome: 'unknown'`. Interface: [POST /user/ref_id](/the-service#post-userref_id).
    *
    * @returns The `data` of the answer: an empty object today.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
-   * service answers.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
+   * service answers with an error.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -242,13 +247,13 @@ export class CampaignClient {
   /**
    * Records a task with a numeric value for a user inside a quest.
    *
-   * A retry is unsafe: it would count twice. The client retries only after a 429, or when its transport knows that the
-   * request was never sent (`nodeTransport` does, `fetch` does not). After an error with `outcome: 'unknown'`, read the
-   * progress before you call again.
+   * A retry is unsafe: it would count twice. The client retries only after a 429, or when its transport (such as
+   * `nodeTransport`) knows that the request was never sent. After an error with `outcome: 'unknown'`, read the progress
+   * before you call again.
    * Interface: [POST /action/value](/the-service#post-actionvalue).
    *
    * @throws InvalidRequestError when an argument is wrong, such as a `value` that is not finite; nothing was sent.
-   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
+   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -271,17 +276,18 @@ export class CampaignClient {
   }
 
   /**
-   * Reads the tasks and quests of a campaign, with their rewards and dependencies. `xp_mul` and `ref_xp`
-   * are numbers here, though the service shows them as numeric strings.
+   * Reads the tasks and quests of a campaign, with their rewards and dependencies. The client converts `xp_mul` and `ref_xp`
+   * from numeric strings to numbers.
    *
-   * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. How the development environment
-   * is selected is not shown; `options.query` can send a selector. A retry is safe.
+   * The query parameter is assumed to be named `pid`; `queryNames` changes that. The interface does not show the parameter
+   * that selects the development environment; send it with `options.query`. A retry is safe.
    * Interface: [GET /campaign/info](/the-service#get-campaigninfo).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
-   * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
+   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
+   * @throws UnexpectedResponseError when the answer does not have the documented shape.
+   * @throws NetworkError | TimeoutError when there was no answer.
+   * @throws AccessTokenError when the token source failed.
    *
    * @example
    * ```ts
@@ -297,13 +303,14 @@ export class CampaignClient {
   /**
    * Reads a campaign's point totals and its current season.
    *
-   * The name of the query parameter is assumed to be `pid`; `queryNames` changes it. A retry is safe.
+   * The query parameter is assumed to be named `pid`; `queryNames` changes that. A retry is safe.
    * Interface: [GET /campaign/points](/the-service#get-campaignpoints).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
-   * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
+   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
+   * @throws UnexpectedResponseError when the answer does not have the documented shape.
+   * @throws NetworkError | TimeoutError when there was no answer.
+   * @throws AccessTokenError when the token source failed.
    *
    * @example
    * ```ts
@@ -318,14 +325,15 @@ export class CampaignClient {
   /**
    * Reads the accounts linked to a user, with the user's totals.
    *
-   * The names of the query parameters are assumed to be `account`, `platform` and `pid`; `queryNames` changes them.
+   * The query parameters are assumed to be named `account`, `platform` and `pid`; `queryNames` changes that.
    * A retry is safe. Interface: [GET /user/profiles](/the-service#get-userprofiles).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
-   * service answers.
-   * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
+   * service answers with an error.
+   * @throws UnexpectedResponseError when the answer does not have the documented shape.
+   * @throws NetworkError | TimeoutError when there was no answer.
+   * @throws AccessTokenError when the token source failed.
    *
    * @example
    * ```ts
@@ -338,16 +346,17 @@ export class CampaignClient {
   }
 
   /**
-   * Reads who has used an invite code.
+   * Reads the accounts that have used an invite code.
    *
-   * The names of the query parameters are assumed to be `code` and `pid`; `queryNames` changes them. A retry is
-   * safe. Interface: [GET /code](/the-service#get-code).
+   * The query parameters are assumed to be named `code` and `pid`; `queryNames` changes that. A retry is safe.
+   * Interface: [GET /code](/the-service#get-code).
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError as the
-   * service answers.
-   * @throws UnexpectedResponseError when the answer has another shape.
-   * @throws NetworkError | TimeoutError | AccessTokenError when there was no answer, or no token.
+   * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
+   * service answers with an error.
+   * @throws UnexpectedResponseError when the answer does not have the documented shape.
+   * @throws NetworkError | TimeoutError when there was no answer.
+   * @throws AccessTokenError when the token source failed.
    *
    * @example
    * ```ts
@@ -360,17 +369,17 @@ export class CampaignClient {
   }
 
   /**
-   * Registers a webhook. The path is not shown, so the client sends the request to `webhookRegistrationPath`. Without
-   * that option the call fails before anything is sent.
+   * Registers a webhook. The interface does not show the path, so the client sends the request to `webhookRegistrationPath`.
+   * Without that option, the call fails before anything is sent.
    *
    * A retry is unsafe: it might register twice. The client retries only after a 429, or when its transport knows that the
    * request was never sent.
    * Interface: [Webhook registration](/the-service#webhook-registration).
    *
-   * @returns The `data` of the answer, whose shape is not shown.
+   * @returns The `data` of the answer. The interface does not show its shape.
    * @throws ConfigurationError when `webhookRegistrationPath` is not set.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws ApiError or one of its subclasses as the service answers; which errors it gives here is not shown.
+   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -395,5 +404,5 @@ export class CampaignClient {
   }
 }
 
-// Bundlers rename a class that refers to itself by name, and stack traces would show the new name.
+// Outside the class, because bundlers rename a class that refers to itself by name.
 const newClient = (options: CampaignClientOptions): CampaignClient => new CampaignClient(options)

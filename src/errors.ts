@@ -18,7 +18,7 @@ export interface ErrorContext {
   cause?: unknown
 }
 
-/** The issues of an error. It keeps the first 20 and counts the others. */
+/** The issues for an error, which keeps the first 20 and counts the others. */
 export interface IssuesInit {
   issues: readonly Issue[]
   moreIssues?: number | undefined
@@ -33,20 +33,20 @@ export interface ApiErrorInit extends ErrorContext {
   retryAfterMs?: number | undefined
 }
 
-/** The service answered, and the answer is an error. Interface: [Errors](/the-service#errors). */
+/** The service answered with an error. Interface: [Errors](/the-service#errors). */
 export class ApiError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ApiError'
   declare readonly code: ApiErrorCode
-  /** The HTTP status of the answer. It may be 2xx: the service reports some errors that way. */
+  /** The HTTP status of the answer. The service reports some errors with a 2xx status. */
   readonly status: number
   /** The `error.code` of the standard envelope. Absent if the answer had none. */
   declare readonly serviceCode?: number
-  /** The string-form error. Absent if the service sent another form. */
+  /** The error, if the service sent a string. Absent otherwise. */
   declare readonly reason?: OpenString<ReferralRejection>
-  /** The headers of the answer that help to trace it: an allow-list, never cookies or credentials. */
+  /** Headers that help to trace the answer, such as `x-request-id`. Never cookies or credentials. */
   readonly headers: Readonly<Record<string, string>>
-  /** How long the service asks to wait, in milliseconds, from a well-formed `Retry-After`. */
+  /** The wait that the service asks for in `Retry-After`, in milliseconds. Absent without a valid header. */
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: ApiErrorInit, code: ApiErrorCode = 'api_error') {
@@ -59,7 +59,7 @@ export class ApiError extends CampaignError {
   }
 }
 
-/** 400: the service could not use the request. Correct the arguments; a retry will fail the same way. */
+/** 400: the service rejected the request. Correct the arguments: a retry would fail again. */
 export class BadRequestError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'BadRequestError'
@@ -69,7 +69,7 @@ export class BadRequestError extends ApiError {
   }
 }
 
-/** 401: the token is missing, invalid or expired. The message says so when its `exp` had passed. */
+/** 401: the token is missing, invalid or expired. If its `exp` has passed, the message says so. */
 export class UnauthorizedError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'UnauthorizedError'
@@ -79,7 +79,7 @@ export class UnauthorizedError extends ApiError {
   }
 }
 
-/** 403: a valid token without permission, for instance for another organization's campaign. */
+/** 403: the token has no permission, for example because the campaign belongs to another organization. */
 export class AccessDeniedError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'AccessDeniedError'
@@ -89,7 +89,7 @@ export class AccessDeniedError extends ApiError {
   }
 }
 
-/** 429: too many requests. Thrown when no retries are left, or `Retry-After` is longer than 30 s. */
+/** 429: too many requests. Thrown when no retry is left, or when `Retry-After` is longer than 30 s. */
 export class RateLimitError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'RateLimitError'
@@ -109,28 +109,22 @@ export class ServiceError extends ApiError {
   }
 }
 
-/**
- * The string-form errors that the interface shows.
- * Interface: [String errors](/the-service#string-errors).
- */
+/** The documented reasons for a rejected referral. Interface: [String errors](/the-service#string-errors). */
 export type ReferralRejection = 'missing_user' | 'self_referral_not_allowed'
 
-/**
- * The service refused a referral and said why in string form.
- * Interface: [String errors](/the-service#string-errors).
- */
+/** The service rejected a referral. Interface: [String errors](/the-service#string-errors). */
 export class ReferralRejectedError extends ApiError {
   /** @internal */
   static override readonly brand: string = 'ReferralRejectedError'
   declare readonly code: 'referral_rejected'
-  /** Why: a required user does not exist, or the user would refer themselves. */
+  /** `'missing_user'`: a required user does not exist. `'self_referral_not_allowed'`: a user cannot refer themselves. */
   declare readonly reason: OpenString<ReferralRejection>
   constructor(message: string, init: ApiErrorInit & { reason: string }) {
     super(message, init, 'referral_rejected')
   }
 }
 
-/** No answer: the connection was refused, reset or lost, the name not found, or `fetch` returned no `Response`. */
+/** No answer arrived: the connection failed, the host was not found, or `fetch` returned no `Response`. */
 export class NetworkError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'NetworkError'
@@ -143,14 +137,14 @@ export class NetworkError extends CampaignError {
   }
 }
 
-/** One attempt, or the call as a whole, took too long. */
+/** An attempt, or the whole call, took too long. */
 export class TimeoutError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'TimeoutError'
   declare readonly code: 'timeout'
-  /** `'attempt'`: the last attempt ran into `timeoutMs`. `'total'`: the call ran into `totalTimeoutMs`. */
+  /** `'attempt'`: the last attempt exceeded `timeoutMs`. `'total'`: the call exceeded `totalTimeoutMs`. */
   readonly scope: 'attempt' | 'total'
-  /** The limit that was reached, in milliseconds. */
+  /** The exceeded limit in milliseconds. */
   readonly timeoutMs: number
   constructor(message: string, init: ErrorContext & { scope: 'attempt' | 'total'; timeoutMs: number }) {
     super(message, { ...init, code: 'timeout' })
@@ -159,16 +153,16 @@ export class TimeoutError extends CampaignError {
   }
 }
 
-/** The interface does not describe such an answer: not JSON, no envelope, data of another shape, or a redirect. */
+/** The answer is not documented: it is not JSON, has no envelope, has data of another shape, or is a redirect. */
 export class UnexpectedResponseError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'UnexpectedResponseError'
   declare readonly code: 'unexpected_response'
-  /** The HTTP status of the answer. 0 for a redirect in a browser, which hides its status. */
+  /** The HTTP status of the answer. 0 if the platform hides it, as browsers do for redirects. */
   readonly status: number
-  /** What did not fit, with paths from the root of the body. Never values. The first 20. */
+  /** The first 20 issues, with paths from the root of the body. They contain no values. */
   readonly issues: readonly Issue[]
-  /** How many issues there are besides those in `issues`. Absent where there are no more. */
+  /** The number of further issues. Absent if `issues` is complete. */
   declare readonly moreIssues?: number
   constructor(message: string, init: ErrorContext & IssuesInit & { status: number }) {
     super(message, { ...init, code: 'unexpected_response' })
@@ -184,9 +178,9 @@ export class InvalidRequestError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'InvalidRequestError'
   declare readonly code: 'invalid_request'
-  /** What is wrong, with paths from the root of the argument; call options start with `'options'`. The first 20. */
+  /** The first 20 issues, with paths from the root of the argument. Paths of call options start with `'options'`. */
   readonly issues: readonly Issue[]
-  /** How many issues there are besides those in `issues`. Absent where there are no more. */
+  /** The number of further issues. Absent if `issues` is complete. */
   declare readonly moreIssues?: number
   constructor(message: string, init: ErrorContext & IssuesInit) {
     super(message, { ...init, code: 'invalid_request' })
@@ -196,7 +190,7 @@ export class InvalidRequestError extends CampaignError {
   }
 }
 
-/** The token source threw, or returned a value that cannot be sent as a bearer token. */
+/** The token source failed, took longer than 30 s, or returned a value that is not a bearer token. */
 export class AccessTokenError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AccessTokenError'
@@ -206,7 +200,7 @@ export class AccessTokenError extends CampaignError {
   }
 }
 
-/** The client is set up wrongly. Nothing was sent. */
+/** An option is wrong. Nothing was sent. */
 export class ConfigurationError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ConfigurationError'

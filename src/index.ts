@@ -1,5 +1,5 @@
 /**
- * A typed client of the campaign engagement service, and the verification of its webhooks.
+ * A typed client for the campaign engagement service, and a receiver for its webhooks.
  *
  * @module campaign-client
  */

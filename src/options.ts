@@ -4,18 +4,16 @@ import type { CampaignError, Issue, WriteOutcome } from './errors.ts'
 import type { Transport } from './transport.ts'
 
 /**
- * Returns a bearer token (a JWT) each time one is needed. One call is in flight at a time. After 30 s its `signal` is aborted and
- * the calls that wait for it fail with `AccessTokenError`; the next call then calls the source again, so a source that
- * ignores its signal may run twice.
+ * Returns a bearer token (a JWT). The client calls it when it needs a new token, and shares the token between calls.
+ *
+ * After 30 s, `signal` aborts, and the waiting calls fail with `AccessTokenError`. The next call then calls the source
+ * again, so a source that ignores its signal may run twice at the same time.
  */
 export type AccessTokenSource = (options: { readonly signal: AbortSignal }) => string | Promise<string>
 
 /** The call that an event belongs to. */
 export interface CallEvent {
-  /**
-   * Identifies the call: the same in all its events, and unique across all copies of the package and all workers of a
-   * process.
-   */
+  /** The same in all events of a call. Unique across all copies of the package and all workers of a process. */
   readonly callId: string
   /** The method of `CampaignClient`. */
   readonly operation: OperationName
@@ -30,105 +28,105 @@ export interface RequestEvent extends CallEvent {
   readonly attempt: number
 }
 
-/** An answer has arrived, whatever its status. */
+/** An answer with any status has arrived. */
 export interface ResponseEvent extends RequestEvent {
   readonly status: number
   /** From sending to the last byte of the body, in milliseconds. */
   readonly durationMs: number
-  /** Headers that help to trace the answer: an allow-list, never cookies or credentials. */
+  /** Headers that help to trace the answer, such as `x-request-id`. Never cookies or credentials. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** An attempt has failed and another will follow. */
 export interface RetryEvent extends RequestEvent {
-  /** How long the client waits before the next attempt, in milliseconds. */
+  /** The wait before the next attempt, in milliseconds. */
   readonly delayMs: number
-  /** The error that the call would reject with if it were not retried. */
+  /** The error of the failed attempt. */
   readonly error: CampaignError
 }
 
 /** The data of an answer does not fit its schema and is returned unchanged. */
 export interface InvalidResponseEvent extends CallEvent {
   readonly status: number
-  /** What did not fit, with paths from the root of the body. Never values. The first 20. */
+  /** The first 20 issues, with paths from the root of the body. They contain no values. */
   readonly issues: readonly Issue[]
-  /** How many issues there are besides those in `issues`. Absent where there are no more. */
+  /** The number of further issues. Absent if `issues` is complete. */
   readonly moreIssues?: number
 }
 
 /** A call has ended, successfully or not. */
 export interface EndEvent extends CallEvent {
-  /** How many attempts were sent. 0 when an argument was refused, or the call never left the queue. */
+  /** The number of attempts that were sent. 0 if an argument was wrong, or the call ended in the queue. */
   readonly attempts: number
-  /** From the call of the method to its end, in milliseconds. */
+  /** The duration of the call in milliseconds, waits included. */
   readonly durationMs: number
-  /** The rejection of the call: an error, or the reason of your own signal. Absent on success. */
+  /** The error of the call, or the reason of your `signal`. Absent on success. */
   readonly error?: unknown
-  /** For writes that failed or were aborted: whether the service may have applied them. */
+  /** Whether the service may have applied a write that failed or was aborted. Absent otherwise. */
   readonly outcome?: WriteOutcome
 }
 
-/** Hooks for a logger, a tracer or a meter. Hooks get no secrets, and an error of a hook does not affect the call. */
+/** Hooks for logs, traces and metrics. Events contain no secrets. An error of a hook does not affect the call. */
 export interface ClientHooks {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
-  /** Called after each answer, error answers included. */
+  /** Called after each answer, with any status. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined
   /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with `responseValidation: 'report'` when data does not fit its schema. */
   readonly onInvalidResponse?: ((event: InvalidResponseEvent) => void) | undefined
-  /** Called exactly once per call, when it has ended, refused and aborted calls included. */
+  /** Called exactly once per call, at its end, also if an argument was wrong or the call was aborted. */
   readonly onEnd?: ((event: EndEvent) => void) | undefined
 }
 
-/** Limits of the requests of a client. Calls beyond them wait in order, within `totalTimeoutMs`. */
+/** Limits the requests of a client. Further calls wait in a queue, within their `totalTimeoutMs`. */
 export interface RequestLimits {
   /**
-   * How many requests may be in flight at once, of all clients derived by `with` together: 1 or more.
+   * Maximum number of requests in flight, shared with all clients derived by `with`. 1 or more.
    *
    * @defaultValue no limit
    */
   readonly maxConcurrency?: number | undefined
   /**
-   * How many requests with the same token may start within a second, evenly spread: above 0, at most 1 000 000.
+   * Maximum number of requests per second with the same token, evenly spaced. Above 0, at most 1 000 000.
    *
    * @defaultValue no limit
    */
   readonly requestsPerSecond?: number | undefined
 }
 
-/** Limits what a script with a production token may write. Other writes are refused before anything is sent. */
+/** Limits the writes of a client. Other writes fail with `InvalidRequestError` before anything is sent. */
 export interface WriteGuard {
-  /** The campaigns that may be written to. Writes without a campaign are then refused, too. */
+  /** IDs of the campaigns that the client may write to. Writes without a campaign then fail, too. */
   readonly campaigns?: readonly string[] | undefined
-  /** The maximum XP of one award. Negative XP are then refused, too. */
+  /** Maximum XP of one award. Negative XP then fail, too. */
   readonly maxXpPerAward?: number | undefined
 }
 
 /**
- * Returns the wait before a retry, in milliseconds, after attempt number `attempt` (1 for the first) failed with `error`. Not
- * called when the service names the wait in `Retry-After`. If it throws or returns anything but a number from 0 up, the
- * default applies. After a 429, all calls with the token wait, at most 30 s.
+ * Returns the wait before a retry, in milliseconds. `attempt` is the number of the failed attempt, from 1; `error` is its
+ * error. Not called if the answer has `Retry-After`. If the function throws, or returns no number of 0 or more, the default
+ * applies. After a 429, the wait applies to all calls with the token and is at most 30 s.
  */
 export type RetryDelay = (attempt: number, error: CampaignError) => number
 
 /** The second argument of a {@link FetchLike}. */
 export interface FetchLikeInit {
   readonly method: 'GET' | 'POST'
-  /** By their names in lower case, `authorization` included: never log them. */
+  /** Keyed by lower-case name. Contains `authorization`: never log it. */
   readonly headers: Record<string, string>
   /**
-   * JSON. Absent on a GET. On Deno it is a `Blob` in spite of its type, because Deno's `fetch` may send a text
-   * body twice. Any `fetch` accepts both.
+   * JSON. Absent for a GET. On Deno it is a `Blob`, despite its type: Deno's `fetch` may send a text body twice. Every
+   * `fetch` accepts a `Blob`.
    */
   readonly body?: string
-  /** Aborts when the attempt is abandoned, with an `Error` as its reason. */
+  /** Aborts when the attempt times out or the call is aborted. The reason is always an `Error`. */
   readonly signal: AbortSignal
   readonly redirect: 'manual'
 }
 
-/** The members of a `Response` that the client uses. */
+/** The members of a `Response` that the client reads. */
 export interface FetchLikeResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
@@ -137,101 +135,105 @@ export interface FetchLikeResponse {
 }
 
 /**
- * Any `fetch`: the global one, a wrapper around it, or that of a package such as undici. Called with the URL as a string. If a
- * request was certainly not sent, reject with a `TransportError` with `sent: false`; after any other rejection the client
- * assumes that the request may have arrived.
+ * A function like `fetch`: the global one, a wrapper around it, or the `fetch` of a package such as undici. The URL is a
+ * string.
+ *
+ * After a rejection, the client assumes that the request may have been sent. If it certainly was not, reject with a
+ * `TransportError` with `sent: false`.
  */
 export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
 
 /** The options of `CampaignClient`. */
 export interface CampaignClientOptions {
-  /** Address of the service, `/api/v1` included; a trailing slash makes no difference. */
+  /** Address of the service with `/api/v1`. A trailing slash is optional. */
   readonly baseUrl: string | URL
   /**
-   * The bearer token, or a source of one. White space around it is trimmed. A token of fewer than 8 characters is not
-   * redacted from errors; the client warns once of such a token, unless `baseUrl` is a loopback address or `fetch` is
-   * given.
+   * The bearer token, or a function that returns it. Surrounding white space is removed.
+   *
+   * A token of fewer than 8 characters is not redacted from errors. The client warns once of a short token, unless
+   * `baseUrl` is a loopback address or `fetch` is given.
    */
   readonly accessToken: string | AccessTokenSource
   /**
-   * Limit of one attempt in milliseconds, its body included: above 0.
+   * Timeout of one attempt in milliseconds, including the body of the answer. Above 0.
    *
    * @defaultValue 10 000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Limit of a whole call in milliseconds, with attempts, waits and the token source: above 0. No attempt is sent when the
-   * time left is less than a tenth of `timeoutMs` or of `totalTimeoutMs`, whichever is smaller.
+   * Timeout of a whole call in milliseconds, including all attempts, waits and the token source. Above 0.
+   *
+   * An attempt is sent only if the time left is at least a tenth of `timeoutMs`, or of `totalTimeoutMs` if that is smaller.
    *
    * @defaultValue 60 000
    */
   readonly totalTimeoutMs?: number | undefined
   /**
-   * How many retries a call may make, the retry after a 401 included. 0 means none.
+   * Maximum number of retries of a call, including the retry after a 401. 0 disables retries.
    *
    * @defaultValue 2
    */
   readonly maxRetries?: number | undefined
   /**
-   * A `fetch` of your own, for a proxy or a test.
+   * Your own `fetch`, for example for a proxy or a test.
    *
-   * @defaultValue the global one at the time of the call
+   * @defaultValue the global `fetch` at the time of the call
    */
   readonly fetch?: FetchLike | undefined
   /**
-   * Sends the requests instead of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own. The client does not
-   * close a transport: close it yourself.
+   * Sends the requests instead of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own transport. The client
+   * does not close it.
    */
   readonly transport?: Transport | undefined
   /**
-   * Limit of an answer's body, in bytes after decompression: 1 or more. A longer body fails the call with an
-   * `UnexpectedResponseError`, and the outcome of a write is then unknown.
+   * Maximum size of an answer in bytes, after decompression. 1 or more. A larger answer fails the call with
+   * `UnexpectedResponseError`; the outcome of a write is then `'unknown'`.
    *
    * @defaultValue 32 MiB
    */
   readonly maxResponseBytes?: number | undefined
   /**
-   * Headers of every request. `authorization` belongs to `accessToken`. Refused, like those of the connection:
-   * `x-http-method-override`, `x-method-override`, `x-original-url` and `x-rewrite-url`.
+   * Headers of every request. These are not accepted: `authorization` (use `accessToken`), headers of the connection such
+   * as `host`, and `x-http-method-override`, `x-method-override`, `x-original-url` and `x-rewrite-url`.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Whether plain http is accepted for hosts other than loopback. The token then travels in the clear.
+   * Accepts plain http for hosts other than loopback. The token is then sent unencrypted.
    *
    * @defaultValue false
    */
   readonly allowInsecureHttp?: boolean | undefined
   /**
-   * Other names for the query parameters that the interface leaves open.
+   * The names of query parameters that the interface does not show.
    *
-   * @defaultValue the name of the argument (assumed)
+   * @defaultValue the names of the arguments (assumed)
    */
   readonly queryNames?: QueryNames | undefined
-  /** Path of the webhook registration, which the interface does not show. Without it, `registerWebhook` throws. */
+  /** Path of the webhook registration. The interface does not show it. Without it, `registerWebhook` fails. */
   readonly webhookRegistrationPath?: string | undefined
   /**
-   * What happens to data of another shape. `'throw'` fails the call with an `UnexpectedResponseError`. `'report'` calls
-   * `hooks.onInvalidResponse` and returns the data unchanged.
+   * How to handle data that does not fit its schema. `'throw'` fails the call with `UnexpectedResponseError`. `'report'`
+   * calls `hooks.onInvalidResponse` and returns the data unchanged.
    *
    * @defaultValue 'throw'
    */
   readonly responseValidation?: 'throw' | 'report' | undefined
-  /** Called around every attempt. The methods of a class instance are called on it. */
+  /** Functions that are called for each attempt and call. In a class instance, `this` is the instance. */
   readonly hooks?: ClientHooks | undefined
   /**
    * Your own backoff.
    *
-   * @defaultValue full-jitter exponential from 300 ms, at most 8 s
+   * @defaultValue exponential backoff with full jitter: up to 300 ms, 600 ms, …, 8 s
    */
   readonly retryDelayMs?: RetryDelay | undefined
   /**
-   * Limits of requests in flight and of requests a second.
+   * Maximum numbers of requests in flight and per second.
    *
    * @defaultValue no limits
    */
   readonly limits?: RequestLimits | undefined
   /**
-   * Limits what may be written.
+   * Limits the campaigns and the XP that the client may write.
    *
    * @defaultValue no limits
    */
@@ -239,7 +241,8 @@ export interface CampaignClientOptions {
 }
 
 /**
- * The options that a derived client may change. They replace those of the parent; a guard can only narrow. `baseUrl` changes only together with `accessToken`, so that no token goes to two addresses by mistake.
+ * The options of `CampaignClient.with`. They replace those of the parent; a `guard` can only become stricter. `baseUrl`
+ * requires an `accessToken`, so that no token is sent to two addresses by mistake.
  */
 export type DerivedClientOptions = Pick<
   CampaignClientOptions,
@@ -252,19 +255,19 @@ export type DerivedClientOptions = Pick<
 
 /** The options of one call. They override those of the client. */
 export interface CallOptions {
-  /** Aborts the call at once, waits included. The call rejects with the signal's own reason. */
+  /** Aborts the call at any point. The call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Limit of one attempt in milliseconds; see the client's. */
+  /** Timeout of one attempt in milliseconds. */
   readonly timeoutMs?: number | undefined
-  /** Limit of the whole call in milliseconds; see the client's. */
+  /** Timeout of the whole call in milliseconds. */
   readonly totalTimeoutMs?: number | undefined
-  /** How many retries the call may make; see the client's. */
+  /** Maximum number of retries. */
   readonly maxRetries?: number | undefined
-  /** Further headers. They override those of the client. */
+  /** Additional headers. They override those of the client. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Undocumented query parameters, for instance the environment of a campaign. Names that the call itself sends, in its
-   * query or its body, are refused.
+   * Undocumented query parameters, for example the environment of a campaign. The names of the call's own arguments are not
+   * accepted.
    */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
 }

@@ -1,73 +1,73 @@
-/** One HTTP request, ready to be sent. It holds the bearer token: never log it. */
+/** An HTTP request. It contains the bearer token: never log it. */
 export interface TransportRequest {
   readonly method: 'GET' | 'POST'
-  /** Absolute, the query included. */
+  /** Absolute URL, including the query. */
   readonly url: string
-  /** By their names in lower case, `authorization` included. */
+  /** Keyed by lower-case name, including `authorization`. */
   readonly headers: Readonly<Record<string, string>>
-  /** JSON. Absent on a GET. */
+  /** JSON. Absent for a GET. */
   readonly body?: string | undefined
-  /** False for a write that must not arrive twice. */
+  /** False for a write that would count twice if it was sent twice. */
   readonly idempotent: boolean
-  /** The limit for the body in bytes, after decompression. */
+  /** Maximum size of the answer in bytes, after decompression. */
   readonly maxResponseBytes: number
 }
 
-/** One HTTP answer, read to its end. */
+/** An HTTP answer with its body. */
 export interface TransportResponse {
-  /** The HTTP status; 0 if the platform hides it, as browsers do for redirects. */
+  /** The HTTP status. 0 if the platform hides it, as browsers do for redirects. */
   readonly status: number
-  /** Returns the value of a header, case-insensitively; `null` if it is absent. */
+  /** Returns the value of a header, or `null` if it is absent. The name is case-insensitive. */
   readonly header: (name: string) => string | null
-  /** The body, decoded as UTF-8. Not read for a redirect. */
+  /** The body, decoded as UTF-8. Empty for a redirect. */
   readonly text: string
-  /** False if the connection failed inside the body, so that `text` is incomplete. */
+  /** False if the connection failed before the end of the body. */
   readonly complete: boolean
-  /** The error that interrupted the body, if it is incomplete. */
+  /** The error that interrupted the body. */
   readonly cause?: unknown
 }
 
 /**
- * Sends the requests of a client, one attempt at a time. The client handles retries, time limits, tokens and statuses. A
- * transport must not follow redirects or send a request twice.
+ * Sends the HTTP requests of a client. The client handles retries, timeouts, tokens and error statuses. A transport must not
+ * follow redirects or send a request twice.
  */
 export interface Transport {
   /**
-   * Sends one request and reads its answer, whatever the status. Releases the connection when `signal` aborts.
+   * Sends one request and reads the answer. Resolves for every status. Closes the connection when `signal` aborts.
    *
-   * Rejects with a {@link TransportError}, or with the signal's reason. Any other rejection counts as a
-   * lost connection: the request may have arrived.
+   * Rejects with a {@link TransportError}, or with the signal's reason. After any other rejection, the client assumes that
+   * the request may have been sent.
    */
   readonly send: (request: TransportRequest, signal: AbortSignal) => Promise<TransportResponse>
   /**
-   * Returns why the transport cannot use a base URL, or `undefined`. The constructor of a client calls it and throws a
-   * `ConfigurationError` with this message. Without this method, every base URL is accepted.
+   * Returns an error message if the transport cannot use a base URL. The constructor of a client calls it and throws a
+   * `ConfigurationError` with that message. Without this method, every base URL is accepted.
    */
   readonly baseUrlProblem?: ((baseUrl: string) => string | undefined) | undefined
 }
 
 /** The fields of a {@link TransportError}. */
 export interface TransportErrorInit {
-  /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
+  /** `'network'`: there was no answer. `'too_large'`: the answer was larger than `maxResponseBytes`. */
   kind: 'network' | 'too_large'
-  /** False only if the request was certainly never sent, so that a retry cannot count twice. */
+  /** False only if the request was certainly not sent, so that a retry cannot count twice. */
   sent: boolean
   /** The error code of the operating system, such as `ECONNRESET` or `ENOTFOUND`. */
   systemCode?: string | undefined
   /** The status of an answer that was too large. */
   status?: number | undefined
-  /** The underlying error. The client redacts tokens and secrets when it copies it. */
+  /** The underlying error. The client redacts its tokens and secrets. */
   cause?: unknown
 }
 
-/** Shared by all copies of the package in a process, ESM and CommonJS alike. */
+/** Shared by all copies of the package in a process. */
 const BRAND = '@@campaign-client/transport-error'
 
 /**
- * Thrown when a transport gets no answer. Your own `fetch` may throw it, too: with `sent: false`, the client knows that a
- * write was certainly never sent and can retry it.
+ * The error of a transport that got no answer, or one that was too large. Your own `fetch` may throw it, too: with
+ * `sent: false`, the client can safely retry a write.
  *
- * `instanceof` also holds between two loaded copies of the package.
+ * `instanceof` works across multiple loaded copies of the package.
  */
 export class TransportError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -75,9 +75,9 @@ export class TransportError extends Error {
     return typeof value === 'object' && value !== null && Reflect.get(value, BRAND) === true
   }
 
-  /** `'network'`: there was no answer. `'too_large'`: its body was longer than `maxResponseBytes`. */
+  /** `'network'`: there was no answer. `'too_large'`: the answer was larger than `maxResponseBytes`. */
   readonly kind: 'network' | 'too_large'
-  /** False only if the request was certainly never sent. */
+  /** False only if the request was certainly not sent. */
   readonly sent: boolean
   /** The error code of the operating system, such as `ECONNRESET` or `ENOTFOUND`, if there was one. */
   declare readonly systemCode?: string
@@ -99,10 +99,10 @@ export class TransportError extends Error {
   }
 }
 
-/** Whether a status is a redirect or provisional. Such answers are never followed, and their bodies are not read. */
+/** Whether a status is 0, 1xx or 3xx. The client does not follow redirects or read their bodies. */
 export const isRedirect = (status: number): boolean => status < 200 || (status >= 300 && status < 400)
 
-/** Whether a value is an answer as {@link Transport} describes it. A partner's transport may return anything. */
+/** Whether a value is a {@link TransportResponse}. A partner's transport may return anything. */
 export function isTransportResponse(value: unknown): value is TransportResponse {
   if (typeof value !== 'object' || value === null) return false
   const { status, header, text, complete } = value as Partial<TransportResponse>

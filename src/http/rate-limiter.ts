@@ -25,8 +25,6 @@ export class RateLimiter {
   #threshold = Number.POSITIVE_INFINITY
   /** Attempts in flight that were sent after the last pause. */
   #inFlight = 0
-  /** Attempts in flight that were sent before the last pause. */
-  #older = 0
   /** The number of pauses so far. An attempt that was sent before the last pause does not end or shorten it. */
   #pauses = 0
   /** The number of answers other than 429 since the last pause. */
@@ -42,7 +40,7 @@ export class RateLimiter {
 
   /** Whether a new limiter would behave the same. */
   isIdle(now: number): boolean {
-    return this.#inFlight + this.#older === 0 && now >= this.#nextStart && now >= this.#pausedUntil
+    return this.#inFlight === 0 && now >= this.#nextStart && now >= this.#pausedUntil
   }
 
   /**
@@ -85,8 +83,7 @@ export class RateLimiter {
    */
   recordEnd(pauses: number, isLast: boolean): void {
     if (pauses === this.#pauses) this.#inFlight--
-    else this.#older--
-    if (!isLast || this.#inFlight + this.#older > 0 || this.#answers === 0) return
+    if (!isLast || this.#inFlight > 0 || this.#answers === 0) return
     this.#window = Number.POSITIVE_INFINITY
     this.#threshold = Number.POSITIVE_INFINITY
     this.#shortPauses = 0
@@ -115,7 +112,6 @@ export class RateLimiter {
       }
       this.#answers = 0
       this.#window = 1
-      this.#older += this.#inFlight
       this.#inFlight = 0
       this.#pauseFor(retryAfterMs ?? Math.min(backoffMs(this.#shortPauses), MAX_PAUSE_MS), now)
     } else if (retryAfterMs !== undefined) this.#pauseFor(retryAfterMs, now)

@@ -1,6 +1,6 @@
 /**
- * A transport for Node that takes a fraction of the CPU time of `fetch`, and an `https.Agent` for client certificates,
- * private CAs and proxies.
+ * A transport for Node. It uses less CPU time than `fetch`, and supports agents for client certificates, private CAs and
+ * proxies.
  *
  * @module campaign-client/node
  */
@@ -10,15 +10,15 @@ import type { NodeTransport, NodeTransportOptions } from './options.ts'
 export type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.ts'
 
 /**
- * Creates a transport over node:http and node:https, for the `transport` option of the client. It takes about a third of the
- * CPU time of `fetch`. Several clients may share one.
+ * Creates a transport over node:http and node:https, for the `transport` option of the client. It uses about a third of the
+ * CPU time of `fetch`. Several clients may share a transport.
  *
- * It keeps connections open between requests, decompresses gzip, deflate and br, follows no redirects, and never retries. A
- * write that would count twice uses a new connection, or one that was used within the last second: a server may close an older
- * one just as the write arrives, which would leave its outcome unknown.
+ * The transport keeps connections open between requests and decompresses gzip, deflate and br. A write that would count
+ * twice uses a new connection, or one that was used within the last second. An older connection might be closed by the
+ * server just as the write arrives, and the outcome would be unknown.
  *
- * @param options - your own agent, or limits of the built-in ones
- * @throws ConfigurationError when an option is unknown or wrong, or `agent` is combined with `maxSockets` or `keepAliveMs`.
+ * @param options - Your own agent, or settings of the built-in agents.
+ * @throws ConfigurationError when an option is wrong, or `agent` is combined with `maxSockets` or `keepAliveMs`.
  *
  * @example
  * ```ts

@@ -1,6 +1,7 @@
 import { RateLimitError, type RequestLimits } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../src/http/failure.ts'
+import { RateLimiter } from '../../src/http/rate-limiter.ts'
 import { type Admission, RequestQueue } from '../../src/http/request-queue.ts'
 import { pauseDelay } from '../../src/http/retry.ts'
 import { TIMED_OUT } from '../../src/http/timeout.ts'
@@ -113,6 +114,16 @@ describe('requestsPerSecond', () => {
     expect(order).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
     expect(order).toEqual([0])
+  })
+
+  test('late timers do not lower the rate', () => {
+    const limiter = new RateLimiter(100)
+    let now = 0
+    for (let sent = 0; sent < 10; sent++) {
+      limiter.recordStart(now)
+      now = limiter.nextStart + 5
+    }
+    expect(now).toBe(105)
   })
 
   test('does not save up unused starts', async () => {
@@ -293,6 +304,30 @@ describe('after a 429', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     await Promise.all(calls)
     expect(endedAt).toEqual(pauses)
+  })
+
+  test('a busy client slowly reaches a higher concurrency again', async () => {
+    const queue = new RequestQueue()
+    const [first, second] = await Promise.all([admit(queue), admit(queue)])
+    queue.recordAnswer(first)
+    queue.record429(second, 1_000, backoff)
+    for (const each of [first, second]) queue.release(each)
+    let inFlight = 0
+    let maxInFlight = 0
+    const calls = Array.from({ length: 300 }, async () => {
+      const admission = await admit(queue)
+      maxInFlight = Math.max(maxInFlight, ++inFlight)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      inFlight--
+      queue.recordAnswer(admission)
+      queue.release(admission)
+    })
+    await vi.advanceTimersByTimeAsync(1_000 + 20 * 10)
+    expect(maxInFlight).toBe(1)
+    await vi.advanceTimersByTimeAsync(MINUTE)
+    await Promise.all(calls)
+    expect(maxInFlight).toBeGreaterThan(1)
+    expect(maxInFlight).toBeLessThan(5)
   })
 
   test('without Retry-After, the pauses grow until one is long enough', async () => {
