@@ -44,7 +44,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
 
   const own = agent === undefined ? ownAgents(maxSockets, keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS) : undefined
   const origins = new Origins()
-  const inFlight: Route['inFlight'] = new Set()
+  const inFlight: Route['inFlight'] = []
   let closed = false
   const cancellable = async (request: TransportRequest, cancellation: Cancellation): Promise<TransportResponse> => {
     if (cancellation.reason !== undefined) throw cancellation.reason
@@ -62,7 +62,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     },
     close() {
       closed = true
-      for (const end of inFlight) end(CLOSED)
+      for (const end of [...inFlight]) end(CLOSED)
       own?.http.destroy()
       own?.https.destroy()
     },

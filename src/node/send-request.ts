@@ -12,8 +12,11 @@ import { isFresh, markUsed } from './socket-age.ts'
 export interface Route {
   readonly origin: Origin
   readonly agent: Agent
-  /** Each function ends one request in flight, with an error message. */
-  readonly inFlight: Set<(reason: string) => void>
+  /**
+   * Each function ends one request in flight, with an error message. An array, because the table of a busy `Set` holds
+   * deleted elements until the next full garbage collection.
+   */
+  readonly inFlight: ((reason: string) => void)[]
 }
 
 /**
@@ -44,7 +47,7 @@ export function sendRequest(
     const settle = (outcome: () => void): void => {
       if (settled) return
       settled = true
-      inFlight.delete(fail)
+      inFlight.splice(inFlight.indexOf(fail), 1)
       stopListening()
       outcome()
     }
@@ -59,7 +62,7 @@ export function sendRequest(
         reject(cancellation.reason)
       })
 
-    inFlight.add(fail)
+    inFlight.push(fail)
     const stopListening = cancellation.onCancel(abort)
     // After the headers of a response, readBody() handles the end of the connection.
     let responded = false

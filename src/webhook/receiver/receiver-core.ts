@@ -26,11 +26,12 @@ const CLOSE_GRACE_MS = 1000
 export class ReceiverCore {
   readonly settings: ReceiverSettings
   readonly #reports: ReceiverReports
-  readonly #runs = new Set<HandlerRun>()
+  // Arrays, because the table of a busy `Set` holds deleted elements until the next full garbage collection.
+  readonly #runs: HandlerRun[] = []
   /** Runs and releases that have not settled. */
-  readonly #work = new Set<Promise<unknown>>()
+  readonly #work: Promise<unknown>[] = []
   /** Answers to verified messages that are not sent yet. */
-  readonly #answers = new Set<Promise<unknown>>()
+  readonly #answers: Promise<unknown>[] = []
   #closed: Promise<void> | undefined
 
   constructor(settings: ReceiverSettings) {
@@ -122,8 +123,8 @@ export class ReceiverCore {
     const onEnd = (outcome: RunOutcome, startedAt: number) =>
       this.#reports.ended(message.event, outcome, arrivedAt, startedAt)
     const run = new HandlerRun(delivery, { message, retainMs, runLimit, handle, untilRecorded, onEnd })
-    this.#runs.add(run)
-    const forgotten = run.settled.then(() => this.#runs.delete(run))
+    this.#runs.push(run)
+    const forgotten = run.settled.then(() => remove(this.#runs, run))
     void track(this.#work, forgotten)
     return run
   }
@@ -139,7 +140,7 @@ export class ReceiverCore {
     const reason = new LeaseError('receiver_closed', 'The webhook receiver was closed while the handler was running.')
     for (const run of this.#runs) run.abort(reason)
     await settlesWithin(CLOSE_GRACE_MS, this.#idle())
-    const released = Promise.all([...this.#runs].map((run) => run.giveUp()))
+    const released = Promise.all(this.#runs.map((run) => run.giveUp()))
     await settlesWithin(
       CLOSE_GRACE_MS,
       released.then(() => Promise.all(this.#answers)),
@@ -148,14 +149,18 @@ export class ReceiverCore {
 
   /** Resolves when nothing is pending. Work that starts meanwhile (the release of a late claim) counts too. */
   async #idle(): Promise<void> {
-    while (this.#work.size + this.#answers.size > 0) await Promise.allSettled([...this.#work, ...this.#answers])
+    while (this.#work.length + this.#answers.length > 0) await Promise.allSettled([...this.#work, ...this.#answers])
   }
 }
 
-/** Keeps a promise in the set until it settles. Returns the promise. */
-function track<T>(pending: Set<Promise<unknown>>, promise: Promise<T>): Promise<T> {
-  const remove = (): void => void pending.delete(promise)
-  pending.add(promise)
-  promise.then(remove, remove)
+/** Keeps a promise in the list until it settles. Returns the promise. */
+function track<T>(pending: Promise<unknown>[], promise: Promise<T>): Promise<T> {
+  const onSettled = (): void => remove(pending, promise)
+  pending.push(promise)
+  promise.then(onSettled, onSettled)
   return promise
+}
+
+function remove<T>(list: T[], element: T): void {
+  list.splice(list.indexOf(element), 1)
 }
