@@ -45,7 +45,11 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {
-    nav: [{ text: 'OpenAPI', link: '/openapi.json', target: '_blank' }],
+    nav: [
+      { text: 'Guide', link: '/getting-started' },
+      { text: 'API', link: '/reference/' },
+      { text: 'OpenAPI', link: '/openapi.json', target: '_blank' },
+    ],
     sidebar,
     outline: [2, 3],
     search: { provider: 'local', options: { miniSearch: { searchOptions } } },

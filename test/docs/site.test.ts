@@ -76,6 +76,7 @@ const KINDS = [
   'webhooks',
   'methods/rewardWallet',
   'examples/quickstart',
+  'reference/index',
   'reference/campaign-client/interfaces/CallOptions',
 ]
 const WINDOWS = [
@@ -86,10 +87,10 @@ const WINDOWS = [
 /** Page width and words that are broken over two lines, as an expression for the page. */
 const FAULTS = `(() => {
   const faults = document.documentElement.scrollWidth > innerWidth + 1 ? ['the page scrolls sideways'] : []
-  for (const code of document.querySelectorAll('.vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2')) {
+  for (const code of document.querySelectorAll('.VPSidebar .text, .vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2, .vp-doc td a')) {
     const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
     for (let text; (text = texts.nextNode()); ) {
-      for (const word of text.data.matchAll(/[\\w$]+/g)) {
+      for (const word of text.data.matchAll(/campaign-client[\\w/]*|[\\w$]+/g)) {
         const range = document.createRange()
         range.setStart(text, word.index)
         range.setEnd(text, word.index + word[0].length)
