@@ -19,23 +19,7 @@
  * | `other_secret_matches` | secret: the message is signed with a later secret of the list |
  * | `unexplained` | no known cause |
  */
-export type FindingCode =
-  | 'missing_signature'
-  | 'prefixed_signature'
-  | 'uppercase_signature'
-  | 'base64_signature'
-  | 'malformed_signature'
-  | 'parsed_body'
-  | 'missing_body'
-  | 'reserialized_body'
-  | 'base64_body'
-  | 'wrong_charset'
-  | 'stripped_newline'
-  | 'added_newline'
-  | 'secret_whitespace'
-  | 'quoted_secret'
-  | 'other_secret_matches'
-  | 'unexplained'
+export type FindingCode = keyof typeof MESSAGES
 
 /** One cause, and a suggested fix. */
 export interface Finding {
@@ -44,7 +28,7 @@ export interface Finding {
   message: string
 }
 
-const MESSAGES: Readonly<Record<FindingCode, string>> = {
+const MESSAGES = {
   missing_signature:
     'There is no signature. Pass the value of the x-service-signature header. Check that no proxy drops it, and that ' +
     'the webhook is registered with a secret: without a secret the service does not sign.',

@@ -84,16 +84,23 @@ export class HandlerRun {
     const { handle, message } = this.#options
     const { event, rawBody, secretIndex } = message
     const { key, onError } = this.#claim
-    const { signal } = this.#lease
+    const lease = this.#lease
     try {
-      await handle(event, { signal, rawBody, key, secretIndex })
+      await handle(event, {
+        // A getter, because Node creates the signal on first use, and that takes as long as verifying a message.
+        get signal() {
+          return lease.signal
+        },
+        rawBody,
+        key,
+        secretIndex,
+      })
       return 'handled'
     } catch (error) {
       if (error instanceof DiscardEvent) return 'discarded'
-      const { lost } = this.#lease
       // The reason of the signal was reported when it fired.
-      if (lost === undefined || error !== lost) onError(error, 'handle')
-      return lost === undefined ? 'failed' : 'interrupted'
+      if (lease.lost === undefined || error !== lease.lost) onError(error, 'handle')
+      return lease.lost === undefined ? 'failed' : 'interrupted'
     }
   }
 }

@@ -85,7 +85,10 @@ export class ReceiverCore {
       const claimed = await claimDelivery(stored, deadline, (released) => void track(this.#work, released))
       if (claimed === undefined) return reports.rejected('store_unavailable', { id })
       const { claim, claimedAt } = claimed
-      if (claim.state === 'done') return reports.duplicate(event, arrivedAt)
+      if (claim.state === 'done') {
+        reports.handled(event, 'duplicate', performance.now() - arrivedAt, 0)
+        return ACCEPTED_ANSWERS.duplicate
+      }
       if (claim.state === 'busy') return reports.rejected('busy', { id, retryMs: claim.retryMs })
       const delivery = { ...stored, token: claim.token, claimedAt }
       if (this.#closed) {
@@ -121,7 +124,7 @@ export class ReceiverCore {
         ? { until: arrivedAt + maxRunMs, message: 'The webhook handler ran for maxRunMs.' }
         : { until: arrivedAt + runMs, message: 'The webhook handler has to stop before its invocation ends.' }
     const onEnd = (outcome: RunOutcome, startedAt: number) =>
-      this.#reports.ended(message.event, outcome, arrivedAt, startedAt)
+      this.#reports.handled(message.event, outcome, startedAt - arrivedAt, performance.now() - startedAt)
     const run = new HandlerRun(delivery, { message, retainMs, runLimit, handle, untilRecorded, onEnd })
     this.#runs.push(run)
     const forgotten = run.settled.then(() => remove(this.#runs, run))

@@ -2,7 +2,7 @@ import { callHook } from '../../shared/call-hook.ts'
 import type { Finding } from '../diagnose/finding.ts'
 import type { WebhookEvent } from '../event/webhook-event.ts'
 import type { ReceiverSettings } from './receiver-settings.ts'
-import { ACCEPTED_ANSWERS, rejectionAnswer, type WebhookAnswer, type WebhookRejectionReason } from './webhook-answer.ts'
+import { rejectionAnswer, type WebhookAnswer, type WebhookRejectionReason } from './webhook-answer.ts'
 import type {
   WebhookErrorContext,
   WebhookErrorStage,
@@ -29,7 +29,7 @@ export class ReceiverReports {
     const warnings = new ConsoleWarnings()
     this.#endpoint = endpoint
     this.#onReject = onReject ?? ((rejection) => warnOfRejection(warnings, rejection))
-    this.#onError = onError ?? ((error, context) => warnings.warn(context.stage, describeError(context), error))
+    this.#onError = onError ?? ((error, context) => warnOfError(warnings, error, context))
     this.#onHandled = onHandled
   }
 
@@ -51,16 +51,7 @@ export class ReceiverReports {
     callHook(() => this.#onError(error, context))
   }
 
-  /** Reports a duplicate of a message that is done, and returns its answer. */
-  duplicate(event: WebhookEvent, arrivedAt: number): WebhookAnswer {
-    this.ended(event, 'duplicate', arrivedAt, performance.now())
-    return ACCEPTED_ANSWERS.duplicate
-  }
-
-  /** Reports the outcome of a message. The times are times of `performance.now()`. */
-  ended({ id, kind }: WebhookEvent, outcome: WebhookHandledOutcome, arrivedAt: number, startedAt: number): void {
-    const waitedMs = startedAt - arrivedAt
-    const ranMs = outcome === 'duplicate' ? 0 : performance.now() - startedAt
+  handled({ id, kind }: WebhookEvent, outcome: WebhookHandledOutcome, waitedMs: number, ranMs: number): void {
     callHook(
       () => this.#onHandled?.({ id, kind, endpoint: this.#endpoint, outcome, waitedMs, ranMs }),
       (error) => this.error(error, 'hook', id),
@@ -106,8 +97,10 @@ function warnOfRejection(warnings: ConsoleWarnings, rejection: WebhookRejection)
   )
 }
 
-const describeError = (context: WebhookErrorContext): string =>
-  `${describe(context)}: ${context.stage} failed. Set onError to handle every failure.`
+function warnOfError(warnings: ConsoleWarnings, error: unknown, context: WebhookErrorContext): void {
+  const { stage } = context
+  warnings.warn(stage, `${describe(context)}: ${stage} failed. Set onError to handle every failure.`, error)
+}
 
 const describe = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
   `campaign-client webhook receiver ${JSON.stringify(endpoint)}${id === undefined ? '' : `, message ${JSON.stringify(id)}`}`

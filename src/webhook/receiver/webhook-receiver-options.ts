@@ -33,7 +33,7 @@ export interface WebhookRejection {
   status: number
   /** The `endpoint` of the receiver. */
   endpoint: string
-  /** The id of a signed and well-formed message. */
+  /** The id of a signed and well-formed message; otherwise absent. */
   id?: string
   /**
    * Runs `diagnoseWebhook`, to find out why a signature was refused or a body was not raw. Empty for every other reason.
@@ -92,7 +92,7 @@ export interface WebhookErrorContext {
   stage: WebhookErrorStage
   /** The `endpoint` of the receiver. */
   endpoint: string
-  /** The id of a signed and well-formed message. */
+  /** The id of a signed and well-formed message; otherwise absent. */
   id?: string
 }
 
@@ -156,17 +156,18 @@ export interface WebhookReceiverOptions {
    */
   retainMs?: number | undefined
   /**
-   * Called for every request that is not answered with 200. Its errors go to `onError`. Default: `console.warn`, at most
-   * once a minute for each reason, unless `onError` received the cause.
+   * Called for every request that is not answered with 200. Its errors go to `onError`.
+   *
+   * @defaultValue `console.warn`, at most once a minute for each reason, unless `onError` received the cause
    */
   onReject?: ((rejection: WebhookRejection) => unknown) | undefined
   /**
    * Called for every failure in your handler, store or receiver, with the original error. Errors of `onError` itself are
-   * ignored. Default: `console.warn` with the error, at most once a minute for each stage.
+   * ignored.
+   *
+   * @defaultValue `console.warn` with the error, at most once a minute for each stage
    */
   onError?: ((error: unknown, context: WebhookErrorContext) => unknown) | undefined
-  /**
-   * Called when a handler has ended, and for every duplicate; for metrics. Its errors go to `onError`.
-   */
+  /** Called when a handler has ended, and for every duplicate; for metrics. Its errors go to `onError`. */
   onHandled?: ((handled: WebhookHandled) => unknown) | undefined
 }

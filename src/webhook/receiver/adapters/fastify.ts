@@ -1,3 +1,4 @@
+import { hasMethod } from '../../../shared/types.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
 import type { BodyRead } from '../request-body.ts'
@@ -42,13 +43,13 @@ const CONSUMED: BodyRead = {
 
 export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
   return async (scope) => {
-    // Both calls affect only the scope of the plugin. The receiver reads the payload, so that it can enforce its own limit.
+    // Both calls affect only the scope of the plugin. The parser reads nothing, so that the receiver enforces its own limit.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, payload, done) => done(null, new UnreadPayload(payload)))
+    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
     scope.all('/', async (request, reply) => {
       // A hook may have replaced the stream, so the payload comes first. Without a body, Fastify calls no parser.
-      const stream = request.body instanceof UnreadPayload ? request.body.stream : request.raw
+      const stream = hasMethod(request.body, 'resume') ? (request.body as NodeReadable) : request.raw
       return core.accept(
         {
           method: request.method,
@@ -64,13 +65,5 @@ export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
         },
       )
     })
-  }
-}
-
-class UnreadPayload {
-  readonly stream: NodeReadable
-
-  constructor(stream: NodeReadable) {
-    this.stream = stream
   }
 }

@@ -1,6 +1,6 @@
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore, RequestLimits } from '../receiver-core.ts'
-import { type BodyRead, rawBytes, wholeBody } from '../request-body.ts'
+import { type BodyRead, wholeBody } from '../request-body.ts'
 import type { WebhookAnswer } from '../webhook-answer.ts'
 
 /**
@@ -84,7 +84,7 @@ function headerValues({ headers, multiValueHeaders }: LambdaHttpEvent, name: str
 }
 
 function readEventBody({ body, isBase64Encoded }: LambdaHttpEvent, maxBytes: number): BodyRead {
-  if (body === undefined || body === null) return wholeBody(new Uint8Array(), maxBytes)
+  if (body === undefined || body === null) return { ok: true, bytes: new Uint8Array() }
   if (typeof body !== 'string') {
     return {
       ok: false,
@@ -93,9 +93,7 @@ function readEventBody({ body, isBase64Encoded }: LambdaHttpEvent, maxBytes: num
         'event.body is not a string: a middleware (a JSON body parser) ran before the receiver. Remove the middleware.',
     }
   }
-  if (!isBase64Encoded) return wholeBody(rawBytes(body) ?? new Uint8Array(), maxBytes)
-  // Four characters encode three bytes. Refuses a body that is too large before decoding it.
-  if ((body.length / 4) * 3 > maxBytes + 2) return { ok: false, reason: 'too_large' }
+  if (!isBase64Encoded) return wholeBody(new TextEncoder().encode(body), maxBytes)
   let decoded: string
   try {
     decoded = atob(body)

@@ -31,74 +31,67 @@ export function isBeingRead(stream: NodeReadable): boolean {
   return stream.readableFlowing === true && stream.readableEnded === false && stream.destroyed !== true
 }
 
-/** Waits until the other code has read the stream to its end. */
-export function waitForEnd(stream: NodeReadable, deadline: Deadline): Promise<BodyFailure | undefined> {
+/**
+ * Waits until the stream has ended.
+ *
+ * @param onData - receives each chunk; returns a failure to stop waiting
+ */
+export function waitForEnd(
+  stream: NodeReadable,
+  deadline: Deadline,
+  onData?: (chunk: unknown) => BodyFailure | undefined,
+): Promise<BodyFailure | undefined> {
   return new Promise((resolve) => {
     const onAborted = (): void => settle({ ok: false, reason: 'body_aborted' })
-    const listeners: [event: string, listener: () => void][] = [
+    const listeners: [event: string, listener: (...values: unknown[]) => void][] = [
       ['end', () => settle(undefined)],
       ['error', onAborted],
       ['aborted', onAborted],
       ['close', onAborted],
     ]
-    deadline.onPassed(() => settle({ ok: false, reason: 'body_timeout' }))
+    if (onData) {
+      const onChunk = (chunk: unknown): void => {
+        const failure = onData(chunk)
+        if (failure) settle(failure)
+      }
+      listeners.push(['data', onChunk])
+    }
     function settle(failure: BodyFailure | undefined): void {
       for (const [event, listener] of listeners) stream.removeListener(event, listener)
       resolve(failure)
     }
+    deadline.onPassed(() => settle({ ok: false, reason: 'body_timeout' }))
     for (const [event, listener] of listeners) stream.on(event, listener)
   })
 }
 
-/** Whether the stream has a `readable` listener. It then emits `data` only when `read()` is called. */
-const hasReadableListener = (stream: NodeReadable): boolean => (stream.listenerCount?.('readable') ?? 0) > 0
-
-/** Makes the stream emit the chunks that have arrived. */
-function drain(stream: NodeReadable): void {
-  while ((stream.read?.() ?? null) !== null);
+/** Makes the stream emit `data`. With a `readable` listener it does so only when `read()` is called. */
+function startReading(stream: NodeReadable): void {
+  if ((stream.listenerCount?.('readable') ?? 0) === 0) {
+    stream.resume()
+    return
+  }
+  const readAll = (): void => {
+    while ((stream.read?.() ?? null) !== null);
+  }
+  stream.on('readable', readAll)
+  readAll()
 }
 
 /**
  * Reads a stream to its end. Uses listeners, because leaving a `for await` loop destroys the stream, and with it the
  * connection on which the answer is sent.
  */
-export function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
-  return new Promise((resolve) => {
-    const collector = new BodyCollector(maxBytes)
-    const listeners: [event: string, listener: (...values: unknown[]) => void][] = [
-      ['data', onData],
-      ['end', () => settle({ ok: true, bytes: collector.bytes() })],
-      ['aborted', onAborted],
-      ['close', onAborted],
-    ]
-    const isPaused = hasReadableListener(stream)
-    if (isPaused) listeners.push(['readable', () => drain(stream)])
-
-    function settle(result: BodyRead): void {
-      for (const [event, listener] of listeners) stream.removeListener(event, listener)
-      resolve(result)
-    }
-    function onData(chunk: unknown): void {
-      const failure = collector.add(chunk)
-      if (failure) settle(failure)
-    }
-    function onAborted(): void {
-      settle({ ok: false, reason: 'body_aborted' })
-    }
-    function onTimeout(): void {
-      settle({ ok: false, reason: 'body_timeout' })
-    }
-
-    // Never removed, because an error without a listener would end the process.
-    stream.on('error', onAborted)
-    // A destroyed stream emits no events.
-    if (stream.destroyed) return onAborted()
-    if (deadline.passed) return onTimeout()
-    deadline.onPassed(onTimeout)
-    for (const [event, listener] of listeners) stream.on(event, listener)
-    if (isPaused) drain(stream)
-    else stream.resume()
-  })
+export async function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
+  // Never removed, because an error without a listener would end the process.
+  stream.on('error', () => {})
+  // A destroyed stream emits no events.
+  if (stream.destroyed) return { ok: false, reason: 'body_aborted' }
+  if (deadline.passed) return { ok: false, reason: 'body_timeout' }
+  const collector = new BodyCollector(maxBytes)
+  const ended = waitForEnd(stream, deadline, (chunk) => collector.add(chunk))
+  startReading(stream)
+  return (await ended) ?? { ok: true, bytes: collector.bytes() }
 }
 
 const MAX_REST_BYTES = 1_048_576
@@ -119,10 +112,5 @@ export function discardRest(stream: NodeReadable): void {
     left -= rawBytes(chunk)?.byteLength ?? 0
     if (left < 0) stream.destroy()
   })
-  if (!hasReadableListener(stream)) {
-    stream.resume()
-    return
-  }
-  stream.on('readable', () => drain(stream))
-  drain(stream)
+  startReading(stream)
 }

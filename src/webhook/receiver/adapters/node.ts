@@ -88,16 +88,15 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
   const stored = storedBytes(request)
   if (stored !== undefined) return wholeBody(stored, limits.maxBytes)
   if (!wasRead(request)) return readStream(request, limits)
-  const parsed = property(request, 'body')
   return {
     ok: false,
     reason: 'body_not_raw',
     detail:
-      parsed === undefined
+      property(request, 'body') === undefined
         ? 'The request stream was read before the receiver, and its bytes are lost. Mount the receiver before any ' +
           'middleware that reads the body.'
-        : `req.body is ${kindOf(parsed)}: a body parser (express.json(), Nest's default, Next's bodyParser) ran before ` +
-          "the receiver. Mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
+        : "req.body is parsed: a body parser (express.json(), Nest's default, Next's bodyParser) ran before the " +
+          "receiver. Mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
           '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } }).',
   }
 }
@@ -112,9 +111,4 @@ function property(request: NodeRequest, name: 'body' | 'rawBody'): unknown {
   } catch {
     return undefined
   }
-}
-
-function kindOf(body: unknown): string {
-  if (Array.isArray(body)) return 'an array'
-  return typeof body === 'object' ? 'a parsed object' : `a ${typeof body}`
 }

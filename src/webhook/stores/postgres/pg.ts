@@ -87,9 +87,8 @@ async function lend<Result>(client: PgClient, apply: (tx: unknown) => Result): P
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function') return member
       return (...args: unknown[]) => {
-        if (!hasEnded) return Reflect.apply(member, target, args)
-        if (name === 'query' && typeof args.at(-1) !== 'function') return Promise.reject(new Error(ENDED))
-        throw new Error(ENDED)
+        if (hasEnded) throw new Error(ENDED)
+        return Reflect.apply(member, target, args)
       }
     },
   })

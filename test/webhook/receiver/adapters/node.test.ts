@@ -354,9 +354,8 @@ describe('a body that was read before', () => {
   })
 
   test.each<[name: string, parse: (body: Buffer) => unknown, words: RegExp]>([
-    ['as an object', (body) => ({ body: JSON.parse(String(body)) }), /req\.body is a parsed object.*express\.raw/],
-    ['as an array', () => ({ body: [1] }), /req\.body is an array/],
-    ['as a number', () => ({ body: 7 }), /req\.body is a number/],
+    ['as an object', (body) => ({ body: JSON.parse(String(body)) }), /req\.body is parsed.*express\.raw/],
+    ['as an array', () => ({ body: [1] }), /req\.body is parsed/],
     ['nowhere', () => ({}), /stream was read.*are lost/],
   ])('is 500 when it was kept %s, and the log says what to do', async (_, parse, words) => {
     const { receiver, errors, handled } = observedReceiver()
