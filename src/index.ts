@@ -36,7 +36,7 @@ export type {
   XpChange,
   XpFigures,
 } from './progress/change.ts'
-export { progressChanges } from './progress/compare.ts'
+export { progressChanges } from './progress/progress-changes.ts'
 export type { AcceptedData } from './schemas/accepted-data.ts'
 export type { Metadata, OpenString } from './schemas/fields.ts'
 export {

@@ -23,7 +23,7 @@ function namesOf(renamable: readonly string[]): OptionRule {
     if (!renamable.includes(argument)) return `is not an argument of it; there are ${renamable.join(', ')}`
     // `undefined` is refused, too: it is probably a setting that is missing.
     const isUsable = typeof name === 'string' && name !== '' && isWellFormed(name)
-    return isUsable ? undefined : 'must be a non-empty string without half a surrogate pair'
+    return isUsable ? undefined : 'must be a non-empty string without a lone surrogate'
   })
   return (value) => {
     const problems = each(value)

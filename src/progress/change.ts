@@ -1,4 +1,4 @@
-/** A task, quest or challenge that is completed in the later reading and was not in the earlier one. */
+/** A task, quest or challenge that is completed in the later reading but not in the earlier one. */
 export interface CompletionChange {
   kind: 'task_completed' | 'quest_completed' | 'challenge_completed'
   /** ID of the task, quest or challenge. `kind` and `id` are the same in every reading that shows the completion. */
@@ -34,7 +34,7 @@ export interface XpFigures {
   ugc_xp: number
 }
 
-/** At least one of the four figures differs. A figure may be lower than before. */
+/** At least one of the four figures differs. It may be lower than before. */
 export interface XpChange {
   kind: 'xp_changed'
   before: XpFigures
@@ -55,5 +55,5 @@ export interface TeamChange {
   after: string
 }
 
-/** A change between two readings of a user's progress, as `progressChanges` returns it. `kind` tells the types apart. */
+/** A change between two readings of a user's progress. `kind` distinguishes the types. */
 export type ProgressChange = CompletionChange | RewardChange | XpChange | RankChange | TeamChange

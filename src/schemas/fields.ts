@@ -10,7 +10,7 @@ export type Metadata = Record<string, unknown>
 /** An identifier in a request: any well-formed string that is not empty. */
 export const identifier = z
   .string()
-  .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not hold half a surrogate pair'))
+  .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not contain a lone surrogate'))
 
 /** An identifier some of whose values are known. */
 export const openIdentifier = <Type extends OpenString<string>>() =>

@@ -3,20 +3,20 @@ import type { CallOptions } from '../options.ts'
 import { copyOfOptions, isSignal, type OptionProblem, optionProblems } from '../shared/options.ts'
 import { isRecord } from '../shared/types.ts'
 import { type ClientSettings, lowerCaseNames } from './client-settings.ts'
-import { CALL, hasEntries } from './rules.ts'
+import { CALL, hasEntries } from './option-rules.ts'
 
-/** The checked options of a call, with the client's as defaults. */
+/** The checked options of a call, with the options of the client as defaults. */
 export interface CallSettings {
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
   readonly totalTimeoutMs: number
   readonly maxRetries: number
-  /** By their names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>> | undefined
 }
 
-/** Checks the options of a call. Adds their problems to `issues`, which also hold those of the arguments. */
+/** Checks the options of a call. Adds their problems to `issues`. */
 export function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
   const own = options === undefined ? {} : copyOfCallOptions(options)
   const problems = options === undefined ? [] : callProblems(own)
@@ -33,7 +33,7 @@ export function callSettings(client: ClientSettings, options: CallOptions | unde
 }
 
 function copyOfCallOptions(options: CallOptions): CallOptions {
-  // A signal has no enumerable fields: its copy would look like an empty options object, and the signal would be ignored.
+  // A signal has no enumerable fields: its copy would be an empty options object.
   if (!isRecord(options) || isSignal(options)) return options
   const copy = copyOfOptions(options, CALL)
   const { headers, query } = copy

@@ -13,14 +13,14 @@ import type {
 import { isForbiddenPort, isLoopback } from '../shared/hosts-and-ports.ts'
 import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/options.ts'
 import { isRecord } from '../shared/types.ts'
-import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './rules.ts'
+import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './option-rules.ts'
 import { bearerToken } from './secrets.ts'
 
-/** The checked options of a client, with defaults. */
+/** The checked options of a client, including defaults. */
 export interface ClientSettings {
   /** Ends with a slash. */
   readonly baseUrl: string
-  /** A token that a header can carry, or a source of one. */
+  /** A trimmed token, or a function that returns one. */
   readonly accessToken: string | AccessTokenSource
   readonly timeoutMs: number
   readonly totalTimeoutMs: number
@@ -28,7 +28,7 @@ export interface ClientSettings {
   readonly fetch: CampaignClientOptions['fetch']
   readonly transport: CampaignClientOptions['transport']
   readonly maxResponseBytes: number
-  /** By their names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly queryNames: ReturnType<typeof readQueryNames>
   readonly webhookRegistrationPath: string | undefined
@@ -37,11 +37,11 @@ export interface ClientSettings {
   readonly retryDelayMs: RetryDelay | undefined
   readonly limits: RequestLimits | undefined
   readonly guard: WriteGuard
-  /** Whether to warn of secrets that are too short to be redacted. False in tests, where short secrets are common. */
+  /** Whether to warn about secrets that are too short to be redacted. False in tests, where short secrets are common. */
   readonly warnsOfShortSecrets: boolean
 }
 
-/** Copies the options of a client. Each field is read once; hooks are bound to their object. */
+/** Copies the options of a client. It reads each field once and binds hooks to their object. */
 export function copyOfClientOptions(options: CampaignClientOptions): CampaignClientOptions {
   const copy = copyOfOptions(options, CLIENT)
   return isRecord(copy) ? copyOfFields(copy) : copy
@@ -68,7 +68,7 @@ const copyOfQueryNames = (queryNames: object): object =>
     Object.entries(queryNames).map(([operation, names]) => [operation, isRecord(names) ? { ...names } : names]),
   )
 
-/** A class instance may have other fields. In a plain object they are kept, so that the rules report misspelt names. */
+/** Keeps unknown fields of a plain object, so that the rules report misspelt names. A class instance may have other fields. */
 function boundHooks(hooks: Record<string, unknown>): object {
   const prototype: unknown = Object.getPrototypeOf(hooks)
   const isInstance = prototype !== null && Object.getPrototypeOf(prototype) !== null
@@ -80,7 +80,7 @@ function boundHooks(hooks: Record<string, unknown>): object {
 /**
  * Checks the options of a client and fills in the defaults.
  *
- * @param options - as `copyOfClientOptions` gives them
+ * @param options - the result of {@link copyOfClientOptions}
  * @throws ConfigurationError when an option is wrong
  */
 export function clientSettings(options: CampaignClientOptions): ClientSettings {
@@ -121,14 +121,14 @@ function addressProblems({ baseUrl, allowInsecureHttp, fetch, transport }: Campa
   const problems: OptionProblem[] = []
   const complain = (name: string, message: string): number => problems.push({ path: [name], message })
   if (protocol === 'http:' && allowInsecureHttp !== true && !isLoopback(new URL(href).hostname)) {
-    complain('baseUrl', 'must be https, since the token would travel in the clear; allowInsecureHttp: true accepts it')
+    complain('baseUrl', 'must be https, because http sends the token unencrypted; allowInsecureHttp: true accepts it')
   }
   if (fetch !== undefined && transport !== undefined) complain('transport', 'replaces fetch; pass one of them')
   if (fetch === undefined && transport === undefined && port !== '' && isForbiddenPort(Number(port))) {
-    complain('baseUrl', `must not use port ${port}, to which fetch refuses to connect; use another port or a transport`)
+    complain('baseUrl', `must not use port ${port}, which fetch refuses; use another port or a transport`)
   }
-  const ofTransport = transport?.baseUrlProblem?.(href.endsWith('/') ? href : `${href}/`)
-  return ofTransport === undefined ? problems : [...problems, { path: [], message: ofTransport }]
+  const transportProblem = transport?.baseUrlProblem?.(href.endsWith('/') ? href : `${href}/`)
+  return transportProblem === undefined ? problems : [...problems, { path: [], message: transportProblem }]
 }
 
 /**
@@ -144,7 +144,7 @@ export function derivedOptions(
   const differences = isRecord(copy) ? copyOfFields(copy) : copy
   const problems = optionProblems(differences, DERIVED)
   if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
-    const message = 'needs its own accessToken, so that no token is sent to two addresses by mistake'
+    const message = 'needs its own accessToken, so that the token of the parent is not sent to another address'
     problems.push({ path: ['baseUrl'], message })
   }
   refuse('CampaignClient.with', problems)

@@ -1,21 +1,21 @@
 import { warnOnce } from '../shared/warn-once.ts'
 
-/** The characters of a token in a header. */
+/** The characters that a header allows in a token. */
 const BEARER_TOKEN = /^[\x21-\x7e]+$/
 
-/** The end of an error message about an unusable token. */
-export const TOKEN_RULE = 'must be a non-empty token without white space, line breaks or a "Bearer " in front'
+/** The message about an unusable token. */
+export const TOKEN_RULE = 'must be a non-empty token without white space, line breaks or the prefix "Bearer "'
 
-/** Returns the token without the white space around it; `undefined` if the value is not a token. */
+/** Returns the trimmed token; `undefined` if the value is not a token. */
 export function bearerToken(value: unknown): string | undefined {
   const token = typeof value === 'string' ? value.trim() : ''
   return BEARER_TOKEN.test(token) ? token : undefined
 }
 
-/** Shorter secrets are not redacted: they may match ordinary text by chance. */
+/** Shorter secrets are not redacted, because they may match ordinary text by chance. */
 export const MIN_SECRET_LENGTH = 8
 
-/** Warns once per process of a token or a secret that is too short to be redacted. */
+/** Warns once per process about a token or a secret that is too short to be redacted. */
 export function warnOfShortSecret(secret: string): void {
   if (secret.length >= MIN_SECRET_LENGTH) return
   warnOnce(

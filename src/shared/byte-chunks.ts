@@ -1,7 +1,7 @@
-/** A million chunks of one byte take some 200 bytes of memory each. Few bodies arrive in so many chunks. */
+/** Each chunk takes some 200 bytes of memory in addition to its content. */
 const MAX_LOOSE_CHUNKS = 256
 
-/** Collects the chunks of a body, however small, in little more memory than their bytes need. */
+/** Collects the chunks of a body. Joins small chunks, so that they need little more memory than their content. */
 export class ByteChunks<Bytes extends Uint8Array> {
   readonly #concat: (chunks: readonly Bytes[]) => Bytes
   readonly #joined: Bytes[] = []
@@ -19,7 +19,7 @@ export class ByteChunks<Bytes extends Uint8Array> {
     this.#loose = []
   }
 
-  /** All chunks as one array. A single chunk is returned without a copy. */
+  /** Returns all chunks as one array. Returns a single chunk without a copy. */
   concat(): Bytes {
     const chunks = [...this.#joined, ...this.#loose]
     return chunks.length === 1 ? (chunks[0] as Bytes) : this.#concat(chunks)

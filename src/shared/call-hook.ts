@@ -1,11 +1,11 @@
 /**
- * Calls a hook of the partner. What it throws, or rejects with later, goes to `onFailure` and no further: a logger that
- * fails must not cost an award.
+ * Calls a hook of the partner. Passes its error, thrown or rejected, to `onFailure`: a logger that fails must not fail the
+ * operation.
  */
 export function callHook(hook: () => unknown, onFailure: (reason: unknown) => void = () => undefined): void {
   try {
     const result = hook()
-    // Promises of other libraries too: an unhandled rejection would end the process.
+    // An unhandled rejection would end the process. `Promise.resolve` also accepts promises of other libraries.
     if (typeof result === 'object' && result !== null) Promise.resolve(result).catch(onFailure)
   } catch (reason) {
     onFailure(reason)

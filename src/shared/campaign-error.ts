@@ -1,10 +1,10 @@
-/** Shared by every copy of the package in a process, whichever format it was loaded in. */
+/** The same in every copy of the package in a process: ESM and CommonJS, or two versions. */
 const KINDS: keyof CampaignError = '@@campaign-client/error-kinds'
 
-/** Whether a write took effect, as far as the client can know. */
+/** Whether a failed write was certainly not applied. */
 export type WriteOutcome = 'not_applied' | 'unknown'
 
-/** The `code` of an `ApiError`, one for each of its classes: the service answered with an error. */
+/** The `code` of an `ApiError` or of one of its subclasses. */
 export type ApiErrorCode =
   | 'api_error'
   | 'bad_request'
@@ -15,12 +15,12 @@ export type ApiErrorCode =
   | 'referral_rejected'
 
 /**
- * What went wrong, by name: the `code` of every error of this package. What each means and what to do is on the page
- * "Error codes". A later version may add codes, so a `switch` wants a `default`.
+ * The `code` of an error of this package. The page "Error codes" describes each code. A later version may add codes, so a
+ * `switch` needs a `default`.
  */
 export type CampaignErrorCode =
   | ApiErrorCode
-  // There is no answer that could be used.
+  // No usable answer.
   | 'network'
   | 'timeout'
   | 'unexpected_response'
@@ -28,10 +28,10 @@ export type CampaignErrorCode =
   | 'invalid_request'
   | 'access_token'
   | 'configuration'
-  // Bulk awards end without a verdict.
+  // Bulk awards without a verdict.
   | 'award_run_stopped'
   | 'award_unsettled'
-  // A webhook message is refused.
+  // A refused webhook message.
   | 'missing_signature'
   | 'malformed_signature'
   | 'signature_mismatch'
@@ -39,7 +39,7 @@ export type CampaignErrorCode =
   | 'invalid_utf8'
   | 'invalid_json'
   | 'missing_id'
-  // A webhook handler ends.
+  // The end of a webhook handler.
   | 'discard_event'
   | 'lease_lost'
   | 'run_time_exceeded'
@@ -47,48 +47,48 @@ export type CampaignErrorCode =
 
 const PAGE = 'docs/error-codes.md#'
 
-/** What every error of this package is made from. */
+/** Options of {@link CampaignError}. */
 export interface CampaignErrorInit {
-  /** The stable code of the error class, or of the reason within it. An error of your own has a code of your own. */
+  /** The stable code of the error. Your own subclass may use its own code. */
   code: CampaignErrorCode | (string & Record<never, never>)
-  /** The method of `CampaignClient` that failed. Absent on errors that belong to no call. */
+  /** The method that failed, if the error belongs to a call. */
   operation?: string | undefined
   /** Set on errors of writes only. */
   outcome?: WriteOutcome | undefined
-  /** An error that is safe to print. Never an error of the HTTP library: those hold the request. */
+  /** An error that is safe to print. Errors of HTTP libraries are not: they contain the request. */
   cause?: unknown
 }
 
 /**
  * The base of every error this package throws, `WebhookError` included.
  *
- * `instanceof` is answered by a brand rather than by the prototype, so it also holds between two loaded copies of
- * the package (ESM and CommonJS, or two versions).
+ * `instanceof` compares a brand and not the prototype, so it also works between two loaded copies of the package (ESM and
+ * CommonJS, or two versions).
  */
 export class CampaignError extends Error {
-  /** @internal The name under which copies recognise each other. Minifiers leave strings alone. */
+  /** @internal Identifies the class in every copy of the package. A minifier may change the name of the class. */
   static readonly brand: string = 'CampaignError'
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A partner's own subclass has no brand of its own: for it the prototype decides, as everywhere else.
+    // A partner's subclass has no brand: compare its prototype.
     if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value)
     if (typeof value !== 'object' || value === null) return false
     const kinds: unknown = Reflect.get(value, KINDS)
     return Array.isArray(kinds) && kinds.includes(this.brand)
   }
 
-  /** A stable, machine-readable name of what went wrong. Safe to branch on and to log. */
+  /** A stable, machine-readable code. */
   readonly code: CampaignErrorCode
   /** The method of `CampaignClient` that failed, for instance `'rewardWallet'`. */
   declare readonly operation?: string
   /**
-   * On errors of writes: `'not_applied'` when the service did not do it, `'unknown'` when it may have.
-   * After `'unknown'`, reconcile, or retry where a retry is guarded by the service.
+   * On errors of writes: `'not_applied'` if the service certainly did not apply the write, otherwise `'unknown'`. After
+   * `'unknown'`, reconcile, or retry an operation that the service guards against repetition.
    */
   declare readonly outcome?: WriteOutcome
 
   constructor(message: string, init: CampaignErrorInit) {
-    // A subclass of a partner has codes that the page does not know.
+    // The page does not have the codes of a partner's subclass.
     const text = Object.hasOwn(new.target, 'brand') ? `${message} (${PAGE}${init.code})` : message
     super(text, init.cause === undefined ? undefined : { cause: init.cause })
     Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })
@@ -98,8 +98,8 @@ export class CampaignError extends Error {
   }
 
   /**
-   * Where the package says what this code means, whether a write was applied and what to do: a file of the package, and
-   * the place in it. `'docs/error-codes.md#rate_limited'`, for instance. The message ends with it.
+   * The file and section of the package's docs that describe the code, such as `'docs/error-codes.md#rate_limited'`. The
+   * message ends with it.
    */
   get docsPath(): string {
     return PAGE + this.code
@@ -114,7 +114,7 @@ export class CampaignError extends Error {
     return kinds
   }
 
-  /** What `JSON.stringify` prints: the name, the message and the fields of the class, without stack and cause. */
+  /** Returns the name, the message and the fields of the class, without stack and cause. */
   toJSON(): Record<string, unknown> {
     const fields: Record<string, unknown> = { name: this.name, message: this.message }
     return Object.assign(fields, this)

@@ -1,32 +1,32 @@
-/** The key under which a client shows its internals to other modules, in every copy of the package in a process. */
+/** The key of a client's internals, the same in every copy of the package in a process. */
 export const CLIENT_INTERNALS: unique symbol = Symbol.for('campaign-client.internals') as never
 
-/** Where the writes of a client go. Holds no secret. */
+/** The service and the account of a client. Contains no secret. */
 export interface ClientTarget {
   /** The base URL. */
   readonly address: string
-  /** `iss` of the access token; null where the token shows none. */
+  /** `iss` of the access token; null if the token does not show it. */
   readonly issuer: string | null
-  /** `sub` of the access token; null where the token shows none. */
+  /** `sub` of the access token; null if the token does not show it. */
   readonly subject: string | null
 }
 
-/** Why the guard would refuse an award. */
+/** A reason why the guard would refuse an award. */
 interface Refusal {
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
-/** What other modules may ask a client. It never shows its token. */
+/** Functions of a client for other modules. They do not show the token. */
 export interface ClientInternals {
   /**
-   * Returns where the writes of the client go. Calls the token source if there is no token yet.
+   * Returns the target of the client. Calls the token source if there is no token yet.
    *
-   * @param operation - for the errors
-   * @throws AccessTokenError | TimeoutError when there is no token; the signal's reason
+   * @param operation - the method to name in errors
+   * @throws AccessTokenError | TimeoutError when there is no token; the signal's reason after an abort
    */
   target(operation: string, signal: AbortSignal | undefined): Promise<ClientTarget>
-  /** Returns why the guard of the client would refuse an award. */
+  /** Returns the reasons why the guard of the client would refuse an award. */
   refusalsOfAward(award: Readonly<Record<string, unknown>>): readonly Refusal[]
 }
 

@@ -1,9 +1,9 @@
-/** How many significant decimal digits a JavaScript number always keeps. */
+/** The number of significant decimal digits that a JavaScript number can always represent. */
 export const MAX_DIGITS = 15
 
 /**
- * Adds decimals as people do: 0.1 and 0.2 are 0.3. Each sum is rounded to {@link MAX_DIGITS} digits, so that the errors of
- * binary fractions do not add up.
+ * Adds decimals: 0.1 and 0.2 are 0.3. Rounds the sum to {@link MAX_DIGITS} digits, so that the errors of binary fractions do
+ * not accumulate.
  */
 export function addDecimals(one: number, other: number): number {
   const sum = one + other

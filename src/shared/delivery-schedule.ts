@@ -1,11 +1,11 @@
 /**
- * The waits of the service before each retry of a webhook delivery, in milliseconds.
+ * The delays of the service before each retry of a webhook delivery, in milliseconds.
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  */
 export const DELIVERY_DELAYS_MS: readonly number[] = [5_000, 30_000, 60_000, 300_000]
 
-/** The longest of the waits. */
+/** The longest delay. */
 export const LAST_DELIVERY_DELAY_MS = 300_000
 
-/** The sum of the waits: the least time from the first attempt to the last. */
+/** The sum of the delays: the minimum time from the first attempt to the last. */
 export const DELIVERY_SPAN_MS = 5_000 + 30_000 + 60_000 + LAST_DELIVERY_DELAY_MS

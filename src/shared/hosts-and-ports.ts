@@ -1,10 +1,10 @@
-/** Names and addresses of this machine, as `URL.hostname` gives them. */
+/** Names and addresses of this machine in the form of `URL.hostname`. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /** Whether a host is this machine. @param hostname - of a `URL` */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
-/** Ports of other protocols, which `fetch` never connects to. https://fetch.spec.whatwg.org/#port-blocking */
+/** Ports of other protocols, to which `fetch` does not connect. https://fetch.spec.whatwg.org/#port-blocking */
 const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,

@@ -1,24 +1,24 @@
 import { MAX_TIMER_MS } from './timers.ts'
 import { hasMethod, isRecord, typeName } from './types.ts'
 
-/** One thing that is wrong with an option object: where, and what was expected. Never the value. */
+/** A problem of an option object. It never contains the value. */
 export interface OptionProblem {
-  /** Where it is, from the root of the object: `['queryNames', 'getInviteCode']`. */
+  /** The path from the root of the object: `['queryNames', 'getInviteCode']`. */
   readonly path: readonly string[]
   readonly message: string
   /** Whether the value is a number out of range. */
   readonly isRange?: boolean
 }
 
-/** Returns what is wrong with the value of an option: a sentence about the whole, or the problems inside it. */
+/** Checks the value of an option. Returns a message about the value, or the problems inside it; `undefined` if it is valid. */
 export type OptionRule = (value: unknown) => string | readonly OptionProblem[] | undefined
 
-/** A rule for every name of an option type, so that the compiler asks for a rule when an option is added. */
+/** A rule for every option of a type. The compiler reports an option without a rule. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule }
 
 /**
- * Checks an option object against its rules. A name without a rule is a problem even where its value is undefined:
- * a misspelt option would silently leave the default in place.
+ * Checks an option object. An unknown name is a problem even if its value is `undefined`, because a misspelt option would
+ * silently have no effect.
  */
 export function optionProblems(options: unknown, rules: Readonly<Record<string, OptionRule>>): OptionProblem[] {
   if (!isRecord(options)) return [{ path: [], message: `must be an object, got ${typeName(options)}` }]
@@ -30,8 +30,8 @@ export function optionProblems(options: unknown, rules: Readonly<Record<string, 
 }
 
 /**
- * Copies an option object, inherited options included. Each option is read once, so that later changes and getters cannot
- * replace what was checked. Any other value is returned as it is, and its rule refuses it.
+ * Copies an option object, inherited options included. It reads each option once, so that a getter or a later change cannot
+ * replace a checked value. It returns a value that is not an object unchanged.
  */
 export function copyOfOptions<Options>(options: Options, rules: OptionRules<NonNullable<Options>>): Options {
   if (!isRecord(options)) return options
@@ -50,9 +50,9 @@ export const describeProblems = (problems: readonly OptionProblem[]): string =>
   problems.map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : message)).join('; ')
 
 /**
- * Checks options where a wrong one is a programming error.
+ * Checks an option object.
  *
- * @throws RangeError when only numbers out of range are wrong; otherwise TypeError
+ * @throws RangeError when all problems are numbers out of range; otherwise TypeError
  */
 export function requireOptions(where: string, options: unknown, rules: Readonly<Record<string, OptionRule>>): void {
   const problems = optionProblems(options, rules)
@@ -77,13 +77,13 @@ export function readOptions<Options>(
   return own
 }
 
-/** The rule for an option that may be left out or undefined. */
+/** The rule for an option that may be `undefined`. */
 export const optional =
   (rule: OptionRule): OptionRule =>
   (value) =>
     value === undefined ? undefined : rule(value)
 
-/** The rule for an option object within another. */
+/** The rule for an option object inside another one. */
 export const nested =
   (rules: Readonly<Record<string, OptionRule>>): OptionRule =>
   (value) =>
@@ -107,7 +107,7 @@ export const isJson: OptionRule = (value) => {
   } catch {
     // A cycle, or a BigInt.
   }
-  return `must be something that JSON can hold, got ${typeName(value)}`
+  return `must be a value that JSON can represent, got ${typeName(value)}`
 }
 
 export const isFunction: OptionRule = (value) =>
@@ -133,7 +133,7 @@ export const oneOf =
   (value) =>
     allowed.includes(value as string) ? undefined : `must be ${allowed.map((each) => `'${each}'`).join(' or ')}`
 
-/** Whether a value works as an `AbortSignal`. Judged by its members: signals of another realm or a polyfill work too. */
+/** Whether a value has the members of an `AbortSignal`. It may come from another realm or a polyfill. */
 export function isSignal(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const { aborted, addEventListener, removeEventListener } = value as Partial<AbortSignal>
@@ -179,7 +179,7 @@ export const wholeNumber =
           `must be a whole number, ${min} or more${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}`,
         )
 
-/** Shows a number; any other value might be a secret in the wrong place, so only its type is shown. */
+/** Shows a number, but only the type of any other value, which may be a misplaced secret. */
 function outOfRange(value: unknown, expected: string): readonly OptionProblem[] {
   const isRange = typeof value === 'number'
   return [{ path: [], message: `${expected}, got ${isRange ? value : typeName(value)}`, isRange }]

@@ -2,17 +2,17 @@ import type { OptionRule } from './options.ts'
 import { typeName } from './types.ts'
 
 const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
-/** No dollar signs, though SQL allows them: one could end the dollar quotes of a schema. */
+/** SQL allows dollar signs in names, but they could end the dollar quotes of a schema. */
 const TABLE = new RegExp(`^(?:(${NAME})\\.)?(${NAME})$`)
 
-/** The rule for the name of a table, with its schema or without. */
+/** The rule for the name of a table, with or without a schema. */
 export const isTable: OptionRule = (value) =>
   typeof value === 'string' && TABLE.test(value)
     ? undefined
-    : 'must be a name, or a schema and a name with a dot between: letters, digits and underscores, not starting with a ' +
+    : 'must be a name, or a schema, a dot and a name: letters, digits and underscores, not starting with a ' +
       `digit, at most 63 characters each; got ${typeof value === 'string' ? JSON.stringify(value) : typeName(value)}`
 
-/** Quotes the name for SQL, so that its letter case counts. @param table - must pass {@link isTable} */
+/** Quotes the name for SQL, which makes it case-sensitive. @param table - must pass {@link isTable} */
 export const quotedTable = (table: string): string =>
   table
     .split('.')

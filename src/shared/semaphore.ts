@@ -1,9 +1,9 @@
-/** Lets a number of tasks run at once. The others wait in order. */
+/** Limits the number of tasks that run at once. The others wait in order. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 
-  /** @param permits - how many tasks may run at once; `Infinity` for no limit */
+  /** @param permits - the maximum number of running tasks; `Infinity` for no limit */
   constructor(permits: number) {
     this.#free = permits
   }
@@ -21,7 +21,7 @@ export class Semaphore {
     else next()
   }
 
-  /** Runs `task` with a permit, which it holds until it settles. */
+  /** Runs `task` with a permit, and releases the permit when the task has ended. */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
     await this.acquire()
     try {

@@ -1,7 +1,7 @@
-/** The longest delay of a timer in milliseconds. With a longer one, timers fire at once. */
+/** The longest delay of a timer, in milliseconds. A timer with a longer delay fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647
 
-/** Sets whether a timer keeps the process alive until it fires, where the runtime can: on Node, Bun and Deno. */
+/** Sets whether a timer keeps the process alive. Has an effect on Node, Bun and Deno. */
 export function holdProcess(timer: unknown, holds: boolean): void {
   if (typeof timer !== 'object' || timer === null) return
   const method: unknown = Reflect.get(timer, holds ? 'ref' : 'unref')

@@ -1,4 +1,4 @@
-/** Whether a value is an object with named fields: neither an array nor null. */
+/** Whether a value is an object, but neither an array nor null. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -7,7 +7,7 @@ export const hasMethod = (value: unknown, name: string): boolean =>
   ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
   typeof Reflect.get(value, name) === 'function'
 
-/** Names the type of a wrong value. The value itself may be a secret in the wrong place, so it is never shown. */
+/** Returns the type of a value for an error message. The value itself may be a misplaced secret. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

@@ -1,14 +1,14 @@
-/** Not the global of Node's types: some runtimes have no `process`, some only parts of it. */
+/** The globals that exist in only some runtimes. */
 interface Scope {
   [topic: symbol]: boolean | undefined
   process?: { emitWarning?: (text: string) => void }
 }
 
 /**
- * Warns once per process: by a process warning, or on the console where there are none.
+ * Emits a warning once per process. Uses the console if the runtime has no process warnings.
  *
- * @param topic - identifies the warning. Recorded on the global object, so that the ESM and the CommonJS copy of the
- *   package warn once together.
+ * @param topic - identifies the warning. It is recorded on the global object, because the ESM and the CommonJS copy of the
+ *   package may both be loaded
  */
 export function warnOnce(topic: string, text: string): void {
   const scope: Scope = globalThis as never

@@ -25,7 +25,7 @@ const WRONG: readonly (readonly [string, unknown])[] = [
   ['an address that is none', award(1, { address: '0x12' })],
   ['an empty id', award(1, { id: '' })],
   ['a number for an id', award(1, { id: 7 as never })],
-  ['half a surrogate pair', award(1, { id: '\ud800' })],
+  ['a lone surrogate', award(1, { id: '\ud800' })],
   ['XP in words', award(1, { xp: '5' as never })],
   ['NaN', award(1, { xp: Number.NaN })],
   ['infinite XP', award(1, { xp: Infinity })],

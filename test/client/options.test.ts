@@ -23,7 +23,7 @@ const refusalOf = (options: object) => wordsOf(refusal({ baseUrl: BASE_URL, acce
 
 const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
 const NO_TOKEN =
-  'accessToken must be a non-empty token without white space, line breaks or a "Bearer " in front, or a function'
+  'accessToken must be a non-empty token without white space, line breaks or the prefix "Bearer ", or a function'
 const NO_PATH = 'webhookRegistrationPath must be a path below baseUrl such as "webhooks", without query or fragment'
 
 describe('a wrong option', () => {
@@ -37,13 +37,13 @@ describe('a wrong option', () => {
     ),
     ['baseUrl', 'ftp://service.example/', 'baseUrl must be an https URL'],
     ['baseUrl', 'file:///etc/passwd', 'baseUrl must be an https URL'],
-    ['baseUrl', 'https://user:pass@service.example', 'baseUrl must not hold credentials; pass accessToken'],
-    ['baseUrl', 'https://user@service.example', 'baseUrl must not hold credentials; pass accessToken'],
-    ['baseUrl', 'https://:pass@service.example', 'baseUrl must not hold credentials; pass accessToken'],
-    ['baseUrl', `${BASE_URL}?env=dev`, 'baseUrl must not hold a query; pass query with a call'],
-    ['baseUrl', `${BASE_URL}?`, 'baseUrl must not hold a query; pass query with a call'],
-    ['baseUrl', `${BASE_URL}#top`, 'baseUrl must not hold a fragment'],
-    ['baseUrl', `${BASE_URL}/#`, 'baseUrl must not hold a fragment'],
+    ['baseUrl', 'https://user:pass@service.example', 'baseUrl must not contain credentials; pass accessToken'],
+    ['baseUrl', 'https://user@service.example', 'baseUrl must not contain credentials; pass accessToken'],
+    ['baseUrl', 'https://:pass@service.example', 'baseUrl must not contain credentials; pass accessToken'],
+    ['baseUrl', `${BASE_URL}?env=dev`, 'baseUrl must not contain a query; pass query with a call'],
+    ['baseUrl', `${BASE_URL}?`, 'baseUrl must not contain a query; pass query with a call'],
+    ['baseUrl', `${BASE_URL}#top`, 'baseUrl must not contain a fragment'],
+    ['baseUrl', `${BASE_URL}/#`, 'baseUrl must not contain a fragment'],
     ...[undefined, null, 5, '', '  ', '\n', 'a b', 'a\nb', 'Bearer token', 'tökén', {}, Promise.resolve('token')].map(
       (value): [string, unknown, string] => ['accessToken', value, NO_TOKEN],
     ),
@@ -96,7 +96,7 @@ describe('a wrong option', () => {
     ...['', 5, null, undefined, '\ud800'].map((pid): [string, unknown, string] => [
       'queryNames',
       { getCampaignInfo: { pid } },
-      'queryNames.getCampaignInfo.pid must be a non-empty string without half a surrogate pair',
+      'queryNames.getCampaignInfo.pid must be a non-empty string without a lone surrogate',
     ]),
     [
       'queryNames',
@@ -232,7 +232,7 @@ describe('plain http', () => {
     'http://[::ffff:127.0.0.2]',
   ])('is refused for %s, unless asked for', (baseUrl) => {
     expect(refusalOf({ baseUrl })).toBe(
-      'CampaignClient: baseUrl must be https, since the token would travel in the clear; allowInsecureHttp: true accepts it',
+      'CampaignClient: baseUrl must be https, because http sends the token unencrypted; allowInsecureHttp: true accepts it',
     )
     expect(refusalOf({ baseUrl, allowInsecureHttp: false })).toContain('must be https')
     expect(accepts({ baseUrl, allowInsecureHttp: true })).not.toThrow()

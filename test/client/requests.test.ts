@@ -345,7 +345,7 @@ describe('webhookRegistrationPath', () => {
 })
 
 describe('bad arguments', () => {
-  const LONE = 'must not hold half a surrogate pair'
+  const LONE = 'must not contain a lone surrogate'
   const notText: [unknown, string][] = [
     [null, 'expected string, received null'],
     [5, 'expected string, received number'],
@@ -534,8 +534,8 @@ describe('bad call options', () => {
       ['query', 'env'],
       PARAMETER,
     ]),
-    [{ query: { env: '\ud800' } }, ['query', 'env'], 'must not hold half a surrogate pair'],
-    [{ query: { '\ud800': 'x' } }, ['query', '\ud800'], 'must not hold half a surrogate pair'],
+    [{ query: { env: '\ud800' } }, ['query', 'env'], 'must not contain a lone surrogate'],
+    [{ query: { '\ud800': 'x' } }, ['query', '\ud800'], 'must not contain a lone surrogate'],
     ...[null, 'x-a: b', [['x-a', 'b']], new Headers(), new Map([['x-a', 'b']])].map(
       (headers): [unknown, string[], string] => [{ headers }, ['headers'], HEADERS],
     ),

@@ -211,7 +211,7 @@ describe('values that are not a progress are refused', () => {
   test('two users, or two campaigns: the id of the entry tells', () => {
     const error = refusal(empty, { ...empty, id: 'entry-2' })
     expect(wordsOf(error)).toBe(
-      'progressChanges: after.id must equal the id of before; the readings are of two users or two campaigns',
+      'progressChanges: after.id must equal the id of before; the readings belong to two users or two campaigns',
     )
     expect(error.issues.map(({ path }) => path)).toEqual([['after', 'id']])
     expect(error.code).toBe('invalid_request')

@@ -72,7 +72,7 @@ describe('queryNames', () => {
     [{ getCampaignInfo: 'id' }, /^queryNames\.getCampaignInfo must be an object, got string$/],
     [{ getCampaignInfo: { pid: undefined } }, /^queryNames\.getCampaignInfo\.pid must be a non-empty string /],
     [{ getCampaignInfo: { pid: '' } }, /^queryNames\.getCampaignInfo\.pid must be a non-empty string /],
-    [{ getCampaignInfo: { pid: 'a\ud800' } }, /^queryNames\.getCampaignInfo\.pid .* without half a surrogate pair$/],
+    [{ getCampaignInfo: { pid: 'a\ud800' } }, /^queryNames\.getCampaignInfo\.pid .* without a lone surrogate$/],
     [
       { getCampaignInfo: { id: undefined } },
       /^queryNames\.getCampaignInfo\.id is not an argument of it; there are pid$/,

@@ -1,4 +1,4 @@
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Whether a text has no half of a surrogate pair, which encoding would silently replace by U+FFFD. */
+/** Whether a text has no lone surrogate. UTF-8 encoding would silently replace it by U+FFFD. */
 export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)

@@ -24,7 +24,7 @@ import type { ServiceSeed, WebhookSeed } from './service-seed.ts'
 const { address: walletAddress } = rewardWalletRequest.shape
 const jsonObject = z.custom<Record<string, unknown>>(
   (value) => isRecord(value) && isJson(value) === undefined,
-  'expected an object that JSON can hold',
+  'expected an object that JSON can represent',
 )
 const text = z.optional(z.string())
 const number = z.optional(finiteNumber)
@@ -58,7 +58,7 @@ const profile = strictFields<LinkedProfile>({ account: identifier, platform: ide
 
 const reward: $ZodType<RewardEntry> = z
   .looseObject({ id: identifier, reward: z.string(), type: z.string() })
-  .check(z.refine((value) => isJson(value) === undefined, 'expected an object that JSON can hold'))
+  .check(z.refine((value) => isJson(value) === undefined, 'expected an object that JSON can represent'))
 
 const user = strictFields<UserSeed>({
   id: z.optional(identifier),

@@ -380,7 +380,7 @@ describe('reports', () => {
 test.each([
   [{ CAMPAIGN_BASE_URL: 'service.example' }, 'CAMPAIGN_BASE_URL must be an absolute URL'],
   [{ CAMPAIGN_BASE_URL: 'http://service.example/api/v1' }, 'CAMPAIGN_BASE_URL must be https'],
-  [{ CAMPAIGN_BASE_URL: 'http://me:hunter2@127.0.0.1/api/v1' }, 'must not hold credentials'],
+  [{ CAMPAIGN_BASE_URL: 'http://me:hunter2@127.0.0.1/api/v1' }, 'must not contain credentials'],
   [{ CAMPAIGN_ACCESS_TOKEN: 'hunter2 hunter2' }, 'CAMPAIGN_ACCESS_TOKEN must be'],
   [{ CAMPAIGN_ACCESS_TOKEN: '' }, 'CAMPAIGN_ACCESS_TOKEN is not set'],
   [{ CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: 'none' }, 'there is no such file'],

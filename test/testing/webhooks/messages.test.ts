@@ -115,7 +115,7 @@ describe('messages', () => {
     [{ kind: 'custom', payload: [] }, 'emit of kind custom: payload must be an object, got array'],
     [
       { kind: 'custom', payload: { toJSON() {} } },
-      'emit of kind custom: payload must be something that JSON can hold, got object',
+      'emit of kind custom: payload must be a value that JSON can represent, got object',
     ],
     [{ ...emitFollow, aid: undefined }, 'emit of kind action_completed: aid expected string, received undefined'],
     [{ kind: 'custom', payload: {}, pid: 'nothing' }, 'emit: pid: there is no campaign "nothing"'],

@@ -666,7 +666,7 @@ describe('the arguments of postgresStore', () => {
     [5, 'number'],
   ])('why the table %j is refused is told on one line', (table, shown) => {
     expect(() => postgresSchema(table as string)).toThrow(
-      'postgresSchema: the table must be a name, or a schema and a name with a dot between: letters, digits and ' +
+      'postgresSchema: the table must be a name, or a schema, a dot and a name: letters, digits and ' +
         `underscores, not starting with a digit, at most 63 characters each; got ${shown}`,
     )
   })

@@ -6,9 +6,8 @@ import { validate } from '../schemas/validate.ts'
 import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from './change.ts'
 
 /**
- * Returns the changes between two readings of a user's progress, for instance last night's and tonight's. It finds the
- * completions that no webhook reported, for instance because the receiver was down. It sends nothing, stores nothing and
- * changes neither reading.
+ * Returns the changes between two readings of a user's progress. It finds completions that no webhook reported, for
+ * instance because the receiver was down. It sends nothing, stores nothing and changes neither reading.
  *
  * ```ts
  * const after = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
@@ -18,33 +17,33 @@ import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from '
  * ```
  *
  * The changes are in this order: completed tasks, quests, challenges and earned rewards, each in the order of `after`;
- * then at most one each of `xp_changed`, `rank_changed` and `team_changed`. No change is returned twice, also if a list
- * holds an ID twice.
+ * then at most one each of `xp_changed`, `rank_changed` and `team_changed`. No change is returned twice, even if a list
+ * contains an ID twice.
  *
- * - An entry is completed if its status is `'completed'`. An entry that is not in `before` was not completed there.
- * - Rewards are told apart by `id`.
+ * - An entry is completed if its status is `'completed'`. An entry that is not in `before` counts as not completed there.
+ * - Rewards are compared by `id`.
  * - Nothing is returned for an entry that is no longer completed or no longer listed.
  *
  * The same two readings always give the same changes. To process each change once, store a reading and the effects of its
- * changes in one transaction. If webhooks report completions, too, count each completion under a key made of your user,
- * the campaign, `kind` and `id`. A recurring task has the same `id` each time, and a reading does not show how often it was
- * completed, so two readings do not show its repeated completions.
+ * changes in one transaction. If webhooks also report completions, count each completion under a key of your user, the
+ * campaign, `kind` and `id`. A reading does not show how often a recurring task was completed.
  *
  * Interface: [User progress](/the-service#user-progress).
  *
- * @param before - the earlier reading, as `getUserProgress` returned it, or parsed from storage. With `undefined` or
- *   `null` the list is empty: the first reading is a baseline
+ * @param before - the earlier reading: the result of `getUserProgress`, or a stored copy. With `undefined` or `null` the
+ *   result is empty: the first reading is a baseline
  * @param after - the later reading of the same user in the same campaign
- * @throws InvalidRequestError when a reading does not have the shape of {@link UserProgress}, or the readings are of two
- *   users or two campaigns (their `id` differs). The paths of its `issues` start with `'before'` or `'after'`
+ * @throws InvalidRequestError when a reading does not have the shape of {@link UserProgress}, or when the `id` of the
+ *   readings differs, because they belong to two users or two campaigns. The paths of its `issues` start with `'before'` or
+ *   `'after'`
  */
 export function progressChanges(before: UserProgress | null | undefined, after: UserProgress): ProgressChange[] {
   const earlier = before === undefined || before === null ? undefined : read('before', before)
   const later = read('after', after)
   if (earlier === undefined) return []
   if (earlier.id !== later.id) {
-    const message = 'must equal the id of before; the readings are of two users or two campaigns'
-    throw unusable(capped([{ path: ['after', 'id'], message }]))
+    const message = 'must equal the id of before; the readings belong to two users or two campaigns'
+    throw invalidReading(capped([{ path: ['after', 'id'], message }]))
   }
   return [
     ...completions('task_completed', earlier.actions, later.actions),
@@ -57,7 +56,7 @@ export function progressChanges(before: UserProgress | null | undefined, after: 
 
 function read(name: 'before' | 'after', reading: unknown): UserProgress {
   const checked = validate<UserProgress>(userProgress, reading, [name], isUserProgress)
-  if (!checked.ok) throw unusable(checked)
+  if (!checked.ok) throw invalidReading(checked)
   return checked.value
 }
 
@@ -100,7 +99,7 @@ const xpOf = ({ total, xp, ref_xp, ugc_xp }: UserProgress): XpFigures => ({ tota
 
 const MAX_ISSUES_IN_MESSAGE = 5
 
-function unusable(wrong: Issues): InvalidRequestError {
-  const what = describeIssues(wrong, MAX_ISSUES_IN_MESSAGE, ({ path, message }) => `${path.join('.')} ${message}`)
-  return new InvalidRequestError(`progressChanges: ${what}`, wrong)
+function invalidReading(found: Issues): InvalidRequestError {
+  const text = describeIssues(found, MAX_ISSUES_IN_MESSAGE, ({ path, message }) => `${path.join('.')} ${message}`)
+  return new InvalidRequestError(`progressChanges: ${text}`, found)
 }

@@ -31,10 +31,10 @@ import { bearerToken, TOKEN_RULE } from './secrets.ts'
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
-/** Set by the client or the connection. Some `fetch` implementations reject them with an error like a network failure. */
+/** Headers that the client or the connection sets. Some `fetch` implementations report them as a network failure. */
 const RESERVED_HEADER =
   /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|host|keep-alive|upgrade|expect)$/i
-/** Headers that make some servers replace the method or URL of a request. Many servers read `_` as `-`. */
+/** Headers that replace the method or URL of a request on some servers. Many servers read `_` as `-`. */
 const OVERRIDING_HEADER =
   /^x[-_](?:http[-_]method(?:[-_]override)?|method[-_]override|original[-_]url|rewrite[-_]url)$/i
 
@@ -45,7 +45,7 @@ const eachHeader = dictionary((content, name) => {
   return typeof content === 'string' && HEADER_VALUE.test(content) ? undefined : 'must be one line of Latin-1 text'
 })
 
-/** Whether a value is a plain object of entries, and not a list, a map or `Headers`. */
+/** Whether a value is an object, but not a list, a map or `Headers`. */
 export const hasEntries = <Value>(value: Value): value is Value & object =>
   isRecord(value) && !(Symbol.iterator in value)
 
@@ -56,7 +56,7 @@ const eachParameter = dictionary((content, name) => {
   if (content === undefined) return undefined
   const isSendable = typeof content === 'string' || typeof content === 'boolean' || Number.isFinite(content)
   if (!isSendable) return 'must be a string, a finite number or a boolean'
-  return isWellFormed(`${name} ${content}`) ? undefined : 'must not hold half a surrogate pair'
+  return isWellFormed(`${name} ${content}`) ? undefined : 'must not contain a lone surrogate'
 })
 
 const query: OptionRule = (value) =>
@@ -68,10 +68,10 @@ const baseUrl: OptionRule = (value) => {
   const problems: OptionProblem[] = []
   const complain = (message: string): number => problems.push({ path: [], message })
   if (url.protocol !== 'https:' && url.protocol !== 'http:') complain('must be an https URL')
-  if (url.username !== '' || url.password !== '') complain('must not hold credentials; pass accessToken')
-  // `search` and `hash` hide an empty query or fragment; the serialised address shows it.
-  if (url.href.includes('?')) complain('must not hold a query; pass query with a call')
-  if (url.href.includes('#')) complain('must not hold a fragment')
+  if (url.username !== '' || url.password !== '') complain('must not contain credentials; pass accessToken')
+  // `search` and `hash` do not show an empty query or fragment, but `href` does.
+  if (url.href.includes('?')) complain('must not contain a query; pass query with a call')
+  if (url.href.includes('#')) complain('must not contain a fragment')
   return problems
 }
 
