@@ -1,11 +1,10 @@
 /**
- * Awards for all guests of a party, each once:
+ * Awards XP to all guests of a party, once each:
  *
  *   npx tsx examples/award-launch-party.ts
  *
- * The list can be run again after a crash, tomorrow, or by a colleague: the ids
- * say what each award is for, and the ledger what became of it. Ctrl-C ends a
- * run cleanly.
+ * You can run the list again at any time, for example after a crash: each award
+ * has an id, and the ledger records its outcome. Ctrl-C ends a run cleanly.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,10 +23,7 @@ import { createCampaignService } from 'campaign-client/testing'
 const PID = 'demo'
 const REASON = 'launch party 2026'
 
-/**
- * The guests. A real program reads them from a file or a database, while awards
- * are sent.
- */
+/** Returns the guests. In production, read them from a file or a database. */
 function* guests(): Generator<{ wallet: string; xp: number }> {
   for (let guest = 1; guest <= 200; guest++) {
     yield {
@@ -35,7 +31,7 @@ function* guests(): Generator<{ wallet: string; xp: number }> {
       xp: guest === 1 ? 500 : 250,
     }
   }
-  // Somebody has signed in twice, and somebody can't copy.
+  // One guest is listed twice, and one address is invalid.
   yield { wallet: `0x${'7'.padStart(40, '0')}`, xp: 250 }
   yield { wallet: '0x1234', xp: 250 }
 }
@@ -58,7 +54,7 @@ const client = new CampaignClient({
   accessToken: 'any',
   transport,
   maxRetries: 0,
-  // The seat belt: no other campaign, and nobody gets more than this.
+  // Limits the campaigns and the XP of an award, to catch mistakes.
   guard: { campaigns: [PID], maxXpPerAward: 500 },
 })
 
@@ -77,15 +73,15 @@ async function run(title: string): Promise<void> {
         ledger,
         concurrency: 16,
         signal: shutdown.signal,
-        // A real program looks into its own records. Here the local service is
-        // asked.
+        // Whether an award of unknown outcome exists. In production, look into
+        // your own records.
         confirm: ({ id }) =>
           service.state.awards.some((award) => award.id === id),
       },
     )
     console.log(
       `  awarded ${counts.awarded} (${xp.awarded} XP), ` +
-        `of which ${fromLedger} are not new`,
+        `${fromLedger} of them in earlier runs`,
     )
     console.log(
       `  already awarded ${counts.alreadyAwarded}, ` +
@@ -96,26 +92,24 @@ async function run(title: string): Promise<void> {
     console.log(complete ? '  complete' : '  not complete: run it again')
   } catch (error) {
     if (!(error instanceof AwardRunStoppedError)) throw error
-    console.log(
-      `  stopped by ${error.cause}; the ledger has it all: run it again`,
-    )
+    console.log(`  stopped by ${error.cause}; run it again to continue`)
   }
 }
 
 service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: 60 })
 service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
-await run('The token expires in the middle:')
+await run('First run, the token expires:')
 service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 3 })
-await run('With a new one, and three answers that get lost:')
-await run('Once more, for these:')
-await run('And again, by mistake:')
+await run('Second run, with a new token, three answers are lost:')
+await run('Third run, to settle those three:')
+await run('Fourth run, by mistake:')
 
 const entries = await readLedger(join(folder, 'awards.ledger'))
 const total = entries.reduce((sum, { xp }) => sum + xp, 0)
-const held = service.state.awards.reduce((sum, { xp }) => sum + xp, 0)
+const awarded = service.state.awards.reduce((sum, { xp }) => sum + xp, 0)
 console.log(
   `the ledger has ${entries.length} awards with ${total} XP, ` +
-    `the service ${service.state.awards.length} with ${held}`,
+    `the service ${service.state.awards.length} with ${awarded}`,
 )
 
 transport.close()

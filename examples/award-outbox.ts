@@ -1,14 +1,14 @@
 /**
- * Awards in your own transaction: an order and the job that awards its XP are
- * committed together, with pg-boss in PostgreSQL. No order stays without its
- * award, and none gets two, wherever a process is killed.
+ * Commits an order and the job that awards its XP in one transaction, with
+ * pg-boss in PostgreSQL. Every order gets its award once, even if a process is
+ * killed.
  *
  *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=… \
  *   CAMPAIGN_ACCESS_TOKEN=… npx tsx examples/award-outbox.ts
  *   curl -d '{"wallet":"0x52908400098527886E0F7030069857D2E4169EE7","xp":50}' \
  *     http://127.0.0.1:3000/orders
  *
- * Any number of these processes can run side by side.
+ * You can run several of these processes.
  */
 import { serve } from '@hono/node-server'
 import { CampaignClient } from 'campaign-client'
@@ -47,8 +47,8 @@ const ledger = postgresLedger(pool, { run: 'orders' })
 const boss = new PgBoss(DATABASE_URL)
 boss.on('error', (error) => console.error('queue:', error.message))
 
-// In production this belongs into a migration.
-// Here a lock lets one process at a time do it.
+// In production, do this in a migration. The lock lets one process at a time
+// create the tables.
 const setup = await pool.connect()
 await setup.query("SELECT pg_advisory_lock(hashtext('award-outbox'))")
 await setup.query(postgresLedgerSchema())
@@ -59,8 +59,7 @@ await setup.query(`CREATE TABLE IF NOT EXISTS orders (
   verdict text
 )`)
 await boss.start()
-// 100 retries, at most an hour apart, are about four days. A job of a killed
-// process is given to another one after two minutes.
+// A job of a killed process starts again after two minutes.
 await boss.createQueue(QUEUE, {
   name: QUEUE,
   retryLimit: 100,
@@ -69,7 +68,7 @@ await boss.createQueue(QUEUE, {
 })
 setup.release(true) // the lock ends with its connection
 
-/** Stores the order and the job of its award, both or none. */
+/** Stores the order and the job of its award in one transaction. */
 async function placeOrder(wallet: string, xp: number): Promise<string> {
   const tx = await pool.connect()
   try {
@@ -93,9 +92,8 @@ async function placeOrder(wallet: string, xp: number): Promise<string> {
   }
 }
 
-// A job may run twice, also in two processes at once: the ledger lets one
-// attempt at a time through, and knows how the earlier ones ended. A job that
-// throws is retried.
+// A job may run twice, even at the same time. The ledger allows one attempt at
+// a time for each award. pg-boss retries a job that throws.
 await boss.work<OrderAward>(
   QUEUE,
   { pollingIntervalSeconds: 0.5 },

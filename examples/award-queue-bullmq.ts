@@ -1,15 +1,15 @@
 /**
- * Awards as jobs of BullMQ:
+ * Sends awards as jobs of BullMQ:
  *
  *   REDIS_URL=redis://… DATABASE_URL=postgres://… \
  *     npx tsx examples/award-queue-bullmq.ts
  *
- * The queue is in Redis, the ledger in PostgreSQL: the ledger must survive when
- * Redis loses data.
+ * The queue is in Redis. The ledger is in PostgreSQL, because it must survive
+ * when Redis loses data.
  *
- * A job may run twice, also in two processes at once: BullMQ gives it to
- * another one when a worker stands still for longer than `lockDuration`. The
- * ledger lets one attempt at a time through.
+ * A job may run twice, even at the same time: BullMQ starts it again when its
+ * worker is blocked for longer than `lockDuration`. The ledger allows one
+ * attempt at a time for each award.
  */
 import { Queue, UnrecoverableError, Worker } from 'bullmq'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
@@ -64,8 +64,8 @@ const worker = new Worker<AwardRow>(
       )
     } catch (error) {
       if (error instanceof AwardUnsettledError)
-        console.log(`${data.xp} XP: ${error.reason}, comes again`)
-      // A wrong award stays wrong. Everything else comes again.
+        console.log(`${data.xp} XP: ${error.reason}, will be retried`)
+      // An invalid award cannot succeed. BullMQ retries all other errors.
       if (error instanceof InvalidRequestError)
         throw new UnrecoverableError(error.message)
       throw error
@@ -85,18 +85,17 @@ const award = (guest: number): AwardRow => {
     xp: 100 * guest,
   }
 }
-// Retries for hours. An award without a verdict is retried from where it
-// stopped.
+// `awardOne` throws until the award is settled, and BullMQ retries the job.
 const opts = { attempts: 100, backoff: { type: 'exponential', delay: 200 } }
 service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-// The second award is asked for twice.
+// The second award is queued twice.
 await queue.addBulk(
   [1, 2, 2].map((guest) => ({ name: 'award', data: award(guest), opts })),
 )
 
 await settled
 console.log(verdicts.sort().join('\n'))
-console.log(`the service holds ${service.state.awards.length} awards`)
+console.log(`the service has ${service.state.awards.length} awards`)
 
 await worker.close()
 await queue.close()

@@ -1,14 +1,13 @@
 /**
- * Awards as jobs of pg-boss:
+ * Sends awards as jobs of pg-boss:
  *
  *   DATABASE_URL=postgres://… npx tsx examples/award-queue-pg-boss.ts
  *
- * Queue and ledger are in PostgreSQL. Any number of these processes can run
- * side by side.
+ * Queue and ledger are in PostgreSQL. You can run several of these processes.
  *
- * A job may run twice, also in two processes at once: pg-boss gives it to
- * another one when it takes longer than `expireInSeconds`. The ledger lets one
- * attempt at a time through.
+ * A job may run twice, even at the same time: pg-boss starts it again when it
+ * takes longer than `expireInSeconds`. The ledger allows one attempt at a time
+ * for each award.
  */
 import { CampaignClient } from 'campaign-client'
 import {
@@ -29,7 +28,7 @@ import PgBoss from 'pg-boss'
 const QUEUE = 'awards'
 const connectionString = process.env.DATABASE_URL
 if (connectionString === undefined)
-  throw new Error('set DATABASE_URL to the address of a PostgreSQL')
+  throw new Error('set DATABASE_URL to the URL of a PostgreSQL database')
 
 const service = createCampaignService()
 const { url, close } = await service.listen()
@@ -49,8 +48,7 @@ const ledger = postgresLedger(pool, { run: 'launch-party-2026' })
 const boss = new PgBoss({ connectionString })
 boss.on('error', (error) => console.error(error))
 await boss.start()
-// Retries for a day. An award without a verdict is retried from where it
-// stopped.
+// `awardOne` throws until the award is settled, and pg-boss retries the job.
 await boss.createQueue(QUEUE, {
   name: QUEUE,
   retryLimit: 100,
@@ -72,7 +70,7 @@ const settled = new Promise<void>((resolve) => {
         if (verdicts.length === 3) resolve()
       } catch (error) {
         if (error instanceof AwardUnsettledError)
-          console.log(`${job.data.xp} XP: ${error.reason}, comes again`)
+          console.log(`${job.data.xp} XP: ${error.reason}, will be retried`)
         throw error
       }
     },
@@ -89,12 +87,12 @@ const award = (guest: number): AwardRow => {
   }
 }
 service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-// The second award is asked for twice.
+// The second award is queued twice.
 for (const guest of [1, 2, 2]) await boss.send(QUEUE, award(guest))
 
 await settled
 console.log(verdicts.sort().join('\n'))
-console.log(`the service holds ${service.state.awards.length} awards`)
+console.log(`the service has ${service.state.awards.length} awards`)
 
 await boss.stop({ graceful: false })
 await pool.end()

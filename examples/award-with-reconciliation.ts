@@ -1,11 +1,10 @@
 /**
- * Awards with a clear outcome, whatever the network does:
+ * Single awards with a clear result, also after network errors:
  *
  *   npx tsx examples/award-with-reconciliation.ts
  *
- * The id of each award is derived from what it is for. So a second run of this
- * program, or of the same award in another process, can never give it twice,
- * and an award whose outcome is unknown can simply be tried again.
+ * The id of each award is derived from its campaign, reason and address. The
+ * service accepts an id once, so you can send an award again at any time.
  */
 import { BadRequestError, CampaignClient, CampaignError } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
@@ -18,44 +17,44 @@ interface Award {
 
 /**
  * - `awarded`: by this call.
- * - `already_awarded`: the id was taken, by an earlier run or by an attempt
- *   whose answer got lost.
- * - `rejected`: not given; a retry would fail the same way.
- * - `open`: not known, or not now. Try again later with the same id.
+ * - `already_awarded`: by an earlier call, or by an attempt whose answer was
+ *   lost.
+ * - `rejected`: not awarded. A retry would fail in the same way.
+ * - `open`: unknown, or temporarily refused. Retry later with the same id.
  */
-type Ending = 'awarded' | 'already_awarded' | 'rejected' | 'open'
+type Result = 'awarded' | 'already_awarded' | 'rejected' | 'open'
 
 const PID = 'demo'
 
 const idOf = ({ address, reason }: Award): string =>
   [PID, reason, address.toLowerCase()].join(':')
 
-async function award(client: CampaignClient, request: Award): Promise<Ending> {
+async function award(client: CampaignClient, request: Award): Promise<Result> {
   const { address, xp } = request
   try {
     await client.rewardWallet({ address, pid: PID, id: idOf(request), xp })
     return 'awarded'
   } catch (error) {
     if (!(error instanceof CampaignError)) throw error
-    // How the service refuses a used id is not shown; 400 is assumed, and it
-    // says nothing about why. If an attempt of this call may have been applied,
-    // or one that your records hold, it can only be that one.
+    // Assumed: the service answers 400 for a used id, without a reason. If your
+    // records have the id, or an attempt of this call may have been applied, the
+    // award exists.
     if (error instanceof BadRequestError) {
       return error.outcome === 'unknown' || sent.has(idOf(request))
         ? 'already_awarded'
         : 'rejected'
     }
-    const mayPass =
+    const isTemporary =
       error.outcome === 'unknown' ||
       error.code === 'rate_limited' ||
       error.code === 'network'
-    return mayPass ? 'open' : 'rejected'
+    return isTemporary ? 'open' : 'rejected'
   }
 }
 
 /**
- * Your own records: the ids that were awarded or may have been. A real program
- * has a table.
+ * Your own records: the ids of all awards that were not rejected. In production,
+ * use a table.
  */
 const sent = new Set<string>()
 
@@ -76,7 +75,7 @@ const awards: (Award & {
     address: wallet('1'),
     reason: 'launch',
     xp: 100,
-    happens: 'nothing special',
+    happens: 'no error',
   },
   {
     address: wallet('1'),
@@ -88,7 +87,7 @@ const awards: (Award & {
     address: wallet('2'),
     reason: 'launch',
     xp: 100,
-    happens: 'the answer gets lost',
+    happens: 'the answer is lost',
     fault: { on: 'rewardWallet', kind: 'applied_then_reset' },
   },
   {
@@ -102,7 +101,7 @@ const awards: (Award & {
     address: wallet('4'),
     reason: 'launch',
     xp: 100,
-    happens: 'the answer gets lost, and the one to the retry as well',
+    happens: 'the answer is lost, twice',
     fault: { on: 'rewardWallet', kind: 'applied_then_reset', times: 2 },
   },
   {
@@ -116,16 +115,16 @@ const awards: (Award & {
 const open: Award[] = []
 for (const { happens, fault, ...request } of awards) {
   if (fault) service.fail(fault)
-  const ending = await award(client, request)
-  if (ending !== 'rejected') sent.add(idOf(request))
-  if (ending === 'open') open.push(request)
-  console.log(`${happens}: ${ending}`)
+  const result = await award(client, request)
+  if (result !== 'rejected') sent.add(idOf(request))
+  if (result === 'open') open.push(request)
+  console.log(`${happens}: ${result}`)
 }
 for (const request of open)
   console.log(`later, with the same id: ${await award(client, request)}`)
 
-const counted = service.state.awards.map(
+const awarded = service.state.awards.map(
   ({ address, xp }) => `${address.slice(0, 5)}… ${xp} XP`,
 )
-console.log(`the service holds ${counted.length} awards: ${counted.join(', ')}`)
+console.log(`the service has ${awarded.length} awards: ${awarded.join(', ')}`)
 await close()

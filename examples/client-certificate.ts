@@ -1,13 +1,13 @@
 /**
- * A client that shows a certificate of its own, trusts a private authority, and
- * goes through the proxy of the company:
+ * A client with a client certificate, a private certificate authority and an
+ * HTTP proxy:
  *
  *   CAMPAIGN_BASE_URL=https://…/api/v1 CAMPAIGN_ACCESS_TOKEN=… \
  *     CAMPAIGN_PID=… CLIENT_CERT=client.pem CLIENT_KEY=client.key \
  *     PRIVATE_CA=ca.pem HTTPS_PROXY=http://proxy.example:3128 \
  *     npx tsx examples/client-certificate.ts
  *
- * Each of the last two lines' settings may be left out.
+ * The settings for certificate, key, authority and proxy are optional.
  */
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
@@ -35,12 +35,11 @@ const tls = {
 }
 
 /**
- * A tunnel through the proxy. The proxy sees the host, but neither the token
- * nor any content.
+ * A tunnel through the proxy. The proxy sees the host name, but neither the
+ * token nor any data.
  */
 class Tunnel extends HttpsProxyAgent<string> {
-  // Options of the constructor are for the connection to the proxy; these are
-  // for the service behind it.
+  // The options of the constructor apply to the proxy, these to the service.
   override connect(
     ...[request, options]: Parameters<HttpsProxyAgent<string>['connect']>
   ) {
@@ -62,5 +61,5 @@ const { name, total_points } = await client.getCampaignPoints({
   pid: CAMPAIGN_PID,
 })
 console.log(`${name} has ${total_points} points`)
-// The agent is yours: it keeps its connections open until you end them.
+// Closes the idle connections, so that the process can end.
 agent.destroy()

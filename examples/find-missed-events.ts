@@ -1,15 +1,16 @@
 /**
- * Finds the completions that no webhook reported: reads every member's
- * progress, a few at once, compares it with the last reading, and passes new
- * completions to the same code as the webhook. For a nightly job:
+ * Finds completed tasks, quests and challenges that no webhook reported. Reads
+ * the progress of every member, compares it with the previous reading, and
+ * counts the new completions. Run it every night:
  *
  *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=https://…/api/v1 \
  *     CAMPAIGN_ACCESS_TOKEN=… CAMPAIGN_PID=… \
  *     npx tsx examples/find-missed-events.ts
  *
- * Each completion counts once, whichever way it comes first, also when both
- * come at the same moment. The program may be killed at any point and run
- * again: a reading and its completions are committed together.
+ * The webhook receiver below counts completions in the same table. Each
+ * completion counts once, even if both find it at the same time. You can stop
+ * the program at any point and run it again: a reading and its completions are
+ * committed together.
  */
 import { argv, env, exit } from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -27,27 +28,24 @@ import {
 import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
 import { Pool, type PoolClient } from 'pg'
 
-const AT_ONCE = 4
-const FAILURES_IN_A_ROW = 20
-/** What you give for a completion. */
+const CONCURRENCY = 4
+const MAX_CONSECUTIVE_FAILURES = 20
+/** The reward for a completion, in your own currency. */
 const COINS = { task: 10, quest: 50, challenge: 100 }
 /**
- * Tasks of your campaign that count each time. Two readings don't tell how
- * often; for those the webhook alone counts.
+ * Tasks of your campaign that can be completed many times. Only the webhook
+ * counts them: two readings do not show how often a task was completed.
  */
 const RECURRING = new Set(['daily-visit'])
 
-/**
- * In production these belong into a migration, beside the table of the
- * receiver's store.
- */
+/** In production, create these tables in a migration. */
 const TABLES = `
-  -- for two programs that start at once
+  -- one process at a time creates the tables
   SELECT pg_advisory_xact_lock(hashtext('members'));
   CREATE TABLE IF NOT EXISTS members (
     member_id text PRIMARY KEY,
-    account text NOT NULL, platform text NOT NULL, -- what the client asks for
-    webhook_user text NOT NULL UNIQUE, -- what messages call the same person
+    account text NOT NULL, platform text NOT NULL, -- arguments of the calls
+    webhook_user text NOT NULL UNIQUE, -- the field user of webhook messages
     coins integer NOT NULL DEFAULT 0
   );
   CREATE TABLE IF NOT EXISTS readings (
@@ -67,17 +65,17 @@ export async function createTables(pool: Pool): Promise<void> {
 }
 
 interface Completion {
-  readonly what: keyof typeof COINS
+  readonly kind: keyof typeof COINS
   readonly id: string
 }
 
 /**
- * Counts a completion once for ever, in the caller's transaction. The primary
- * key decides who was first.
+ * Counts a completion in the caller's transaction. Returns false if it was
+ * counted before: the primary key refuses a second row.
  */
 async function count(
   tx: PoolClient,
-  { what, id }: Completion,
+  { kind, id }: Completion,
   {
     pid,
     memberId,
@@ -87,8 +85,8 @@ async function count(
 ): Promise<boolean> {
   const key = JSON.stringify(
     message !== undefined && RECURRING.has(id)
-      ? [what, id, message]
-      : [what, id],
+      ? [kind, id, message]
+      : [kind, id],
   )
   const { rowCount } = await tx.query(
     `INSERT INTO completions (pid, member_id, key, found_by)
@@ -98,12 +96,12 @@ async function count(
   if (rowCount === 0) return false
   await tx.query('UPDATE members SET coins = coins + $2 WHERE member_id = $1', [
     memberId,
-    COINS[what],
+    COINS[kind],
   ])
   return true
 }
 
-/** The receiver, to be mounted in your server. */
+/** Returns the webhook receiver. Mount it in your server. */
 export function campaignReceiver(pool: Pool, secret: string): WebhookReceiver {
   return createWebhookReceiver({
     endpoint: 'completions',
@@ -112,30 +110,30 @@ export function campaignReceiver(pool: Pool, secret: string): WebhookReceiver {
     async handle(event) {
       if (event.kind === 'unknown') return
       const { user, campaign, event: activity } = event.payload
-      // The interface does not show what a message about a quest holds. One
-      // that does not name it is left to the search.
+      // The service does not document the messages of quests. If a message has
+      // no `action`, the nightly search finds the completion.
       const { action } = activity.data
       if (action === undefined) return
       const completion = {
-        what: event.kind === 'quest_completed' ? 'quest' : 'task',
+        kind: event.kind === 'quest_completed' ? 'quest' : 'task',
         id: action.id,
       } as const
       await transaction(pool, async (tx) => {
-        // One row per member is locked first, here and in the search, so that
-        // the two can't lock each other out.
+        // Receiver and search lock the member's row first, so that they cannot
+        // deadlock.
         const { rows } = await tx.query(
           'SELECT member_id FROM members WHERE webhook_user = $1 FOR UPDATE',
           [user],
         )
         if (rows.length === 0)
-          throw new Error(`no member is known as ${user} in webhooks`)
-        const where = {
+          throw new Error(`no member has the webhook user ${user}`)
+        const source = {
           pid: campaign.id,
           memberId: rows[0].member_id,
           foundBy: 'webhook',
           message: event.id,
         }
-        await count(tx, completion, where)
+        await count(tx, completion, source)
       })
     },
   })
@@ -146,11 +144,11 @@ function completionOfChange(change: ProgressChange): Completion | undefined {
     case 'task_completed':
       return RECURRING.has(change.id)
         ? undefined
-        : { what: 'task', id: change.id }
+        : { kind: 'task', id: change.id }
     case 'quest_completed':
-      return { what: 'quest', id: change.id }
+      return { kind: 'quest', id: change.id }
     case 'challenge_completed':
-      return { what: 'challenge', id: change.id }
+      return { kind: 'challenge', id: change.id }
     default:
       return undefined
   }
@@ -171,36 +169,36 @@ interface Search {
 export interface SearchReport {
   /** Members whose progress was read and stored. */
   read: number
-  /** Completions that no webhook had told of. */
+  /** Completions that no webhook reported. */
   found: number
-  /** Members who are left for the next run, and why. */
+  /** Members whose progress could not be read, with the error. */
   failed: string[]
 }
 
 /**
- * Searches all members. One that can't be read is left for the next run; what
- * would fail for all of them ends this one.
+ * Searches all members. If a member's progress cannot be read, the next run
+ * tries again. An error that affects all members ends the run.
  */
 export async function findMissedEvents(search: Search): Promise<SearchReport> {
   const report: SearchReport = { read: 0, found: 0, failed: [] }
   const members = allMembers(search.pool)
-  let failuresInARow = 0
+  let consecutiveFailures = 0
 
-  // The workers share one queue. One that throws closes it, and the others end
-  // with the member they are at.
+  // The workers share one queue. When a worker throws, the queue closes and the
+  // others finish their current member.
   const work = async (): Promise<void> => {
     for await (const member of members) {
       try {
         const found = await searchMember(search, member)
         report.found += found
         report.read += 1
-        failuresInARow = 0
+        consecutiveFailures = 0
       } catch (error) {
-        failuresInARow += 1
+        consecutiveFailures += 1
         if (
           !(error instanceof CampaignError) ||
-          failuresInARow === FAILURES_IN_A_ROW ||
-          concernsAll(error)
+          consecutiveFailures === MAX_CONSECUTIVE_FAILURES ||
+          affectsAll(error)
         )
           throw error
         report.failed.push(`${member.member_id}: ${error.message}`)
@@ -208,14 +206,14 @@ export async function findMissedEvents(search: Search): Promise<SearchReport> {
     }
   }
   const workers = await Promise.allSettled(
-    Array.from({ length: AT_ONCE }, work),
+    Array.from({ length: CONCURRENCY }, work),
   )
   for (const worker of workers)
     if (worker.status === 'rejected') throw worker.reason
   return report
 }
 
-const concernsAll = ({ code }: CampaignError): boolean =>
+const affectsAll = ({ code }: CampaignError): boolean =>
   ['unauthorized', 'access_denied', 'access_token', 'configuration'].includes(
     code,
   )
@@ -236,9 +234,9 @@ async function* allMembers(
 }
 
 /**
- * Reads one member and counts what is new; gives how much that was. The first
- * reading is a baseline and counts nothing: call this when somebody joins, and
- * not only the night after.
+ * Reads the progress of one member and counts new completions. Returns their
+ * number. The first reading counts nothing, so call this function as soon as a
+ * member joins.
  */
 export async function searchMember(
   { pool, client, pid }: Search,
@@ -251,7 +249,7 @@ export async function searchMember(
   )
   const [last] = rows
   const reading = await client.getUserProgress({ account, platform, pid })
-  // An entry that was made anew has nothing to compare with: another baseline.
+  // A new entry ID means a new entry: start again with a first reading.
   const changes = progressChanges(
     last?.reading.id === reading.id ? last.reading : undefined,
     reading,
@@ -269,7 +267,7 @@ export async function searchMember(
          WHERE kept.version = $4`,
       [pid, memberId, JSON.stringify(reading), last?.version ?? 0],
     )
-    // Another search stored its reading in between, and has counted.
+    // Another search has stored a newer reading and counted its completions.
     if (stored.rowCount === 0) return 0
     let found = 0
     for (const change of changes) {
@@ -295,8 +293,8 @@ async function transaction<Result>(
     broken = false
     return result
   } finally {
-    // A connection that is not given back in order is closed, and the server
-    // rolls back what was open on it.
+    // After an error, close the connection: the server rolls back the
+    // transaction.
     tx.release(broken)
   }
 }
@@ -305,10 +303,9 @@ export function openPool(connectionString: string): Pool {
   const pool = new Pool({
     connectionString,
     connectionTimeoutMillis: 5000,
-    max: AT_ONCE,
+    max: CONCURRENCY,
   })
-  // Node ends a process when a connection without a listener is lost, whether
-  // it is idle or lent.
+  // Without these listeners, a lost connection ends the process.
   pool.on('error', (error) =>
     console.error('lost an idle connection:', error.message),
   )
@@ -352,11 +349,11 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
       pid: CAMPAIGN_PID,
     })
     console.log(
-      `${read} members read, ${found} completions found that no webhook ` +
-        `had told of, ${failed.length} failed`,
+      `${read} members read, ${found} missed completions found, ` +
+        `${failed.length} members failed`,
     )
     for (const line of failed) console.error(line)
-    // Whoever runs this job learns that it has to run again.
+    // A scheduler sees the exit code and can run the job again.
     if (failed.length > 0) process.exitCode = 1
   } finally {
     await pool.end()

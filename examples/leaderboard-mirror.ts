@@ -1,13 +1,14 @@
 /**
- * A leaderboard in your own database that follows the webhooks, with Hono and
- * PostgreSQL. Messages carry no time, come in any order, and come twice. So
- * nothing is added up: a message only says whose points to read again.
+ * A leaderboard in your own database, updated by webhooks, with Hono and
+ * PostgreSQL. Webhook messages have no time stamp, may arrive twice and in any
+ * order. So the receiver does not add up XP: for each message it reads the
+ * user's points again.
  *
  *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
  *   CAMPAIGN_BASE_URL=… CAMPAIGN_ACCESS_TOKEN=… \
  *     npx tsx examples/leaderboard-mirror.ts
  *
- * Any number of these processes can run side by side.
+ * You can run several of these processes.
  */
 import { pathToFileURL } from 'node:url'
 import { serve } from '@hono/node-server'
@@ -35,10 +36,10 @@ export interface LeaderboardMirrorOptions {
 export function leaderboardMirror(options: LeaderboardMirrorOptions): Hono {
   const { pool, client, secret, pid, platform } = options
 
-  /** Copies the present points of a user. */
+  /** Reads a user's points and stores them. */
   async function copyPoints(account: string): Promise<void> {
-    // Readings are numbered before they begin. Of two at once, the one that
-    // began later is kept, whichever ends first.
+    // Numbers each reading before it starts. Of two concurrent readings, the
+    // later one is kept, whichever ends first.
     const { rows } = await pool.query("SELECT nextval('readings') AS reading")
     const { total } = await client.getUserProgress({ account, platform, pid })
     await pool.query(
@@ -53,12 +54,12 @@ export function leaderboardMirror(options: LeaderboardMirrorOptions): Hono {
   const receiver = createWebhookReceiver({
     endpoint: 'leaderboard-mirror',
     secret,
-    // No shared store is needed: a duplicate only reads the points again.
+    // Needs no shared store: a duplicate only reads the points again.
     async handle(event) {
-      // Here the message's `user` is the account of the calls. Where yours
-      // differ, look the account up first.
+      // Here the message's `user` equals the account of the calls. If yours
+      // differ, look up the account.
       const { user } = event.payload
-      // If this fails, the service sends the message again.
+      // If this call fails, the service sends the message again.
       if (typeof user === 'string') await copyPoints(user)
     },
   })

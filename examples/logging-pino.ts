@@ -1,9 +1,9 @@
 /**
- * One log line per attempt, through the client's hooks:
+ * Logs every attempt with pino, from the client's hooks:
  *
  *   npx tsx examples/logging-pino.ts
  *
- * No hook ever gets a token: there is nothing to redact.
+ * Hooks never receive a token or a secret, so nothing has to be redacted.
  */
 import { CampaignClient, type ClientHooks } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
@@ -14,7 +14,7 @@ export function loggingHooks(logger: Logger): ClientHooks {
     onRequest: ({ operation, method, path, attempt }) => {
       logger.debug(
         { operation, method, path, attempt },
-        'asking the campaign service',
+        'request to the campaign service',
       )
     },
     onResponse: ({ operation, attempt, status, durationMs, headers }) => {
@@ -25,14 +25,14 @@ export function loggingHooks(logger: Logger): ClientHooks {
         durationMs: Math.round(durationMs),
         requestId: headers['x-request-id'],
       }
-      if (status >= 400) logger.warn(fields, 'the campaign service refused')
-      else logger.info(fields, 'the campaign service answered')
+      if (status >= 400) logger.warn(fields, 'error of the campaign service')
+      else logger.info(fields, 'answer of the campaign service')
     },
     onRetry: ({ operation, attempt, delayMs, error }) => {
-      // No error of the client holds a secret, in no field and no cause.
+      // An error of the client contains no secret, not even in its cause.
       logger.warn(
         { operation, attempt, delayMs: Math.round(delayMs), err: error },
-        'asking again',
+        'retry',
       )
     },
     onEnd: ({ operation, attempts, durationMs, outcome, error }) => {
@@ -45,13 +45,13 @@ export function loggingHooks(logger: Logger): ClientHooks {
           outcome,
           err: error,
         },
-        'the call failed',
+        'call failed',
       )
     },
     onInvalidResponse: ({ operation, issues }) => {
       logger.warn(
         { operation, issues },
-        'the campaign service answered in another shape',
+        'unexpected data from the campaign service',
       )
     },
   }
@@ -61,7 +61,7 @@ const service = createCampaignService({ seed: 'logging' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'a-token-that-no-line-shows',
-  fetch: service.fetch, // leave it out to reach the real one
+  fetch: service.fetch, // remove this line to call the real service
   hooks: loggingHooks(pino({ level: 'debug' })),
 })
 

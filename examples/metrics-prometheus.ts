@@ -1,10 +1,10 @@
 /**
- * Metrics of client and receiver for Prometheus, through their hooks:
+ * Prometheus metrics of a client and a webhook receiver, from their hooks:
  *
  *   npx tsx examples/metrics-prometheus.ts
  *
- * Every label has few values: no user or message creates a time series of its
- * own.
+ * Every label has few values. No label contains a user or a message, so the
+ * number of time series stays small.
  */
 import {
   CampaignClient,
@@ -25,20 +25,20 @@ export function clientMetrics(registry: Registry): ClientHooks {
   const registers = [registry]
   const calls = new Histogram({
     name: 'campaign_call_seconds',
-    help: 'How long calls took, retries and waits included, by how they ended.',
+    help: 'Duration of calls, retries and waits included, by result.',
     labelNames: ['operation', 'result'],
     registers,
   })
   const answers = new Histogram({
     name: 'campaign_answer_seconds',
-    help: 'How long the campaign service took to answer, by attempt.',
+    help: 'Duration of attempts until the service answered, by status.',
     labelNames: ['operation', 'status'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   })
   const retries = new Counter({
     name: 'campaign_retries_total',
-    help: 'Attempts that were made again, by what had failed.',
+    help: 'Retries, by the error code of the failed attempt.',
     labelNames: ['operation', 'code'],
     registers,
   })
@@ -65,13 +65,13 @@ export function webhookMetrics(
   const registers = [registry]
   const handled = new Histogram({
     name: 'campaign_webhook_handler_seconds',
-    help: 'How long handlers ran, by how they ended.',
+    help: 'Duration of handlers, by outcome.',
     labelNames: ['endpoint', 'kind', 'outcome'],
     registers,
   })
   const rejected = new Counter({
     name: 'campaign_webhook_rejected_total',
-    help: 'Requests that were not answered with 200, by their reason.',
+    help: 'Requests that were rejected, by reason.',
     labelNames: ['endpoint', 'reason'],
     registers,
   })
@@ -115,5 +115,5 @@ await client
 service.emit({ kind: 'action_completed', ...ada, aid: 'follow' })
 await clock.advance(0)
 
-// What the route `/metrics` of your program answers.
+// Answer the route `/metrics` of your program with this text.
 console.log(await registry.metrics())

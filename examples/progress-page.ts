@@ -1,11 +1,11 @@
 /**
- * A progress page under load, with Hono and lru-cache: however many people
- * look at it at once, a user's progress is read once.
+ * A progress page for many concurrent readers, with Hono and lru-cache. All
+ * readers of one user's page share one call to the service.
  *
  *   npx tsx examples/progress-page.ts
  *
- * This runs the demonstration below against a local service. Import
- * `progressPage` to serve the page from your own application.
+ * The command shows the page with the local service. Import `progressPage` to
+ * serve the page from your own application.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -18,11 +18,11 @@ import { LRUCache } from 'lru-cache'
 
 export interface ProgressPageOptions {
   client: Pick<CampaignClient, 'getUserProgress'>
-  /** Secret of the webhook that empties the cache. */
+  /** Secret of the webhook that removes a user from the cache. */
   secret: string
   pid: string
   platform: string
-  /** Milliseconds after which a reading is renewed in the background. */
+  /** Milliseconds after which progress is read again in the background. */
   freshMs?: number
 }
 
@@ -32,17 +32,17 @@ export function progressPage(options: ProgressPageOptions): Hono {
   const cache = new LRUCache<string, UserProgress>({
     max: 10_000,
     ttl: freshMs,
-    perf: Date, // fake timers of tests move this clock
-    // One call for all who wait for the same user.
+    perf: Date, // the clock that fake timers of tests control
+    // Concurrent readers of the same user share one call.
     fetchMethod: (account) =>
       client.getUserProgress({ account, platform, pid }),
-    // An old reading is shown at once, and renewed in the background.
+    // Returns old progress at once and reads it again in the background.
     allowStale: true,
-    // While the service is down, the old reading stays.
+    // Keeps old progress while the service is unavailable.
     noDeleteOnFetchRejection: true,
     allowStaleOnFetchRejection: true,
-    // A reading that a webhook overtakes reaches those who wait for it,
-    // but is not kept.
+    // When a webhook arrives during a call, readers get the result of the
+    // call, but the cache does not keep it.
     ignoreFetchAbort: true,
   })
 
@@ -50,8 +50,8 @@ export function progressPage(options: ProgressPageOptions): Hono {
     endpoint: 'progress-page',
     secret,
     handle(event) {
-      // Here the message's `user` is the account of the page. Where yours
-      // differ, look the account up first.
+      // Here the message's `user` equals the account of the page. If yours
+      // differ, look up the account.
       const { user } = event.payload
       if (typeof user === 'string') cache.delete(user)
     },
@@ -63,7 +63,7 @@ export function progressPage(options: ProgressPageOptions): Hono {
     c.header('cache-control', 'no-store')
     const account = c.req.param('account')
     const progress = await cache.fetch(account).catch(() => undefined)
-    // Nobody knows the points now. Zero would be wrong, so none are shown.
+    // Do not show 0 XP: the number is unknown.
     if (progress === undefined) {
       c.header('retry-after', '5')
       return c.html(html`<p>Your points are not available now.</p>`, 503)
@@ -100,15 +100,15 @@ async function demonstrate(): Promise<void> {
     const response = await page.request('/progress/ada')
     return `${response.status} ${await response.text()}`
   }
-  const show = async (what: string) => {
+  const show = async (title: string) => {
     const before = service.requests.length
     const answers = new Set(
       await Promise.all(Array.from({ length: 300 }, read)),
     )
-    // A renewal in the background ends here.
+    // Lets calls in the background end.
     await sleep(0)
     const calls = service.requests.length - before
-    console.log(`${what}: 300 readers, ${calls} call(s)`)
+    console.log(`${title}: 300 readers, ${calls} call(s)`)
     for (const answer of answers) console.log(`  ${answer}`)
   }
 

@@ -1,8 +1,10 @@
 /**
- * All requests through an HTTP proxy: `npx tsx examples/proxy-dispatcher.ts`.
+ * Sends all requests through an HTTP proxy:
  *
- * The client accepts any `fetch`. With the `undici` package, a dispatcher does
- * it for https too:
+ *   npx tsx examples/proxy-dispatcher.ts
+ *
+ * The client accepts any `fetch`. For https, use a `ProxyAgent` of the `undici`
+ * package:
  *
  *   import { fetch, ProxyAgent } from 'undici'
  *   const dispatcher = new ProxyAgent('http://proxy.example:3128')
@@ -11,10 +13,11 @@
  *     fetch: (url, init) => fetch(url, { ...init, dispatcher }),
  *   })
  *
- * On Node 24 and later the environment does: NODE_USE_ENV_PROXY=1
- * HTTPS_PROXY=http://proxy.example:3128. The `fetch` below has no dependency,
- * and shows what one has to do: send, honour the signal, answer with a
- * `Response`.
+ * On Node 24 and later, environment variables are enough:
+ * NODE_USE_ENV_PROXY=1 HTTPS_PROXY=http://proxy.example:3128.
+ *
+ * The `fetch` below shows the minimum for the client: send the request, obey the
+ * signal, return a `Response`.
  */
 import { createServer, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,8 +25,8 @@ import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 
 /**
- * A `fetch` that sends plain http through a proxy. @throws TypeError for https,
- * which needs a tunnel.
+ * Returns a `fetch` that sends plain http through a proxy. It throws a TypeError
+ * for https, which needs a tunnel.
  */
 function fetchThrough(proxy: URL): typeof globalThis.fetch {
   return async (input, init) => {
@@ -31,12 +34,12 @@ function fetchThrough(proxy: URL): typeof globalThis.fetch {
     const { url, method, headers, signal } = request
     if (!url.startsWith('http:'))
       throw new TypeError(
-        'this proxy carries http only; for https use a ProxyAgent',
+        'only http is supported here; for https use a ProxyAgent',
       )
     const body = new Uint8Array(await request.arrayBuffer())
     return new Promise((resolve, reject) => {
       const { hostname, port } = proxy
-      // A proxy is asked for the whole address instead of a path.
+      // A proxy expects the whole URL instead of a path.
       const outgoing = send({
         hostname,
         port,
@@ -69,13 +72,13 @@ function fetchThrough(proxy: URL): typeof globalThis.fetch {
   }
 }
 
-// The local service with a proxy in front of it, both on loopback.
+// The local service behind a proxy, both on loopback.
 const service = createCampaignService({ seed: 'proxy' })
 const { url: baseUrl, close } = await service.listen()
 
-const carried: string[] = []
+const proxied: string[] = []
 const proxy = createServer((incoming, outgoing) => {
-  carried.push(`${incoming.method} ${new URL(incoming.url ?? '').pathname}`)
+  proxied.push(`${incoming.method} ${new URL(incoming.url ?? '').pathname}`)
   const onward = send(
     incoming.url ?? '',
     { method: incoming.method, headers: incoming.headers },
@@ -112,7 +115,7 @@ await client.updateUser({
 
 service.fail({ kind: 'reset' })
 await client.getCampaignPoints({ pid: 'demo' })
-console.log(`the proxy carried ${carried.join(', ')}`)
+console.log(`through the proxy: ${proxied.join(', ')}`)
 
 proxy.closeAllConnections()
 await new Promise((resolve) => proxy.close(resolve))

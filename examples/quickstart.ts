@@ -1,10 +1,12 @@
 /**
- * The main job, start to end: `npm run quickstart`.
+ * The main features, from start to end:
  *
- * It starts the local service on loopback and does everything there. With
- * CAMPAIGN_BASE_URL and CAMPAIGN_ACCESS_TOKEN set it runs its reads, and
- * nothing else, against that service; CAMPAIGN_PID, CAMPAIGN_ACCOUNT and
- * CAMPAIGN_PLATFORM say whose progress to read.
+ *   npm run quickstart
+ *
+ * Starts the local service on loopback and sends every request to it. With
+ * CAMPAIGN_BASE_URL and CAMPAIGN_ACCESS_TOKEN set, it only reads, from that
+ * service: the progress of CAMPAIGN_ACCOUNT on CAMPAIGN_PLATFORM in the
+ * campaign CAMPAIGN_PID.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -72,7 +74,7 @@ async function tryEverything(): Promise<void> {
       onRetry: ({ attempt, delayMs, error }) =>
         note(
           `attempt ${attempt} failed (${error.code}); ` +
-            `again in ${Math.round(delayMs)} ms`,
+            `retry in ${Math.round(delayMs)} ms`,
         ),
     },
   })
@@ -113,7 +115,7 @@ async function tryEverything(): Promise<void> {
       platform: 'discord',
       pid: 'demo',
     })
-    return 'set; hedy was registered on the way'
+    return 'set; hedy is registered now'
   })
   await expectRefusal('let ada refer herself', ReferralRejectedError, () =>
     client.setReferrer({
@@ -138,7 +140,7 @@ async function tryEverything(): Promise<void> {
     return `recorded; hedy now has ${total} XP`
   })
 
-  heading('When things go wrong')
+  heading('Errors and retries')
   service.fail({ on: 'getCampaignPoints', kind: 'status', status: 503 })
   await attempt('read points while the service answers 503 once', async () => {
     const { total_points } = await client.getCampaignPoints({ pid: 'demo' })
@@ -151,7 +153,7 @@ async function tryEverything(): Promise<void> {
   })
   service.fail({ on: 'recordActionValue', kind: 'applied_then_reset' })
   await expectRefusal(
-    'record a value and lose the answer: never sent twice',
+    'record a value and lose the answer: not sent twice',
     NetworkError,
     () =>
       client.recordActionValue({
@@ -165,29 +167,29 @@ async function tryEverything(): Promise<void> {
   heading('Webhooks')
   await service.settle()
   for (const line of receiver.handled)
-    tell('received, verified and handled once', line)
+    show('received, verified and handled once', line)
   const forged = receiver.lastBody.replace('"xp":', '"xp":9')
   const accepted = verifyWebhook(
     receiver.secret,
     forged,
     receiver.lastSignature,
   )
-  tell(
+  show(
     'the same message with its XP changed',
-    accepted ? 'ACCEPTED?!' : 'refused: the signature does not match',
+    accepted ? 'accepted' : 'refused: the signature does not match',
   )
 
   await receiver.close()
   await close()
   console.log(
-    '\nAll of it ran against a service on this machine. ' +
+    '\nAll requests went to the local service on this machine. ' +
       'Next: README.md, and the other examples.',
   )
 }
 
 /**
- * A partner's receiver on loopback: it verifies, handles each message once, and
- * remembers what it saw.
+ * Starts a webhook receiver on loopback. It verifies each message, handles it
+ * once and keeps the last one.
  */
 async function receiveWebhooks() {
   const secret = 'whsec-quickstart'
@@ -230,21 +232,21 @@ async function receiveWebhooks() {
 }
 
 async function attempt(
-  what: string,
+  step: string,
   run: () => Promise<string>,
 ): Promise<void> {
   try {
-    tell(what, await run())
+    show(step, await run())
   } catch (error) {
     if (!(error instanceof CampaignError)) throw error
-    tell(what, `${error.name}: ${error.message}`)
+    show(step, `${error.name}: ${error.message}`)
     process.exitCode = 1
   }
 }
 
-/** Runs what must be refused, and fails the whole script when it is not. */
+/** Runs a call that must fail. Ends the script when the call succeeds. */
 async function expectRefusal(
-  what: string,
+  step: string,
   expected: typeof ApiError | typeof NetworkError,
   run: () => Promise<unknown>,
 ): Promise<void> {
@@ -252,18 +254,18 @@ async function expectRefusal(
     await run()
   } catch (error) {
     if (!(error instanceof expected)) throw error
-    tell(what, `${error.name} (outcome: ${error.outcome}): ${error.message}`)
+    show(step, `${error.name} (outcome: ${error.outcome}): ${error.message}`)
     return
   }
-  throw new Error(`${what}: this should have been refused`)
+  throw new Error(`${step}: the call did not fail`)
 }
 
 function heading(text: string): void {
   console.log(`\n${text}`)
 }
 
-function tell(what: string, result: string): void {
-  console.log(`  ${what}\n    → ${result}`)
+function show(step: string, result: string): void {
+  console.log(`  ${step}\n    → ${result}`)
 }
 
 function note(text: string): void {

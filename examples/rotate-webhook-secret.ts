@@ -3,9 +3,9 @@
  *
  *   npx tsx examples/rotate-webhook-secret.ts
  *
- * The admin panel knows one secret at a time, so the receivers have to know
- * both before it changes. Here the local service plays the panel, and each
- * step is a change of settings alone.
+ * The admin panel has one secret at a time. So the receivers must accept both
+ * secrets before you change it. Here the local service replaces the panel. Each
+ * step changes only settings.
  */
 import {
   createCampaignService,
@@ -13,29 +13,29 @@ import {
 } from 'campaign-client/testing'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 
-/** Stands for `process.env`: set by whatever deploys your receivers. */
+/** The settings of your receivers: environment variables in production. */
 const settings: {
   CAMPAIGN_WEBHOOK_SECRET: string
-  CAMPAIGN_WEBHOOK_SECRET_BEFORE?: string
+  CAMPAIGN_WEBHOOK_SECRET_OLD?: string
 } = {
   CAMPAIGN_WEBHOOK_SECRET: 'the-old-secret',
 }
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  // The newest first. A function is asked for each message, so that new
-  // settings need no new receiver.
+  // The newest secret first. The function is called for each message, so new
+  // settings apply at once.
   secret: () => {
     const {
       CAMPAIGN_WEBHOOK_SECRET: current,
-      CAMPAIGN_WEBHOOK_SECRET_BEFORE: before,
+      CAMPAIGN_WEBHOOK_SECRET_OLD: old,
     } = settings
-    return before === undefined ? current : [current, before]
+    return old === undefined ? current : [current, old]
   },
   handle: (event, { secretIndex }) => {
     console.log(
       `  ${event.kind}, signed with the ` +
-        `${secretIndex === 0 ? 'current secret' : 'secret before'}`,
+        `${secretIndex === 0 ? 'current secret' : 'old secret'}`,
     )
   },
   onReject: ({ reason }) => console.log(`  refused: ${reason}`),
@@ -63,23 +63,22 @@ service.registerWebhook({ ...webhook, secret: 'the-old-secret' })
 console.log('Before')
 await completeTask()
 
-console.log('1. Every receiver accepts the new secret and the old one')
+console.log('1. Every receiver accepts the new and the old secret')
 settings.CAMPAIGN_WEBHOOK_SECRET = 'the-new-secret'
-settings.CAMPAIGN_WEBHOOK_SECRET_BEFORE = 'the-old-secret'
+settings.CAMPAIGN_WEBHOOK_SECRET_OLD = 'the-old-secret'
 await completeTask()
 
-console.log('2. The panel gets the new secret, and its Test button says 200')
+console.log('2. The panel has the new secret, and its Test button shows 200')
 service.registerWebhook({ ...webhook, secret: 'the-new-secret' })
 const { Status } = await service.testWebhook({ ...ada, hook_id: 'events' })
 console.log(`  Status ${Status}`)
 await completeTask()
 
 console.log(
-  '3. Ten minutes later, no retry of an old message can come any more. ' +
-    'The old secret goes',
+  '3. After ten minutes all retries have ended. ' + 'Remove the old secret',
 )
 await clock.advance(600_000)
-delete settings.CAMPAIGN_WEBHOOK_SECRET_BEFORE
+delete settings.CAMPAIGN_WEBHOOK_SECRET_OLD
 await completeTask()
 
 const lost = service.deliveries.filter(({ state }) => state !== 'delivered')

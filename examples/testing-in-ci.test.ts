@@ -1,10 +1,9 @@
 /**
- * Tests of code that uses the client, without a network and without an account,
- * for every push:
+ * Tests of code that uses the client, without a network or an account:
  *
  *   npx tsx --test examples/testing-in-ci.test.ts
  *
- * With node:test here; any other runner does as well.
+ * The tests use node:test. Every other test runner works too.
  */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
@@ -15,11 +14,11 @@ import {
 } from 'campaign-client/testing'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 
-/** The code under test: gives each guest of the party 250 XP, once. */
+/** The code under test: awards 250 XP to a guest, once. */
 async function awardGuest(
   client: CampaignClient,
   address: string,
-): Promise<'awarded' | 'before'> {
+): Promise<'awarded' | 'awarded before'> {
   try {
     await client.rewardWallet({
       address,
@@ -29,13 +28,13 @@ async function awardGuest(
     })
     return 'awarded'
   } catch (error) {
-    if (error instanceof BadRequestError) return 'before'
+    if (error instanceof BadRequestError) return 'awarded before'
     throw error
   }
 }
 
 const guest = '0x52908400098527886E0F7030069857D2E4169EE7'
-// With a seed, identifiers are the same on each run.
+// With a seed, all IDs are the same on each run.
 const service = createCampaignService({ seed: 'tests' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
@@ -47,22 +46,22 @@ beforeEach(() => service.reset())
 
 test('a guest gets the XP once', async () => {
   assert.equal(await awardGuest(client, guest), 'awarded')
-  assert.equal(await awardGuest(client, guest.toLowerCase()), 'before')
+  assert.equal(await awardGuest(client, guest.toLowerCase()), 'awarded before')
   assert.deepEqual(
     service.state.awards.map(({ xp }) => xp),
     [250],
   )
 })
 
-test('a lost answer does not give them twice', async () => {
+test('a lost answer does not award the XP twice', async () => {
   service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-  assert.equal(await awardGuest(client, guest), 'before')
+  assert.equal(await awardGuest(client, guest), 'awarded before')
   assert.equal(service.state.awards.length, 1)
-  // A fault that was ordered and never met means that the test did not test it.
+  // Fails if no request used the fault.
   assert.deepEqual(service.pendingFaults(), [])
 })
 
-test('a message that fails at first is handled in a retry', async () => {
+test('a message is handled in a retry after two failures', async () => {
   const handled: string[] = []
   let failures = 2
   const receiver = createWebhookReceiver({

@@ -1,9 +1,11 @@
 /**
- * Short-lived tokens from a vault: `npx tsx examples/token-from-vault.ts`.
+ * Short-lived tokens from a vault:
  *
- * The client keeps a token until 30 s before it expires, and asks once for
- * concurrent calls. This source adds one thing: it fetches the next token ahead
- * of time, so that no call waits for the vault.
+ *   npx tsx examples/token-from-vault.ts
+ *
+ * The client keeps a token until 30 s before it expires. Concurrent calls share
+ * one token request. The class below also fetches the next token in advance, so
+ * that no call waits for the vault.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,9 +20,7 @@ class VaultTokens {
     this.#address = address
   }
 
-  /**
-   * Pass this to the client. If the client asks again, it needs another token.
-   */
+  /** The client's `accessToken` option. Each call returns a new token. */
   readonly get = async (): Promise<string> => {
     const token = await (this.#next ?? this.#fetch())
     this.#next = undefined
@@ -30,7 +30,7 @@ class VaultTokens {
     const timer = setTimeout(
       () => {
         this.#next = this.#fetch()
-        // The client's next call reports the failure; until then nobody waits.
+        // After an error, the client's next call asks the vault again.
         this.#next.catch(() => {
           this.#next = undefined
         })
@@ -51,7 +51,7 @@ class VaultTokens {
   }
 }
 
-// A vault of ours on loopback. Its tokens live for five minutes.
+// A simulated vault on loopback. Its tokens are valid for five minutes.
 let served = 0
 const vault = createServer((_request, response) => {
   served += 1
@@ -80,13 +80,13 @@ await Promise.all([
   client.getUserProfiles(ada),
   client.getCampaignInfo({ pid: 'demo' }),
 ])
-console.log(`three calls at once: the vault was asked ${served} time(s)`)
+console.log(`three concurrent calls: ${served} token request(s)`)
 
 service.fail({ kind: 'status', status: 401 })
 const { total } = await client.getUserProgress(ada)
 console.log(
-  `a token was revoked: asked ${served} times, ` +
-    `and the call was replayed: ${total} XP`,
+  `the token was revoked: ${served} token requests, ` +
+    `and the call succeeded: ${total} XP`,
 )
 
 vault.closeAllConnections()
@@ -94,6 +94,6 @@ await new Promise((resolve) => vault.close(resolve))
 service.fail({ kind: 'status', status: 401 })
 const error = await client.getUserProgress(ada).catch((reason) => reason)
 console.log(
-  `revoked again, and the vault is down: ` +
+  `revoked again while the vault is down: ` +
     `${error.code}, ${error.cause?.message}`,
 )

@@ -1,11 +1,11 @@
 /**
- * A span for each call and each attempt, through the client's hooks:
+ * A span for each call and each attempt, from the client's hooks:
  *
  *   npx tsx examples/tracing-opentelemetry.ts
  *
- * `tracingHooks` and `traced` need `@opentelemetry/api` alone. The lines below
- * them set up an SDK that prints each span when it ends; a program that has one
- * already leaves them out.
+ * `tracingHooks` and `traced` need only `@opentelemetry/api`. The code below
+ * them sets up an SDK that prints each span. Omit it if your program has set up
+ * OpenTelemetry already.
  */
 import { context, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
@@ -23,12 +23,10 @@ import { createCampaignService } from 'campaign-client/testing'
 
 const tracer = trace.getTracer('campaign-client')
 
-/**
- * Attempts become spans of their own; retries become events of the call's span.
- */
+/** Creates a span for each answered attempt, and an event for each retry. */
 export const tracingHooks: ClientHooks = {
-  // An answer says how long it took, so its span is created afterwards. Without
-  // an answer no span stays open.
+  // The span is created after the answer, with the start time of the attempt. So
+  // an attempt without an answer leaves no open span.
   onResponse: ({ operation, method, path, attempt, status, durationMs }) => {
     const span = tracer.startSpan(`${method} /${path}`, {
       startTime: Date.now() - durationMs,
@@ -52,7 +50,7 @@ export const tracingHooks: ClientHooks = {
   },
 }
 
-/** Runs a call in a span of its own, which tells how it ended. */
+/** Runs a call in a span that records its error. */
 export function traced<Result>(
   name: string,
   run: () => Promise<Result>,

@@ -3,9 +3,9 @@
  *
  *   npx tsx examples/typed-metadata.ts
  *
- * `meta` is whatever the campaign's owner put there, so the client types it as
- * an unknown record. What you agreed on with the owner you write down once, as
- * a schema, and read through it.
+ * The owner of a campaign defines the fields of `meta`, so the client types it
+ * as an unknown record. Describe the agreed fields in a schema and read `meta`
+ * with it.
  */
 import {
   CampaignClient,
@@ -26,8 +26,8 @@ type Typed<Item, Schema extends z.ZodType> = Omit<Item, 'meta'> & {
 }
 
 /**
- * Returns the item with typed metadata, or `undefined` when its metadata is
- * missing or has another shape.
+ * Returns the item with typed metadata. `meta` is `undefined` when the metadata
+ * is missing or does not match the schema.
  */
 function withMeta<
   Item extends { id: string; meta?: unknown },
@@ -60,8 +60,7 @@ const client = new CampaignClient({
 
 const { name, tasks, quests } = await loadCampaign(client, 'demo')
 console.log(name)
-// From here on `icon` and `badge` autocomplete, and a misspelt one does not
-// compile.
+// The compiler knows `icon` and `badge` now.
 for (const task of tasks)
   console.log(`  ${task.id}: ${task.meta?.icon ?? 'no icon'}`)
 for (const quest of quests)

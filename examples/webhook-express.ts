@@ -1,6 +1,5 @@
 /**
- * A webhook endpoint in an Express application that parses JSON everywhere
- * else.
+ * A webhook endpoint in an Express application. Other routes parse JSON.
  *
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-express.ts
  */
@@ -24,8 +23,8 @@ const receiver = createWebhookReceiver({
 })
 
 const app = express()
-// Before express.json(): the signature is over the bytes, which a parser does
-// not keep.
+// Before express.json(): the receiver needs the unparsed body to verify the
+// signature.
 app.all('/webhooks/campaign', receiver.node)
 app.use(express.json())
 app.post('/echo', (request, response) => {
@@ -39,7 +38,7 @@ const server = app.listen(Number(PORT), '127.0.0.1', () => {
 
 process.once('SIGTERM', async () => {
   server.close()
-  // Running handlers finish, and their deliveries are recorded.
+  // Waits until running handlers have finished.
   await receiver.close()
   server.closeAllConnections()
 })

@@ -22,12 +22,10 @@ const receiver = createWebhookReceiver({
 })
 
 const app = fastify({ forceCloseConnections: true })
-// The plugin reads the body by itself; the JSON parser of the other routes
-// stays as it is.
+// The plugin reads the body itself. Other routes keep their JSON parser.
 app.register(receiver.fastify, { prefix: '/webhooks/campaign' })
 app.post('/echo', async (request) => request.body)
-// Running handlers finish, and their deliveries are recorded, before
-// connections are closed.
+// Waits until running handlers have finished, before connections are closed.
 app.addHook('preClose', () => receiver.close())
 
 const url = await app.listen({ port: Number(PORT), host: '127.0.0.1' })

@@ -1,11 +1,12 @@
 /**
- * A webhook endpoint in a Hono application, for whatever runs a fetch handler.
+ * A webhook endpoint in a Hono application, for Bun, Deno, Workers and Node.
  *
  *   CAMPAIGN_WEBHOOK_SECRET=… bun run examples/webhook-hono.ts
  *   CAMPAIGN_WEBHOOK_SECRET=… deno serve -A examples/webhook-hono.ts
  *
- * On Node, pass `app` to `serve()` of @hono/node-server. On Workers each
- * isolate has a memory of its own: give the receiver a store they share.
+ * On Node, pass `app` to `serve()` of @hono/node-server. On Workers, isolates
+ * do not share memory: set a shared `store`, for example from
+ * `campaign-client/webhook/redis`.
  */
 import {
   createWebhookReceiver,
@@ -15,7 +16,7 @@ import { type Context, Hono } from 'hono'
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  // A function: platforms and builds import this file without the secret.
+  // A function, because builds import this file without the secret.
   secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event) {
     if (event.kind !== 'action_completed') return
@@ -35,8 +36,8 @@ app.all('/webhooks/campaign', (c) =>
 export default app
 
 /**
- * Workers stop when the answer is out, unless asked to wait. Elsewhere Hono has
- * no such context, and throws.
+ * Returns the context with which a Worker continues after its answer. On other
+ * runtimes Hono throws, because there is no context.
  */
 function executionContext(c: Context): WaitUntilContext | undefined {
   try {

@@ -2,19 +2,19 @@
  * A webhook endpoint as an AWS Lambda function, behind API Gateway, a load
  * balancer or a function URL.
  *
- * Bundle it, set CAMPAIGN_WEBHOOK_SECRET, and name `handler` as the entry. Each
- * environment has a memory of its own: give the receiver a store they share
- * (`campaign-client/webhook/redis` or `/postgres`).
+ * Bundle this file, set CAMPAIGN_WEBHOOK_SECRET, and choose `handler` as the
+ * handler. Lambda environments do not share memory: set a shared `store`, from
+ * `campaign-client/webhook/redis` or `campaign-client/webhook/postgres`.
  */
 import { createWebhookReceiver } from 'campaign-client/webhook'
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  // A function: platforms and builds import this file without the secret.
+  // A function, because builds import this file without the secret.
   secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event, { signal }) {
     if (event.kind !== 'action_completed') return
-    // Fires shortly before the function's time is up.
+    // The signal aborts shortly before the function's timeout.
     signal.throwIfAborted()
     const { user, event: activity } = event.payload
     console.log(

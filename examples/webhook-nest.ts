@@ -1,5 +1,5 @@
 /**
- * A webhook endpoint in a Nest application: one controller.
+ * A webhook endpoint in a NestJS application: one controller.
  *
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-nest.ts
  */
@@ -41,7 +41,7 @@ class CampaignWebhooks implements OnApplicationShutdown {
     return receiver.node(request, response)
   }
 
-  /** Running handlers finish, and their deliveries are recorded. */
+  /** Waits until running handlers have finished. */
   onApplicationShutdown(): Promise<void> {
     return receiver.close()
   }
@@ -50,7 +50,7 @@ class CampaignWebhooks implements OnApplicationShutdown {
 @Module({ controllers: [CampaignWebhooks] })
 class App {}
 
-// `rawBody` lets Nest's JSON parser keep the bytes that were signed.
+// With `rawBody`, Nest keeps the unparsed body, which verification needs.
 const app = await NestFactory.create(App, {
   rawBody: true,
   forceCloseConnections: true,

@@ -1,18 +1,18 @@
 /**
- * A webhook endpoint in a Next application: this file is
- * `app/webhooks/campaign/route.ts`. Next answers other methods with 405 by
- * itself, and leaves the body alone.
+ * A webhook endpoint in a Next.js application. Save this file as
+ * `app/webhooks/campaign/route.ts`.
  *
  *   CAMPAIGN_WEBHOOK_SECRET=… next start
  *
- * Where Next runs in more than one process or as functions, give the receiver a
- * store they share.
+ * Next.js answers other methods with 405 and does not parse the body. If it
+ * runs in several processes or as functions, set a shared `store`, for example
+ * from `campaign-client/webhook/redis`.
  */
 import { createWebhookReceiver } from 'campaign-client/webhook'
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  // A function: `next build` imports this file without the secret.
+  // A function, because `next build` imports this file without the secret.
   secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event) {
     if (event.kind !== 'action_completed') return

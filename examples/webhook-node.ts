@@ -1,5 +1,5 @@
 /**
- * A webhook endpoint with nothing but Node.
+ * A webhook endpoint on Node, without a framework.
  *
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-node.ts
  */
@@ -34,7 +34,7 @@ server.listen(Number(PORT), '127.0.0.1', () => {
 
 process.once('SIGTERM', async () => {
   server.close()
-  // Running handlers finish, and their deliveries are recorded.
+  // Waits until running handlers have finished.
   await receiver.close()
   server.closeAllConnections()
 })

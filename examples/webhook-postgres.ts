@@ -1,13 +1,12 @@
 /**
- * A webhook receiver that books the XP of every completed task exactly once, in
- * PostgreSQL.
+ * A webhook receiver that adds the XP of every completed task to a balance in
+ * PostgreSQL, exactly once.
  *
  *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
  *     npx tsx examples/webhook-postgres.ts
  *
- * Any number of these processes can run side by side, and any of them can be
- * killed at any moment: the booking and the note that it was made are committed
- * together.
+ * You can run several of these processes and stop any of them at any time: the
+ * new balance and the record of the message are committed in one transaction.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,16 +23,16 @@ if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
 const pool = new Pool({
   connectionString: DATABASE_URL,
   connectionTimeoutMillis: 5000,
-  // A process that hangs in the middle of a booking gives it up, so that the
-  // next attempt need not wait for ever.
+  // Ends the transaction of a process that hangs, so that the next attempt can
+  // continue.
   idle_in_transaction_session_timeout: 60_000,
 })
-// Without a listener Node ends the process when an idle connection is lost.
+// Without this listener, a lost connection ends the process.
 pool.on('error', (error) =>
   console.error('lost an idle connection:', error.message),
 )
 
-// In production this belongs into a migration.
+// In production, do this in a migration.
 await pool.query(postgresSchema())
 await pool.query(`DO $$ BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('balances'));
@@ -52,7 +51,7 @@ const receiver = createWebhookReceiver({
   async handle(event, { key }) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload
-    const booking = await store.runOnce(key, async (tx) => {
+    const { ran } = await store.runOnce(key, async (tx) => {
       await tx.query(
         `INSERT INTO balances (user_id, xp) VALUES ($1, $2)
          ON CONFLICT (user_id) DO UPDATE SET xp = balances.xp + excluded.xp`,
@@ -60,7 +59,7 @@ const receiver = createWebhookReceiver({
       )
     })
     console.log(
-      booking.ran
+      ran
         ? `${event.id}: booked ${activity.data.xp} XP for ${user}`
         : `${event.id}: booked before`,
     )
@@ -74,7 +73,7 @@ server.listen(Number(PORT), '127.0.0.1', () => {
   )
 })
 
-// What has expired is deleted from time to time, in steps of a thousand rows.
+// Deletes expired records every hour, 1 000 rows at a time.
 const pruning = setInterval(
   async () => {
     try {

@@ -1,14 +1,13 @@
 /**
- * A webhook receiver that puts its messages into a queue and answers at once,
- * and the worker that does the work, with pg-boss in PostgreSQL.
+ * A webhook receiver that adds messages to a queue and answers at once, and a
+ * worker that handles them, with pg-boss in PostgreSQL.
  *
  *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
  *     npx tsx examples/webhook-queue.ts
  *
- * Any number of these processes can run side by side, and any of them can be
- * killed at any moment. A message whose work has failed eleven times goes to a
- * dead-letter queue. List those messages, and replay them when the worker is
- * mended:
+ * You can run several of these processes and stop any of them at any time.
+ * After eleven failed attempts a message moves to a dead-letter queue. List the
+ * failed messages, and replay them when the worker is fixed:
  *
  *   npx tsx examples/webhook-queue.ts failed
  *   npx tsx examples/webhook-queue.ts replay
@@ -40,8 +39,8 @@ const store = postgresStore(pool)
 const boss = new PgBoss(DATABASE_URL)
 boss.on('error', (error) => console.error('queue:', error.message))
 
-// In production this belongs into a migration.
-// Here a lock lets one process at a time do it.
+// In production, do this in a migration. The lock lets one process at a time
+// create the tables.
 const setup = await pool.connect()
 await setup.query("SELECT pg_advisory_lock(hashtext('campaign-queue'))")
 await setup.query(postgresSchema())
@@ -71,8 +70,8 @@ const receiver = createWebhookReceiver({
   secret: CAMPAIGN_WEBHOOK_SECRET,
   store,
   async handle(event, { key }) {
-    // The job and the record that the message has arrived are committed
-    // together: one message, one job.
+    // Records the message and adds the job in one transaction: each message
+    // becomes one job.
     await store.runOnce(key, (tx) =>
       boss.send(QUEUE, event, {
         db: { executeSql: (text, values) => tx.query(text, values) },
@@ -81,8 +80,8 @@ const receiver = createWebhookReceiver({
   },
 })
 
-// A queue runs a job again when its worker has died, so the work is done under
-// a key as well. This also makes it safe to replay a message.
+// The queue runs a job again when its worker crashes. `runOnce` books the XP of
+// a message once, also after a replay.
 await boss.work<WebhookEvent>(QUEUE, async (jobs) => {
   for (const { data: event } of jobs) {
     if (event.kind !== 'action_completed') continue
@@ -106,14 +105,14 @@ server.listen(Number(PORT), '127.0.0.1', () => {
 
 process.once('SIGTERM', async () => {
   server.close()
-  // Messages that have arrived are queued, and running jobs end.
+  // Waits until received messages are queued and running jobs have ended.
   await receiver.close()
   await boss.stop()
   server.closeAllConnections()
   await pool.end()
 })
 
-/** Prints the messages of the dead-letter queue, one line each. */
+/** Prints one line for each message in the dead-letter queue. */
 async function listFailed(): Promise<void> {
   const { rows } = await pool.query(
     `SELECT data, output, created_on FROM pgboss.job
@@ -121,13 +120,13 @@ async function listFailed(): Promise<void> {
     [FAILED],
   )
   for (const { data: event, output, created_on: at } of rows) {
-    const why = JSON.stringify(output?.message ?? output)
-    console.log(at.toISOString(), event.id, event.kind, why)
+    const error = JSON.stringify(output?.message ?? output)
+    console.log(at.toISOString(), event.id, event.kind, error)
   }
   console.log(`${rows.length} failed`)
 }
 
-/** Moves the messages of the dead-letter queue back, all or none. */
+/** Moves all messages of the dead-letter queue back, in one transaction. */
 async function replayFailed(): Promise<void> {
   const tx = await pool.connect()
   const db: PgBoss.Db = {

@@ -1,6 +1,6 @@
 /**
- * A webhook endpoint as a Worker whose secrets come with each request, in
- * `env`. It answers a completed quest with an award, through the client.
+ * A webhook endpoint as a Cloudflare Worker. For each completed quest it awards
+ * 50 XP to the user's wallet.
  *
  * Set CAMPAIGN_BASE_URL as a variable, CAMPAIGN_ACCESS_TOKEN and
  * CAMPAIGN_WEBHOOK_SECRET as secrets.
@@ -39,19 +39,19 @@ function createReceiver(env: Env): WebhookReceiver {
       try {
         await client.rewardWallet(award, { signal })
       } catch (error) {
-        // Isolates share no memory, so two may handle a message. The service
-        // accepts its id once.
+        // Isolates do not share memory, so two may handle the same message. The
+        // service accepts the award's id once.
         if (!(error instanceof BadRequestError)) throw error
         console.warn(
-          `${award.id} was refused: most likely it has been awarded before`,
+          `${award.id} was refused, probably because it was awarded before`,
         )
       }
     },
   })
 }
 
-// One for each isolate, made by its first request: secrets are not there
-// before.
+// Created by the first request of each isolate, because secrets come with the
+// request.
 let receiver: WebhookReceiver | undefined
 
 export default {
@@ -63,7 +63,7 @@ export default {
     if (new URL(request.url).pathname !== '/webhooks/campaign')
       return new Response(null, { status: 404 })
     receiver ??= createReceiver(env)
-    // With the context, a handler that outlives its answer may finish.
+    // With the context, a handler may finish after its answer.
     return receiver.fetch(request, context)
   },
 }

@@ -15,7 +15,7 @@ const pathOf = compiled(
   'examples/award-queue-pg-boss.ts',
 )
 
-/** Runs an example, and gives the lines it printed. It must end by itself, with 0. */
+/** Runs an example and returns the lines of its output. */
 async function run(name: string, environment: Record<string, string> = {}): Promise<string[]> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
     cwd: pathTo('.'),
@@ -26,9 +26,9 @@ async function run(name: string, environment: Record<string, string> = {}): Prom
   return stdout.trim().split('\n')
 }
 
-test('award-launch-party: each award once, with failures in between', { timeout: 120_000 }, async () => {
+test('award-launch-party: makes each award once, despite failures', { timeout: 120_000 }, async () => {
   const lines = await run('award-launch-party')
-  expect(lines).toContainEqual(expect.stringMatching(/stopped by UnauthorizedError.*run it again$/))
+  expect(lines).toContainEqual(expect.stringMatching(/stopped by UnauthorizedError.*run it again to continue$/))
   expect(lines.filter((line) => line === '  complete')).toHaveLength(2)
   expect(lines.filter((line) => line === '  already awarded 3, duplicates 1, rejected 1')).toHaveLength(2)
   expect(lines).toContain('  row 201: rejected, address must be 0x and 40 hex digits')
@@ -49,11 +49,11 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))('awards as jobs',
     await memory?.stop()
   })
 
-  test.each(['award-queue-pg-boss', 'award-queue-bullmq'])('%s: each is made once', async (name) => {
+  test.each(['award-queue-pg-boss', 'award-queue-bullmq'])('%s: makes each award once', async (name) => {
     const environment = { DATABASE_URL: await ownDatabase(databases), REDIS_URL: memory.url }
     const lines = await run(name, environment)
-    expect(lines).toContainEqual(expect.stringMatching(/ XP: indeterminate, comes again$/))
+    expect(lines).toContainEqual(expect.stringMatching(/ XP: indeterminate, will be retried$/))
     expect(lines.filter((line) => line.endsWith(': unconfirmed')).length).toBeGreaterThan(0)
-    expect(lines.at(-1)).toBe('the service holds 2 awards')
+    expect(lines.at(-1)).toBe('the service has 2 awards')
   })
 })

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { compiled } from '../machine/programs.ts'
 
-// Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
+// Programs take seconds to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const pathOf = compiled(
@@ -18,7 +18,7 @@ const pathOf = compiled(
   'examples/typed-metadata.ts',
 )
 
-/** Runs an example, and gives what it printed. It must end by itself, with 0. */
+/** Runs an example and returns its output. */
 async function run(name: string, environment: Record<string, string> = {}): Promise<string> {
   const { DATABASE_URL: _, ...env } = process.env
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
@@ -30,49 +30,49 @@ async function run(name: string, environment: Record<string, string> = {}): Prom
   return stdout
 }
 
-test.concurrent('award-with-reconciliation: every award ends clearly, and each counts once', async () => {
+test.concurrent('award-with-reconciliation: settles every award, and each counts once', async () => {
   expect((await run('award-with-reconciliation')).trim().split('\n')).toEqual([
-    'nothing special: awarded',
+    'no error: awarded',
     'the same award again: already_awarded',
-    'the answer gets lost: already_awarded',
+    'the answer is lost: already_awarded',
     'the connection is lost, twice: open',
-    'the answer gets lost, and the one to the retry as well: open',
+    'the answer is lost, twice: open',
     'a malformed address: rejected',
     'later, with the same id: awarded',
     'later, with the same id: already_awarded',
-    'the service holds 4 awards: 0x111… 100 XP, 0x222… 100 XP, 0x444… 100 XP, 0x333… 100 XP',
+    'the service has 4 awards: 0x111… 100 XP, 0x222… 100 XP, 0x444… 100 XP, 0x333… 100 XP',
   ])
 })
 
-test.concurrent('token-from-vault: one question for three calls, another after a 401', async () => {
+test.concurrent('token-from-vault: sends one token request for three calls, another after a 401', async () => {
   expect((await run('token-from-vault')).trim().split('\n')).toEqual([
-    'three calls at once: the vault was asked 1 time(s)',
-    'a token was revoked: asked 2 times, and the call was replayed: 1215 XP',
-    'revoked again, and the vault is down: access_token, fetch failed',
+    'three concurrent calls: 1 token request(s)',
+    'the token was revoked: 2 token requests, and the call succeeded: 1215 XP',
+    'revoked again while the vault is down: access_token, fetch failed',
   ])
 })
 
-test.concurrent('logging-pino: a line per attempt, and no token in any', async () => {
+test.concurrent('logging-pino: logs a line per attempt, without the token', async () => {
   const output = await run('logging-pino')
   const lines = output
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(lines.map(({ level, attempt, msg }) => `${level} ${attempt} ${msg}`)).toEqual([
-    '20 1 asking the campaign service',
-    '40 1 the campaign service refused',
-    '40 1 asking again',
-    '20 2 asking the campaign service',
-    '40 2 asking again',
-    '20 3 asking the campaign service',
-    '30 3 the campaign service answered',
-    '20 1 asking the campaign service',
-    '50 undefined the call failed',
+    '20 1 request to the campaign service',
+    '40 1 error of the campaign service',
+    '40 1 retry',
+    '20 2 request to the campaign service',
+    '40 2 retry',
+    '20 3 request to the campaign service',
+    '30 3 answer of the campaign service',
+    '20 1 request to the campaign service',
+    '50 undefined call failed',
   ])
   expect(output).not.toContain('a-token-that-no-line-shows')
 })
 
-test.concurrent('metrics-prometheus: answers, handlers and refusals, by labels of few values', async () => {
+test.concurrent('metrics-prometheus: counts answers, handlers and rejections', async () => {
   const lines = (await run('metrics-prometheus'))
     .split('\n')
     .filter((line) => /^campaign_\w+_(count|total)\{/.test(line))
@@ -86,23 +86,23 @@ test.concurrent('metrics-prometheus: answers, handlers and refusals, by labels o
   ])
 })
 
-test.concurrent('rotate-webhook-secret: no message is refused or lost on the way', async () => {
+test.concurrent('rotate-webhook-secret: rejects and loses no message', async () => {
   expect((await run('rotate-webhook-secret')).trim().split('\n')).toEqual([
     'Before',
     '  action_completed, signed with the current secret',
-    '1. Every receiver accepts the new secret and the old one',
-    '  action_completed, signed with the secret before',
-    '2. The panel gets the new secret, and its Test button says 200',
+    '1. Every receiver accepts the new and the old secret',
+    '  action_completed, signed with the old secret',
+    '2. The panel has the new secret, and its Test button shows 200',
     '  action_completed, signed with the current secret',
     '  Status 200',
     '  action_completed, signed with the current secret',
-    '3. Ten minutes later, no retry of an old message can come any more. The old secret goes',
+    '3. After ten minutes all retries have ended. Remove the old secret',
     '  action_completed, signed with the current secret',
     '4 messages, 0 lost',
   ])
 })
 
-test.concurrent('testing-in-ci: every test of it passes', async () => {
+test.concurrent('testing-in-ci: all tests pass', async () => {
   const { stdout } = await promisify(execFile)(
     pathTo('node_modules/.bin/tsx'),
     ['--test', 'examples/testing-in-ci.test.ts'],
@@ -112,7 +112,7 @@ test.concurrent('testing-in-ci: every test of it passes', async () => {
   expect(stdout).toMatch(/^# fail 0$/m)
 })
 
-test.concurrent('tracing-opentelemetry: a span per answer within the span of its call', async () => {
+test.concurrent('tracing-opentelemetry: creates a span per answer within the span of its call', async () => {
   const spans = (await run('tracing-opentelemetry')).split('\n').map((line) => line.replace(/ \{.*/, ''))
   expect(spans).toEqual([
     '  GET /campaign/points [error]',
@@ -124,16 +124,16 @@ test.concurrent('tracing-opentelemetry: a span per answer within the span of its
   ])
 })
 
-test.concurrent('typed-metadata: documented metadata is typed, the rest omitted', async () => {
+test.concurrent('typed-metadata: returns metadata that matches the schema', async () => {
   const output = await run('typed-metadata')
   expect(output).toContain('connect-wallet: wallet')
   expect(output).toContain('share: no icon')
   expect(output).toContain('spread-the-word: megaphone')
 })
 
-test.concurrent('proxy-dispatcher: reads, writes and retries go through the proxy', async () => {
+test.concurrent('proxy-dispatcher: sends reads, writes and retries through the proxy', async () => {
   expect((await run('proxy-dispatcher')).trim().split('\n')).toEqual([
     'ada has rank 1',
-    `the proxy carried GET /api/v1/user/progress, POST /api/v1/user, ${'GET /api/v1/campaign/points, '.repeat(2).slice(0, -2)}`,
+    `through the proxy: GET /api/v1/user/progress, POST /api/v1/user, ${'GET /api/v1/campaign/points, '.repeat(2).slice(0, -2)}`,
   ])
 })

@@ -346,7 +346,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       expect(await membersCounted(world)).toEqual(await readingsRenewed(world))
       expect(await run(world, url)).toEqual({
         code: 0,
-        output: '12 members read, 28 completions found that no webhook had told of, 0 failed\n',
+        output: '12 members read, 28 missed completions found, 0 members failed\n',
       })
       expect(await world.coins()).toEqual(due(world))
     })
@@ -375,7 +375,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       world.service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 1 })
       const { code, output } = await run(world, url)
       expect(code).toBe(1)
-      expect(output).toContain('2 members read, 8 completions found that no webhook had told of, 1 failed\n')
+      expect(output).toContain('2 members read, 8 missed completions found, 1 members failed\n')
       expect(output).toMatch(/^member of user-1\d: getUserProgress: /m)
       expect(await run(world, '')).toMatchObject({ code: 2, output: expect.stringContaining('Set DATABASE_URL') })
     })
