@@ -20,7 +20,6 @@ export class Interrupts {
 
   /** Ends the process by the signal, so that a shell script stops, too. */
   endBy(name: NodeJS.Signals): void {
-    this.#release()
     process.kill(process.pid, name)
   }
 

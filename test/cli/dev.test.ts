@@ -16,7 +16,7 @@ async function dev(args: readonly string[] = [], options?: RunOptions) {
   return { ...running, url }
 }
 
-/** The status of an answer to a request whose headers a browser would not let a script choose. */
+/** Returns the status of the answer to a request. Unlike `fetch`, it can set any header. */
 const statusOf = (url: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<number> =>
   new Promise((resolve, reject) => {
     request(url, { method, headers }, (response) => {
@@ -33,7 +33,7 @@ async function act(url: string, name: string, body: unknown): Promise<{ status: 
   return { status: response.status, answer: await response.json() }
 }
 
-test('serves the service and its console; the first line is the URL, and Ctrl-C ends it with 0', async () => {
+test('serves the service and its console, prints the URL first, and ends with 0 after SIGINT', async () => {
   const { url, child, ended, until } = await dev()
   const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any' })
   expect(await client.getCampaignPoints({ pid: 'demo' })).toMatchObject({ total_points: 1265 })
@@ -45,7 +45,7 @@ test('serves the service and its console; the first line is the URL, and Ctrl-C 
   expect(await ended).toMatchObject({ code: 0, signal: null, stdout: `${url}\n` })
 })
 
-test('with --json the URL is in the result, and SIGTERM ends it with 0', async () => {
+test('with --json, prints the URL as JSON and ends with 0 after SIGTERM', async () => {
   const running = await start(['dev', '--port', '0', '--json', '--quiet'])
   const [line] = await running.until('stdout', /.*\n/)
   const { url } = JSON.parse(line)
@@ -74,20 +74,25 @@ test('registers the endpoints of --webhook, and signs with CAMPAIGN_WEBHOOK_SECR
   expect(jsonOf(await endpoint.ended)).toMatchObject({ received: 1, verified: 1 })
 })
 
-test('messages stay on this machine, unless --endpoint-host names another', async () => {
+test('sends messages to this machine and the hosts of --endpoint-host and --webhook only', async () => {
   const { url } = await dev()
   const remote = { urls: ['https://hooks.example/in'], scope: 'user_activity', campaigns: [] }
   expect(await act(url, 'saveWebhook', remote)).toMatchObject({
     answer: { error: expect.stringContaining('--endpoint-host hooks.example') },
   })
-  // Registered past the console, by a call to the service.
+  // Calls of the service can register any URL.
   const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', webhookRegistrationPath: 'webhook' })
   await client.registerWebhook({ scope: 'user_activity', url: 'https://hooks.example/in' })
   expect(await act(url, 'testWebhook', { account: 'ada' })).toMatchObject({
     answer: { data: { Success: false, Status: 0, Data: expect.stringContaining('not this machine') } },
   })
-  const { url: other } = await dev(['--endpoint-host', 'hooks.example'])
-  expect(await act(other, 'saveWebhook', remote)).toMatchObject({ answer: { data: { signed: false } } })
+  for (const args of [
+    ['--endpoint-host', 'Hooks.Example'],
+    ['--webhook', 'https://hooks.example/other'],
+  ]) {
+    const { url: other } = await dev(args)
+    expect(await act(other, 'saveWebhook', remote)).toMatchObject({ answer: { data: { signed: false } } })
+  }
 })
 
 test('starts with a seed, and saves one', async () => {
@@ -162,7 +167,7 @@ test('refuses foreign host names and pages of other origins', async () => {
 })
 
 test.each(['GET / HTTP/1.0', 'GET / HTTP/1.1\r\nHost:', 'GET / HTTP/1.0\r\nHost: 127.0.0.1\r\nHost: evil.example'])(
-  'a request without one clear name is refused: %j',
+  'refuses a request without exactly one host name: %j',
   async (head) => {
     const { url } = await dev()
     const { hostname, port } = new URL(url)
@@ -231,7 +236,7 @@ test('serves no files from the disk', async () => {
   }
 })
 
-test('the page loads and runs nothing but itself', async () => {
+test('the page loads and runs only its own files', async () => {
   const { url } = await dev()
   for (const path of ['', 'console/page.js', 'console/page.css', 'nothing-here']) {
     const { headers } = await fetch(url + path)

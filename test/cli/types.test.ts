@@ -12,7 +12,7 @@ const campaign = (actions: readonly object[], quests: readonly object[] = []) =>
 
 type Declared = ts.TypeNode | ts.InterfaceDeclaration
 
-/** The type aliases and interfaces of a file that parses and holds nothing else. */
+/** Returns the type aliases and interfaces of a file. Fails if the file has anything else. */
 function typesOf(source: string): ReadonlyMap<string, Declared> {
   const file = ts.createSourceFile('types.ts', source, ts.ScriptTarget.Latest, true)
   expect((file as unknown as { parseDiagnostics: readonly unknown[] }).parseDiagnostics).toEqual([])
@@ -25,7 +25,7 @@ function typesOf(source: string): ReadonlyMap<string, Declared> {
   )
 }
 
-/** The strings of a union. */
+/** Returns the strings of a union. */
 function membersOf(type: Declared | undefined): string[] {
   if (type === undefined || type.kind === ts.SyntaxKind.NeverKeyword) return []
   const members = ts.isUnionTypeNode(type as ts.TypeNode) ? [...(type as ts.UnionTypeNode).types] : [type]
@@ -80,7 +80,7 @@ test('writes to a file, and reports it with --json', async () => {
   expect(readFileSync(file, 'utf8')).toBe((await run(['types', 'demo'], { env })).stdout)
 })
 
-test('a file that cannot be written and an unknown campaign are refused with a reason', async () => {
+test('refuses a file that cannot be written, and an unknown campaign', async () => {
   const { env } = await listeningService()
   const folder = scratchFolder()
   writeFileSync(join(folder, 'file'), '')
@@ -90,7 +90,7 @@ test('a file that cannot be written and an unknown campaign are refused with a r
   expect(await run(['types', 'nope'], { env })).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('does not depend on the order of the answer', () => {
+test('writes the same file for another order of tasks', () => {
   const items = [
     { id: 'b', name: 'B', meta: { z: 1, a: [1, 'x', null, { q: true }] } },
     { id: 'a', name: 'A' },
@@ -99,7 +99,26 @@ test('does not depend on the order of the answer', () => {
   expect(writeTypes(campaign(items))).toContain('b: { a: (null | number | string | { q: boolean })[]; z: number }')
 })
 
-test('an empty campaign has types, too', () => {
+test.each<[unknown, string]>([
+  [{ a: 1, 'b-c': true, d: null }, "{ a: number; 'b-c': boolean; d: null }"],
+  [{ a: {}, b: { c: 'x' } }, '{ a: Record<string, never>; b: { c: string } }'],
+  [{ a: [], b: ['x', 'y'] }, '{ a: unknown[]; b: string[] }'],
+  [{ a: [['x']], b: [1, 'x'] }, '{ a: (string[])[]; b: (number | string)[] }'],
+  [{ a: { a: { a: { a: { a: { a: { a: { a: 1 } } } } } } } }, `${'{ a: '.repeat(8)}unknown${' }'.repeat(8)}`],
+  [{}, 'Record<string, never>'],
+  [null, 'Record<string, never>'],
+  [undefined, 'Record<string, never>'],
+])('the metadata %j has the type %s', (meta, type) => {
+  expect(writeTypes(campaign([{ id: 'x', name: 'X', meta }]))).toContain(`TaskMeta {\n  x: ${type}\n}`)
+})
+
+test('an ID that the campaign has twice is written once', () => {
+  const types = typesOf(writeTypes(campaign([{ id: 'x', name: 'one' }, { id: 'x', name: 'other' }])))
+  expect(membersOf(types.get('TaskId'))).toEqual(['x'])
+  expect((types.get('TaskMeta') as ts.InterfaceDeclaration).members).toHaveLength(1)
+})
+
+test('writes the types of an empty campaign', () => {
   const types = typesOf(writeTypes(campaign([])))
   expect(membersOf(types.get('TaskId'))).toEqual([])
 })
@@ -113,13 +132,13 @@ test.each([
   ['\\', '\\'],
   ["\\'; process.exit(1) //", '` + process.exit(1) + `'],
   ['__proto__', 'x'],
-])('the id %j with the name %j stays in its place', (id, name) => {
+])('the ID %j and the name %j do not end their string or comment', (id, name) => {
   const types = typesOf(writeTypes(campaign([{ id, name, meta: { [id]: name, [name]: { [id]: 1 } } }], [{ id, name }])))
   expect([...types.keys()]).toEqual(['TaskId', 'QuestId', 'TaskMeta', 'QuestMeta'])
   expect(membersOf(types.get('TaskId'))).toEqual([id])
 })
 
-test('any ids, names and metadata give a file that parses and has the same ids', () => {
+test('writes a valid file with the same IDs for any IDs, names and metadata', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string())
   const item = fc.record({
     id: text,

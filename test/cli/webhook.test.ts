@@ -20,7 +20,7 @@ afterEach(() => {
   for (const close of open.splice(0)) close()
 })
 
-/** An endpoint that records the messages it receives. */
+/** Starts an endpoint that records the messages it receives. With the status 0, it does not answer. */
 async function endpoint(answer: (arrived: Arrived) => { status: number; body?: string } = () => ({ status: 200 })) {
   const arrived: Arrived[] = []
   const server = createServer(async (request, response) => {
@@ -29,6 +29,7 @@ async function endpoint(answer: (arrived: Arrived) => { status: number; body?: s
     const message = { body: Buffer.concat(chunks), headers: request.headersDistinct }
     arrived.push(message)
     const { status, body = '' } = answer(message)
+    if (status === 0) return
     response.writeHead(status, { 'content-type': 'text/plain', 'x-own': 'yes' }).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -36,7 +37,7 @@ async function endpoint(answer: (arrived: Arrived) => { status: number; body?: s
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, arrived }
 }
 
-/** An endpoint that writes raw bytes to the connection, and may leave it open. */
+/** Starts an endpoint that writes raw bytes to the connection. */
 async function oddEndpoint(write: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {
@@ -106,8 +107,10 @@ describe('send', () => {
     await run(['webhook', 'send', url, '--times', '3'], { env })
     await run(['webhook', 'send', url, '--times', '2', '--same-id'], { env })
     const ids = arrived.map((message) => payloadOf(message).id)
+    expect(ids).toHaveLength(5)
     expect(new Set(ids.slice(0, 3)).size).toBe(3)
     expect(new Set(ids.slice(3)).size).toBe(1)
+    for (const message of arrived) expect(verifyWebhook(SECRET, message.body, signatureOf(message))).toBe(true)
   })
 
   test('sends the bytes of a file as they are', async () => {
@@ -123,7 +126,7 @@ describe('send', () => {
     expect(arrived).toHaveLength(2)
   })
 
-  test('a wrong or missing signature must be refused: exit code 0 when it is, 1 when it is not', async () => {
+  test('ends with 0 if the endpoint refuses a wrong or missing signature, else with 1', async () => {
     const receiver = createWebhookReceiver({ endpoint: 'test', secret: SECRET, handle() {}, onReject() {} })
     const server = createServer(receiver.node)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -131,7 +134,7 @@ describe('send', () => {
     const careful = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const { url: careless, arrived } = await endpoint()
     for (const flag of ['--wrong-signature', '--unsigned']) {
-      expect(await run(['webhook', 'send', careful, flag])).toMatchObject({ code: 0 })
+      expect(await run(['webhook', 'send', careful, flag], { env })).toMatchObject({ code: 0 })
       const accepted = await run(['webhook', 'send', careless, flag, '--json'])
       expect(accepted.code).toBe(1)
       expect(jsonOf(accepted)).toMatchObject({ sent: 1, error: { code: 'forgery_accepted' } })
@@ -164,13 +167,13 @@ describe('send', () => {
     })
   })
 
-  test('a 101 neither keeps the command running nor accepts a forgery', async () => {
+  test('ends after a 101, which does not accept a forgery', async () => {
     const url = await oddEndpoint((socket) => socket.write(SWITCHING))
     expect(await run(['webhook', 'send', url, '--unsigned'])).toMatchObject({ code: 3 })
     expect(await run(['webhook', 'send', url, '--expect', '101'], { env })).toMatchObject({ code: 0 })
   })
 
-  test('--timeout is for the whole answer', async () => {
+  test('--timeout limits the time until the end of the answer', async () => {
     const args = ['--timeout', '200', '--json']
     const silent = await oddEndpoint(() => undefined)
     const none = await run(['webhook', 'send', silent, ...args], { env })
@@ -183,7 +186,18 @@ describe('send', () => {
     expect(jsonOf(begun)).toMatchObject({ answers: [{ status: 200, text: 'the beginning' }] })
   })
 
-  test('a proxy that never answers keeps neither the message nor the command waiting', async () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s prints the answers so far and ends by the signal', async (signal) => {
+    const { url, arrived } = await endpoint(() => ({ status: arrived.length > 1 ? 0 : 200 }))
+    const running = await start(['webhook', 'send', url, '--times', '9', '--json'], { env })
+    await expect.poll(() => arrived.length).toBe(2)
+    running.child.kill(signal)
+    const ended = await running.ended
+    expect(ended.signal).toBe(signal)
+    expect(jsonOf(ended)).toMatchObject({ sent: 2, answers: [{ status: 200 }, { error: 'interrupted' }] })
+    expect(arrived).toHaveLength(2)
+  })
+
+  test('ends after the timeout if the proxy does not answer', async () => {
     const proxied = { ...env, HTTPS_PROXY: await oddEndpoint(() => undefined) }
     const args = ['--timeout', '200', '--json']
     const ended = await run(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
@@ -209,7 +223,7 @@ describe('send', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  test('without a secret it names the variable', async () => {
+  test('without a secret, names the environment variable', async () => {
     const { code, stderr } = await run(['webhook', 'send', 'http://127.0.0.1:1/'])
     expect(code).toBe(2)
     expect(stderr).toContain('CAMPAIGN_WEBHOOK_SECRET')
@@ -276,7 +290,7 @@ describe('listen', () => {
   const send = (url: string, body: string | Uint8Array<ArrayBuffer>, signature: string | undefined) =>
     fetch(url, { method: 'POST', body, headers: signature === undefined ? {} : { 'x-service-signature': signature } })
 
-  test('verifies and shows each message, and ends after so many', async () => {
+  test('verifies and shows each message, and stops after --count messages', async () => {
     const listening = await start(['webhook', 'listen', '--port', '0', '--count', '3', '--json'], { env })
     const url = await urlOf(listening)
     const body = '{"id":"1\\u001b[31m","scope":"x"}'
@@ -322,7 +336,7 @@ describe('listen', () => {
     expect(await listening.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('wrong signature') })
   })
 
-  test('reports that the server it forwards to is down', async () => {
+  test('reports that the server of --forward-to is down', async () => {
     const target = `http://127.0.0.1:${await freePort()}/`
     const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
     const body = '{"id":"1"}'
@@ -331,7 +345,7 @@ describe('listen', () => {
   })
 
   test.each(ODD_ANSWERS)(
-    'answers the sender when the server behind it answers with %s',
+    'answers 502 if the server of --forward-to answers with %s',
     async (_, text, _status, words) => {
       const target = await oddEndpoint((socket) => socket.end(text))
       const args = ['--forward-to', target, '--count', '1']
@@ -376,7 +390,7 @@ describe('listen', () => {
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is already in use') })
   })
 
-  test('ends when its reader has gone', async () => {
+  test('stops when the reader of its output closes the pipe', async () => {
     const listening = await start(['webhook', 'listen', '--port', '0'], { env })
     const url = await urlOf(listening)
     listening.child.stdout?.destroy()

@@ -454,17 +454,31 @@ describe('while it runs', () => {
     expect(made()).toHaveLength(20)
   })
 
+  // A limit on the size of files acts like a full disk.
+  const onFullDisk = (kilobytes: number) => ({ within: ['bash', '-c', `ulimit -f ${kilobytes}; exec "$0" "$@"`] })
+
   test('a full disk stops the run, and the next run continues', async () => {
     const { file, award, made } = await setUp()
     file('party.csv', listOf(400))
-    // A limit on the size of files acts like a full disk.
-    const limited = await award(['party.csv', ...SENT], { within: ['bash', '-c', 'ulimit -f 24; exec "$0" "$@"'] })
+    const limited = await award(['party.csv', ...SENT], onFullDisk(24))
     expect(limited).toMatchObject({ stdout: expect.stringContaining('the ledger cannot be written') })
     // 5 if awards were in flight.
     expect(limited.code).toBe(limited.stdout.includes('unknown outcome') ? 5 : 1)
     expect(made().length).toBeLessThan(400)
     expect((await award(['party.csv', ...SENT])).code).toBe(0)
     expect(made()).toHaveLength(400)
+  })
+
+  test('a full disk ends with 2 if nothing was sent, and with 5 if the ledger has an unknown outcome', async () => {
+    const { file, award, service } = await setUp()
+    file('party.csv', listOf(20))
+    expect(await award(['party.csv', ...SENT, '--ledger', 'other'], onFullDisk(0))).toMatchObject({ code: 2 })
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
+    service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
+    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 5 })
+    const { code, stdout, stderr } = await award(['party.csv', ...SENT], onFullDisk(1))
+    expect({ code, stdout }).toEqual({ code: 5, stdout: expect.stringContaining('the ledger cannot be written') })
+    expect(stderr).toMatch(/^next: make the ledger writable, then run: /m)
   })
 })
 

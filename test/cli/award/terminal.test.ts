@@ -44,6 +44,19 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       }
     })
 
+    test('does not count the awards of a run that ends before the answer', async () => {
+      const { file, atTerminal, award, made } = await setUp()
+      file('party.csv', listOf(3))
+      const running = await atTerminal(PARTY, { env: { TERM: 'dumb' } })
+      await running.until('stdout', /Send 3 awards, 6 XP\? \[y\/N\] /)
+      await award([...PARTY, '--yes'])
+      running.child.stdin?.write('y\r')
+      const { code, stdout } = await running.ended
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/^0 rows awarded {2}\d+ s\r\n3 rows awarded before: recorded in the ledger {2}6 XP\r$/m)
+      expect(made()).toHaveLength(3)
+    })
+
     test('Ctrl-C at the question ends the command, and nothing is sent', async () => {
       const { file, atTerminal, service } = await setUp()
       file('party.csv', listOf(3))
@@ -132,7 +145,7 @@ test('prints lines without colours if there is no terminal', async () => {
   expect(stderr).toMatch(/^\d+\/30 {2}/m)
 })
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   '%s waits for the awards in flight, and with --json prints the report',
   async (signal) => {
     const { file, start, service } = await setUp()
