@@ -82,8 +82,8 @@ test('sends messages to this machine and the hosts of --endpoint-host and --webh
   })
   // Calls of the service can register any URL.
   const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', webhookRegistrationPath: 'webhook' })
-  await client.registerWebhook({ scope: 'user_activity', url: 'https://hooks.example/in' })
-  expect(await act(url, 'testWebhook', { account: 'ada' })).toMatchObject({
+  await client.registerWebhook({ hook_id: 'remote', scope: 'user_activity', url: 'https://hooks.example/in' })
+  expect(await act(url, 'testWebhook', { account: 'ada', hook_id: 'remote' })).toMatchObject({
     answer: { data: { Success: false, Status: 0, Data: expect.stringContaining('not this machine') } },
   })
   for (const args of [

@@ -113,7 +113,14 @@ test.each<[unknown, string]>([
 })
 
 test('an ID that the campaign has twice is written once', () => {
-  const types = typesOf(writeTypes(campaign([{ id: 'x', name: 'one' }, { id: 'x', name: 'other' }])))
+  const types = typesOf(
+    writeTypes(
+      campaign([
+        { id: 'x', name: 'one' },
+        { id: 'x', name: 'other' },
+      ]),
+    ),
+  )
   expect(membersOf(types.get('TaskId'))).toEqual(['x'])
   expect((types.get('TaskMeta') as ts.InterfaceDeclaration).members).toHaveLength(1)
 })
