@@ -1,7 +1,7 @@
-/** Runs before `npm publish`, and refuses it while a reader of the registry's page could not reach the owner. */
+/** Runs before `npm publish`. Fails if users of the package could not find the repository or report a vulnerability. */
 import { read } from './repository.ts'
 
-/** What the owner has to set before a release: fields of package.json, and an address in SECURITY.md. */
+/** Returns the problems that prevent a release. */
 export function missingForPublish(manifest: Readonly<Record<string, unknown>>, security: string): string[] {
   const fields = ['repository', 'homepage', 'bugs'].filter((field) => !manifest[field])
   const hasAddress = /\bhttps:\/\/\S+|\b[\w.+-]+@[\w-]+\.\w+/.test(security.split(/^## /m)[1] ?? '')

@@ -1,11 +1,11 @@
 import ts from 'typescript'
 import { pathTo } from './repository.ts'
 
-/** Reads TSDoc comments: the one place where fields and methods are described. */
+/** The compiled sources, with their TSDoc comments. */
 export class Project {
   static #current: Project | undefined
 
-  /** Compiled once, which takes a second. */
+  /** Compiled once: it takes a second. */
   static get current(): Project {
     Project.#current ??= new Project()
     return Project.#current
@@ -22,7 +22,7 @@ export class Project {
     this.#files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(pathTo('src/')))
   }
 
-  /** Finds an interface, a type or a class by name. @throws Error if there is none */
+  /** Returns an interface, a type or a class by name. @throws Error if there is none */
   declaration(name: string): ts.InterfaceDeclaration | ts.TypeAliasDeclaration | ts.ClassDeclaration {
     for (const file of this.#files) {
       for (const statement of file.statements) {
@@ -36,12 +36,12 @@ export class Project {
     throw new Error(`src declares no type ${name}`)
   }
 
-  /** The description of a type, without its tags. */
+  /** Returns the description of a type, without its tags. */
   description(name: string): string {
     return this.#textOf(this.checker.getSymbolAtLocation(this.declaration(name).name as ts.Identifier))
   }
 
-  /** The fields of an interface or the members of a class, in the order of declaration. */
+  /** Returns the members of an interface or class, in the order of declaration. */
   members(name: string): ReadonlyMap<string, Member> {
     const type = this.checker.getTypeAtLocation(this.declaration(name))
     return new Map(type.getProperties().map((symbol) => [symbol.name, this.#member(symbol)]))
@@ -67,7 +67,7 @@ export class Project {
   }
 }
 
-/** The literals of an open type such as `'a' | 'b' | (string & Record<never, never>)`. */
+/** Returns the literals of a type such as `'a' | 'b' | (string & Record<never, never>)`. */
 function knownStrings(type: ts.Type): string[] {
   if (!type.isUnion() || !type.types.some((part) => part.isIntersection())) return []
   return type.types.flatMap((part) => (part.isStringLiteral() ? [part.value] : []))
@@ -83,7 +83,7 @@ export interface Member {
   readonly tags: readonly { readonly name: string; readonly text: string }[]
 }
 
-/** The section of docs/the-service.md that a method's comment links to. */
+/** Returns the section of docs/the-service.md that the comment of a method links to. */
 export function sectionOf(name: string, { description }: Member): { title: string; anchor: string } {
   const [, title, anchor] = /\bInterface: \[([^\]]+)\]\(\/the-service#([^)]+)\)/.exec(description) ?? []
   if (title === undefined || anchor === undefined) {
@@ -92,20 +92,20 @@ export function sectionOf(name: string, { description }: Member): { title: strin
   return { title, anchor }
 }
 
-/** The first clause of a method's comment. */
+/** Returns the first clause of a method's comment. */
 export function summaryOf({ description }: Member): string {
   const [paragraph = ''] = description.split('\n\n')
   const [summary = ''] = paragraph.split(/(?<=\.)\s|:\s/)
   return plain(summary).replace(/\.$/, '')
 }
 
-/** A link from a comment to a guide: its text, the page and the anchor. */
+/** Matches a link to a guide: its text, page and anchor. */
 const PAGE_LINK = /\[([^\]]+)\]\(\/([^)#]+)(#[^)]*)?\)/g
 
-/** A comment as Markdown in one line: `{@link X}` becomes `X`, and a link to a guide its text. */
+/** Converts a comment to one line of Markdown. `{@link X}` becomes `X`; a link to a guide becomes its text. */
 export const plain = (text: string): string => oneLine(text.replace(PAGE_LINK, '$1'))
 
-/** The same for a page in a folder of `docs`, with links to guides. */
+/** Like {@link plain}, with links to guides for a page in a folder of `docs`. */
 export const plainWithLinks = (text: string): string => oneLine(text.replace(PAGE_LINK, '[$1](../$2.md$3)'))
 
 const oneLine = (text: string): string =>

@@ -6,7 +6,7 @@ export interface EntryPoint {
   readonly source: string
 }
 
-/** An internal name with two implementations. The runtime that imports it chooses one by a condition. */
+/** An internal module with two implementations. The runtime selects one by a condition in package.json. */
 export interface RuntimeChoice {
   /** The key in `imports` of package.json. */
   readonly name: `#${string}`
@@ -23,7 +23,7 @@ export interface Command {
 }
 
 /**
- * Every entry point of the package. tsup, vitest and knip read this list; `npm run generate entry-points` writes it to
+ * All entry points of the package. tsup, vitest and knip read this list. `npm run generate entry-points` writes it to
  * package.json, tsconfig.base.json and typedoc.json.
  */
 export const entryPoints: readonly EntryPoint[] = [
@@ -46,22 +46,22 @@ export const runtimeChoices: readonly RuntimeChoice[] = [
 
 export const command: Command = { name: 'campaign-client', source: 'src/cli/main.ts' }
 
-/** The path of an entry point in `dist`, without extension. */
+/** Returns the path of an entry point in `dist`, without extension. */
 export function outputOf({ name }: EntryPoint): string {
   return name === '.' ? 'index' : name.slice('./'.length)
 }
 
-/** The path of one implementation in `dist`, without extension. */
+/** Returns the path of an implementation in `dist`, without extension. */
 export function choiceOutputOf({ name }: RuntimeChoice, side: 'node' | 'default'): string {
   return `${name.slice('#'.length)}.${side === 'node' ? 'node' : 'portable'}`
 }
 
-/** The name under which partners import an entry point. */
+/** Returns the name under which partners import an entry point. */
 export function specifierOf({ name }: EntryPoint, packageName = 'campaign-client'): string {
   return `${packageName}${name.slice('.'.length)}`
 }
 
-/** Every name that code and tests import instead of a path, with its source file. */
+/** The source file of each name that code and tests import instead of a path. */
 export const sourcesByName: Readonly<Record<string, string>> = Object.fromEntries([
   ...runtimeChoices.map((choice) => [choice.name, choice.node]),
   ...entryPoints.map((entry) => [specifierOf(entry), entry.source]),

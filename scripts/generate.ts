@@ -1,6 +1,7 @@
 /**
- * Writes the generated files: `npm run generate`, or `npm run generate NAME …` for some. `--source` skips those that need a
- * build. `--check` writes nothing and fails when a file is stale.
+ * Writes the generated files: `npm run generate`, or `npm run generate NAME …` for some of them.
+ *
+ * `--source` skips the files that need a build. `--check` writes nothing and fails if a file is stale.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -33,7 +34,7 @@ const all = [...generators, packedReports]
 const names = all.map(({ name }) => name)
 const unknown = positionals.filter((name) => !names.includes(name))
 if (unknown.length > 0) {
-  console.error(`no generator ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  console.error(`unknown generator ${unknown.join(', ')}; use ${names.join(', ')}`)
   process.exit(2)
 }
 for (const generator of values.source ? generators : all) if (generator !== endpointExports) await run(generator)

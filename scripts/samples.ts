@@ -3,7 +3,7 @@ import { endpoints, type OperationName } from '../src/endpoints/index.ts'
 import { createCampaignService } from '../src/testing/index.ts'
 import { operation as contractOf } from '../test/contract/operations.ts'
 
-/** Calls any operation by its name with the request of the contract's example. */
+/** Calls an operation with the example request of the contract table. */
 export function callWithSample(client: CampaignClient, operation: OperationName): Promise<unknown> {
   const method = client[operation] as ((request: unknown) => Promise<unknown>) | undefined
   if (method === undefined) throw new Error(`CampaignClient has no method ${operation}`)
@@ -11,13 +11,13 @@ export function callWithSample(client: CampaignClient, operation: OperationName)
 }
 
 export interface Samples {
-  /** The body of a successful answer, as it travels. */
+  /** The body of a successful answer. */
   readonly answers: ReadonlyMap<OperationName, unknown>
-  /** A message about a completed task and one about a completed quest, as they travel. */
+  /** The body of a webhook message. */
   readonly messages: Readonly<Record<'action_completed' | 'quest_completed', unknown>>
 }
 
-/** Has the local service answer the request of every operation's example, always alike. */
+/** Records the answers of the local service to the example requests. The seed makes the answers reproducible. */
 export async function recordSamples(): Promise<Samples> {
   const service = createCampaignService({ seed: 'openapi', deliver: () => new Response(null) })
   const answers = new Map<OperationName, unknown>()

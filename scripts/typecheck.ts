@@ -1,13 +1,15 @@
 /**
- * Checks the types: `npm run typecheck`. Portable code is compiled twice, with the types of Node and with those of Workers, so
- * that it uses only what both have: no `Buffer`, no `document`. The console's page is compiled with the types of browsers.
+ * Checks the types: `npm run typecheck`.
+ *
+ * Portable code is compiled twice, with the types of Node and of Workers, so that it uses only the APIs of both. The
+ * console's page is compiled with the types of browsers.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { pathTo } from './repository.ts'
 
-/** Each project, and the types that no dependency may bring into it by a `reference`. */
+/** Each project, and the type libraries that it must not include through a dependency. */
 const PROJECTS: Readonly<Record<string, RegExp>> = {
   'src/tsconfig.json': /\/(?:@types\/node\/|lib\.dom\.)/,
   'src/tsconfig.node.json': /\/lib\.(?:dom|webworker)\./,
@@ -59,11 +61,11 @@ function check(project: string): number {
   program.emit()
   for (const diagnostic of diagnostics) report(diagnostic)
   const foreign = program.getSourceFiles().find(({ fileName }) => PROJECTS[project]?.test(fileName))
-  if (foreign !== undefined) console.error(`${project}: an import brings in the types of ${foreign.fileName}`)
+  if (foreign !== undefined) console.error(`${project}: a dependency includes the types of ${foreign.fileName}`)
   return diagnostics.length > 0 || foreign !== undefined ? 1 : 0
 }
 
 function report(diagnostic: ts.Diagnostic): void {
-  const where = { getCurrentDirectory: () => pathTo('.'), getCanonicalFileName: String, getNewLine: () => '\n' }
-  process.stdout.write(ts.formatDiagnostic(diagnostic, where))
+  const host = { getCurrentDirectory: () => pathTo('.'), getCanonicalFileName: String, getNewLine: () => '\n' }
+  process.stdout.write(ts.formatDiagnostic(diagnostic, host))
 }

@@ -6,7 +6,7 @@ import type { Generator } from './generator.ts'
 
 const FILE = 'src/schemas/compiled-checks.ts'
 
-/** The one answer that is large and read often. zod is fast enough for the others. */
+/** User progress is large and read often. zod is fast enough for the other answers. */
 const COMPILED = { userProgress: schemas.userProgress }
 
 const HEADER = `// Written by \`npm run generate compiled-checks\` from the schemas in src/endpoints. A test compares the results of both.
@@ -21,16 +21,16 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
 `
 
-/** Plain functions that check a value several times faster than zod does. */
+/** Functions that check a value several times faster than zod. */
 export const compiledChecks: Generator = {
   name: 'compiled-checks',
   generate: () => new Map([[FILE, formatted(FILE, `${HEADER}\n${checksOf(COMPILED)}`)]]),
 }
 
 /**
- * Returns the code of one function per schema, nested schemas included.
+ * Returns the code of one function per schema and nested schema.
  *
- * @throws Error when a schema uses a feature that this generator can't express
+ * @throws Error when the generator does not support a schema
  */
 export function checksOf(compiled: Readonly<Record<string, $ZodType>>): string {
   const checks = new Checks()
@@ -38,12 +38,12 @@ export function checksOf(compiled: Readonly<Record<string, $ZodType>>): string {
   return checks.code.join('\n')
 }
 
-/** Collects one function per object schema, named after the exported schema. */
+/** Generates one function per object schema. */
 class Checks {
   readonly code: string[] = []
   readonly #names = new Map<$ZodType, string>()
 
-  /** Returns the name of the function for a schema. `place` names a schema that is not exported. */
+  /** Returns the name of the function for a schema. `place` is used for a schema that is not exported. */
   nameOf(schema: $ZodType, place: string, exported = false): string {
     const known = this.#names.get(schema)
     if (known !== undefined) return known
@@ -63,7 +63,7 @@ class Checks {
   #fields(schema: $ZodType, place: string): string[] {
     const { def } = (schema as $ZodTypes)._zod
     if (def.type !== 'object' || def.catchall?._zod.def.type !== 'unknown' || hasChecks(schema)) {
-      throw inexpressible(place, schema)
+      throw unsupported(place, schema)
     }
     return Object.entries(def.shape).map(([field, inner]) =>
       this.#condition(inner, `value.${field}`, `${place}${field.charAt(0).toUpperCase()}${field.slice(1)}`),
@@ -82,15 +82,15 @@ class Checks {
   #test(schema: $ZodType, place: string): string {
     const { def } = (schema as $ZodTypes)._zod
     if (def.type === 'custom' && def.fn === isMetadata) return 'isMetadata'
-    if (hasChecks(schema)) throw inexpressible(place, schema)
+    if (hasChecks(schema)) throw unsupported(place, schema)
     if (def.type === 'string') return 'isText'
     if (def.type === 'number') return 'isNumber'
     if (def.type === 'object') return this.nameOf(schema, place)
     if (def.type === 'array') return this.#ofArray(this.#test(def.element, `${place}Item`))
-    throw inexpressible(place, schema)
+    throw unsupported(place, schema)
   }
 
-  /** Writes a loop, because `every` skips the holes of a sparse array. */
+  /** Generates a loop, because `every` skips the holes of a sparse array. */
   #ofArray(test: string): string {
     const name = `${test}List`
     const known = this.code.some((line) => line.startsWith(`function ${name}(`))
@@ -109,7 +109,7 @@ class Checks {
 
 const hasChecks = (schema: $ZodType): boolean => (schema._zod.def.checks ?? []).length > 0
 
-/** Fails instead of generating a check that is weaker than the schema. */
-function inexpressible(place: string, schema: $ZodType): Error {
-  return new Error(`${place}: ${FILE} can't express this schema of type ${schema._zod.def.type}`)
+/** Prevents a check that would be weaker than its schema. */
+function unsupported(place: string, schema: $ZodType): Error {
+  return new Error(`${place}: the generator of ${FILE} does not support this schema of type ${schema._zod.def.type}`)
 }

@@ -5,8 +5,8 @@ import type { Generator } from './generator.ts'
 const FOLDER = 'src/endpoints'
 
 /**
- * Lists made from the files of the operations: the catalogue, the rules of the local service, the exported types and schemas,
- * and the pairs of type and schema for a test.
+ * Lists of the operations: the catalogue, the rules of the local service, the exported types and schemas, and the pairs of
+ * type and schema for a test.
  */
 export const endpointExports: Generator = {
   name: 'endpoint-exports',
@@ -17,7 +17,7 @@ export const endpointExports: Generator = {
     return new Map([
       written(`${FOLDER}/catalogue.ts`, [
         ...modules.map((module) => `import ${operationOf(module)} from './${module}.ts'`),
-        '\n/** Every operation of the service, in the order of the interface. */',
+        '\n/** All operations of the service, in the order of the interface. */',
         `export const endpoints = { ${inOrder.join(', ')} } as const`,
       ]),
       written('src/testing/rules/index.ts', [
@@ -46,17 +46,17 @@ export const endpointExports: Generator = {
   },
 }
 
-/** The files that define an operation: they have a default export. */
+/** Returns the files that define an operation: those with a default export. */
 const operationModules = (): string[] =>
   readdirSync(pathTo(FOLDER))
     .map((file) => file.replace(/\.ts$/, ''))
     .filter((module) => /^export default /m.test(read(`${FOLDER}/${module}.ts`)))
     .sort()
 
-/** The name of the operation and of its method: the file name in camel case. */
+/** Returns the name of an operation: its file name in camel case. */
 const operationOf = (module: string): string => module.replace(/-\w/g, (part) => part.charAt(1).toUpperCase())
 
-/** The position of the method in the client. The client's methods are in the order of the interface. */
+/** Returns the position of a method in the client, whose methods are in the order of the interface. */
 const placeOf = (operation: string): number => {
   const place = read('src/client.ts').indexOf(`\n  ${operation}(request: `)
   return place < 0 ? Number.MAX_SAFE_INTEGER : place
@@ -69,5 +69,8 @@ const schemasOf = (module: string): string[] => namesOf(module, /^export const (
 
 const written = (file: string, lines: readonly string[]): [string, string] => [
   file,
-  formatted(file, ['// Written by `npm run generate`, from the files of the operations.', ...lines].join('\n')),
+  formatted(
+    file,
+    ['// Written by `npm run generate endpoint-exports` from the files in src/endpoints.', ...lines].join('\n'),
+  ),
 ]

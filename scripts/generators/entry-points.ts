@@ -4,10 +4,10 @@ import type { Generator } from './generator.ts'
 
 type Json = Record<string, unknown>
 
-/** The extension of the declarations and of the code, by how a partner loads them. */
+/** The extensions of the declarations and of the code, by import condition. */
 const FORMATS = { import: { types: 'd.ts', code: 'js' }, require: { types: 'd.cts', code: 'cjs' } } as const
 
-/** The fields of package.json, tsconfig.base.json and typedoc.json that name entry points. */
+/** The fields of package.json, tsconfig.base.json and typedoc.json that list the entry points. */
 export const entryPointFiles: Generator = {
   name: 'entry-points',
   generate: () =>
@@ -20,7 +20,7 @@ export const entryPointFiles: Generator = {
     ]),
 }
 
-/** A JSON file with some fields replaced in place. */
+/** Replaces fields of a JSON file. */
 function edited(file: string, fields: (content: Json) => Json): [string, string] {
   const content = JSON.parse(read(file)) as Json
   return [file, formatted(file, JSON.stringify({ ...content, ...fields(content) }, null, 2))]

@@ -3,7 +3,7 @@ import { type Member, Project, summaryOf } from '../comments.ts'
 import { read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
-/** What a retry of each kind does, in a few words. */
+/** The effect of a retry, as in the table. */
 const RETRIES = {
   safe: 'safe',
   guarded: 'guarded: the service refuses a duplicate',
@@ -17,7 +17,7 @@ interface Method {
   readonly does: string
 }
 
-/** The tables of methods on the pages that show them all. */
+/** The tables of all methods in README.md and docs/methods.md. */
 export const methodTables: Generator = {
   name: 'method-tables',
   generate() {
@@ -40,7 +40,7 @@ export const methodTables: Generator = {
   },
 }
 
-/** Reads first, then writes, each from the safe ones to the unsafe. */
+/** Sorts by HTTP method, then by retry rule. */
 function methodsInOrder(): Method[] {
   const members = Project.current.members('CampaignClient')
   const rank = ({ endpoint }: Method): number =>
@@ -52,7 +52,7 @@ function methodsInOrder(): Method[] {
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** The page with its one table whose head is that. @throws Error when it has none. */
+/** Replaces the table with the given head in a page. @throws Error when the page has no such table */
 function withTable(file: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
   const [title, ruler] = [line(head), `|${head.map(() => '---').join('|')}|\n`]

@@ -3,10 +3,10 @@ import { pathTo, read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
 const FOLDER = 'docs/recipes'
-/** ` ```ts compile: it is examples/NAME.ts `: the example goes here, without the comment that says how to run it. */
-const PLACE = /^(```ts compile: it is (examples\/\S+))\n[\s\S]*?^```$/gm
+/** Matches a code block that begins with ` ```ts compile: it is examples/NAME.ts `. */
+const EXAMPLE_BLOCK = /^(```ts compile: it is (examples\/\S+))\n[\s\S]*?^```$/gm
 
-/** The recipes, each with the code of its example, which tests run. */
+/** The recipes, each with the code of its example. */
 export const recipes: Generator = {
   name: 'recipes',
   generate: () =>
@@ -15,10 +15,11 @@ export const recipes: Generator = {
         const page = read(`${FOLDER}/${name}`)
         return [
           `${FOLDER}/${name}`,
-          page.replaceAll(PLACE, (_, fence: string, example: string) => `${fence}\n${codeOf(example)}\`\`\``),
+          page.replaceAll(EXAMPLE_BLOCK, (_, fence: string, example: string) => `${fence}\n${codeOf(example)}\`\`\``),
         ]
       }),
     ),
 }
 
+/** Returns the code of an example without its first comment, which says how to run it. */
 const codeOf = (example: string): string => read(example).replace(/^\/\*\*[\s\S]*?\*\/\n/, '')

@@ -1,12 +1,12 @@
 import ts from 'typescript'
 import { type Project, plain } from '../comments.ts'
 
-/** A JSON Schema, as far as this document uses it. */
+/** A JSON Schema. */
 export type Schema = Record<string, unknown>
 
-/** The JSON Schemas of types that have no zod schema, the webhook messages: read from the types themselves. */
+/** Converts the TypeScript types of the webhook messages to JSON Schemas. */
 export class TypeSchemas {
-  /** Those of named interfaces, by name. */
+  /** The schemas of named types. */
   readonly named = new Map<string, Schema>()
   readonly #project: Project
   readonly #checker: ts.TypeChecker
@@ -16,7 +16,7 @@ export class TypeSchemas {
     this.#checker = project.checker
   }
 
-  /** The schema of one field of an interface. @throws Error when there is no such field. */
+  /** Returns the schema of a field of an interface. @throws Error when there is no such field */
   ofField(name: string, field: string): Schema {
     const declaration = this.#project.declaration(name)
     const symbol = this.#checker.getTypeAtLocation(declaration).getProperty(field)
@@ -72,7 +72,7 @@ export class TypeSchemas {
   }
 }
 
-/** The name of an object type without parameters that is declared field by field. */
+/** Returns the name of a type alias of an object literal without type parameters; otherwise `undefined`. */
 function nameOf(type: ts.Type): string | undefined {
   const declaration = type.aliasSymbol?.declarations?.[0]
   if (declaration === undefined || !ts.isTypeAliasDeclaration(declaration)) return undefined

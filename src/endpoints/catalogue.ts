@@ -1,4 +1,4 @@
-// Written by `npm run generate`, from the files of the operations.
+// Written by `npm run generate endpoint-exports` from the files in src/endpoints.
 import getCampaignInfo from './get-campaign-info.ts'
 import getCampaignPoints from './get-campaign-points.ts'
 import getInviteCode from './get-invite-code.ts'
@@ -11,7 +11,7 @@ import setReferrer from './set-referrer.ts'
 import setReferrerByRefId from './set-referrer-by-ref-id.ts'
 import updateUser from './update-user.ts'
 
-/** Every operation of the service, in the order of the interface. */
+/** All operations of the service, in the order of the interface. */
 export const endpoints = {
   getUserProgress,
   rewardWallet,

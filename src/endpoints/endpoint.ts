@@ -4,23 +4,23 @@ import type { CompiledCheck } from '../schemas/validate.ts'
 /**
  * The effect of a retry.
  * - `safe`: the final state is the same.
- * - `guarded`: the service refuses to apply it twice.
- * - `unsafe`: it would count twice.
+ * - `guarded`: the service refuses the second request.
+ * - `unsafe`: the second request would count, too.
  */
 export type RetryRule = 'safe' | 'guarded' | 'unsafe'
 
 /** One operation of the service. */
 export interface Endpoint<Request = unknown, Data = unknown> {
   readonly method: 'GET' | 'POST'
-  /** Path below the base URL. `undefined` if the interface does not show it. */
+  /** Path relative to the base URL. `undefined` if the interface does not show it. */
   readonly path: string | undefined
   readonly request: $ZodType<Request>
-  /** Schema of the envelope's `data`. `undefined` if the answer has none, `'any'` if the interface does not show it. */
+  /** Schema of the answer's `data`. `undefined` if there is none, `'any'` if the interface does not show it. */
   readonly response: $ZodType<Data, unknown> | 'any' | undefined
-  /** Accepts data that fits `response`, many times faster, for answers that grow with a campaign. */
+  /** A faster check of the same data, for large answers. */
   readonly fitsResponse?: CompiledCheck
   readonly retry: RetryRule
-  /** The arguments whose query names the interface does not show. By default, the name of the argument is used. */
+  /** The arguments whose query names the interface does not show. By default, they are sent under their own names. */
   readonly assumedQueryNames?: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export interface OpenQueryEndpoint<Request = unknown, Data = unknown> extends En
   readonly assumedQueryNames: readonly Extract<keyof Request, string>[]
 }
 
-/** Defines an operation whose query or body the interface shows. */
+/** Defines an operation that the interface documents completely. */
 export const endpoint = <Request, Data>(
   definition: Endpoint<Request, Data> & { readonly assumedQueryNames?: undefined },
 ): Endpoint<Request, Data> => definition

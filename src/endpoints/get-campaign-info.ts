@@ -19,15 +19,15 @@ export type TaskDefinition = {
   name: string
   /** Type of the task. The interface lists no values, so any string is accepted. */
   type: string
-  /** How often the task may be done. The interface lists no values, so any string is accepted. */
+  /** How often a user may complete the task. The interface lists no values, so any string is accepted. */
   recurrence: string
-  /** XP for the referrer. Always a number, also if the service sends a numeric string. */
+  /** XP for the referrer. The client converts numeric strings to numbers. */
   ref_xp: number
   /** Base reward in XP, before the multiplier. */
   xp: number
-  /** Multiplier applied to `xp`. Always a number, also if the service sends a numeric string. */
+  /** Multiplier applied to `xp`. The client converts numeric strings to numbers. */
   xp_mul: number
-  /** Metadata of the task, if the campaign has any. */
+  /** Metadata of the task, if any. */
   meta?: Metadata | null | undefined
   /** IDs that the task depends on. */
   deps: string[]
@@ -45,9 +45,9 @@ export type QuestDefinition = {
   actions: string[]
   /** Base reward in XP, before the multiplier. */
   xp: number
-  /** Multiplier applied to `xp`. Always a number, also if the service sends a numeric string. */
+  /** Multiplier applied to `xp`. The client converts numeric strings to numbers. */
   xp_mul: number
-  /** Metadata of the quest, if the campaign has any. */
+  /** Metadata of the quest, if any. */
   meta?: Metadata | null | undefined
   /** IDs that the quest depends on. */
   deps: string[]

@@ -16,7 +16,7 @@ export interface GetUserProgressRequest {
 /** Schema of {@link GetUserProgressRequest}. */
 export const getUserProgressRequest = z.object(user)
 
-/** Whether the user has completed a task, quest or challenge. Unknown values arrive as their string. */
+/** Whether the user has completed a task, quest or challenge. Any other string is accepted, too. */
 export type CompletionStatus = OpenString<'none' | 'completed'>
 
 /**
@@ -32,7 +32,7 @@ export type TaskEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the task, if the campaign has any. */
+  /** Metadata of the task, if any. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the task. */
   status: CompletionStatus
@@ -51,7 +51,7 @@ export type QuestEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the quest, if the campaign has any. */
+  /** Metadata of the quest, if any. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the quest. */
   status: CompletionStatus
@@ -69,7 +69,7 @@ export type ChallengeEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the challenge, if the campaign has any. */
+  /** Metadata of the challenge, if any. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the challenge. */
   status: CompletionStatus

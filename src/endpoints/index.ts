@@ -6,20 +6,20 @@ export { endpoints }
 /** The catalogue of the service's operations. */
 export type Endpoints = typeof endpoints
 
-/** An entry of the catalogue, whichever. */
+/** Any entry of the catalogue. */
 export type AnyEndpoint = Endpoints[OperationName]
 
-/** The name of an operation, which is the name of its method on `CampaignClient`. */
+/** The name of an operation: its method on `CampaignClient`. */
 export type OperationName = keyof Endpoints
 
-/** The operations whose query names the interface leaves open. */
+/** The operations whose query names the interface does not show. */
 export type OpenQueryOperation = {
   [Name in OperationName]: Endpoints[Name] extends { readonly assumedQueryNames: readonly string[] } ? Name : never
 }[OperationName]
 
-/** What an operation takes. */
+/** The arguments of an operation. */
 export type RequestOf<Name extends OperationName> =
   Endpoints[Name] extends Endpoint<infer Request, infer _> ? Request : never
 
-/** What an operation resolves to. */
+/** The result of an operation. */
 export type DataOf<Name extends OperationName> = Endpoints[Name] extends Endpoint<infer _, infer Data> ? Data : never

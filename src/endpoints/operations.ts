@@ -1,4 +1,4 @@
-// Written by `npm run generate`, from the files of the operations.
+// Written by `npm run generate endpoint-exports` from the files in src/endpoints.
 export * from './get-campaign-info.ts'
 export * from './get-campaign-points.ts'
 export * from './get-invite-code.ts'

@@ -2,7 +2,7 @@ import { dictionary, nested, type OptionRule, optional } from '../shared/options
 import { isWellFormed } from '../shared/text/well-formed.ts'
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
 
-/** Other names for the query parameters that the interface leaves open: `{ getCampaignInfo: { pid: 'id' } }`. */
+/** Names of query parameters that the interface does not show: `{ getCampaignInfo: { pid: 'id' } }`. */
 export type QueryNames = {
   readonly [Name in OpenQueryOperation]?: { readonly [Argument in keyof RequestOf<Name>]?: string } | undefined
 }
@@ -20,8 +20,8 @@ export const queryNamesRule: OptionRule = nested(
 
 function namesOf(renamable: readonly string[]): OptionRule {
   const each = dictionary((name, argument) => {
-    if (!renamable.includes(argument)) return `is not an argument of it; there are ${renamable.join(', ')}`
-    // `undefined` is refused, too: it is probably a setting that is missing.
+    if (!renamable.includes(argument)) return `is not an argument of the operation; use ${renamable.join(', ')}`
+    // `undefined` is refused, too: probably a setting is missing.
     const isUsable = typeof name === 'string' && name !== '' && isWellFormed(name)
     return isUsable ? undefined : 'must be a non-empty string without a lone surrogate'
   })

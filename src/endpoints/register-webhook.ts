@@ -2,18 +2,18 @@ import * as z from 'zod/mini'
 import { identifier, type OpenString, openIdentifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** The kind of events a webhook receives. Only `user_activity` is shown by the interface. */
+/** The kind of events that a webhook receives. The interface shows only `user_activity`. */
 export type WebhookScope = OpenString<'user_activity'>
 
 /** The registration of a webhook. Interface: [Webhook registration](/the-service#webhook-registration). */
 export interface WebhookRegistration {
   /** Kind of events to receive. */
   scope: WebhookScope
-  /** The receiving endpoint: publicly reachable, accepting HTTP POST. */
+  /** URL of your receiver: publicly reachable, for POST requests. */
   url: string
   /** Secret with which the service signs messages. Without it, messages are unsigned and cannot be verified. */
   secret?: string | undefined
-  /** Identifier of the webhook, unique among the webhooks of a scope. */
+  /** Identifier of the webhook, unique within its scope. */
   hook_id?: string | undefined
 }
 

@@ -3,7 +3,7 @@ import { type AnyEndpoint, endpoints } from './index.ts'
 
 const catalogue: readonly AnyEndpoint[] = Object.values(endpoints)
 
-/** Resolving the path against this base shows whether it leaves the base, and would send the token elsewhere. */
+/** Used to detect a path such as `//host` or `../x`, which would send the token to another address. */
 const BASE = 'https://base.invalid/v/'
 
 /** The rule of the option `webhookRegistrationPath`. */
@@ -17,5 +17,5 @@ export const registrationPathRule: OptionRule = (value) => {
     : undefined
 }
 
-/** Returns the path below the base URL, without a leading slash, from a checked option. */
+/** Removes the leading slash of a checked path. */
 export const readRegistrationPath = (path: string): string => path.replace(/^\//, '')

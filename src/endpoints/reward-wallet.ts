@@ -2,15 +2,15 @@ import * as z from 'zod/mini'
 import { finiteNumber, identifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `rewardWallet` sends. Interface: [POST /wallet/reward](/the-service#post-walletreward). */
+/** The arguments of `rewardWallet`. Interface: [POST /wallet/reward](/the-service#post-walletreward). */
 export interface RewardWalletRequest {
   /** Ethereum wallet address: `0x` and 40 hex digits. */
   address: string
   /** Campaign ID. */
   pid: string
-  /** Your unique identifier of this reward. The service refuses a second use of it, which makes retries safe. */
+  /** Your unique identifier of this award. The service accepts it once, so a retry cannot count twice. */
   id: string
-  /** Amount of XP. Any finite number is sent. The interface does not show how the service treats 0, negative numbers and fractions. */
+  /** Amount of XP: any finite number. The interface does not say how the service treats 0, negative numbers and fractions. */
   xp: number
 }
 

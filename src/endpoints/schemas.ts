@@ -1,6 +1,6 @@
 /**
- * The zod schemas of every resource, request and webhook message, for partners who store or re-validate the data.
- * Each has the name of its type in lower camel case: `userProgress` reads a `UserProgress`.
+ * The zod schemas of all resources, requests and webhook messages, for example to validate stored data. A schema has the
+ * name of its type in lower camel case: `userProgress` is the schema of `UserProgress`.
  *
  * @module campaign-client/schemas
  */

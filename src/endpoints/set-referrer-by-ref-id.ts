@@ -3,7 +3,7 @@ import { type AcceptedData, acceptedData } from '../schemas/accepted-data.ts'
 import { identifier, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `setReferrerByRefId` sends. Interface: [POST /user/ref_id](/the-service#post-userref_id). */
+/** The arguments of `setReferrerByRefId`. Interface: [POST /user/ref_id](/the-service#post-userref_id). */
 export interface SetReferrerByRefIdRequest {
   /** Account of the referred user, who must have no referrer and no completed tasks. */
   account: string

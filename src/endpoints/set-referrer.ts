@@ -3,7 +3,7 @@ import { type AcceptedData, acceptedData } from '../schemas/accepted-data.ts'
 import { identifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** What `setReferrer` sends. Interface: [POST /user/referrer](/the-service#post-userreferrer). */
+/** The arguments of `setReferrer`. Interface: [POST /user/referrer](/the-service#post-userreferrer). */
 export interface SetReferrerRequest {
   /** Account of the referring user. */
   referrer: string
@@ -15,7 +15,7 @@ export interface SetReferrerRequest {
   pid: string
 }
 
-/** Schema of {@link SetReferrerRequest}. It does not check that the two accounts differ: the service does. */
+/** Schema of {@link SetReferrerRequest}. The service, not this schema, checks that the two accounts differ. */
 export const setReferrerRequest = z.object({
   referrer: identifier,
   referral: identifier,

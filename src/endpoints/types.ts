@@ -1,4 +1,4 @@
-// Written by `npm run generate`, from the files of the operations.
+// Written by `npm run generate endpoint-exports` from the files in src/endpoints.
 export type { CampaignInfo, GetCampaignInfoRequest, QuestDefinition, TaskDefinition } from './get-campaign-info.ts'
 export type { CampaignPoints, CampaignSeason, GetCampaignPointsRequest } from './get-campaign-points.ts'
 export type { GetInviteCodeRequest, InviteCode } from './get-invite-code.ts'

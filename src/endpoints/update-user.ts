@@ -4,7 +4,7 @@ import { user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
 /**
- * The arguments of `updateUser`. Fields that are `undefined` are not sent.
+ * The arguments of `updateUser`. `undefined` fields are not sent.
  * Interface: [POST /user](/the-service#post-user).
  */
 export interface UpdateUserRequest {
@@ -18,7 +18,7 @@ export interface UpdateUserRequest {
   name?: string | undefined
   /** New alias. */
   alias?: string | undefined
-  /** New team. An empty string is sent; progress shows an empty string for a user without a team. */
+  /** New team. An empty string is sent as it is; in `UserProgress` it means no team. */
   team?: string | undefined
 }
 

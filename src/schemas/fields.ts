@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { isWellFormed } from '../shared/text/well-formed.ts'
 
-/** The known literals, which autocomplete, or any other string. */
+/** Any string. Editors complete the known values. */
 export type OpenString<Known extends string> = Known | (string & Record<never, never>)
 
 /** Metadata of a task, quest or challenge. The campaign's owner defines its fields. */
@@ -12,7 +12,7 @@ export const identifier = z
   .string()
   .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not contain a lone surrogate'))
 
-/** An identifier some of whose values are known. */
+/** An identifier with known values. Only the type contains them: any identifier is accepted. */
 export const openIdentifier = <Type extends OpenString<string>>() =>
   identifier as unknown as z.ZodMiniType<Type, string>
 
@@ -22,20 +22,20 @@ export const user = { account: identifier, platform: identifier, pid: identifier
 /** A number in a request. NaN and the infinities are refused, because JSON would turn them into null. */
 export const finiteNumber = z.number()
 
-/** A string with known literals. Only the type knows them: any string is accepted. */
+/** A string with known values. Only the type contains them: any string is accepted. */
 export const openString = <Type extends OpenString<string>>() => z.string() as unknown as z.ZodMiniType<Type, string>
 
-/** Whether a value may be metadata. The schema decides whether it may be absent. */
+/** Whether a value is an object or null. */
 export const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
 
-// Not `z.record`: it copies every key, which costs more than all other fields of a task.
+// Not `z.record`, which copies every key. That takes longer than all other fields of a task.
 export const presentMetadata = z.custom<Metadata | null>(isMetadata, 'expected an object or null')
 export const metadata = z.optional(presentMetadata)
 
-/** Matches the numeric strings that become numbers. */
+/** Matches numeric strings. */
 export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** A number that the interface shows as a numeric string. Accepts both forms and returns a number. */
+/** A number, or a numeric string that is converted to a number. */
 export const numericString = z.union([
   z.number(),
   z.pipe(

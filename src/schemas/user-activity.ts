@@ -24,8 +24,8 @@ const questCompleted = z.looseObject({
 })
 
 /**
- * Schema of the webhook message `UserActivity`, for stored messages. Unknown fields are kept. It does not prove that a
- * message comes from the service: `verifyWebhook` does.
+ * Schema of the webhook message `UserActivity`, for stored messages. Unknown fields are kept. To check that a message comes
+ * from the service, use `verifyWebhook`.
  * Interface: [Message](/the-service#message).
  */
 export const userActivity = z.looseObject({

@@ -90,7 +90,7 @@ describe('a wrong option', () => {
     [
       'queryNames',
       { getCampaignInfo: { id: 'pid' } },
-      'queryNames.getCampaignInfo.id is not an argument of it; there are pid',
+      'queryNames.getCampaignInfo.id is not an argument of the operation; use pid',
     ],
     ['queryNames', { getCampaignInfo: 'id' }, 'queryNames.getCampaignInfo must be an object, got string'],
     ...['', 5, null, undefined, '\ud800'].map((pid): [string, unknown, string] => [

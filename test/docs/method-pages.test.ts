@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { methodPages } from '../../scripts/method-pages.ts'
+import { methodPages } from '../../scripts/generators/method-pages.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
 
 const pages = await methodPages()

@@ -1,4 +1,4 @@
-// Written by `npm run generate`, from the files of the operations.
+// Written by `npm run generate endpoint-exports` from the files in src/endpoints.
 import type * as campaign from 'campaign-client'
 
 /** The type of every schema: the schema has the same name in lower camel case. */

@@ -75,7 +75,7 @@ describe('queryNames', () => {
     [{ getCampaignInfo: { pid: 'a\ud800' } }, /^queryNames\.getCampaignInfo\.pid .* without a lone surrogate$/],
     [
       { getCampaignInfo: { id: undefined } },
-      /^queryNames\.getCampaignInfo\.id is not an argument of it; there are pid$/,
+      /^queryNames\.getCampaignInfo\.id is not an argument of the operation; use pid$/,
     ],
     [
       { getUserProfiles: { account: 'id', pid: 'id' } },

@@ -102,7 +102,7 @@ describe('arguments', () => {
 
   test.each([
     [{ getUserProgress: { pid: 'x' } }, /queryNames\.getUserProgress is not an option; there are getCampaignInfo/],
-    [{ getCampaignInfo: { account: 'x' } }, /queryNames\.getCampaignInfo\.account is not an argument of it/],
+    [{ getCampaignInfo: { account: 'x' } }, /queryNames\.getCampaignInfo\.account is not an argument of the operation/],
     [{ getCampaignInfo: { pid: '' } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],
     [{ getCampaignInfo: { pid: undefined } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],
     [{ getInviteCode: { code: 'id', pid: 'id' } }, /queryNames\.getInviteCode gives two arguments the same name/],
