@@ -5,7 +5,7 @@ import { caller, ok } from './rest.ts'
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
 
-test('one seed, one run: all identifiers are the same; without a seed they differ', async () => {
+test('a seed makes all IDs the same on each run', async () => {
   const run = async (seed?: string) => {
     const service = createCampaignService({ seed, clock: createManualClock() })
     await caller(service.fetch).post('/user', { ...ada, account: 'new' })
@@ -16,7 +16,7 @@ test('one seed, one run: all identifiers are the same; without a seed they diffe
   expect(await run()).not.toEqual(await run())
 })
 
-test('reset goes back to the start; a snapshot taken before stays as it was', async () => {
+test('reset restores the start and does not change earlier snapshots', async () => {
   const service = createCampaignService({ seed: 7 })
   const { get, post } = caller(service.fetch)
   const before = service.state
@@ -32,7 +32,7 @@ test('reset goes back to the start; a snapshot taken before stays as it was', as
   expect(await post('/wallet/reward', reward)).toMatchObject(ok())
 })
 
-test('reset takes back the time, the deliveries and the retries that were waiting', async () => {
+test('reset restores the time and removes deliveries and waiting retries', async () => {
   const clock = createManualClock({ startMs: 1000 })
   let requests = 0
   const deliver = () => {
@@ -52,7 +52,7 @@ test('reset takes back the time, the deliveries and the retries that were waitin
   expect(requests).toBe(2)
 })
 
-test('a reset that is refused leaves the time as it is', async () => {
+test('a refused reset does not change the time', async () => {
   const clock = createManualClock({ startMs: 1000 })
   const service = createCampaignService({ clock })
   await clock.advance(5)
@@ -60,7 +60,7 @@ test('a reset that is refused leaves the time as it is', async () => {
   expect(clock.now()).toBe(1005)
 })
 
-test('reset gives up an attempt that is under way and forgets its answer', async () => {
+test('reset aborts a running attempt and ignores its answer', async () => {
   const signals: AbortSignal[] = []
   const deliver = (request: Request) => {
     signals.push(request.signal)
@@ -76,7 +76,7 @@ test('reset gives up an attempt that is under way and forgets its answer', async
   expect(service.deliveries).toEqual([])
 })
 
-describe('a seed that its owner changes later', () => {
+describe('a later change of the seed', () => {
   const HOOK = 'https://partner.example'
   const seedOf = () => ({
     campaigns: [
@@ -132,7 +132,7 @@ describe('a seed that its owner changes later', () => {
     expect(service.exportSeed()).toEqual(before)
   })
 
-  test('changes nothing in a service that was reset to it', () => {
+  test('does not change a service that loaded it by reset', () => {
     const seed = seedOf()
     const service = createCampaignService({ seed: 7 })
     service.reset(seed)

@@ -21,7 +21,7 @@ const connect = async (way: 'fetch' | 'listen', service: CampaignService): Promi
 }
 
 describe.each(['fetch', 'listen'] as const)('the client over %s', (way) => {
-  test('all eleven methods', async () => {
+  test('calls all eleven methods', async () => {
     const service = createCampaignService({ queryNames: renamed })
     const client = await connect(way, service)
     expect(await client.getUserProgress(ada)).toMatchObject({ user_id: 'ada', total: 1215 })
@@ -42,7 +42,7 @@ describe.each(['fetch', 'listen'] as const)('the client over %s', (way) => {
     expect(service.requests.map(({ status }) => status)).toEqual(Array(11).fill(200))
   })
 
-  test('its refusals arrive as the errors they stand for', async () => {
+  test('throws the error class of each refusal', async () => {
     const client = await connect(way, createCampaignService())
     const reward = { address: WALLET, pid: 'demo', id: 'reward-ada-1', xp: 1 }
     await expect(client.rewardWallet(reward)).rejects.toMatchObject({ code: 'bad_request', outcome: 'not_applied' })

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { operations } from '../contract/operations.ts'
 import { BASE_URL } from './rest.ts'
 
-/** The fields of the data at every depth, by their kinds: what two answers of one shape have in common. */
+/** Returns the type of every field, at every depth. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return typeof value[0] === 'object' ? [shapeOf(value[0])] : 'texts'
-  // Metadata is the campaign owner's own.
+  // Metadata has any fields.
   const isMetadata = (name: string): boolean => name === 'meta'
   if (typeof value !== 'object' || value === null) return typeof value
   return Object.fromEntries(
@@ -22,13 +22,13 @@ describe.each(operations)('the service answers $name', ({ method, path, sent, wr
     ...(writes && { body: sent }),
   }
 
-  test('as the contract says, sent to the letter', async () => {
+  test('according to the contract', async () => {
     const response = await createCampaignService().fetch(url, request)
     expect(response.status).toBe(200)
     expect(shapeOf(await response.json())).toEqual(shapeOf(answer))
   })
 
-  test('with 401 when there is no token', async () => {
+  test('with 401 without a token', async () => {
     const response = await createCampaignService().fetch(url, { ...request, headers: {} })
     expect(response.status).toBe(401)
     expect(await response.json()).toEqual({ success: true, error: { code: 401, message: 'unauthorized' } })

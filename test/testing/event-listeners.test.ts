@@ -23,8 +23,8 @@ const watched = (status = 200) => {
   return { clock, service, events, stop, kinds: () => events.map(({ kind }) => kind), ...caller(service.fetch) }
 }
 
-describe('events of subscribers', () => {
-  test('a request with its answer, after what it changed', async () => {
+describe('subscribe', () => {
+  test('reports the changes of a request, then the request with its answer', async () => {
     const { post, events, service } = watched()
     await post('/wallet/reward', reward)
     expect(events).toEqual([
@@ -46,7 +46,7 @@ describe('events of subscribers', () => {
     ])
   })
 
-  test('the reason of a refusal, and nothing of a state that has not changed', async () => {
+  test('reports the reason of a refused request, and no state change', async () => {
     const { get, post, events } = watched()
     await post('/wallet/reward', { ...reward, id: 'reward-ada-1' })
     await get('/campaign/info', { pid: 'demo' })
@@ -61,7 +61,7 @@ describe('events of subscribers', () => {
     expect(events).toHaveLength(2)
   })
 
-  test('a fault: ordered, used, taken back; the answer is missing where the client gets none', async () => {
+  test('reports when a fault is ordered, used and cancelled, without an answer when the client gets none', async () => {
     const { service, post, events } = watched()
     const fault = service.fail({ on: 'rewardWallet', kind: 'reset', times: 2 })
     await post('/wallet/reward', reward).catch(() => {})
@@ -78,7 +78,7 @@ describe('events of subscribers', () => {
     expect(events).toHaveLength(4)
   })
 
-  test('a delivery: made, tried, tried again, at each turn as it is by then', async () => {
+  test('reports each state of a delivery', async () => {
     const { service, clock, events } = watched(503)
     service.registerWebhook({ url: HOOK, hook_id: 'h', secret: SECRET })
     service.emit({ kind: 'custom', payload: {} })
@@ -93,7 +93,7 @@ describe('events of subscribers', () => {
     expect(JSON.stringify(events)).not.toContain(SECRET)
   })
 
-  test('a webhook: registered, replaced, unregistered, over the API and by hand', async () => {
+  test('reports when a webhook is registered, replaced or unregistered, by the API or the service', async () => {
     const { service, post, events } = watched()
     await post('/webhook', { scope: 'user_activity', url: HOOK, hook_id: 'h', secret: SECRET })
     service.registerWebhook({ url: `${HOOK}/2`, hook_id: 'h' })
@@ -107,7 +107,7 @@ describe('events of subscribers', () => {
     expect(JSON.stringify(events)).not.toContain(SECRET)
   })
 
-  test('the clock, each time that it moves', async () => {
+  test('reports each move of the clock', async () => {
     const { clock, events } = watched()
     clock.setTimeout(() => {}, 10)
     await clock.advance(30)
@@ -118,7 +118,7 @@ describe('events of subscribers', () => {
     ])
   })
 
-  test('a reset, and nothing of the things that it takes away or puts there', () => {
+  test('reports a reset as one event', () => {
     const { service, events } = watched()
     service.registerWebhook({ url: HOOK })
     service.fail({ kind: 'reset' })
@@ -127,7 +127,7 @@ describe('events of subscribers', () => {
     expect(events).toEqual([{ kind: 'reset', at: 1000 }])
   })
 
-  test('applied to the state before, the changes give the state after, for any calls', async () => {
+  test('reports every change of the state, for random calls', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (done) => {
         const service = createCampaignService({ campaigns, seed: 's', deliver: () => new Response() })
@@ -145,7 +145,7 @@ describe('events of subscribers', () => {
 
 const byId = (entries: readonly EntrySnapshot[]) => new Map(entries.map((entry) => [entry.id, entry]))
 
-/** A state that learns of its changes from events alone. */
+/** A copy of the state that is updated by events only. */
 function replay({ entries, awards, values }: StateSnapshot) {
   const known = byId(entries)
   return {
@@ -158,8 +158,8 @@ function replay({ entries, awards, values }: StateSnapshot) {
   }
 }
 
-describe('subscriptions', () => {
-  test('end when asked to, and may end twice; another one of the same listener goes on', async () => {
+describe('a subscription', () => {
+  test('ends once, and does not end another subscription of the same listener', async () => {
     const { service, get } = watched()
     let heard = 0
     const listener = () => void heard++
@@ -172,7 +172,7 @@ describe('subscriptions', () => {
     expect(heard).toBe(2 + 1)
   })
 
-  test('a service without subscribers does not watch its clock', async () => {
+  test('watches the clock only while there are listeners', async () => {
     const clock = createManualClock()
     let watching = 0
     const counted = {
@@ -194,7 +194,7 @@ describe('subscriptions', () => {
     expect(watching).toBe(0)
   })
 
-  test('a listener that makes things happen, and one that ends another, see them in order', () => {
+  test('delivers events in order when a listener causes events or ends another subscription', () => {
     const { service, kinds } = watched()
     const late: string[] = []
     const stop = service.subscribe((event) => {
@@ -208,7 +208,7 @@ describe('subscriptions', () => {
     stop()
   })
 
-  test('an error of a listener does not affect the call, and fails the test', async () => {
+  test('rethrows an error of the listener without affecting the call', async () => {
     const uncaught: unknown[] = []
     const listeners = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')
@@ -231,13 +231,13 @@ describe('subscriptions', () => {
     }
   })
 
-  test('only a function can subscribe', () => {
+  test('refuses a listener that is not a function', () => {
     expect(() => createCampaignService().subscribe('me' as never)).toThrow(
       new TypeError('subscribe: listener must be a function, got string'),
     )
   })
 
-  test('without listeners nothing is kept for them', async () => {
+  test('does not deliver earlier events', async () => {
     const { service, post, events, stop } = watched()
     stop()
     await post('/wallet/reward', reward)

@@ -13,7 +13,7 @@ beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
 afterEach(() => service.reset())
 afterAll(() => server.close())
 
-test('the same service, stateful, answers the global fetch', async () => {
+test('the handlers answer the global fetch from the service', async () => {
   expect(await get('/code', { code: 'UNUSED-2026', pid: 'demo' })).toMatchObject(ok({ used_by: [] }))
   expect(await post('/wallet/reward', reward)).toMatchObject(ok())
   expect(await post('/wallet/reward', reward)).toMatchObject(refused(400))
@@ -22,7 +22,7 @@ test('the same service, stateful, answers the global fetch', async () => {
   expect((await get('/nothing')).status).toBe(404)
 })
 
-test('faults: an applied write whose answer is lost is a network error', async () => {
+test('a lost answer is a network error', async () => {
   service.fail({ kind: 'applied_then_reset' })
   await expect(post('/wallet/reward', reward)).rejects.toThrow(TypeError)
   expect(service.state.awards).toHaveLength(1)
@@ -32,7 +32,7 @@ test('faults: an applied write whose answer is lost is a network error', async (
   expect(busy.headers.get('retry-after')).toBe('1')
 })
 
-test('faults: hanging ends with the caller’s abort', async () => {
+test('a hanging request ends when the caller aborts', async () => {
   service.fail({ kind: 'hang' })
   const controller = new AbortController()
   const call = get('/campaign/info', { pid: 'demo' }, { signal: controller.signal })
@@ -42,12 +42,12 @@ test('faults: hanging ends with the caller’s abort', async () => {
   await expect(call).rejects.toMatchObject({ name: 'AbortError' })
 })
 
-test('faults: a truncated answer breaks off', async () => {
+test('a truncated answer is incomplete', async () => {
   service.fail({ kind: 'truncate' })
   await expect(get('/campaign/info', { pid: 'demo' })).rejects.toThrow(TypeError)
 })
 
-test('a redirect reaches the caller as it is', async () => {
+test('a redirect is returned unchanged', async () => {
   service.fail({ kind: 'status', status: 302, headers: { location: '/api/v1/code' } })
   expect((await raw('/campaign/info', { redirect: 'manual' })).status).toBe(302)
   expect(service.requests).toHaveLength(1)
@@ -60,13 +60,13 @@ test.each(['https://campaign.example', 'https://campaign.example/api/v2', '/api/
   },
 )
 
-test('a misspelt option is refused', () => {
+test('campaignHandlers refuses a misspelt option', () => {
   expect(() => campaignHandlers(service, { baseUrl: BASE_URL, base: BASE_URL } as never)).toThrow(
     new TypeError('campaignHandlers: base is not an option; there are baseUrl'),
   )
 })
 
-test('a trailing slash or a URL object is fine', () => {
+test('campaignHandlers accepts a trailing slash and a URL object', () => {
   expect(campaignHandlers(service, { baseUrl: `${BASE_URL}/` })).toHaveLength(1)
   expect(campaignHandlers(service, { baseUrl: new URL(BASE_URL) })).toHaveLength(1)
 })

@@ -2,7 +2,7 @@ import type { CampaignSeed, CampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { caller } from './rest.ts'
 
-/** Two campaigns with everything that a user's doings can lead to. */
+/** Two campaigns for random calls. */
 export const campaigns: readonly CampaignSeed[] = [
   {
     id: 'one',
@@ -38,7 +38,7 @@ const user = { account, platform, pid }
 const aid = fc.constantFrom('a', 'b', 'again', 'extra')
 const url = fc.constantFrom('https://partner.example/1', 'https://partner.example/2')
 
-/** Something that a client or a test author may do; much of it is refused. */
+/** A random call. The service refuses many of them. */
 const step = fc.oneof(
   fc.record({
     path: fc.constant('/wallet/reward'),

@@ -1,4 +1,4 @@
-/** A plain HTTP caller, so that the service is tested without the client. */
+/** Calls the service without the client. */
 export interface Answer {
   status: number
   headers: Headers
@@ -8,7 +8,7 @@ export interface Answer {
 export interface Caller {
   get(path: string, query?: Record<string, string>, init?: RequestInit): Promise<Answer>
   post(path: string, body: unknown, init?: RequestInit): Promise<Answer>
-  /** As it comes: no token, no content type, no decoding. */
+  /** Sends no token and no content type, and returns the response. */
   raw(path: string, init?: RequestInit): Promise<Response>
 }
 
@@ -43,7 +43,7 @@ export const ok = (data?: unknown) => ({
 
 const MESSAGES = { 400: 'bad request', 401: 'unauthorized', 403: 'access denied', 500: 'internal error' }
 
-/** The standard envelope as the interface publishes it, `success: true` included. */
+/** The standard error envelope of the interface, with `success: true`. */
 export const refused = (status: keyof typeof MESSAGES) => ({
   status,
   body: { success: true, error: { code: status, message: MESSAGES[status] } },

@@ -1,9 +1,9 @@
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 
-/** What a slip of the pen makes of a call that is right. */
+/** A call with one misspelt option. */
 interface Misspelt {
-  readonly what: string
+  readonly subject: string
   readonly call: (options: never) => unknown
   readonly options: object
   readonly message: RegExp
@@ -19,129 +19,129 @@ const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 
 const misspelt: readonly Misspelt[] = [
   {
-    what: 'the service',
+    subject: 'the service',
     call: createCampaignService,
     options: { campaign: [] },
     message:
       /^createCampaignService: campaign is not an option; there are campaigns, webhooks, awards, values, tokens, clock, seed, queryNames, /,
   },
   {
-    what: 'the clock',
+    subject: 'the clock',
     call: createManualClock,
     options: { startMS: 0 },
     message: /^createManualClock: startMS is not an option; there are startMs, running, patienceMs$/,
   },
   {
-    what: 'a token, which is not named',
+    subject: 'a token, without the token in the message',
     call: (grant) => createCampaignService({ tokens: { 'the-token': grant } }),
     options: { expird: true },
     message: /^createCampaignService: tokens\.expird is not an option; there are organization, campaigns, expired$/,
   },
   {
-    what: 'a campaign',
+    subject: 'a campaign',
     call: seeded,
     options: { action: [] },
     message:
       /^createCampaignService: campaigns\.0\.action is not an option; there are id, name, .*, actions, quests, challenges, /,
   },
   {
-    what: 'a task',
+    subject: 'a task',
     call: seeded,
     options: { actions: [{ id: 't' }, { id: 'u', dep: ['t'] }] },
     message:
       /^createCampaignService: campaigns\.0\.actions\.1\.dep is not an option; there are id, .*, deps, .*, is_optional$/,
   },
   {
-    what: 'a quest',
+    subject: 'a quest',
     call: seeded,
     options: { actions: [{ id: 't' }], quests: [{ id: 'q', actions: ['t'], recurrence: 'daily' }] },
     message:
       /^createCampaignService: campaigns\.0\.quests\.0\.recurrence is not an option; there are id, name, xp, .*, actions$/,
   },
   {
-    what: 'a challenge',
+    subject: 'a challenge',
     call: seeded,
     options: { challenges: [{ id: 'c', actions: ['t'] }] },
     message:
       /^createCampaignService: campaigns\.0\.challenges\.0\.actions is not an option; there are id, name, xp, xp_mul, meta, deps$/,
   },
   {
-    what: 'a season',
+    subject: 'a season',
     call: seeded,
     options: { seasons: [{ name: 's', max_xp: 1, min_xp: 0 }] },
     message: /^createCampaignService: campaigns\.0\.seasons\.0\.min_xp is not an option; there are name, max_xp$/,
   },
   {
-    what: 'a user',
+    subject: 'a user',
     call: seeded,
     options: { users: [{ account: 'ada', platform: 'web', refId: 'r' }] },
     message:
       /^createCampaignService: campaigns\.0\.users\.0\.refId is not an option; there are id, account, .*, referrer, ref_id$/,
   },
   {
-    what: 'an account of a user',
+    subject: 'an account of a user',
     call: seeded,
     options: { users: [{ account: 'ada', platform: 'web', profiles: [{ account: 'a', platform: 'p', acount: 'b' }] }] },
     message:
       /^createCampaignService: campaigns\.0\.users\.0\.profiles\.0\.acount is not an option; there are account, platform$/,
   },
   {
-    what: 'an invite code',
+    subject: 'an invite code',
     call: seeded,
     options: { invite_codes: [{ code: 'c', usedBy: ['ada'] }] },
     message: /^createCampaignService: campaigns\.0\.invite_codes\.0\.usedBy is not an option; there are code, used_by$/,
   },
   {
-    what: 'a fault',
+    subject: 'a fault',
     call: (options) => service().fail(options),
     options: { kind: 'status', time: 2 },
     message: /^fail of kind status: time is not an option; there are kind, on, times, applied, status, headers, body$/,
   },
   {
-    what: 'a fault of a kind that cannot be told that',
+    subject: 'a fault of another kind',
     call: (options) => service().fail(options),
     options: { kind: 'reset', status: 503 },
     message: /^fail of kind reset: status is not an option; there are kind, on, times, applied$/,
   },
   {
-    what: 'a fault that has no delay',
+    subject: 'a fault without a delay',
     call: (options) => service().fail(options),
     options: { kind: 'stall', delayMs: 5 },
     message: /^fail of kind stall: delayMs is not an option; there are kind, on, times$/,
   },
   {
-    what: 'a fault that applies the request by its name',
+    subject: 'a fault whose kind implies applied',
     call: (options) => service().fail(options),
     options: { kind: 'applied_then_reset', applied: false },
     message: /^fail of kind applied_then_reset: applied is not an option; there are kind, on, times$/,
   },
   {
-    what: 'a fault that applies the request anyway',
+    subject: 'a fault that always applies the request',
     call: (options) => service().fail(options),
     options: { kind: 'truncate', applied: false },
     message: /^fail of kind truncate: applied is not an option; there are kind, on, times$/,
   },
   {
-    what: 'a webhook, which would go unsigned',
+    subject: 'a webhook',
     call: (options) => service().registerWebhook(options),
     options: { url: 'https://partner.example/hook', secert: 'x' },
     message:
       /^registerWebhook: secert is not an option; there are scope, url, secret, hook_id, campaigns, organization$/,
   },
   {
-    what: 'an event',
+    subject: 'an event',
     call: (options) => service().emit(options),
     options: { kind: 'action_completed', ...ada, aid: 'follow', XP: 5 },
     message: /^emit of kind action_completed: XP is not an option; there are kind, account, platform, pid, xp, aid$/,
   },
   {
-    what: 'an event of the other kind',
+    subject: 'an event of another kind',
     call: (options) => service().emit(options),
     options: { kind: 'quest_completed', ...ada, cid: 'welcome', aid: 'follow' },
     message: /^emit of kind quest_completed: aid is not an option; there are kind, account, platform, pid, xp, cid$/,
   },
   {
-    what: 'a message of your own',
+    subject: 'a custom message',
     call: (options) => service().emit(options),
     options: { kind: 'custom', payload: {}, scopes: 'user_login' },
     message: /^emit of kind custom: scopes is not an option; there are kind, payload, scope, pid$/,
@@ -149,7 +149,7 @@ const misspelt: readonly Misspelt[] = [
 ]
 
 describe('a misspelt option', () => {
-  test.each(misspelt)('of $what is refused, with the known names', ({ call, options, message }) => {
+  test.each(misspelt)('of $subject is refused, with the known names', ({ call, options, message }) => {
     expect(() => call(options as never)).toThrow(TypeError)
     expect(() => call(options as never)).toThrow(message)
   })
@@ -168,7 +168,7 @@ describe('a misspelt option', () => {
     await expect(refused).rejects.toThrow(new RegExp(`^${name}: (?:prot|hookId) is not an option; ${known}$`))
   })
 
-  test('changes nothing before it is refused', async () => {
+  test('is refused before anything changes', async () => {
     const made = service()
     expect(() => made.registerWebhook({ url: 'https://x.example', hook_id: 'h', secert: 'x' } as never)).toThrow()
     expect(() => made.fail({ kind: 'hang', times: 2, onn: 'rewardWallet' } as never)).toThrow()
@@ -178,12 +178,12 @@ describe('a misspelt option', () => {
   })
 })
 
-describe('options that are fine', () => {
-  test('a known name without a value changes nothing, as if it were not there', () => {
+describe('valid options', () => {
+  test('an undefined option has its default', () => {
     expect(service().fail({ kind: 'reset', on: undefined, times: undefined }).remaining).toBe(1)
   })
 
-  test('metadata and payloads are copied', () => {
+  test('metadata and payloads may have any fields', () => {
     const reward = { id: 'r', reward: 'badge', type: 'nft', issued_at: 5 }
     const made = seeded({
       actions: [{ id: 't', meta: { anything: { goes: true } } }],
@@ -194,7 +194,7 @@ describe('options that are fine', () => {
   })
 })
 
-describe('values that are not an options object', () => {
+describe('a value of the wrong type', () => {
   test.each([
     [
       'createCampaignService',

@@ -11,7 +11,7 @@ describe('createManualClock', () => {
     expect(clock.now()).toBe(1250)
   })
 
-  test('runs timers in order, each at its own time, those set on the way included', async () => {
+  test('runs timers in order at their own times, also timers that other timers set', async () => {
     const clock = createManualClock({ startMs: 0 })
     const seen: string[] = []
     const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
@@ -29,7 +29,7 @@ describe('createManualClock', () => {
     expect(clock.pending).toBe(1)
   })
 
-  test('a forgotten timer does not run; forgetting twice, or something else, does nothing', async () => {
+  test('does not run a cleared timer, and ignores unknown handles', async () => {
     const clock = createManualClock()
     let ran = false
     const timer = clock.setTimeout(() => {
@@ -42,7 +42,7 @@ describe('createManualClock', () => {
     expect(ran).toBe(false)
   })
 
-  test('waits for tracked work before it moves on, and goes on without work that hangs', async () => {
+  test('waits for tracked work, but not for work that hangs', async () => {
     const clock = createManualClock({ startMs: 0, patienceMs: 20 })
     const order: string[] = []
     clock.track?.(
@@ -54,14 +54,14 @@ describe('createManualClock', () => {
     await clock.advance(10)
     expect(order).toEqual(['work', 'timer'])
 
-    clock.track?.(Promise.reject(new Error('failed work is done, too')))
+    clock.track?.(Promise.reject(new Error('failed work')))
     clock.track?.(new Promise(() => {}))
     clock.setTimeout(() => order.push('later'), 10)
     await clock.advance(10)
     expect(order).toEqual(['work', 'timer', 'later'])
   })
 
-  test('advances to a time; one that has passed moves nothing', async () => {
+  test('advances to a time, and ignores a time in the past', async () => {
     const clock = createManualClock({ startMs: 1000 })
     let ranAt = 0
     clock.setTimeout(() => {
@@ -77,7 +77,7 @@ describe('createManualClock', () => {
     await expect(clock.advanceTo('soon' as never)).rejects.toThrow(TypeError)
   })
 
-  test('with nextRetryAt it goes from retry to retry', async () => {
+  test('advances from retry to retry with nextRetryAt', async () => {
     const clock = createManualClock({ startMs: 0 })
     const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
     service.registerWebhook({ url: 'https://partner.example/hook' })
@@ -92,7 +92,7 @@ describe('createManualClock', () => {
     expect(service.deliveries).toMatchObject([{ state: 'undelivered', attempts: { length: 5 } }])
   })
 
-  test('of several deliveries the next retry is the first', async () => {
+  test('has the earliest of several retries as nextRetryAt', async () => {
     const clock = createManualClock({ startMs: 0 })
     const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
     service.registerWebhook({ url: 'https://partner.example/hook' })
@@ -105,7 +105,7 @@ describe('createManualClock', () => {
   })
 
   describe('reset', () => {
-    test('takes the time back to the start; timers keep the delay they have left', async () => {
+    test('restores the start time, and timers keep their remaining delay', async () => {
       const clock = createManualClock({ startMs: 1000 })
       const ranAt: number[] = []
       clock.setTimeout(() => ranAt.push(clock.now()), 500)
@@ -118,14 +118,14 @@ describe('createManualClock', () => {
       expect(ranAt).toEqual([1300])
     })
 
-    test('takes a running clock back to the system’s time', async () => {
+    test('restores the system’s time of a running clock', async () => {
       const clock = createManualClock({ running: true })
       await clock.advance(3_600_000)
       clock.reset()
       expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000)
     })
 
-    test('ends the advance that is under way; queued ones follow', async () => {
+    test('ends the current advance and continues with queued ones', async () => {
       const clock = createManualClock({ startMs: 0 })
       const moves = [clock.advance(1000), clock.advance(10)]
       clock.setTimeout(() => {}, 500)
@@ -135,7 +135,7 @@ describe('createManualClock', () => {
       expect(clock.now()).toBe(10)
     })
 
-    test('calls the listeners of the clock, unless the time did not change', async () => {
+    test('calls the listeners only when the time changes', async () => {
       const clock = createManualClock({ startMs: 0 })
       await clock.advance(5)
       const heard: number[] = []
@@ -146,8 +146,8 @@ describe('createManualClock', () => {
     })
   })
 
-  describe('moved by several calls at once', () => {
-    test('goes as far as they say together, and each resolves at its own time', async () => {
+  describe('several concurrent moves', () => {
+    test('add up, and each call resolves at its own time', async () => {
       const clock = createManualClock({ startMs: 0 })
       const seen: string[] = []
       const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
@@ -167,7 +167,7 @@ describe('createManualClock', () => {
       ])
     })
 
-    test('loses no event between two reads, and takes one from a timer', async () => {
+    test('add up with a move from a timer', async () => {
       const clock = createManualClock({ startMs: 0 })
       clock.setTimeout(() => void clock.advance(100), 20)
       void clock.advance(5_000)
@@ -176,7 +176,7 @@ describe('createManualClock', () => {
       expect(clock.now()).toBe(35_100)
     })
 
-    test('waits for the deliveries of each', async () => {
+    test('wait for the deliveries of each step', async () => {
       const clock = createManualClock({ startMs: 0 })
       const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
       service.registerWebhook({ url: 'https://partner.example/hook' })
@@ -186,7 +186,7 @@ describe('createManualClock', () => {
       expect(service.deliveries[0]?.attempts.map(({ at }) => at)).toEqual([0, 5_000, 35_000, 95_000])
     })
 
-    test('does not wait forever for a delivery that itself advances the clock', async () => {
+    test('do not wait forever for a delivery that advances the clock', async () => {
       const clock = createManualClock({ startMs: 0, patienceMs: 1 })
       const deliver = async () => {
         await clock.advance(1_000)
@@ -201,7 +201,7 @@ describe('createManualClock', () => {
       expect(service.deliveries).toMatchObject([{ state: 'delivered' }])
     })
 
-    test('continues when one of them fails', async () => {
+    test('continue after one of them fails', async () => {
       const clock = createManualClock({ startMs: 0 })
       clock.setTimeout(() => {
         throw new Error('of the timer')
@@ -224,10 +224,10 @@ describe('createManualClock', () => {
   })
 })
 
-/** What a Date can hold. */
+/** The last time of a Date. */
 const LATEST = 8.64e15
 
-test('no clock is moved beyond the last time a Date can hold', async () => {
+test('no clock moves beyond the last time of a Date', async () => {
   const clock = createManualClock()
   await expect(clock.advance(LATEST)).rejects.toThrow(RangeError)
   await expect(clock.advanceTo(LATEST + 1)).rejects.toThrow(RangeError)
@@ -241,18 +241,17 @@ describe('a running clock', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'], now: 1_000_000 })
   })
   afterEach(() => {
-    // The spies are on the clock that stands still.
     vi.restoreAllMocks()
     vi.useRealTimers()
   })
 
-  test('stops at the last time a Date can hold', () => {
+  test('stops at the last time of a Date', () => {
     const clock = createManualClock({ startMs: LATEST, running: true })
     vi.advanceTimersByTime(1_000)
     expect(clock.now()).toBe(LATEST)
   })
 
-  /** Moves the clock, whose waits take turns of the event loop, which stands still here. */
+  /** Waits for a move, under fake timers. */
   const moved = async (moving: Promise<void>): Promise<void> => {
     let done = false
     const ended = moving.then(() => {
@@ -262,7 +261,7 @@ describe('a running clock', () => {
     await ended
   }
 
-  test('begins now, and goes with the system', () => {
+  test('starts at the system’s time and runs at its speed', () => {
     const clock = createManualClock({ running: true })
     expect(clock.now()).toBe(1_000_000)
     vi.advanceTimersByTime(250)
@@ -270,7 +269,7 @@ describe('a running clock', () => {
     expect(createManualClock({ running: true, startMs: 5 }).now()).toBe(5)
   })
 
-  test('is not moved by those who set the time of day', () => {
+  test('ignores changes of the system’s time of day', () => {
     const clock = createManualClock({ running: true })
     vi.setSystemTime(5)
     expect(clock.now()).toBe(1_000_000)
@@ -294,7 +293,7 @@ describe('a running clock', () => {
     expect([clock.pending, vi.getTimerCount()]).toEqual([0, 0])
   })
 
-  test('can be advanced, and its timers fire that much sooner', async () => {
+  test('fires its timers earlier after an advance', async () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: number[] = []
     for (const delayMs of [1_000, 5_000]) clock.setTimeout(() => seen.push(clock.now()), delayMs)
@@ -307,7 +306,7 @@ describe('a running clock', () => {
     expect(seen).toEqual([1_000, 5_000])
   })
 
-  test('a timer that is further away than a timer of the system can be does not fire before its time', () => {
+  test('fires a timer on time that is longer than the system’s maximum', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     let ran = false
     clock.setTimeout(() => {

@@ -4,25 +4,25 @@ import { describe, expectTypeOf, test } from 'vitest'
 declare const service: CampaignService
 
 describe('a fault', () => {
-  test('takes delayMs where there is something to delay', () => {
+  test('accepts delayMs only for drip and delay', () => {
     expectTypeOf<{ kind: 'delay'; delayMs: number }>().toExtend<FaultOptions>()
     expectTypeOf<{ kind: 'drip'; delayMs: number }>().toExtend<FaultOptions>()
     service.fail({ kind: 'delay', delayMs: 5 })
-    // @ts-expect-error: half of the answer, at once
+    // @ts-expect-error: no delayMs
     service.fail({ kind: 'truncate', delayMs: 5 })
-    // @ts-expect-error: half of the answer, at once
+    // @ts-expect-error: no delayMs
     service.fail({ kind: 'stall', delayMs: 5 })
-    // @ts-expect-error: an answer like any other
+    // @ts-expect-error: no delayMs
     service.fail({ kind: 'misshapen', delayMs: 5 })
-    // @ts-expect-error: there is no answer
+    // @ts-expect-error: no delayMs
     service.fail({ kind: 'hang', delayMs: 5 })
   })
 
-  test('takes `applied` where its name does not say it', () => {
+  test('accepts `applied` only where the kind does not imply it', () => {
     service.fail({ kind: 'reset', applied: true })
-    // @ts-expect-error: it is
+    // @ts-expect-error: always applied
     service.fail({ kind: 'applied_then_reset', applied: false })
-    // @ts-expect-error: the answer is the service's own
+    // @ts-expect-error: always applied
     service.fail({ kind: 'delay', applied: false })
   })
 })

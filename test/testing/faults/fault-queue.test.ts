@@ -7,11 +7,11 @@ import {
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
 
-describe('the queue of faults', () => {
+describe('faults', () => {
   const statusOf = async (service: CampaignService, path: string) =>
     (await caller(service.fetch).raw(path, { headers: { authorization: 'Bearer t' } })).status
 
-  test('each request takes the first fault that is for it, until it is used up', async () => {
+  test('are used in order by the requests that match', async () => {
     const service = createCampaignService()
     const info = '/campaign/info?pid=demo'
     const points = '/campaign/points?pid=demo'
@@ -27,7 +27,7 @@ describe('the queue of faults', () => {
     expect([first.remaining, second.remaining]).toEqual([0, 0])
   })
 
-  test('cancel takes a fault back, and may be called twice', async () => {
+  test('cancel removes a fault, and a second call does nothing', async () => {
     const service = createCampaignService()
     const fault = service.fail({ kind: 'status', times: Infinity })
     expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(500)
@@ -38,7 +38,7 @@ describe('the queue of faults', () => {
     expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
   })
 
-  test('pendingFaults shows the faults that no request has met', async () => {
+  test('pendingFaults returns the faults with requests left', async () => {
     const service = createCampaignService()
     expect(service.pendingFaults()).toEqual([])
     const options = { on: 'getCampaignInfo', kind: 'status', times: 2 } as const
@@ -54,12 +54,12 @@ describe('the queue of faults', () => {
     await statusOf(service, '/campaign/info?pid=demo')
     expect([twice.used, twice.remaining]).toEqual([2, 0])
     expect(service.pendingFaults()).toEqual([])
-    expect(service.faults, 'the one without an end goes on').toEqual([always])
+    expect(service.faults, 'the infinite fault remains').toEqual([always])
     always.cancel()
     expect(service.faults).toEqual([])
   })
 
-  test('later changes to the options do not change a fault', () => {
+  test('do not change with their options', () => {
     const service = createCampaignService()
     const options = { kind: 'status', status: 503 } as const
     const fault = service.fail(options)
@@ -67,7 +67,7 @@ describe('the queue of faults', () => {
     expect(fault.options).toEqual({ kind: 'status', status: 503 })
   })
 
-  test('later changes to its headers or body, or by a listener, do not change it', () => {
+  test('do not change with their headers or body, or through a listener', () => {
     const service = createCampaignService()
     service.subscribe((event) => {
       if (event.kind !== 'fault_changed') return
@@ -86,7 +86,7 @@ describe('the queue of faults', () => {
     })
   })
 
-  test('reset of the service takes all faults back', async () => {
+  test('are removed by reset', async () => {
     const service = createCampaignService()
     const fault = service.fail({ kind: 'status', times: 5 })
     service.reset()
@@ -94,7 +94,7 @@ describe('the queue of faults', () => {
     expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
   })
 
-  test('`*` also takes a path that is not there', async () => {
+  test('with `*` match an unknown path', async () => {
     const service = createCampaignService()
     service.fail({ on: '*', kind: 'status', status: 503 })
     expect(await statusOf(service, '/nothing')).toBe(503)
@@ -111,13 +111,13 @@ describe('the queue of faults', () => {
     expect(await call).toBe(200)
   })
 
-  test('misshapen answers 200 also where the service refuses', async () => {
+  test('misshapen answers 200 even when the service refuses the request', async () => {
     const service = createCampaignService()
     service.fail({ kind: 'misshapen' })
     expect(await statusOf(service, '/campaign/info?pid=unknown')).toBe(200)
   })
 
-  test('delay and drip go by the clock', async () => {
+  test('delay waits on the clock of the service', async () => {
     const clock = createManualClock()
     const service = createCampaignService({ clock })
     service.fail({ kind: 'delay', delayMs: 60_000 })

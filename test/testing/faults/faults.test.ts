@@ -5,7 +5,7 @@ import { BASE_URL, type Caller, caller, ok, refused } from '../rest.ts'
 const WALLET = `0x${'1'.repeat(40)}`
 const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
 
-/** What a caller of fetch gets to see of a lost connection. */
+/** The errors of fetch for a closed connection. */
 const lost = (message: string, code: string) =>
   expect.objectContaining({ name: 'TypeError', message, cause: expect.objectContaining({ code }) })
 
@@ -29,14 +29,14 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
 
   const code = (init?: RequestInit) => calls.get('/code', { code: 'UNUSED-2026', pid: 'demo' }, init)
 
-  test('status: the standard envelope, not applied', async () => {
+  test('status answers with the standard envelope and applies nothing', async () => {
     service.fail({ on: 'rewardWallet', kind: 'status' })
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject(refused(500))
     expect(service.state.awards).toEqual([])
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject(ok())
   })
 
-  test('status: any status, headers and body', async () => {
+  test('status answers with the given status, headers and body', async () => {
     service.fail({ kind: 'status', status: 429, headers: { 'Retry-After': '2' }, body: { slow: 'down' } })
     service.fail({ kind: 'status', status: 502, body: '<h1>Bad gateway</h1>' })
     service.fail({ kind: 'status', status: 503, body: 'no' })
@@ -51,7 +51,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(await code()).toMatchObject({ status: 204, body: '' })
   })
 
-  test('reset: the connection is lost, nothing applied', async () => {
+  test('reset closes the connection and applies nothing', async () => {
     service.fail({ on: 'rewardWallet', kind: 'reset' })
     await expect(calls.post('/wallet/reward', reward('r'))).rejects.toEqual(lost('fetch failed', 'ECONNRESET'))
     expect(service.state.awards).toEqual([])
@@ -59,7 +59,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(service.requests[0]).not.toHaveProperty('status')
   })
 
-  test('applied_then_reset: the connection is lost, the write applied', async () => {
+  test('applied_then_reset applies the write and closes the connection', async () => {
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     await expect(calls.post('/wallet/reward', reward('r'))).rejects.toEqual(lost('fetch failed', 'ECONNRESET'))
     expect(service.state.awards).toMatchObject([{ id: 'r' }])
@@ -80,7 +80,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     },
   )
 
-  test('hang: no answer until the caller gives up', async () => {
+  test('hang does not answer until the caller aborts', async () => {
     service.fail({ kind: 'hang' })
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -92,7 +92,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(service.requests).toMatchObject([{ handled: false, fault: 'hang' }])
   })
 
-  test('garbage: 200 and HTML', async () => {
+  test('garbage answers 200 with HTML', async () => {
     service.fail({ kind: 'garbage' })
     const answer = await code()
     expect(answer.status).toBe(200)
@@ -101,7 +101,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(await code()).toMatchObject({ status: 200, body: '{"success":tru' })
   })
 
-  test('truncate: half of the answer arrives, then the connection is lost', async () => {
+  test('truncate sends half of the answer and closes the connection', async () => {
     service.fail({ kind: 'truncate' })
     const response = await calls.raw('/campaign/info?pid=demo', { headers: { authorization: 'Bearer t' } })
     expect(response.status).toBe(200)
@@ -115,7 +115,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(received).toBe(Math.floor(length / 2))
   })
 
-  test('stall: half of the answer arrives, then nothing until the caller gives up', async () => {
+  test('stall sends half of the answer, then nothing until the caller aborts', async () => {
     service.fail({ kind: 'stall' })
     const controller = new AbortController()
     const init = { headers: { authorization: 'Bearer t' }, signal: controller.signal }
@@ -130,7 +130,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     await expect(rest).rejects.toBe(reason)
   })
 
-  test('drip and delay: complete, byte by byte or late', async () => {
+  test('drip and delay send the complete answer', async () => {
     service.fail({ kind: 'drip', delayMs: 0 })
     expect(await code()).toMatchObject(ok({ used_by: [] }))
     service.fail({ kind: 'delay', delayMs: 1 })
@@ -141,7 +141,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     ])
   })
 
-  test.each(['drip', 'delay'] as const)('%s: the caller may give up in between', async (kind) => {
+  test.each(['drip', 'delay'] as const)('%s ends when the caller aborts', async (kind) => {
     service.fail({ kind, delayMs: 600_000 })
     const controller = new AbortController()
     const call = code({ signal: controller.signal })
@@ -152,7 +152,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     await expect(call).rejects.toBe(reason)
   })
 
-  test('misshapen: JSON of another shape, and the write is applied', async () => {
+  test('misshapen applies the write and answers with the wrong fields', async () => {
     service.fail({ kind: 'misshapen', times: 2 })
     expect(await code()).toMatchObject(ok('not what was promised'))
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject({
@@ -162,7 +162,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(service.state.awards).toHaveLength(1)
   })
 
-  test('a fault comes before the token is looked at, and an applied one does not let a stranger in', async () => {
+  test('a fault affects unauthorized requests, but `applied` does not authorize them', async () => {
     service.fail({ kind: 'applied_then_reset' })
     const body = JSON.stringify(reward('r'))
     const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
@@ -171,7 +171,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(service.requests).toMatchObject([{ authorized: false, handled: true }])
   })
 
-  test('64 calls at once, every other one lost after it was applied: each is applied once', async () => {
+  test('64 concurrent calls with half of the answers lost are applied once each', async () => {
     for (let index = 0; index < 32; index++) service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     const results = await Promise.allSettled(
       Array.from({ length: 64 }, (_, index) => calls.post('/wallet/reward', reward(`r${index}`))),

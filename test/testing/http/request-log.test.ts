@@ -5,8 +5,8 @@ import { caller } from '../rest.ts'
 
 const progressOfAda = { account: 'ada', platform: 'discord', pid: 'demo' }
 
-describe('the log', () => {
-  test('logs each request and its result, never the token or a secret', async () => {
+describe('requests', () => {
+  test('has each request and its result, without tokens and secrets', async () => {
     const service = createCampaignService()
     const { get, post, raw } = caller(service.fetch, { token: 'the-token-itself' })
     await get('/user/progress', progressOfAda, {
@@ -33,7 +33,7 @@ describe('the log', () => {
       expect(printed).not.toContain(secret)
   })
 
-  test('holds everything to send a request again, except the token', async () => {
+  test('has everything to send a request again, except the token', async () => {
     const service = createCampaignService()
     const { post } = caller(service.fetch, { token: 'the-token-itself' })
     await post('/user', { ...progressOfAda, name: 'Ada “the” Countess' })
@@ -49,7 +49,7 @@ describe('the log', () => {
     expect((await service.fetch(url ?? '', { method: method ?? '', headers: again, body })).status).toBe(200)
   })
 
-  test('shows the URL that the client used, over a connection, too', async () => {
+  test('has the URL that the client used', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { raw } = caller(globalThis.fetch, { baseUrl: server.url })
@@ -71,7 +71,7 @@ describe('the log', () => {
     expect(printed).toContain('[redacted]')
   })
 
-  test('numbers its requests, and reset does not begin again', async () => {
+  test('continues the numbers after a reset', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     for (let times = 0; times < 2; times++) await raw('/x')
@@ -80,7 +80,7 @@ describe('the log', () => {
     expect(service.requests.map(({ id }) => id)).toEqual([3])
   })
 
-  test('keeps the latest 10 000 requests, and counts those that it discards', async () => {
+  test('keeps the latest 10 000 requests and counts the discarded ones', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     for (let index = 0; index < 10_003; index++) await raw(`/x/${index}`)
@@ -105,14 +105,14 @@ describe('the log', () => {
     expect(request?.body).toEqual(isCut ? body.slice(0, 256_000) : JSON.parse(body))
   })
 
-  test('a request without a body has the size 0', async () => {
+  test('has bodySize 0 for a request without a body', async () => {
     const service = createCampaignService()
     await caller(service.fetch).raw('/x')
     expect(service.requests[0]).toMatchObject({ bodySize: 0, isBodyCut: false })
     expect(service.requests[0]).not.toHaveProperty('bodyText')
   })
 
-  test('a secret is redacted before the body is cut', async () => {
+  test('redacts a secret before the body is cut', async () => {
     const service = createCampaignService()
     const body = JSON.stringify({
       a: 'x'.repeat(255_970),
@@ -124,7 +124,7 @@ describe('the log', () => {
     expect(service.requests[0]?.bodyText).not.toContain('the-secret')
   })
 
-  test('1 000 requests of 1 MB stay within 50 MB', async () => {
+  test('keeps at most 50 MB', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     const body = JSON.stringify({ name: 'x'.repeat(1_000_000) })
@@ -138,7 +138,7 @@ describe('the log', () => {
     expect(requests[0]?.id).toBe(discarded.requests + 1)
   }, 60_000)
 
-  test('many small requests are not discarded for the size of one that was', async () => {
+  test('does not count the size of discarded requests', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     const body = 'x'.repeat(300_000)
@@ -153,7 +153,7 @@ describe('the log', () => {
   }, 60_000)
 })
 
-test('records are copies', async () => {
+test('requests returns copies', async () => {
   const service = createCampaignService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',
@@ -170,7 +170,7 @@ test('records are copies', async () => {
   expect(service.requests).toMatchObject([{ method: 'POST', body: { xp: 5 }, headers: { accept: 'application/json' } }])
 })
 
-test('the error of a refusal says why, in the header that the client shows', async () => {
+test('the client’s error has the reason of a refusal in a header', async () => {
   const service = createCampaignService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',

@@ -4,8 +4,8 @@ import { caller, ok, refused } from '../rest.ts'
 
 const progressOfAda = { account: 'ada', platform: 'discord', pid: 'demo' }
 
-describe('paths and methods', () => {
-  test('the API is under /api/v1 of whatever host', async () => {
+describe('the router', () => {
+  test('serves /api/v1 of every host', async () => {
     const service = createCampaignService()
     for (const host of ['https://campaign.example', 'http://127.0.0.1:1']) {
       const { get } = caller(service.fetch, { baseUrl: `${host}/api/v1` })
@@ -15,7 +15,7 @@ describe('paths and methods', () => {
     expect((await get('/user/progress', progressOfAda)).status).toBe(404)
   })
 
-  test('an unknown path is 404 in the standard envelope, and says in the log what is not there', async () => {
+  test('answers 404 to an unknown path, and logs the path', async () => {
     const service = createCampaignService()
     expect(await caller(service.fetch).get('/user/nothing')).toMatchObject({
       status: 404,
@@ -25,7 +25,7 @@ describe('paths and methods', () => {
     expect(service.requests[0]).not.toHaveProperty('operation')
   })
 
-  test('the wrong method is 405 and names the right one', async () => {
+  test('answers 405 to a wrong method, with the allowed one', async () => {
     const { get, post } = caller(createCampaignService().fetch)
     const wrongGet = await get('/wallet/reward')
     expect(wrongGet).toMatchObject({ status: 405, body: { error: { code: 405, message: 'method not allowed' } } })
@@ -44,7 +44,7 @@ describe('arguments', () => {
     expect(await caller(createCampaignService().fetch).get('/user/progress', query)).toMatchObject(refused(400))
   })
 
-  test('a query parameter that is there twice is 400, an unknown one does not matter', async () => {
+  test('answers 400 to a repeated query parameter, and ignores an unknown one', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     const headers = { authorization: 'Bearer t' }
@@ -74,7 +74,7 @@ describe('arguments', () => {
     expect(service.state.awards).toEqual([])
   })
 
-  test('the reason of a refusal is in the log, not in the answer', async () => {
+  test('logs the reason of a refusal, and does not put it into the body', async () => {
     const service = createCampaignService()
     const { post } = caller(service.fetch)
     expect(await post('/wallet/reward', { address: '0x1', pid: 'demo', id: '', xp: '5' })).toMatchObject(refused(400))
@@ -83,12 +83,12 @@ describe('arguments', () => {
     )
   })
 
-  test('queryNames: the open parameters go by other names', async () => {
+  test('reads the parameters under the names of queryNames', async () => {
     const service = createCampaignService({
       queryNames: {
         getCampaignInfo: { pid: 'id' },
         getInviteCode: { code: 'invite', pid: 'campaign' },
-        // Two that swap their names.
+        // The two parameters swap their names.
         getUserProfiles: { account: 'platform', platform: 'account' },
       },
     })
@@ -107,17 +107,17 @@ describe('arguments', () => {
     [{ getCampaignInfo: { pid: undefined } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],
     [{ getInviteCode: { code: 'id', pid: 'id' } }, /queryNames\.getInviteCode gives two arguments the same name/],
     [{ getInviteCode: { code: 'pid' } }, /queryNames\.getInviteCode gives two arguments the same name/],
-  ])('queryNames that name what is not open are refused: %j', (queryNames, message) => {
+  ])('refuses the queryNames %j', (queryNames, message) => {
     expect(() => createCampaignService({ queryNames } as never)).toThrow(message)
   })
 
-  test.each(['', '/', 'a b', 'hooks?x', 'a/../b', 'user'])('a webhook registration path like %j is refused', (path) => {
+  test.each(['', '/', 'a b', 'hooks?x', 'a/../b', 'user'])('refuses the webhook registration path %j', (path) => {
     expect(() => createCampaignService({ webhookRegistrationPath: path })).toThrow(
       /^createCampaignService: webhookRegistrationPath must/,
     )
   })
 
-  test('webhooks are registered at the path of your choice', async () => {
+  test('registers webhooks at webhookRegistrationPath', async () => {
     const service = createCampaignService({ webhookRegistrationPath: '/hooks/register', seed: 1 })
     const { post } = caller(service.fetch)
     const body = { scope: 'user_activity', url: 'https://partner.example/hook', secret: 's3cret-of-the-hook' }

@@ -9,7 +9,7 @@ const WALLET = `0x${'1'.repeat(40)}`
 const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
 
 describe('listen', () => {
-  test('close ends open connections at once, hanging ones too, and returns the same promise the second time', async () => {
+  test('close ends all connections, and a second call returns the same promise', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { get } = caller(globalThis.fetch, { baseUrl: server.url })
@@ -30,7 +30,7 @@ describe('listen', () => {
     ['::', '[::1]'],
     ['127.0.0.1', '127.0.0.1'],
     ['::1', '[::1]'],
-  ])('on %s it gives an address that the client takes: %s', async (host, shown) => {
+  ])('on %s has a URL with the host %s', async (host, shown) => {
     const service = createCampaignService()
     const server = await service.listen({ host })
     expect(server.url).toBe(`http://${shown}:${server.port}/api/v1`)
@@ -39,7 +39,7 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('several servers share one service', async () => {
+  test('can be called several times', async () => {
     const service = createCampaignService()
     const servers = [await service.listen(), await service.listen()]
     for (const [index, { url, close, port }] of servers.entries()) {
@@ -50,7 +50,7 @@ describe('listen', () => {
     expect(service.state.awards).toHaveLength(2)
   })
 
-  test('a port that is none is refused, a port that is taken rejects', async () => {
+  test('rejects an invalid port and a port in use', async () => {
     const service = createCampaignService()
     await expect(service.listen({ port: 65_536 })).rejects.toThrow(
       new RangeError('listen: port must be a whole number, 0 or more and at most 65535, got 65536'),
@@ -60,7 +60,7 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('intercept answers instead of the service, which gets the other requests only', async () => {
+  test('lets intercept answer a request instead of the service', async () => {
     const service = createCampaignService()
     const server = await service.listen({
       intercept(request, response) {
@@ -95,7 +95,7 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('keeps no more of a body in memory than it accepts', async () => {
+  test('keeps at most the accepted size of a body in memory', async () => {
     const service = createCampaignService()
     const { url, close } = await service.listen()
     const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }
@@ -106,13 +106,13 @@ describe('listen', () => {
     await close()
   })
 
-  test.each([9, 6000, 10_080])('refuses port %i, to which neither fetch nor a browser connects', async (port) => {
+  test.each([9, 6000, 10_080])('refuses port %i, which fetch blocks', async (port) => {
     await expect(createCampaignService().listen({ port })).rejects.toThrow(
       new RangeError(`listen: port must be a port that fetch does not block, got ${port}`),
     )
   })
 
-  test('a client that names no host is served as well', async () => {
+  test('serves a request without a Host header', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const answer = await new Promise<string>((resolve, reject) => {
@@ -129,7 +129,7 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('a path that looks like a host is a path, and a body over the limit is refused', async () => {
+  test('answers 404 to a path with two slashes, and 400 to a body above the limit', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { raw } = caller(globalThis.fetch, { baseUrl: `http://127.0.0.1:${server.port}` })

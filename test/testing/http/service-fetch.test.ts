@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { caller } from '../rest.ts'
 
-describe('as a fetch', () => {
-  test('takes a string, a URL or a Request, and an init over a Request', async () => {
+describe('service.fetch', () => {
+  test('accepts a string, a URL or a Request, with an init', async () => {
     const { fetch } = createCampaignService()
     const url = 'https://campaign.example/api/v1/campaign/info?pid=demo'
     const init = { headers: { authorization: 'Bearer t' } }
@@ -15,7 +15,7 @@ describe('as a fetch', () => {
     await expect(fetch('/relative', init)).rejects.toThrow(TypeError)
   })
 
-  test('an aborted signal rejects with its reason and nothing is done', async () => {
+  test('rejects with the reason of an aborted signal, without a request', async () => {
     const service = createCampaignService()
     const reason = new Error('changed my mind')
     const award = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
@@ -25,7 +25,7 @@ describe('as a fetch', () => {
     expect(service.state.awards).toEqual([])
   })
 
-  test('follows no redirect: it comes back as it is, or rejects where the request says so', async () => {
+  test('returns a redirect, or rejects under `redirect: error`', async () => {
     const service = createCampaignService()
     const redirect = { kind: 'status', status: 302, headers: { location: '/api/v1/campaign/info?pid=demo' } } as const
     const init = { headers: { authorization: 'Bearer t' } }
@@ -39,7 +39,7 @@ describe('as a fetch', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  test('any request is answered with JSON and a status, and never with an internal error', async () => {
+  test('answers every request with JSON, and never with an internal error', async () => {
     const path = fc.constantFrom(
       '/user/progress',
       '/wallet/reward',

@@ -4,11 +4,11 @@ import { caller, refused } from '../rest.ts'
 
 describe('tokens', () => {
   test.each([
-    ['none', undefined],
-    ['an empty one', 'Bearer '],
+    ['no token', undefined],
+    ['an empty token', 'Bearer '],
     ['another scheme', 'Basic YTpi'],
-    ['two', 'Bearer a, Bearer b'],
-  ])('%s is 401', async (_, authorization) => {
+    ['two tokens', 'Bearer a, Bearer b'],
+  ])('answers 401 to %s', async (_, authorization) => {
     const { raw } = caller(createCampaignService().fetch)
     const response = await raw(
       '/campaign/info?pid=demo',
@@ -18,12 +18,12 @@ describe('tokens', () => {
     expect(response.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test('without `tokens` any non-empty one will do', async () => {
+  test('accepts every non-empty token without the option', async () => {
     const service = createCampaignService()
     expect((await caller(service.fetch, { token: 'whatever' }).get('/campaign/info', { pid: 'demo' })).status).toBe(200)
   })
 
-  test('a list accepts its own and nothing else', async () => {
+  test('accepts the tokens of a list only', async () => {
     const service = createCampaignService({ tokens: ['first', 'second'] })
     const statusWith = async (token: string) =>
       (await caller(service.fetch, { token }).get('/campaign/info', { pid: 'demo' })).status
@@ -33,7 +33,7 @@ describe('tokens', () => {
     expect(await statusWith('constructor')).toBe(401)
   })
 
-  test('grants: expired is 401, another organization, a campaign not granted and an unknown one are 403', async () => {
+  test('answers 401 to an expired token, and 403 outside its organization and campaigns', async () => {
     const service = createCampaignService({
       campaigns: [
         { id: 'north', organization: 'n' },
@@ -90,7 +90,7 @@ describe('tokens', () => {
     },
   )
 
-  test('later changes to the options do not change their permissions', async () => {
+  test('do not change with the options', async () => {
     const campaigns = ['demo']
     const ours = { campaigns, expired: false }
     const listed = ['listed']
@@ -105,7 +105,7 @@ describe('tokens', () => {
     expect(await statusOf(['listed'], 'listed')).toBe(200)
   })
 
-  test.each([[['']], [['with space']], [{ '': {} }]])('unusable tokens are refused: %j', (tokens) => {
+  test.each([[['']], [['with space']], [{ '': {} }]])('refuses %j', (tokens) => {
     expect(() => createCampaignService({ tokens })).toThrow(/^createCampaignService: tokens must be non-empty strings/)
   })
 })

@@ -26,7 +26,7 @@ const start = (campaign?: Omit<CampaignSeed, 'id'>) => {
 }
 
 describe('GET /user/progress', () => {
-  test('shows every task, quest and challenge with its status, and the totals', async () => {
+  test('returns every task, quest and challenge with its status, and the totals', async () => {
     const { progress } = start()
     const data = await progress('ada')
     expect(data).toMatchObject({
@@ -60,11 +60,11 @@ describe('GET /user/progress', () => {
     ])
   })
 
-  test('a user without a team has the empty string', async () => {
+  test('has an empty team for a user without one', async () => {
     expect(await start().progress('linus')).toMatchObject({ team: '', name: 'Linus' })
   })
 
-  test('a read registers nobody: unknown users, and users of another campaign only, are 400', async () => {
+  test('answers 400 to an unknown user and registers nobody', async () => {
     const service = createCampaignService({
       campaigns: [{ id: 'demo' }, { id: 'other', users: [{ account: 'ada', platform: 'discord' }] }],
     })
@@ -75,7 +75,7 @@ describe('GET /user/progress', () => {
     expect(service.state.entries).toHaveLength(1)
   })
 
-  test('the rank is by total XP, and shared by equals', async () => {
+  test('ranks users by total XP, and equal users share a rank', async () => {
     const users = [
       { account: 'a', platform: 'discord', xp: 10 },
       { account: 'b', platform: 'discord', xp: 5, ref_xp: 20 },
@@ -91,7 +91,7 @@ describe('GET /user/progress', () => {
 describe('POST /wallet/reward', () => {
   const reward = { address: WALLET, pid: 'demo', id: 'reward-1', xp: 25 }
 
-  test('registers a new address, awards the XP and shows the reward', async () => {
+  test('registers a new address, adds the XP and the reward', async () => {
     const { service, post, progress } = start()
     expect(await post('/wallet/reward', reward)).toMatchObject(ok())
     const expected = { xp: 25, total: 25, rewards: [{ id: 'reward-1', reward: '25', type: 'xp' }] }
@@ -112,12 +112,12 @@ describe('POST /wallet/reward', () => {
     expect(service.requests.at(-1)?.reason).toBe('the reward id "reward-1" has been used before')
   })
 
-  test('an id that a user starts with is used, too', async () => {
+  test('refuses the id of a seeded reward', async () => {
     const { post } = start()
     expect(await post('/wallet/reward', { ...reward, id: 'reward-ada-1' })).toMatchObject(refused(400))
   })
 
-  test('an address is the same in either letter case, on every platform, and may be a known user’s wallet', async () => {
+  test('finds a wallet’s user in either letter case and on every platform', async () => {
     const { service, post, progress } = start()
     await post('/wallet/reward', reward)
     await post('/wallet/reward', { ...reward, address: WALLET.toLowerCase(), id: 'reward-2' })
@@ -127,7 +127,7 @@ describe('POST /wallet/reward', () => {
     expect(service.state.entries).toHaveLength(4)
   })
 
-  test('a total beyond the numbers is refused before it is applied', async () => {
+  test('refuses XP above the largest number', async () => {
     const { service, post } = start()
     await post('/wallet/reward', { ...reward, xp: 1.7e308 })
     expect(await post('/wallet/reward', { ...reward, id: 'reward-2', xp: 1.7e308 })).toMatchObject(refused(400))
@@ -147,13 +147,13 @@ describe('POST /user/referrer', () => {
     expect(profiles.body).toMatchObject({ data: { refs: 1, ref_count: 1 } })
   })
 
-  test('a self-referral is the string error, and registers nobody', async () => {
+  test('answers a self-referral with the string error and registers nobody', async () => {
     const { service, refer } = start()
     expect(await refer('new-1', 'new-1')).toMatchObject(stringError('self_referral_not_allowed'))
     expect(service.state.entries).toHaveLength(3)
   })
 
-  test('two accounts of one person are a self-referral, too', async () => {
+  test('treats two accounts of one user as a self-referral', async () => {
     const users = [{ account: 'ada', platform: 'discord', profiles: [{ account: 'ada-2', platform: 'discord' }] }]
     expect(await start({ users }).refer('ada', 'ada-2')).toMatchObject(stringError('self_referral_not_allowed'))
   })
@@ -167,7 +167,7 @@ describe('POST /user/referrer', () => {
     },
   )
 
-  test('a referral with a referrer, or with completed tasks, is refused', async () => {
+  test('refuses a referral with a referrer or with completed tasks', async () => {
     const { refer, service } = start()
     expect(await refer('linus', 'grace')).toMatchObject(refused(400))
     expect(service.requests.at(-1)?.reason).toBe('the user "grace" has a referrer already')
@@ -179,7 +179,7 @@ describe('POST /user/referrer', () => {
     expect(service.state.entries, 'a refused referral registers nobody').toHaveLength(3)
   })
 
-  test('where registration is closed, an unknown user is missing_user', async () => {
+  test('answers missing_user under closed registration', async () => {
     const users = ['ada', 'grace'].map((account) => ({ account, platform: 'discord' }))
     const { refer, post, service } = start({ users, registration: 'closed' })
     expect(await refer('nobody', 'ada')).toMatchObject(stringError('missing_user'))
@@ -201,7 +201,7 @@ describe('POST /user/ref_id', () => {
     expect(service.state.entries.at(-1)).toMatchObject({ account: 'new', referrer: 'ada' })
   })
 
-  test('every new user has a link of their own', async () => {
+  test('gives every new user a link', async () => {
     const { service, post } = start()
     await post('/user', { ...ada, account: 'new' })
     const link = service.state.entries.at(-1)?.ref_id as string
@@ -221,13 +221,13 @@ describe('POST /user/ref_id', () => {
     expect(service.state.entries).toHaveLength(3)
   })
 
-  test('a link is one’s own in either letter case of a wallet', async () => {
+  test('recognises the user’s own link in either letter case of a wallet', async () => {
     const { service, post } = start({ users: [{ account: WALLET, platform: 'ethereum', ref_id: 'own' }] })
     expect(await post('/user/ref_id', follow('own', WALLET.toLowerCase()))).toMatchObject(refused(400))
     expect(service.requests[0]?.reason).toBe('the referral link "own" is the user\'s own')
   })
 
-  test('a link is of one campaign', async () => {
+  test('refuses a link of another campaign', async () => {
     const campaigns = [
       { id: 'demo', users: [{ account: 'ada', platform: 'discord', ref_id: 'link' }] },
       { id: 'other' },
@@ -238,7 +238,7 @@ describe('POST /user/ref_id', () => {
 })
 
 describe('POST /user', () => {
-  test('creates the user and the entry, and changes only what it is given', async () => {
+  test('creates the user and the entry, and changes only the given fields', async () => {
     const { service, post, progress } = start()
     const body = { ...ada, account: 'new', name: 'New', alias: 'n', team: 'red' }
     expect(await post('/user', body)).toMatchObject(ok({}))
@@ -247,7 +247,7 @@ describe('POST /user', () => {
     expect(service.state.entries.at(-1)).toMatchObject({ name: 'New', alias: 'n', team: '' })
   })
 
-  test('a name is of one campaign', async () => {
+  test('sets the name in one campaign', async () => {
     const service = createCampaignService({ campaigns: [{ id: 'demo' }, { id: 'other' }] })
     const { post } = caller(service.fetch)
     await post('/user', { ...ada, name: 'Here' })
@@ -270,7 +270,7 @@ describe('POST /action/value', () => {
     expect(service.state.values[0]).toMatchObject({ ...linus, cid: 'welcome', aid: 'connect-wallet', value: 3 })
   })
 
-  test('multipliers apply, quests wait for quests, challenges for what they need', async () => {
+  test('applies multipliers, and completes quests and challenges after their dependencies', async () => {
     const { record, progress } = start()
     await record('ada', 'spread-the-word', 'share')
     expect(await progress('ada')).toMatchObject({ xp: 1170 + 30 * 1.5 })
@@ -280,7 +280,7 @@ describe('POST /action/value', () => {
     expect(data.challenges).toMatchObject([{ status: 'completed' }, { status: 'completed' }])
   })
 
-  test('the user’s own multiplier applies on top', async () => {
+  test('applies the user’s multiplier too', async () => {
     const { record, progress } = start({
       actions: [{ id: 't', xp: 10, xp_mul: 2 }],
       quests: [{ id: 'q', actions: ['t'], xp: 100 }],
@@ -290,14 +290,14 @@ describe('POST /action/value', () => {
     expect(await progress('ada')).toMatchObject({ xp: 10 * 2 * 1.5 + 100 * 1.5, xp_mul: 1.5 })
   })
 
-  test('the referrer gets the task’s ref_xp', async () => {
+  test('gives the referrer the ref_xp of the task', async () => {
     const { record, refer, progress } = start()
     await refer('ada', 'linus')
     await record('linus', 'welcome', 'connect-wallet')
     expect(await progress('ada')).toMatchObject({ ref_xp: 10, total: 1220, xp: 1170 })
   })
 
-  test('a second value is recorded as well; a task that counts once gives its XP once, any other every time', async () => {
+  test('records every value, and gives XP again only for recurring tasks', async () => {
     const { record, progress, service } = start()
     for (let times = 0; times < 2; times++) {
       expect(await record('linus', 'welcome', 'connect-wallet')).toMatchObject(ok())
@@ -313,9 +313,13 @@ describe('POST /action/value', () => {
     ['an unknown quest', ['ada', 'nothing', 'follow'], 'cid: there is no quest "nothing" in the campaign'],
     ['an unknown task', ['ada', 'welcome', 'nothing'], 'aid: there is no task "nothing" in the quest "welcome"'],
     ['a task of another quest', ['ada', 'welcome', 'share'], 'aid: there is no task "share" in the quest "welcome"'],
-    ['a task before what it needs', ['linus', 'welcome', 'follow'], 'complete the dependencies first: connect-wallet'],
     [
-      'a quest before what it needs',
+      'a task before its dependencies',
+      ['linus', 'welcome', 'follow'],
+      'complete the dependencies first: connect-wallet',
+    ],
+    [
+      'a quest before its dependencies',
       ['linus', 'spread-the-word', 'daily-visit'],
       'complete the dependencies first: welcome',
     ],
@@ -326,7 +330,7 @@ describe('POST /action/value', () => {
     expect(service.state.values).toEqual([])
   })
 
-  test('a quest whose tasks were done elsewhere completes when what it waits for does', async () => {
+  test('completes a quest together with its last dependency', async () => {
     const { record, service } = start({
       actions: [{ id: 'a' }, { id: 'b' }],
       quests: [
@@ -342,7 +346,7 @@ describe('POST /action/value', () => {
     expect(service.state.entries[0]?.completed).toEqual(['a', 'b', 'early', 'gate', 'late'])
   })
 
-  test('a quest of optional tasks needs them all', async () => {
+  test('requires all tasks of a quest with only optional tasks', async () => {
     const { record, service } = start({
       actions: [
         { id: 'a', is_optional: true },
@@ -359,7 +363,7 @@ describe('POST /action/value', () => {
 })
 
 describe('campaigns, profiles and codes', () => {
-  test('GET /campaign/info shows the definitions, with numeric strings where the interface does', async () => {
+  test('GET /campaign/info returns the definitions, with the interface’s numeric strings', async () => {
     const answer = await start().get('/campaign/info', { pid: 'demo' })
     const { data } = answer.body as { data: { actions: unknown[]; quests: unknown[] } }
     expect(data).toMatchObject({ id: 'demo', name: 'Demo campaign' })
@@ -412,7 +416,7 @@ describe('campaigns, profiles and codes', () => {
     })
   })
 
-  test('GET /user/profiles shows every linked account', async () => {
+  test('GET /user/profiles returns every linked account', async () => {
     expect((await start().get('/user/profiles', ada)).body).toEqual({
       success: true,
       data: {
@@ -431,14 +435,14 @@ describe('campaigns, profiles and codes', () => {
     })
   })
 
-  test('a user is found by any linked account, and shown under the one asked for', async () => {
+  test('a user is found by every linked account, and returned under the requested one', async () => {
     expect(await start().progress('ada@campaign.example', 'email')).toMatchObject({
       user_id: 'ada@campaign.example',
       name: 'Ada',
     })
   })
 
-  test('GET /code shows who used it; an unknown code is 400', async () => {
+  test('GET /code returns the accounts that used the code, and 400 for an unknown code', async () => {
     const { get } = start()
     expect(await get('/code', { code: 'WELCOME-2026', pid: 'demo' })).toMatchObject(ok({ used_by: ['ada', 'grace'] }))
     expect(await get('/code', { code: 'UNUSED-2026', pid: 'demo' })).toMatchObject(ok({ used_by: [] }))

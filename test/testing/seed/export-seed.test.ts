@@ -17,7 +17,7 @@ const start = (seed: ServiceSeed) =>
   createCampaignService({ ...seed, seed: 's', clock: createManualClock(), deliver: () => new Response() })
 const kept = (seed: ServiceSeed): ServiceSeed => JSON.parse(JSON.stringify(seed))
 
-/** What identifiers are made up for new entries is not part of it. */
+/** Without the generated IDs of entries. */
 const progressOf = ({ state, requests }: CampaignService, last: number) => ({
   entries: state.entries.map(({ id: _, ref_id: __, ...entry }) => entry),
   awards: state.awards,
@@ -26,7 +26,7 @@ const progressOf = ({ state, requests }: CampaignService, last: number) => ({
 })
 
 describe('exportSeed', () => {
-  test('a service made from an exported seed has the same content and behaves the same', async () => {
+  test('creates a service with the same content and behaviour', async () => {
     await fc.assert(
       fc.asyncProperty(steps, steps, async (before, after) => {
         const original = start({ campaigns })
@@ -46,7 +46,7 @@ describe('exportSeed', () => {
     )
   }, 60_000)
 
-  test('a service can be reset to it, and later back to its own start', async () => {
+  test('can be loaded by reset, and a later reset restores the start', async () => {
     const service = start({ campaigns })
     const began = service.state
     service.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
@@ -60,7 +60,7 @@ describe('exportSeed', () => {
     expect(service.state).toEqual(began)
   })
 
-  test('an exported seed is independent of the service', () => {
+  test('returns a copy', () => {
     const service = start({ campaigns })
     const seed = service.exportSeed()
     const before = kept(seed)
@@ -70,7 +70,7 @@ describe('exportSeed', () => {
     expect(service.exportSeed().campaigns?.[0]?.actions?.[0]?.meta).toMatchObject({ icon: 'star' })
   })
 
-  test('identifiers of a seed are never made up again', async () => {
+  test('reserves the IDs of a seed', async () => {
     const register = (service: CampaignService, account: string) =>
       caller(service.fetch).post('/user', { account, platform: 'discord', pid: 'one' })
     const service = start({ campaigns })
@@ -85,7 +85,7 @@ describe('exportSeed', () => {
     expect(hooks).toHaveLength(2)
   })
 
-  test.each([{ id: 'entry_s_1' }, { ref_id: 'ref_s_2' }])('a user does not get the %j of one further down', (ids) => {
+  test.each([{ id: 'entry_s_1' }, { ref_id: 'ref_s_2' }])('does not generate the %j of a later user', (ids) => {
     const users = [
       { account: 'a', platform: 'p' },
       { account: 'b', platform: 'p', ...ids },
@@ -93,12 +93,12 @@ describe('exportSeed', () => {
     expect(start({ campaigns: [{ id: 'c', users }] }).state.entries[1]).toMatchObject(ids)
   })
 
-  test('a webhook without an ID does not get that of one further down', () => {
+  test('does not generate the ID of a later webhook', () => {
     const webhooks = [{ url: HOOK }, { url: `${HOOK}/2`, hook_id: 'hook_s_1' }]
     expect(start({ campaigns: [{ id: 'c' }], webhooks }).webhooks).toHaveLength(2)
   })
 
-  test('a used reward ID stays used', async () => {
+  test('keeps reward IDs used', async () => {
     const reward = { address: `0x${'1'.repeat(40)}`, pid: 'one', id: 'r', xp: 1 }
     const service = start({ campaigns })
     await caller(service.fetch).post('/wallet/reward', reward)
@@ -106,7 +106,7 @@ describe('exportSeed', () => {
     expect(await caller(copy.fetch).post('/wallet/reward', reward)).toMatchObject(refused(400))
   })
 
-  test('an account that is no wallet address for its letter X is none in the seed', async () => {
+  test('does not export an address with a capital X as a wallet', async () => {
     const account = `0X${'a'.repeat(40)}`
     const service = start({ campaigns })
     await caller(service.fetch).post('/user', { account, platform: 'ethereum', pid: 'one' })
@@ -114,7 +114,7 @@ describe('exportSeed', () => {
     expect(start(service.exportSeed()).state).toEqual(service.state)
   })
 
-  test('users who referred each other are a seed', async () => {
+  test('exports users who referred each other', async () => {
     const service = start({ campaigns })
     const { post } = caller(service.fetch)
     const platform = 'discord'
@@ -124,7 +124,7 @@ describe('exportSeed', () => {
     expect(start(service.exportSeed()).state).toEqual(service.state)
   })
 
-  test('exports secrets only when asked to, and marks the webhooks that have one', async () => {
+  test('exports secrets only with `secrets: true`, and otherwise marks signed webhooks', async () => {
     const signatures: (string | null)[] = []
     const service = start({ campaigns })
     service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed', campaigns: ['one'], organization: 'demo' })
@@ -163,7 +163,7 @@ describe('exportSeed', () => {
     }
     const follow = { kind: 'custom', payload: {} } as const
 
-    test('keeps the secret that the running service has', async () => {
+    test('keeps the secret of the running service', async () => {
       const service = start({ campaigns })
       service.registerWebhook({ url: `${HOOK}/before`, secret: 'the present secret', hook_id: 'signed' })
       service.reset(signedSeed())
@@ -174,7 +174,7 @@ describe('exportSeed', () => {
       expect(service.deliveries[0]?.signature).toBe(signWebhook('the present secret', body))
     })
 
-    test('keeps it across the save, load and save again of one service', () => {
+    test('keeps the secret when a service saves, loads and saves again', () => {
       const service = start({ campaigns })
       service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
       service.reset(kept(service.exportSeed()))
@@ -192,7 +192,7 @@ describe('exportSeed', () => {
           return service
         },
       ],
-    ])('is loaded by %s as unsigned, which says so until the secret is given', (_, make) => {
+    ])('leaves the webhook of %s unsigned, with secretMissing, until the secret is set', (_, make) => {
       const service = make()
       expect(service.webhooks).toEqual([
         { hook_id: 'signed', scope: 'user_activity', urls: [HOOK], signed: false, secretMissing: true, campaigns: [] },
@@ -205,7 +205,7 @@ describe('exportSeed', () => {
       expect(service.webhooks[0]).not.toHaveProperty('secretMissing')
     })
 
-    test('does not take the secret of an unsigned webhook that has the same name', () => {
+    test('does not give the secret to an unsigned webhook with the same ID', () => {
       const service = start({ campaigns })
       service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
       service.reset({ campaigns, webhooks: [{ url: HOOK, hook_id: 'signed' }] })
@@ -215,14 +215,14 @@ describe('exportSeed', () => {
     })
   })
 
-  test('a misspelt option is refused', () => {
+  test('refuses a misspelt option', () => {
     expect(() => start({}).exportSeed({ secret: true } as never)).toThrow(
       new TypeError('exportSeed: secret is not an option; there are secrets'),
     )
   })
 })
 
-describe('reset to a seed', () => {
+describe('reset with a seed', () => {
   test.each([
     [{ campaign: [] }, /^reset: campaign is not an option; there are campaigns, webhooks, awards, values$/],
     [{ campaigns: [{ id: '' }] }, /^reset: campaigns\.0\.id must not be empty$/],
@@ -253,7 +253,7 @@ describe('reset to a seed', () => {
       /^reset: campaigns\.0\.users\.1 is a duplicate$/,
     ],
     [null, /^reset: expected object, received null$/],
-  ])('that is wrong changes nothing: %j', (seed, message) => {
+  ])('refuses %j and changes nothing', (seed, message) => {
     const service = start({ campaigns })
     service.registerWebhook({ url: HOOK })
     service.fail({ kind: 'reset' })

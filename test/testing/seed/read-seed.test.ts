@@ -5,7 +5,7 @@ describe('seeds', () => {
   const task = { id: 't' }
   test.each<[string, Omit<CampaignSeed, 'id'>, RegExp]>([
     [
-      'an unknown dep',
+      'an unknown dependency',
       { actions: [{ id: 't', deps: ['x'] }] },
       /campaigns\.0\.actions\.0\.deps\.0 refers to "x", which does not exist/,
     ],
@@ -19,20 +19,20 @@ describe('seeds', () => {
       { quests: [{ id: 'q', actions: [] }] },
       /campaigns\.0\.quests\.0\.actions must list at least one/,
     ],
-    ['a task twice', { actions: [task, task] }, /campaigns\.0\.actions\.1\.id is the ID of more than one/],
+    ['a duplicate task', { actions: [task, task] }, /campaigns\.0\.actions\.1\.id is the ID of more than one/],
     [
-      'one ID for two things',
+      'a task and a challenge with the same ID',
       { actions: [task], challenges: [task] },
       /campaigns\.0\.challenges\.0\.id is the ID of more than one/,
     ],
     ['an empty ID', { actions: [{ id: '' }] }, /campaigns\.0\.actions\.0\.id must not be empty/],
     [
-      'a number that is none',
+      'a number that is NaN',
       { actions: [{ id: 't', xp: Number.NaN }] },
       /campaigns\.0\.actions\.0\.xp expected a finite number, received NaN/,
     ],
     [
-      'a circle',
+      'a dependency cycle',
       {
         actions: [
           { id: 'a', deps: ['b'] },
@@ -42,13 +42,13 @@ describe('seeds', () => {
       /campaigns\.0 has a dependency cycle: a → b → a/,
     ],
     [
-      'a task that waits for its own quest',
+      'a required task that depends on its own quest',
       { actions: [{ id: 'a', deps: ['q'] }], quests: [{ id: 'q', actions: ['a'] }] },
       /has a dependency cycle: (?:a → q → a|q → a → q)/,
     ],
-    ['no seasons', { seasons: [] }, /seasons must not be empty/],
+    ['an empty list of seasons', { seasons: [] }, /seasons must not be empty/],
     [
-      'seasons that fall',
+      'seasons out of order',
       {
         seasons: [
           { name: 'a', max_xp: 2 },
@@ -57,14 +57,14 @@ describe('seeds', () => {
       },
       /campaigns\.0\.seasons\.1\.max_xp must be greater/,
     ],
-    ['registration of another kind', { registration: 'maybe' as never }, /registration must be 'open' or 'closed'/],
+    ['an unknown registration setting', { registration: 'maybe' as never }, /registration must be 'open' or 'closed'/],
     [
-      'a user without platform',
+      'a user without a platform',
       { users: [{ account: 'a', platform: '' }] },
       /campaigns\.0\.users\.0\.platform must not be empty/,
     ],
     [
-      'a user twice',
+      'a duplicate user',
       {
         users: [
           { account: 'a', platform: 'p' },
@@ -74,22 +74,22 @@ describe('seeds', () => {
       /campaigns\.0\.users\.1 is a duplicate/,
     ],
     [
-      'a wallet that is none',
+      'an invalid wallet',
       { users: [{ account: 'a', platform: 'p', wallet: '0x1' }] },
       /campaigns\.0\.users\.0\.wallet must be 0x and 40 hex/,
     ],
     [
-      'a completed thing that is not there',
+      'an unknown completed item',
       { users: [{ account: 'a', platform: 'p', completed: ['x'] }] },
       /campaigns\.0\.users\.0\.completed\.0 refers to "x"/,
     ],
     [
-      'a referrer that is not there',
+      'an unknown referrer',
       { users: [{ account: 'a', platform: 'p', referrer: 'b' }] },
       /campaigns\.0\.users\.0\.referrer must be another user/,
     ],
     [
-      'a referral link twice',
+      'a duplicate referral link',
       {
         users: [
           { account: 'a', platform: 'p', ref_id: 'r' },
@@ -108,18 +108,18 @@ describe('seeds', () => {
       },
       /campaigns\.0\.users\.1\.profiles\.0 belongs to another user/,
     ],
-  ])('%s is refused, saying where', (_, seed, message) => {
+  ])('refuses %s and names its path', (_, seed, message) => {
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(TypeError)
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(message)
   })
 
-  test('a campaign twice is refused', () => {
+  test('refuses a duplicate campaign', () => {
     expect(() => createCampaignService({ campaigns: [{ id: 'a' }, { id: 'a' }] })).toThrow(
       'createCampaignService: campaigns.1.id is a duplicate',
     )
   })
 
-  test('a long chain of dependencies is no circle and no stack overflow', () => {
+  test('accepts a chain of 20 000 dependencies', () => {
     const actions = Array.from({ length: 20_000 }, (_, index) => ({
       id: `t${index}`,
       ...(index > 0 && { deps: [`t${index - 1}`] }),
@@ -127,7 +127,7 @@ describe('seeds', () => {
     expect(() => createCampaignService({ campaigns: [{ id: 'long', actions }] })).not.toThrow()
   })
 
-  test('a seed is copied', async () => {
+  test('copies the seed', async () => {
     const meta = { icon: 'star', tags: ['a'] }
     const actions = [{ id: 't', meta }]
     const service = createCampaignService({ campaigns: [{ id: 'c', actions }] })
@@ -139,7 +139,7 @@ describe('seeds', () => {
     expect(await response.json()).toMatchObject({ data: { actions: [{ meta: { icon: 'star', tags: ['a'] } }] } })
   })
 
-  test('an optional task may wait for its own quest', () => {
+  test('accepts an optional task that depends on its own quest', () => {
     const actions = [{ id: 'a' }, { id: 'bonus', is_optional: true, deps: ['q'] }]
     const quests = [{ id: 'q', actions: ['a', 'bonus'] }]
     expect(() => createCampaignService({ campaigns: [{ id: 'c', actions, quests }] })).not.toThrow()

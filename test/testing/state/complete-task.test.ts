@@ -7,7 +7,7 @@ const linus = { account: 'linus', platform: 'discord', pid: 'demo' }
 const HOOK = 'https://partner.example/hook'
 
 describe('completeTask', () => {
-  test('gives the XP of the task and of everything that follows, and returns the entry', () => {
+  test('adds the XP of the task and its quest, and returns the entry', () => {
     const service = createCampaignService()
     expect(service.completeTask({ ...linus, aid: 'connect-wallet' })).toMatchObject({
       account: 'linus',
@@ -17,10 +17,10 @@ describe('completeTask', () => {
     const after = service.completeTask({ ...linus, aid: 'follow' })
     expect(after).toMatchObject({ xp: 50 + 20 + 100, completed: ['connect-wallet', 'follow', 'welcome'] })
     expect(service.state.entries[2]).toEqual(after)
-    expect(service.state.values, 'no value was recorded').toEqual([])
+    expect(service.state.values, 'no value is recorded').toEqual([])
   })
 
-  test('needs no quest, unlike the API', () => {
+  test('completes a task without a quest, unlike the API', () => {
     const campaign: CampaignSeed = {
       id: 'c',
       actions: [{ id: 'alone', xp: 4 }],
@@ -30,7 +30,7 @@ describe('completeTask', () => {
     expect(service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'alone' }).xp).toBe(4)
   })
 
-  test('completes everything that follows, once and after its dependencies, in any order of the list', () => {
+  test('completes each follower once and after its dependencies, for random campaigns', () => {
     const drawn = fc.record({ isQuest: fc.boolean(), needs: fc.array(fc.nat(), { maxLength: 3 }), rank: fc.nat() })
     fc.assert(
       fc.property(fc.array(drawn, { maxLength: 12 }), (all) => {
@@ -52,7 +52,7 @@ describe('completeTask', () => {
           ],
         })
         const { completed } = service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'a' })
-        // An item needs items of lower numbers only, so one walk in their order finds all that follow.
+        // Items depend only on items of lower numbers, so one pass finds all followers.
         const expected = new Set(['a'])
         for (const { isQuest, item } of items) {
           if ((isQuest || item.deps.length > 0) && item.deps.every((id) => expected.has(id))) expected.add(item.id)
@@ -66,7 +66,7 @@ describe('completeTask', () => {
     )
   })
 
-  test('XP out of range stay finite numbers everywhere', async () => {
+  test('limits XP to finite numbers', async () => {
     const most = Number.MAX_VALUE
     const user = { platform: 'discord', xp: most, ref_xp: most, ugc_xp: most }
     const campaign: CampaignSeed = {
@@ -99,7 +99,7 @@ describe('completeTask', () => {
     await service.settle()
   })
 
-  test('sends webhooks for the task and for the quest', async () => {
+  test('sends messages for the task and the quest', async () => {
     const service = createCampaignService({ deliver: () => new Response() })
     service.registerWebhook({ url: HOOK })
     service.completeTask({ account: 'grace', platform: 'discord', pid: 'demo', aid: 'follow' })
@@ -108,7 +108,7 @@ describe('completeTask', () => {
     await service.settle()
   })
 
-  test('a task that counts once and is done changes nothing; any other counts again', () => {
+  test('completes a recurring task again, and a `once` task never', () => {
     const service = createCampaignService()
     const ada = { ...linus, account: 'ada' }
     const { xp } = service.completeTask({ ...ada, aid: 'follow' })

@@ -8,29 +8,29 @@ const registered = async (seed?: number | string): Promise<string | undefined> =
   return service.state.entries[0]?.id
 }
 
-test('a seed is in the identifiers, which are counted', async () => {
+test('generated IDs contain the seed and a counter', async () => {
   expect(await registered(7)).toBe('entry_7_1')
   expect(await registered('nightly run')).toBe('entry_nightly run_1')
 })
 
-test('without one, no two services share an identifier', async () => {
+test('services without a seed share no ID', async () => {
   const ids = await Promise.all(Array.from({ length: 200 }, () => registered()))
   expect(new Set(ids).size).toBe(200)
 })
 
-test('after a reset without a seed they are new as well: a receiver remembers the old ones', () => {
+test('reset generates new IDs without a seed', () => {
   const service = createCampaignService()
   const before = service.state.entries[0]?.id
   service.reset()
   expect(service.state.entries[0]?.id).not.toBe(before)
 })
 
-test('a given identifier is not generated again', async () => {
+test('an ID in use is not generated', async () => {
   const service = createCampaignService({ campaigns: [{ id: 'c' }], seed: 's' })
   service.registerWebhook({ url: 'https://partner.example', hook_id: 'hook_s_1' })
   expect(service.registerWebhook({ url: 'https://partner.example' }).hook_id).toBe('hook_s_2')
 })
 
-test.each([Number.NaN, Infinity, {}, null, '\ud800'])('a seed like %s is refused', (seed) => {
+test.each([Number.NaN, Infinity, {}, null, '\ud800'])('the seed %s is refused', (seed) => {
   expect(() => createCampaignService({ seed: seed as never })).toThrow(/^createCampaignService: seed must be/)
 })

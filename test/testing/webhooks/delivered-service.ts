@@ -21,7 +21,7 @@ interface Received {
   at: number
 }
 
-/** A service whose deliveries go to `answer`, in this process and on a manual clock. */
+/** Creates a service with a manual clock that delivers to `answer`. */
 export const start = (
   answer: (request: Request, index: number) => Response | Promise<Response> = () => new Response('thanks'),
   options: CampaignServiceOptions = {},

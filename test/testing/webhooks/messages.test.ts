@@ -4,7 +4,7 @@ import { ok, refused } from '../rest.ts'
 import { ada, emitFollow, HOOK, only, SECRET, start, WALLET } from './delivered-service.ts'
 
 describe('messages', () => {
-  test('a completed task, as the interface shows it, signed', async () => {
+  test('a completed task is sent as the interface shows it, signed', async () => {
     const { service, received } = start()
     const hook = service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'mine' })
     expect(hook).toEqual({ hook_id: 'mine', scope: 'user_activity', urls: [HOOK], signed: true, campaigns: [] })
@@ -35,7 +35,7 @@ describe('messages', () => {
     expect(parseWebhook(SECRET, message.body, received[0]?.signature)).toMatchObject({ kind: 'action_completed' })
   })
 
-  test('without a secret there is no signature', async () => {
+  test('a webhook without a secret sends no signature', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
@@ -44,7 +44,7 @@ describe('messages', () => {
     expect(only(service.deliveries)).not.toHaveProperty('signature')
   })
 
-  test('the API emits: a task, then its quest, then the reward, each read by the client', async () => {
+  test('a task, its quest and a reward are sent in order, and parse as webhook events', async () => {
     const { service, received, post } = start()
     service.registerWebhook({ url: HOOK, secret: SECRET })
     const value = { ...ada, account: 'grace', cid: 'welcome', value: 1 }
@@ -68,7 +68,7 @@ describe('messages', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(3)
   })
 
-  test('refused and ineffective requests emit nothing', async () => {
+  test('refused requests and requests without effect send nothing', async () => {
     const { service, post } = start()
     service.registerWebhook({ url: HOOK })
     expect(await post('/wallet/reward', { address: WALLET, pid: 'demo', id: 'reward-ada-1', xp: 7 })).toMatchObject(
@@ -78,7 +78,7 @@ describe('messages', () => {
     expect(service.deliveries).toEqual([])
   })
 
-  test('an applied write whose answer was lost emits', async () => {
+  test('an applied write with a lost answer sends its message', async () => {
     const { service, post } = start()
     service.registerWebhook({ url: HOOK })
     service.fail({ kind: 'applied_then_reset' })
@@ -86,7 +86,7 @@ describe('messages', () => {
     expect(service.deliveries).toHaveLength(1)
   })
 
-  test('emit: a quest, other XP, and payloads of your own', async () => {
+  test('emit sends a quest, other XP, and custom payloads', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: HOOK })
     service.registerWebhook({ url: `${HOOK}/login`, scope: 'user_login' })

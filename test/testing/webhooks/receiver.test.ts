@@ -5,8 +5,8 @@ import { createWebhookReceiver } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
 
-describe('with the receiver', () => {
-  test('each message is handled once, also when the first attempts fail', async () => {
+describe('a webhook receiver', () => {
+  test('handles each message once when the first attempts fail', async () => {
     const handled: string[] = []
     let failures = 2
     const receiver = createWebhookReceiver({
@@ -27,7 +27,7 @@ describe('with the receiver', () => {
     await receiver.close()
   })
 
-  test('over a real connection, by default: node:http, then nobody there', async () => {
+  test('gets messages over HTTP by default, until it is closed', async () => {
     const receiver = createWebhookReceiver({ endpoint: 'test', secret: SECRET, handle: () => {} })
     const server = createServer(receiver.node)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
 
 describe('redeliver', () => {
-  test('sends the same message once more, as a delivery of its own', async () => {
+  test('sends the same message as a new delivery', async () => {
     const { service, clock, received } = start()
     service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`], secret: SECRET })
     const message = service.emit(emitFollow)
@@ -16,12 +16,12 @@ describe('redeliver', () => {
     expect(received).toHaveLength(3)
     expect(received[2]).toMatchObject({ url: `${HOOK}/2`, body: message.body, signature: received[1]?.signature })
     expect(service.deliveries).toHaveLength(3)
-    expect(service.deliveries[1], 'the first one is what it was').toEqual(first)
+    expect(service.deliveries[1], 'the first delivery is unchanged').toEqual(first)
     expect(service.deliveries[2]).toMatchObject({ deliveryId: again.deliveryId, state: 'delivered' })
     expect(new Set(service.deliveries.map(({ deliveryId }) => deliveryId)).size).toBe(3)
   })
 
-  test('an undelivered message gets five more attempts', async () => {
+  test('attempts an undelivered message five more times', async () => {
     const { service, clock, received } = start((_, index) => new Response(null, { status: index < 9 ? 503 : 200 }))
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
@@ -34,7 +34,7 @@ describe('redeliver', () => {
     expect(service.deliveries.map((delivery) => delivery.state)).toEqual(['undelivered', 'delivered'])
   })
 
-  test('a message under way can be sent a second time, for a receiver that must tell', async () => {
+  test('sends a pending message a second time', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
@@ -44,7 +44,7 @@ describe('redeliver', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('it is signed with the secret the webhook has by then', async () => {
+  test('signs with the present secret of the webhook', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'h' })
     const { body } = service.emit(emitFollow)
@@ -55,7 +55,7 @@ describe('redeliver', () => {
     expect(verifyWebhook('the next secret', body, received[1]?.signature)).toBe(true)
   })
 
-  test('an unknown delivery, or one without an endpoint, is refused', async () => {
+  test('refuses an unknown delivery and a removed endpoint', async () => {
     const { service } = start()
     expect(() => service.redeliver('nothing')).toThrow(new TypeError('redeliver: there is no delivery "nothing"'))
     service.registerWebhook({ url: HOOK, hook_id: 'h' })

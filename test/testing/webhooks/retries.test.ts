@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
 
 describe('retries', () => {
-  test('four, at 5 s, 30 s, 1 min and 5 min after the attempt before; then undelivered', async () => {
+  test('follow 5 s, 30 s, 1 min and 5 min after the previous attempt, then the delivery is undelivered', async () => {
     const { service, clock, received } = start(() => new Response('down', { status: 503 }))
     service.registerWebhook({ url: HOOK, secret: SECRET })
     service.emit(emitFollow)
@@ -49,7 +49,7 @@ describe('retries', () => {
     })
   })
 
-  test.each([200, 201, 204, 299])('%i is delivered', async (status) => {
+  test.each([200, 201, 204, 299])('do not follow a %i', async (status) => {
     const { service } = start(() => new Response(null, { status }))
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
@@ -57,7 +57,7 @@ describe('retries', () => {
     expect(only(service.deliveries)).toMatchObject({ state: 'delivered', attempts: [{ ok: true, status }] })
   })
 
-  test('the error of an attempt says what it was', async () => {
+  test('record the error of the attempt', async () => {
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     const { service } = start(() => Promise.reject(new TypeError('fetch failed', { cause })))
     service.registerWebhook({ url: HOOK })
@@ -66,7 +66,7 @@ describe('retries', () => {
     expect(only(service.deliveries).attempts).toEqual([{ at: 0, ok: false, error: 'fetch failed: ECONNREFUSED' }])
   })
 
-  test('an endpoint that never answers is given up after the timeout, and the retry counts from there', async () => {
+  test('count from the timeout when an endpoint does not answer', async () => {
     const { service, clock, received } = start(
       (_, index) => (index === 0 ? new Promise<Response>(() => {}) : new Response('late')),
       {},
@@ -87,7 +87,7 @@ describe('retries', () => {
     expect(only(service.deliveries).state).toBe('delivered')
   })
 
-  test('a body that stalls takes nothing back from the status; only its beginning is kept', async () => {
+  test('do not follow a stalled body: the status decides, and the beginning of the body is recorded', async () => {
     const stalled = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode('begun')),
     })
@@ -103,7 +103,7 @@ describe('retries', () => {
     ])
   })
 
-  test('one endpoint’s failure does not hold up another', async () => {
+  test('of one endpoint do not delay another', async () => {
     const { service, clock, received } = start(
       ({ url }) => new Response(null, { status: url.endsWith('1') ? 503 : 200 }),
     )
@@ -115,7 +115,7 @@ describe('retries', () => {
     expect(service.deliveries.map(({ state }) => state)).toEqual(['undelivered', 'delivered'])
   })
 
-  test('no more than 64 are under way at once, and all arrive', async () => {
+  test('at most 64 attempts run at once, and all messages arrive', async () => {
     let underWay = 0
     let most = 0
     const { service } = start(async () => {
@@ -131,7 +131,7 @@ describe('retries', () => {
     expect(service.deliveries.filter(({ state }) => state === 'delivered')).toHaveLength(300)
   })
 
-  test('a retry that waits does not keep the process alive', async () => {
+  test('do not keep the process alive while they wait', async () => {
     let released = 0
     const timers: number[] = []
     const clock = {
@@ -150,7 +150,7 @@ describe('retries', () => {
     expect(released).toBe(1)
   })
 
-  test('reset aborts deliveries in flight and queued ones', async () => {
+  test('reset aborts running and queued deliveries', async () => {
     const { service, clock, received } = start((_, index) =>
       index === 0 ? new Response(null, { status: 503 }) : new Promise<Response>(() => {}),
     )
@@ -166,10 +166,10 @@ describe('retries', () => {
     expect(clock.pending).toBe(0)
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
-    expect(service.deliveries, 'it goes on afterwards').toHaveLength(1)
+    expect(service.deliveries, 'the service works after the reset').toHaveLength(1)
   })
 
-  test('reset forgets deliveries queued behind the 64 in flight', async () => {
+  test('reset deletes deliveries that wait behind the 64 running ones', async () => {
     const { service, received } = start(() => new Promise<Response>(() => {}))
     service.registerWebhook({ url: HOOK })
     for (let index = 0; index < 70; index++) service.emit(emitFollow)
@@ -179,7 +179,7 @@ describe('retries', () => {
     expect(received).toHaveLength(64)
   })
 
-  test('the latest 10 000 ended deliveries are kept, even after one that is still pending', async () => {
+  test('the latest 10 000 ended deliveries are kept, and all pending ones', async () => {
     const { service } = start((_request, index) => new Response(null, { status: index === 0 ? 503 : 200 }))
     service.registerWebhook({ url: HOOK })
     const pending = service.emit(emitFollow)
@@ -193,7 +193,7 @@ describe('retries', () => {
     expect(service.deliveries.some(({ id }) => id === first.id)).toBe(false)
   }, 60_000)
 
-  test('a redirect of an endpoint is not followed', async () => {
+  test('a redirect of an endpoint is a failure', async () => {
     const paths: (string | undefined)[] = []
     const server = createServer((request, response) => {
       paths.push(request.url)
@@ -209,7 +209,7 @@ describe('retries', () => {
     expect(only(service.deliveries)).toMatchObject({ state: 'pending', attempts: [{ ok: false, status: 307 }] })
   })
 
-  test('payloads of 50 MB of ended deliveries are kept, and the discarded ones are counted', async () => {
+  test('ended deliveries are discarded above 50 MB of payloads, and counted', async () => {
     const { service } = start()
     service.registerWebhook({ url: HOOK })
     const send = async (length: number) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { HOOK, SECRET, start } from './delivered-service.ts'
 
 describe('the panel’s Test button', () => {
-  test('sends a simulated user_activity with the fields of the test payload, signed, once', async () => {
+  test('sends one signed user_activity message with the fields of the test payload', async () => {
     const { service, received } = start(() => new Response('x'.repeat(2000), { status: 200 }))
     service.registerWebhook({ url: HOOK, secret: SECRET })
     const result = await service.testWebhook({ account: 'ada', platform: 'discord' })
@@ -20,7 +20,7 @@ describe('the panel’s Test button', () => {
     expect(service.deliveries).toEqual([])
   })
 
-  test("shows the endpoint's answer, or an error text if there was none; no retry", async () => {
+  test("returns the endpoint's answer or an error, without a retry", async () => {
     const { service, clock, received } = start((_, index) =>
       index === 0 ? new Response('who are you', { status: 401 }) : Promise.reject(new Error('no such host')),
     )
@@ -32,7 +32,7 @@ describe('the panel’s Test button', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('a clock that is moved waits for the answer', async () => {
+  test('makes a manual clock wait for the answer', async () => {
     const { service, clock } = start(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       return new Response('late')
@@ -43,7 +43,7 @@ describe('the panel’s Test button', () => {
     expect(await result).toMatchObject({ Success: true, Status: 200, Data: 'late' })
   })
 
-  test('the webhook, its endpoint and the campaign can be chosen', async () => {
+  test('accepts a webhook, endpoint and campaign', async () => {
     const users = [{ account: 'ada', platform: 'discord' }]
     const campaigns = [
       { id: 'one', users },
@@ -75,7 +75,7 @@ describe('the panel’s Test button', () => {
   })
 })
 
-test('the Test button needs a webhook', async () => {
+test('testWebhook rejects without a webhook', async () => {
   const { service } = start()
   const user = { account: 'ada', platform: 'discord' }
   await expect(service.testWebhook(user)).rejects.toThrow('testWebhook: no webhook is registered')

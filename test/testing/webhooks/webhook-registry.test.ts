@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { caller, ok, refused } from '../rest.ts'
 import { ada, emitFollow, HOOK, SECRET, start } from './delivered-service.ts'
 
-describe('who gets a message', () => {
-  test('every endpoint of every webhook of the scope: the same bytes, the same id, each its own signature', async () => {
+describe('a message', () => {
+  test('goes to every endpoint of every webhook of its scope, with the same id and bytes and the signature of the webhook', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`, `${HOOK}/1`], secret: SECRET, hook_id: 'a' })
     service.registerWebhook({ url: `${HOOK}/3`, secret: 'another secret', hook_id: 'b' })
@@ -22,7 +22,7 @@ describe('who gets a message', () => {
     ])
   })
 
-  test('a restriction to campaigns; an empty one means all', async () => {
+  test('goes to the webhooks of its campaign, and to those without a list of campaigns', async () => {
     const users = [{ account: 'ada', platform: 'discord' }]
     const actions = [{ id: 't' }]
     const campaigns = ['one', 'two', 'three'].map((id) => ({ id, users, actions }))
@@ -36,7 +36,7 @@ describe('who gets a message', () => {
     expect(service.emit({ kind: 'custom', payload: {}, pid: 'two' }).hook_ids).toEqual(['all', 'some'])
   })
 
-  test('a webhook registered over the API is for what its token may see', async () => {
+  test('goes to a webhook of the API only from the campaigns of its token', async () => {
     const users = [{ account: 'ada', platform: 'discord' }]
     const actions = [{ id: 't' }]
     const { service } = start(undefined, {
@@ -59,7 +59,7 @@ describe('who gets a message', () => {
     expect(service.webhooks.map(({ urls }) => urls[0])).toEqual([`${HOOK}/new`, HOOK])
   })
 
-  test('registering without hook_id twice is two webhooks; unregistering ends it', async () => {
+  test('goes to every registered webhook until it is unregistered', async () => {
     const { service, post } = start()
     for (let times = 0; times < 2; times++) await post('/webhook', { scope: 'user_activity', url: HOOK })
     const [first, second] = service.emit(emitFollow).hook_ids as [string, string]
