@@ -75,7 +75,7 @@ export interface BodyView {
 }
 
 /** A request with its headers and bodies. */
-export interface RequestView extends RequestRow, Pick<RequestRecord, 'query' | 'headers' | 'authorized' | 'handled'> {
+export interface RequestView extends RequestRow, Pick<RequestRecord, 'query' | 'headers' | 'handled'> {
   readonly body?: BodyView
   readonly answer?: { readonly headers: Readonly<Record<string, string>>; readonly body: BodyView }
   /** The request as a shell command; absent when its body was cut. */

@@ -203,7 +203,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: /rewardWallet/ }).click()
     await page.getByText('Refused: the reward id "it\'s" has been used before').waitFor()
     await page.locator('summary').getByText('As curl').click()
-    const curl = await page.locator('.item > details[open] code').innerText()
+    const curl = await page.locator('.pane details[open] > pre code').innerText()
     expect(curl).toContain('"id":"it\'\\\'\'s"')
     expect(curl).toContain('CAMPAIGN_ACCESS_TOKEN:-dev}')
     await page.keyboard.press('Escape')

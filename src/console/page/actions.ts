@@ -41,11 +41,14 @@ export function dismiss(): void {
 }
 
 /** Performs the action of a button, updates the page, and shows a notice of the result. */
-export async function run<Result>(work: () => Promise<Result>, done: (result: Result) => string): Promise<void> {
+export async function run<Result>(
+  work: () => Promise<Result>,
+  done: string | ((result: Result) => string),
+): Promise<void> {
   try {
     const result = await work()
     await refresh()
-    notify(done(result))
+    notify(typeof done === 'string' ? done : done(result))
   } catch (error) {
     notify(messageOf(error), true)
   }

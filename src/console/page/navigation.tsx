@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { PATHS } from '../protocol.ts'
 import { isConnected, requests, service } from './live.ts'
@@ -30,21 +29,13 @@ export function Navigation() {
         Menu
       </button>
       <nav aria-label="Console">
-        <NavLink to="/">Overview</NavLink>
-        <NavLink to="/users" count={campaigns.reduce((sum, { users }) => sum + users, 0)}>
-          Users
-        </NavLink>
-        <NavLink to="/requests" count={requests.value.rows.length}>
-          Requests
-        </NavLink>
-        <NavLink to="/webhooks" count={webhooks.length}>
-          Webhooks
-        </NavLink>
-        <NavLink to="/faults" count={faults.length} isWarning>
-          Faults
-        </NavLink>
-        <NavLink to="/clock">Clock</NavLink>
-        <NavLink to="/start">Start</NavLink>
+        <NavLink to="/" name="Overview" />
+        <NavLink to="/users" name="Users" count={campaigns.reduce((sum, { users }) => sum + users, 0)} />
+        <NavLink to="/requests" name="Requests" count={requests.value.rows.length} />
+        <NavLink to="/webhooks" name="Webhooks" count={webhooks.length} />
+        <NavLink to="/faults" name="Faults" count={faults.length} isWarning />
+        <NavLink to="/clock" name="Clock" />
+        <NavLink to="/start" name="Start" />
       </nav>
       <div class="side-end">
         <div class="address">
@@ -60,16 +51,16 @@ export function Navigation() {
 
 interface NavLinkProps {
   readonly to: string
+  readonly name: string
   readonly count?: number
   readonly isWarning?: boolean
-  readonly children: ComponentChildren
 }
 
-function NavLink({ to, count = 0, isWarning = false, children }: NavLinkProps) {
+function NavLink({ to, name, count = 0, isWarning = false }: NavLinkProps) {
   const [section = ''] = segments.value
   return (
     <Link to={to} class={section === to.slice(1) ? 'within' : undefined}>
-      {children}
+      {name}
       {count > 0 && (
         <span class={isWarning ? 'count badge warn' : 'count'}>
           {amount(count)}

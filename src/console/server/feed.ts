@@ -85,7 +85,7 @@ export class Feed {
     const text = `console ${title} ${Object.values(values).join(' ')}`.toLowerCase()
     const query = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]))
     const row = { key, at, isFromConsole: true, method: '', path: '', operation: title, subject, pid, text }
-    this.#requests.set({ ...row, query, headers: {}, authorized: true, handled: true }, ++this.#revision)
+    this.#requests.set({ ...row, query, headers: {}, handled: true }, ++this.#revision)
   }
 
   /** Adds a message of the Test tool to the deliveries. */

@@ -13,12 +13,12 @@ const SUBJECTS = ['account', 'address', 'code', 'referral', 'url']
 
 /** Returns a request and its answer as the page shows them. */
 export function requestView({ request, answer }: Pick<RequestAnsweredEvent, 'request' | 'answer'>): RequestView {
-  const { id, at, method, path, operation, status, reason, fault, query, headers, authorized, handled } = request
+  const { id, at, method, path, operation, status, reason, fault, query, headers, handled } = request
   const { bodyText: text, bodySize: bytes, isBodyCut: isCut } = request
   const values = argumentsOf(request)
   const searched = [method, path, operation, status ?? 'no answer', reason, fault, ...Object.values(values)]
   return {
-    ...{ key: String(id), at, method, path: shorten(path), query, headers, authorized, handled },
+    ...{ key: String(id), at, method, path: shorten(path), query, headers, handled },
     subject: SUBJECTS.map((name) => values[name]).find((value) => value !== undefined) ?? '',
     pid: values.pid ?? '',
     text: searched.join(' ').slice(0, MAX_SEARCHED_LENGTH).toLowerCase(),
@@ -34,7 +34,7 @@ export function requestView({ request, answer }: Pick<RequestAnsweredEvent, 'req
 
 /** Returns the part of a request that the list shows. */
 export function requestRow(view: RequestView): RequestRow {
-  const { query, headers, authorized, handled, body, answer, curl, ...row } = view
+  const { query, headers, handled, body, answer, curl, ...row } = view
   return row
 }
 

@@ -56,12 +56,7 @@ interface ControlProps {
 }
 
 /** A control with its label, its hint and its error. */
-export function Field({
-  name,
-  label,
-  hint,
-  children,
-}: FieldProps & { children: (props: ControlProps) => ComponentChildren }) {
+function Field({ name, label, hint, control }: FieldProps & { control: (props: ControlProps) => ComponentChildren }) {
   const id = useId()
   const problem = useContext(ProblemContext)
   const error = problem?.field === name ? problem.message : undefined
@@ -69,7 +64,7 @@ export function Field({
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children({
+      {control({
         ...{ id, name },
         ...(isDescribed && { 'aria-describedby': `${id}-notes` }),
         ...(error !== undefined && { 'aria-invalid': true }),
@@ -89,15 +84,20 @@ export function Field({
 interface TextFieldProps extends FieldProps {
   readonly defaultValue?: string
   readonly type?: 'text' | 'number' | 'password'
+  /** Number of lines; absent for a field of one line. */
+  readonly rows?: number
   readonly placeholder?: string
 }
 
-export const TextField = ({ name, label, hint, type = 'text', ...control }: TextFieldProps) => (
-  <Field name={name} label={label} {...(hint !== undefined && { hint })}>
-    {(props) => (
-      <input {...props} {...control} {...({ type } as { type: 'text' })} autocomplete="off" spellcheck={false} />
-    )}
-  </Field>
+export const TextField = ({ defaultValue = '', type = 'text', rows, placeholder = '', ...field }: TextFieldProps) => (
+  <Field
+    {...field}
+    control={(props) => {
+      const shared = { ...props, defaultValue, placeholder, spellcheck: false } as const
+      if (rows !== undefined) return <textarea {...shared} rows={rows} />
+      return <input {...shared} {...({ type } as { type: 'text' })} autocomplete="off" />
+    }}
+  />
 )
 
 interface SelectFieldProps extends FieldProps {
@@ -107,9 +107,10 @@ interface SelectFieldProps extends FieldProps {
   readonly onChange?: (value: string) => void
 }
 
-export const SelectField = ({ name, label, options, value, onChange }: SelectFieldProps) => (
-  <Field name={name} label={label}>
-    {(props) => (
+export const SelectField = ({ options, value, onChange, ...field }: SelectFieldProps) => (
+  <Field
+    {...field}
+    control={(props) => (
       <select {...props} value={value} onChange={({ currentTarget }) => onChange?.(currentTarget.value)}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
@@ -118,5 +119,5 @@ export const SelectField = ({ name, label, options, value, onChange }: SelectFie
         ))}
       </select>
     )}
-  </Field>
+  />
 )

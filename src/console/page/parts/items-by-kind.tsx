@@ -13,7 +13,7 @@ interface ItemsByKindProps {
   /** Returns remarks on an item; false ones are not shown. */
   readonly notes: (item: ItemView) => readonly (string | false | undefined)[]
   /** Returns the IDs of the items that must be completed first. */
-  readonly needs: (item: ItemView) => readonly string[]
+  readonly needs?: (item: ItemView) => readonly string[]
   /** Renders the beginning and the end of a row. */
   readonly start?: (item: ItemView) => ComponentChildren
   readonly end?: (item: ItemView) => ComponentChildren
@@ -42,7 +42,7 @@ export const ItemsByKind = ({ items, notes, needs, start, end }: ItemsByKindProp
                       {['', ...notes(item)].filter((note) => note !== undefined && note !== false).join(' · ')}
                     </Text>
                   </span>
-                  {needs(item).length > 0 && (
+                  {needs && needs(item).length > 0 && (
                     <span class="needs">
                       {' '}
                       · needs <Text>{needs(item).join(', ')}</Text>

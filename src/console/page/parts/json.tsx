@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { toVisible } from '../../../shared/text/visible-text.ts'
 import type { BodyView } from '../../protocol.ts'
@@ -16,7 +15,7 @@ const OPEN_LEVELS = 6
 /** A JSON value that can be folded. The text of an unfolded value is valid JSON. */
 export const Json = ({ value }: { value: unknown }) => (
   <div class="code json">
-    <Node value={value} level={0} />
+    <Node value={value} level={0} end="" />
   </div>
 )
 
@@ -25,43 +24,34 @@ interface NodeProps {
   readonly value: unknown
   readonly level: number
   /** The comma after the value; empty after the last value. */
-  readonly end?: string
+  readonly end: string
 }
 
-function Node({ name, value, level, end = '' }: NodeProps) {
+function Node({ name, value, level, end }: NodeProps) {
+  const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
+  const [shown, setShown] = useState(ENTRIES)
   const key = name !== undefined && (
     <>
       <span class="key">{toVisible(cut(JSON.stringify(name), MAX_STRING))}</span>
       {': '}
     </>
   )
-  if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
-    return <Branch label={key} value={value} level={level} end={end} />
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  if (entries.length === 0) {
+    return (
+      <div>
+        {key}
+        <Leaf value={value} />
+        {end}
+      </div>
+    )
   }
-  return (
-    <div>
-      {key}
-      <Leaf value={value} />
-      {end}
-    </div>
-  )
-}
-
-interface BranchProps extends Omit<NodeProps, 'name'> {
-  readonly label: ComponentChildren
-  readonly value: object
-}
-
-function Branch({ label, value, level, end }: BranchProps) {
-  const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
-  const [shown, setShown] = useState(ENTRIES)
   const isList = Array.isArray(value)
-  const entries = Object.entries(value)
   const [start, stop] = isList ? '[]' : '{}'
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary data-rest={`… ${amount(entries.length)} ${stop}`}>
-        {label}
+        {key}
         {start}
       </summary>
       {isOpen && (

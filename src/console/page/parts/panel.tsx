@@ -21,7 +21,9 @@ export function Panel({ title, tools, filters, all, children }: PanelProps) {
   return (
     <section class="panel" aria-labelledby={id}>
       <header class="panel-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          <Text>{title}</Text>
+        </h2>
         <div class="tools">
           {tools}
           {all !== undefined && (
@@ -47,28 +49,21 @@ interface ItemProps {
 
 /** An open item of a list. The tab has the same title. */
 export function Item({ title, back, tools, children }: ItemProps) {
-  const id = useId()
   useEffect(() => {
     itemTitle.value = title.slice(0, 60)
     return () => {
       itemTitle.value = undefined
     }
   }, [title])
+  const close = (
+    <Link to={back} class="close" label="Close">
+      ✕
+    </Link>
+  )
   return (
-    <section class="panel item" aria-labelledby={id}>
-      <header class="panel-head">
-        <h2 id={id}>
-          <Text>{title}</Text>
-        </h2>
-        <div class="tools">
-          {tools}
-          <Link to={back} class="close" label="Close">
-            ✕
-          </Link>
-        </div>
-      </header>
+    <Panel title={title} tools={[tools, close]}>
       {children}
-    </section>
+    </Panel>
   )
 }
 

@@ -21,7 +21,7 @@ export const OneLine = ({ children: text, class: more = '' }: { children: string
 export const Name = ({ children }: { children: string }) =>
   WALLET.test(children) ? (
     <span title={children}>
-      {children.slice(0, 6)}…{children.slice(-4)}
+      {children.slice(0, 4)}…{children.slice(-4)}
     </span>
   ) : (
     <Text>{children}</Text>

@@ -1,5 +1,4 @@
 import { service } from '../live.ts'
-import { CopyButton } from '../parts/copy-button.tsx'
 import { ItemsByKind } from '../parts/items-by-kind.tsx'
 import { AbsentItem, Item } from '../parts/panel.tsx'
 import { amount, count, Text } from '../parts/text.tsx'
@@ -9,11 +8,7 @@ export function Campaign({ pid }: { pid: string }) {
   const campaign = service.value.campaigns.find((each) => each.pid === pid)
   if (!campaign) return <AbsentItem title={pid} back="/users" error="There is no such campaign." />
   return (
-    <Item
-      title={campaign.name}
-      back="/users"
-      tools={<CopyButton text={`npx campaign-client types ${pid}`} label="Copy types command" />}
-    >
+    <Item title={campaign.name} back="/users">
       <p class="line">
         <code>
           pid: <Text>{campaign.pid}</Text>
@@ -22,7 +17,10 @@ export function Campaign({ pid }: { pid: string }) {
           {count(campaign.users, 'user')} · {amount(campaign.points)} XP
         </span>
       </p>
-      <ItemsByKind items={campaign.items} notes={({ actions }) => [actions?.join(', ')]} needs={({ deps }) => deps} />
+      <ItemsByKind
+        items={campaign.items}
+        notes={({ actions, deps }) => [actions?.join(', '), deps.length > 0 && `needs ${deps.join(', ')}`]}
+      />
     </Item>
   )
 }

@@ -28,17 +28,12 @@ export function Clock({ brief = false }: { brief?: boolean }) {
           {dayOf(now)} · {aheadMs.value === 0 ? 'now' : `${duration(aheadMs.value)} ahead of now`}
         </span>
       </p>
-      <div class="buttons">
+      <div class="buttons clock-buttons">
         <button
           type="button"
           class="primary"
           disabled={due.length === 0}
-          onClick={() =>
-            run(
-              () => perform('advanceToNextRetry', {}),
-              () => 'The clock is at the next retry.',
-            )
-          }
+          onClick={() => run(() => perform('advanceToNextRetry', {}), 'The clock is at the next retry.')}
         >
           To the next retry
         </button>
@@ -46,12 +41,7 @@ export function Clock({ brief = false }: { brief?: boolean }) {
           <button
             key={ms}
             type="button"
-            onClick={() =>
-              run(
-                () => perform('advance', { ms }),
-                () => `The clock has moved by ${name}.`,
-              )
-            }
+            onClick={() => run(() => perform('advance', { ms }), `The clock has moved by ${name}.`)}
           >
             + {name}
           </button>
@@ -59,12 +49,7 @@ export function Clock({ brief = false }: { brief?: boolean }) {
         <button
           type="button"
           disabled={aheadMs.value === 0}
-          onClick={() =>
-            run(
-              () => perform('resetClock', {}),
-              () => 'The clock is back to now.',
-            )
-          }
+          onClick={() => run(() => perform('resetClock', {}), 'The clock is back to now.')}
         >
           Back to now
         </button>

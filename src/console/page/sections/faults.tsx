@@ -46,18 +46,13 @@ function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView })
       <span class="grow">
         <strong>{target}</strong>: {name}
         {'status' in options && ` ${options.status}`}
-        {'delayMs' in options && `, ${options.delayMs} ms`}
+        {'delayMs' in options && `, ${options.delayMs}\u00a0ms`}
       </span>
       <button
         type="button"
         class="small"
         aria-label={`Switch off ${name} on ${target}`}
-        onClick={() =>
-          run(
-            () => perform('cancelFault', { key }),
-            () => 'The fault is switched off.',
-          )
-        }
+        onClick={() => run(() => perform('cancelFault', { key }), 'The fault is switched off.')}
       >
         Switch off
       </button>
@@ -80,7 +75,7 @@ function FaultForm() {
     notify('The fault is switched on.')
   }
   return (
-    <Form class="form inline fault-form" label="Switch a fault on" onSubmit={add}>
+    <Form class="inline fault-form" label="Switch a fault on" onSubmit={add}>
       <SelectField
         name="on"
         label="On"

@@ -41,7 +41,6 @@ export function Request({ requestKey: key }: { requestKey: string }) {
           {request.handled ? 'The call took effect.' : 'The call had no effect.'}
         </p>
       )}
-      {!request.authorized && !reason && <p class="callout">The request had no valid token.</p>}
       {Object.keys(query).length > 0 && (
         <>
           <h3 class="minor">{isFromConsole ? 'Arguments' : 'Query'}</h3>

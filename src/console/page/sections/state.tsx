@@ -41,12 +41,7 @@ export function State() {
         question="Reset the service?"
         yes="Reset everything"
         no="Cancel"
-        onConfirm={() =>
-          run(
-            () => perform('reset', {}),
-            () => 'The service is reset.',
-          )
-        }
+        onConfirm={() => run(() => perform('reset', {}), 'The service is reset.')}
       >
         This removes progress, awards, requests, deliveries and faults. The clock goes back to now.
       </ConfirmButton>

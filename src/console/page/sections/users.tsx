@@ -105,7 +105,11 @@ const columnsOf = (campaign: CampaignView): Columns<UserRow> => ({
     'Account',
     ({ account, platform }) => (
       <>
-        <Name>{account}</Name> · <Text>{platform}</Text>
+        <Name>{account}</Name>
+        <span class="platform">
+          {' · '}
+          <Text>{platform}</Text>
+        </span>
       </>
     ),
   ],

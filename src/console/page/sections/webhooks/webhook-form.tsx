@@ -1,7 +1,7 @@
 import type { WebhookRecord } from 'campaign-client/testing'
 import { notify, perform } from '../../actions.ts'
 import { refresh, service } from '../../live.ts'
-import { Field, Form, TextField } from '../../parts/form.tsx'
+import { Form, TextField } from '../../parts/form.tsx'
 import { AbsentItem, Item } from '../../parts/panel.tsx'
 import { go } from '../../route.ts'
 
@@ -38,17 +38,14 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
   }
   return (
     <Form class="form" label="Endpoint" onSubmit={save}>
-      <Field name="urls" label="URL" hint="One URL per line. Each gets the same message.">
-        {(props) => (
-          <textarea
-            {...props}
-            rows={2}
-            spellcheck={false}
-            placeholder="http://127.0.0.1:3000/webhooks/campaign"
-            defaultValue={known?.urls.join('\n') ?? ''}
-          />
-        )}
-      </Field>
+      <TextField
+        name="urls"
+        label="URL"
+        rows={2}
+        placeholder="http://127.0.0.1:3000/webhooks/campaign"
+        defaultValue={known?.urls.join('\n') ?? ''}
+        hint="One URL per line. Each gets the same message."
+      />
       <TextField name="secret" label="Secret" type="password" hint={secretHint(known)} />
       {known?.signed && (
         <label class="toggle">
