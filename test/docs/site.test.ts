@@ -24,7 +24,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   'rate limit': 'retries-and-idempotency',
   'test without account': 'testing',
   csv: 'command',
-  timeout: 'errors-and-outcomes',
+  timeout: 'error-codes',
   proxy: 'recipes/client-certificates-and-proxies',
   jest: 'testing',
   'next.js': 'recipes/next',
