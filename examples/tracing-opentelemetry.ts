@@ -25,8 +25,8 @@ const tracer = trace.getTracer('campaign-client')
 
 /** Creates a span for each answered attempt, and an event for each retry. */
 export const tracingHooks: ClientHooks = {
-  // The span is created after the answer, with the start time of the attempt. So
-  // an attempt without an answer leaves no open span.
+  // The span is created after the answer, with the start time of the attempt.
+  // So an attempt without an answer leaves no open span.
   onResponse: ({ operation, method, path, attempt, status, durationMs }) => {
     const span = tracer.startSpan(`${method} /${path}`, {
       startTime: Date.now() - durationMs,
