@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { sourcesByName } from './scripts/entry-points.ts'
-import { FULL_SIZE } from './test/machine/full-size.ts'
+import { FULL_SIZE } from './test/support/full-size.ts'
 
 /** Tests import the package by its public names. */
 const alias = Object.entries(sourcesByName).map(([name, source]) => ({
@@ -21,7 +21,7 @@ export default defineConfig({
     maxConcurrency: 8,
     // Files share processes, which saves a third of the time. The gate isolates them.
     isolate: FULL_SIZE,
-    setupFiles: ['test/machine/shared-process.ts'],
+    setupFiles: ['test/support/leak-check.ts'],
     // Generous, so that a slow machine fails no test.
     testTimeout: 60_000,
     hookTimeout: 60_000,

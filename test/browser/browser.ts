@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { findProgram } from '../machine/server-process.ts'
+import { findProgram } from '../support/server-process.ts'
 
 // Only what is used of playwright-core, which is installed in this folder and not for the project.
 

@@ -10,12 +10,12 @@ import {
 import type { FaultOptions } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
-import { FULL_SIZE } from '../machine/full-size.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { FULL_SIZE } from '../support/full-size.ts'
+import { skipsWithout } from '../support/skips-without.ts'
+import type { Told } from './expect-agreement.ts'
+import { award, newPath, scene } from './fixtures.ts'
 import { postgresLedgers } from './postgres-ledgers.ts'
-import type { Told } from './proof.ts'
 import { type Random, randomFor } from './random.ts'
-import { award, newPath, scene } from './setting.ts'
 
 const STORIES = FULL_SIZE ? 100 : 12
 const ROWS = 24

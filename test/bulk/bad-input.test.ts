@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
-import { award, awards, counts, newPath, scene, stopOf, temporaryFolder } from './setting.ts'
+import { award, awards, counts, newPath, scene, stopOf, temporaryFolder } from './fixtures.ts'
 
 const proxyThatThrows = new Proxy(
   {},

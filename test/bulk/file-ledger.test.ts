@@ -23,8 +23,8 @@ import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-c
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
-import { findProgram } from '../machine/server-process.ts'
-import { award, awards, newPath, scene, stopOf, temporaryFolder, verdictsIn } from './setting.ts'
+import { findProgram } from '../support/server-process.ts'
+import { award, awards, newPath, scene, stopOf, temporaryFolder, verdictsIn } from './fixtures.ts'
 
 /** A token as issuers make them; its signature is of no interest here. */
 const jwt = (claims: object): string =>

@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { findProgram } from '../machine/server-process.ts'
-import { awards, scene, stopOf, temporaryFolder } from './setting.ts'
+import { findProgram } from '../support/server-process.ts'
+import { awards, scene, stopOf, temporaryFolder } from './fixtures.ts'
 
 const [mount, umount, unshare] = ['mount', 'umount', 'unshare'].map((name) => findProgram(name) ?? name) as [
   string,

@@ -4,20 +4,20 @@ import { type AwardLedger, type AwardRow, fileLedger, readLedger, rewardWallets 
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
-import { FULL_SIZE } from '../machine/full-size.ts'
-import { compiled } from '../machine/programs.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
-import type { ChildTask } from './child.ts'
+import { compiled } from '../support/compiled.ts'
+import { FULL_SIZE } from '../support/full-size.ts'
+import { skipsWithout } from '../support/skips-without.ts'
+import { expectAgreement, sprinkleFaults, type Told } from './expect-agreement.ts'
+import { awards, newPath } from './fixtures.ts'
 import { postgresLedgers } from './postgres-ledgers.ts'
-import { expectAgreement, sprinkleFaults, type Told } from './proof.ts'
 import { randomFor } from './random.ts'
 import { RunProcess } from './run-process.ts'
-import { awards, newPath } from './setting.ts'
+import type { ChildTask } from './run-program.ts'
 
 const ROWS = FULL_SIZE ? 10_000 : 1_000
 const KILLS = FULL_SIZE ? 20 : 5
 
-const PROGRAM = 'test/bulk/child.ts'
+const PROGRAM = 'test/bulk/run-program.ts'
 const pathOf = compiled(PROGRAM)
 
 interface Place {

@@ -20,11 +20,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { LockedLedger, takeLock } from '../../src/bulk/ledger/file/lock.ts'
 import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
-import { compiled } from '../machine/programs.ts'
+import { compiled } from '../support/compiled.ts'
+import { awards, counts, held, newPath, scene } from './fixtures.ts'
 import { RunProcess } from './run-process.ts'
-import { awards, counts, held, newPath, scene } from './setting.ts'
 
-const PROGRAM = 'test/bulk/child.ts'
+const PROGRAM = 'test/bulk/run-program.ts'
 const pathOf = compiled(PROGRAM)
 
 /** So that nobody waits for long. */

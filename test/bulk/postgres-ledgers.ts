@@ -5,8 +5,8 @@ import { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
-import type { ChildTask } from './child.ts'
-import type { Told } from './proof.ts'
+import type { Told } from './expect-agreement.ts'
+import type { ChildTask } from './run-program.ts'
 
 /** A ledger of its own in a database that others use as well. */
 export interface PostgresLedgerUnderTest {

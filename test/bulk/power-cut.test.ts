@@ -6,10 +6,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
 import type { LedgerFile, LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
-import { FULL_SIZE } from '../machine/full-size.ts'
-import { expectAgreement, sprinkleFaults } from './proof.ts'
+import { FULL_SIZE } from '../support/full-size.ts'
+import { expectAgreement, sprinkleFaults } from './expect-agreement.ts'
+import { awards, newPath } from './fixtures.ts'
 import { type Random, randomFor } from './random.ts'
-import { awards, newPath } from './setting.ts'
 
 const SECTOR = 512
 

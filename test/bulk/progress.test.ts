@@ -1,7 +1,7 @@
 import { type AwardProgress, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ProgressReporter } from '../../src/bulk/report/progress-reporter.ts'
-import { awards, counts, newPath, scene } from './setting.ts'
+import { awards, counts, newPath, scene } from './fixtures.ts'
 
 describe('over time', () => {
   beforeEach(() => void vi.useFakeTimers())

@@ -15,12 +15,12 @@ import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { redis } from '../databases/redis.ts'
-import { FULL_SIZE } from '../machine/full-size.ts'
-import { compiled } from '../machine/programs.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { compiled } from '../support/compiled.ts'
+import { FULL_SIZE } from '../support/full-size.ts'
+import { skipsWithout } from '../support/skips-without.ts'
+import { awards } from './fixtures.ts'
 import type { WorkerTask } from './queue-worker.ts'
 import { type Random, randomFor } from './random.ts'
-import { awards } from './setting.ts'
 
 const JOBS = FULL_SIZE ? 300 : 40
 const WORKERS = 3

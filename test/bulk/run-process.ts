@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
-import type { ChildStep, ChildTask } from './child.ts'
+import type { ChildStep, ChildTask } from './run-program.ts'
 
 /** A run in a process of its own, and what it told. */
 export class RunProcess {

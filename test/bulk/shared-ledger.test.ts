@@ -7,8 +7,8 @@ import postgresJs from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
-import { award, awards, counts, held, newPath, scene, stopOf } from './setting.ts'
+import { skipsWithout } from '../support/skips-without.ts'
+import { award, awards, counts, held, newPath, scene, stopOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
 

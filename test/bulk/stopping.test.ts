@@ -19,8 +19,8 @@ import {
 import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { freePort } from '../machine/server-process.ts'
-import { award, awards, counts, held, newPath, scene, stopOf, verdictsIn } from './setting.ts'
+import { freePort } from '../support/server-process.ts'
+import { award, awards, counts, held, newPath, scene, stopOf, verdictsIn } from './fixtures.ts'
 
 /** Where nobody listens. */
 const nowhere = async () => `http://127.0.0.1:${await freePort()}/api/v1`

@@ -8,7 +8,7 @@ import {
 } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
 import { Totals } from '../../src/bulk/report/totals.ts'
-import { award, awards, counts, newPath, scene, verdictsIn } from './setting.ts'
+import { award, awards, counts, newPath, scene, verdictsIn } from './fixtures.ts'
 
 describe('the verdict of one award', () => {
   test('200: awarded, and not sent again', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withDocsAddress } from '../../src/cli/failure.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
-import { freePort } from '../machine/server-process.ts'
+import { freePort } from '../support/server-process.ts'
 import { jsonOf, run, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
 

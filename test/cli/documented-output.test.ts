@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CampaignClient } from 'campaign-client'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 import { setUp } from './award/set-up.ts'
 import { hasTerminals, start } from './command.ts'
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { join } from 'node:path'
 import { createWebhookReceiver, parseWebhook, signWebhook, verifyWebhook } from 'campaign-client/webhook'
 import { afterEach, describe, expect, test } from 'vitest'
-import { freePort } from '../machine/server-process.ts'
+import { freePort } from '../support/server-process.ts'
 import { jsonOf, type Running, run, scratchFolder, start } from './command.ts'
 
 const SECRET = 'a secret of the webhook'

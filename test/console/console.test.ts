@@ -7,7 +7,7 @@ import { verifyWebhook } from 'campaign-client/webhook'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { axeSource, launchBrowser, missingBrowser, type Page } from '../browser/browser.ts'
 import { type Running, scratchFolder, start } from '../cli/command.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 
 // A machine with a single busy core is slow at this, and slowness is not what is tested.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })

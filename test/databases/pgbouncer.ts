@@ -1,23 +1,66 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findProgram, freePort, startServer, systemUser } from '../machine/server-process.ts'
+import { Pool } from 'pg'
+import connect, { type Sql } from 'postgres'
+import { afterAll, beforeAll } from 'vitest'
+import { findProgram, freePort, startServer, systemUser } from '../support/server-process.ts'
 import type { Database } from './database.ts'
+import { postgres } from './postgres.ts'
 
 const program = findProgram('pgbouncer')
-/** It refuses to run as root. */
+/** The user of pgbouncer, which refuses to run as root. */
 const owner = process.getuid?.() === 0 ? systemUser('postgres') : undefined
 
-/** Why there can be no pooler here; `undefined` when there can. */
+/** Why tests behind pgbouncer are skipped; `undefined` if they can run. */
 export const pgbouncerMissing =
   program === undefined
     ? 'no pgbouncer is installed (Debian: apt-get install pgbouncer)'
     : process.getuid?.() === 0 && owner === undefined
-      ? 'pgbouncer refuses to run as root and there is no user "postgres" to run it as'
-      : undefined
+      ? 'pgbouncer refuses to run as root and there is no user "postgres"'
+      : postgres.missing
 
-/** A pgbouncer in front of a server: each transaction, and each statement outside of one, on any of `connections`. */
-export async function startPgbouncer(server: Database, connections: number): Promise<Database> {
+/** Fewer than the clients use, so that their statements often change connections. */
+const CONNECTIONS = 3
+
+/**
+ * Starts PostgreSQL behind pgbouncer for the tests of a `describe`.
+ *
+ * @returns the address of pgbouncer and a client of each package, which exist while the tests run
+ */
+export function databaseBehindPgbouncer(): { readonly url: string; readonly pool: Pool; readonly sql: Sql } {
+  let server: Database
+  let bouncer: Database
+  let pool: Pool
+  let sql: Sql
+  beforeAll(async () => {
+    server = await postgres.start()
+    bouncer = await startPgbouncer(server, CONNECTIONS)
+    pool = new Pool({ connectionString: bouncer.url, max: 10 })
+    pool.on('error', () => undefined)
+    sql = connect(bouncer.url, { max: 10, prepare: false, fetch_types: false })
+  })
+  afterAll(async () => {
+    await sql?.end()
+    await pool?.end()
+    await bouncer?.stop()
+    await server?.stop()
+  })
+  return {
+    get url() {
+      return bouncer.url
+    },
+    get pool() {
+      return pool
+    },
+    get sql() {
+      return sql
+    },
+  }
+}
+
+/** Starts pgbouncer in transaction mode: each transaction may run on another of the server connections. */
+async function startPgbouncer(server: Database, connections: number): Promise<Database> {
   if (program === undefined) throw new Error(pgbouncerMissing)
   const { hostname, port: serverPort, username, password, pathname } = new URL(server.url)
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-pgbouncer-'))

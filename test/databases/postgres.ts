@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findProgram, freePort, type ServerProcess, startServer, systemUser } from '../machine/server-process.ts'
+import { findProgram, freePort, type ServerProcess, startServer, systemUser } from '../support/server-process.ts'
 import type { DatabaseSource, PrivateDatabase } from './database.ts'
 
 const address = process.env.CAMPAIGN_TEST_POSTGRES_URL

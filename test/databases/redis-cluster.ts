@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { findProgram, freePort, type ServerProcess, startServer } from '../machine/server-process.ts'
+import { findProgram, freePort, type ServerProcess, startServer } from '../support/server-process.ts'
 
 const run = promisify(execFile)
 const server = findProgram('redis-server')

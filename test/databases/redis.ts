@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findProgram, freePort, type ServerProcess, startServer } from '../machine/server-process.ts'
+import { findProgram, freePort, type ServerProcess, startServer } from '../support/server-process.ts'
 import type { DatabaseSource, PrivateDatabase } from './database.ts'
 
 const address = process.env.CAMPAIGN_TEST_REDIS_URL

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { searchOptions } from '../../docs/.vitepress/search.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { axeSource, launchBrowser, missingBrowser } from '../browser/browser.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 
 const SITE = pathTo('docs/site')
 const missingSite = existsSync(join(SITE, 'index.html')) ? undefined : 'npm run docs has not been run'

@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
-import { compiled } from '../machine/programs.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { compiled } from '../support/compiled.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 
 const pathOf = compiled('examples/award-outbox.ts')
 

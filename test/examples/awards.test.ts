@@ -6,8 +6,8 @@ import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { redis } from '../databases/redis.ts'
-import { compiled } from '../machine/programs.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { compiled } from '../support/compiled.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 
 const pathOf = compiled(
   'examples/award-launch-party.ts',

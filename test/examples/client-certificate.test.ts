@@ -9,8 +9,8 @@ import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { createCampaignService } from 'campaign-client/testing'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { compiled } from '../machine/programs.ts'
 import { TestAuthority } from '../node/certificates.ts'
+import { compiled } from '../support/compiled.ts'
 
 let authority: TestAuthority
 beforeAll(async () => {

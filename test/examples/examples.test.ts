@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
-import { compiled } from '../machine/programs.ts'
+import { compiled } from '../support/compiled.ts'
 
 // Programs take seconds to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })

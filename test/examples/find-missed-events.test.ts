@@ -23,8 +23,8 @@ import {
 import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
-import { compiled } from '../machine/programs.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { compiled } from '../support/compiled.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 
 // Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { leaderboardMirror, schema } from '../../examples/leaderboard-mirror.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 
 const SECRET = 'the secret of the webhook'
 const accounts = ['ada', 'grace', 'linus'] as const

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 import { documentPath, missingTools, redocly } from './tools.ts'
 
 describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the linter', () => {

@@ -9,8 +9,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callWithSample } from '../../scripts/samples.ts'
 import { endpoints, type OperationName } from '../../src/endpoints/index.ts'
-import { freePort, type ServerProcess, startServer } from '../machine/server-process.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { freePort, type ServerProcess, startServer } from '../support/server-process.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 import { documentPath, missingTools, prism } from './tools.ts'
 
 const operations = Object.keys(endpoints) as OperationName[]

@@ -6,7 +6,7 @@ import { requestName } from '../../scripts/openapi/document.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { operations } from '../contract/operations.ts'
 import { complaintsOf } from '../docs/compile.ts'
-import { skipsWithout } from '../machine/skips-without.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 import { documentPath, missingTools, openapiTypescript } from './tools.ts'
 
 /** The types that openapi-typescript makes of the document, held against ours in both directions. */

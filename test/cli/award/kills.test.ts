@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { readLedger } from 'campaign-client/bulk'
 import { expect, test } from 'vitest'
 import { randomFor } from '../../bulk/random.ts'
-import { FULL_SIZE } from '../../machine/full-size.ts'
+import { FULL_SIZE } from '../../support/full-size.ts'
 import { jsonOf } from '../command.ts'
 import { listOf, setUp } from './set-up.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { skipsWithout } from '../../machine/skips-without.ts'
+import { skipsWithout } from '../../support/skips-without.ts'
 import { hasTerminals } from '../command.ts'
 import { listOf, setUp } from './set-up.ts'
 

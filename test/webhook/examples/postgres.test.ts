@@ -8,8 +8,8 @@ import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ownDatabase } from '../../databases/own-database.ts'
 import { postgres } from '../../databases/postgres.ts'
-import { compiled } from '../../machine/programs.ts'
-import { skipsWithout } from '../../machine/skips-without.ts'
+import { compiled } from '../../support/compiled.ts'
+import { skipsWithout } from '../../support/skips-without.ts'
 import { exampleActivity } from '../activity.ts'
 
 const secret = randomUUID()

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { compiled } from '../../machine/programs.ts'
+import { compiled } from '../../support/compiled.ts'
 import { activity, SECRET, signedHeaders } from '../signed-message.ts'
 
 interface Example {

@@ -1,6 +1,6 @@
 import { createWebhookReceiver, type DeliveryStore, memoryStore, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, expect, test, vi } from 'vitest'
-import { FULL_STORM } from '../../machine/full-size.ts'
+import { FULL_STORM } from '../../support/full-size.ts'
 import { deliveryOf, SECRET } from '../signed-message.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

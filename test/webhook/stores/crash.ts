@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createWebhookReceiver, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
 import { describe, expect, type TestContext, test } from 'vitest'
-import { compiled } from '../../machine/programs.ts'
+import { compiled } from '../../support/compiled.ts'
 import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.ts'
 
 const CHILD = 'test/webhook/stores/crash-child.ts'

@@ -5,7 +5,7 @@ import connect, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
-import { skipsWithout } from '../../machine/skips-without.ts'
+import { skipsWithout } from '../../support/skips-without.ts'
 import { crashContract } from './crash.ts'
 import { Death, expectCalm, type StormReport, storm, stormOf } from './storm.ts'
 

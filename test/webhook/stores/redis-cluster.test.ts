@@ -4,7 +4,7 @@ import { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clusterMissing, type RedisCluster, startRedisCluster } from '../../databases/redis-cluster.ts'
-import { skipsWithout } from '../../machine/skips-without.ts'
+import { skipsWithout } from '../../support/skips-without.ts'
 import { storeContract } from './contract.ts'
 import { claimed, freshKey } from './store-clock.ts'
 

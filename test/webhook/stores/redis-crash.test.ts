@@ -6,7 +6,7 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { Database } from '../../databases/database.ts'
 import { redis } from '../../databases/redis.ts'
-import { skipsWithout } from '../../machine/skips-without.ts'
+import { skipsWithout } from '../../support/skips-without.ts'
 import { crashContract } from './crash.ts'
 import { Death, expectCalm, storm, stormOf } from './storm.ts'
 

@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Database, DatabaseSource, PrivateDatabase } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
 import { redis } from '../../databases/redis.ts'
-import { skipsWithout } from '../../machine/skips-without.ts'
-import { type StallingProxy, startStallingProxy } from '../../machine/stalling-proxy.ts'
+import { skipsWithout } from '../../support/skips-without.ts'
+import { type StallingProxy, startStallingProxy } from '../../support/stalling-proxy.ts'
 import { deferred, observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
-import { FULL_STORM } from '../../machine/full-size.ts'
+import { FULL_STORM } from '../../support/full-size.ts'
 
 /** All of a storm takes a minute: the gate sends it, and who works on something else a tenth of it. */
 export const stormOf = (count: number): number => (FULL_STORM ? count : count / 10)
