@@ -14,7 +14,7 @@ export default async function (): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'campaign-bench-'))
   const path = join(folder, 'awards.ledger')
   const first = await runOf(path, ROWS)
-  // Each resumed run has one row more, which is sent after the ledger is read and all other rows are skipped.
+  // Each resumed run has one more row. It is sent after all other rows are skipped.
   const resumed: Run[] = []
   for (let more = 1; more <= 3; more++) resumed.push(await runOf(path, ROWS + more))
   await rm(folder, { recursive: true })
@@ -48,11 +48,11 @@ interface Run {
 }
 
 async function runOf(path: string, rows: number): Promise<Run> {
-  const child = fork(fileURLToPath(new URL('./bulk-size-of-one.mjs', import.meta.url)), [path, `${rows}`], {
+  const child = fork(fileURLToPath(new URL('./bulk-size-child.mjs', import.meta.url)), [path, `${rows}`], {
     execArgv: [],
   })
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the run over ${rows} rows ended with ${code} and no result`)
+    throw new Error(`the run over ${rows} rows exited with ${code} and without a result`)
   })
   const [run] = await Promise.race([once(child, 'message'), ended])
   return run as Run

@@ -15,7 +15,7 @@ const AT_ONCE = 16
 const ROUNDS = 5
 const TOKEN = 'a-token'
 
-/** Measures 10 000 awards beside a loop that only sends. */
+/** Compares 10 000 awards with a loop that only sends requests. */
 export default async function (): Promise<Subject> {
   const service: ChildProcess = fork(fileURLToPath(new URL('./local-service.mjs', import.meta.url)), { execArgv: [] })
   const [baseUrl] = (await once(service, 'message')) as [string]
@@ -36,7 +36,7 @@ export default async function (): Promise<Subject> {
   const samples = contestants.map((): number[] => [])
   for (let round = -1; round < ROUNDS; round++) {
     for (const [place, { run }] of contestants.entries()) {
-      service.send('forget')
+      service.send('reset')
       await once(service, 'message')
       const before = cpuTime()
       await run()

@@ -3,7 +3,7 @@ import { checkClients, httpClients } from './http-clients.ts'
 import { inParallel } from './in-parallel.ts'
 import { startServer } from './loopback.ts'
 
-/** The first case also warms up the others: V8 compiles during the first 12 000 calls. */
+/** The first case also warms up the others: V8 compiles code during the first 12 000 calls. */
 const CASES = [
   { tasks: 5, title: '1 KB, one at a time', concurrency: 1, times: 500, warmUp: 30, rounds: 12 },
   { tasks: 5, title: '1 KB, 16 at once', concurrency: 16, times: 512, warmUp: 4, rounds: 12 },
@@ -11,7 +11,7 @@ const CASES = [
   { tasks: 1_000, title: '200 KB, one at a time', concurrency: 1, times: 150, warmUp: 3, rounds: 8 },
 ]
 
-/** Measures the CPU time of a call beside other clients. */
+/** Compares the CPU time of a call with other clients. */
 export default async function (rival: number): Promise<Subject> {
   const server = await startServer()
   const groups: Group[] = []

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { OURS, ratios, type Subject } from './harness.ts'
 
-// The working directory is bench/, where Node finds the peers.
+// The working directory is bench/, so that Node resolves the packages of bench/package.json.
 const built = (entry: string): string => pathToFileURL(resolve(`../dist/${entry}.js`)).href
 
 const ROUNDS = 31
@@ -17,7 +17,7 @@ const PROGRAMS: readonly { readonly name: string; readonly imports: readonly str
   { name: 'openai', imports: ['openai'] },
 ]
 
-/** Measures a process that imports a package and ends. */
+/** Measures a process that only imports a package. */
 export default function (): Subject {
   const samples = PROGRAMS.map((): number[] => [])
   for (let round = -2; round < ROUNDS; round++) {
@@ -46,7 +46,7 @@ export default function (): Subject {
   }
 }
 
-/** In microseconds. */
+/** Returns the duration of the process in microseconds. */
 function wallTime(imports: readonly string[]): number {
   const program = imports.map((name) => `import ${JSON.stringify(name)};`).join('')
   const begin = process.hrtime.bigint()

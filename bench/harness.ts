@@ -5,36 +5,36 @@ export interface Spread {
   readonly q3: number
 }
 
-/** One implementation of the measured work. */
+/** An implementation of the measured task. */
 export interface Contestant {
   readonly name: string
-  /** Does the work `times` times. */
+  /** Runs the task `times` times. */
   readonly run: (times: number) => void | Promise<void>
 }
 
-/** One line of a table. */
+/** A row of a table. */
 export interface Result {
   readonly name: string
   /** One value per round. */
   readonly samples: readonly number[]
 }
 
-/** A comparison: one size, one concurrency. */
+/** A comparison at one size and concurrency. */
 export interface Group {
   readonly title: string
-  /** Microseconds of the first contestant in each round: the unit of the ratios. */
+  /** The time of the first contestant in each round, in microseconds. It is the unit of the ratios. */
   readonly unitUs: readonly number[]
   readonly results: readonly Result[]
-  /** The limit of a contestant's median: a maximum, or a minimum for a rate. */
+  /** Limits of the medians, by contestant: a maximum, or a minimum for a rate. */
   readonly limits?: Readonly<Record<string, number>>
-  /** Replaces the measure of the subject. */
+  /** Overrides the measure of the subject. */
   readonly measure?: Measure
 }
 
-/** How a value is written: a ratio, bytes per call, an amount in the unit of the title, or a number per second. */
+/** The kind of a value: a ratio, bytes per call, an amount in the unit of the title, or a number per second. */
 export type Measure = 'ratio' | 'bytes' | 'amount' | 'rate'
 
-/** The results of one subject. The default export of its file measures it. */
+/** The results of one subject. The default export of its file measures them. */
 export interface Subject {
   readonly title: string
   /** Describes the measurement. */
@@ -59,7 +59,7 @@ export function spread(samples: readonly number[]): Spread {
   return { q1: at(0.25), median: at(0.5), q3: at(0.75) }
 }
 
-/** CPU time of this process so far, all threads, in microseconds. */
+/** Returns the CPU time of all threads of this process, in microseconds. */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage()
   return user + system
@@ -68,20 +68,17 @@ export function cpuTime(): number {
 export interface Plan {
   readonly title: string
   readonly limits?: Readonly<Record<string, number>>
-  /**
-   * How often a contestant does its work in one sample. Many enough that the garbage collector runs several times within the
-   * sample.
-   */
+  /** How often a contestant runs its task in one sample. The garbage collector must run several times within a sample. */
   readonly times: number
   /** Rounds per process. */
   readonly rounds: number
-  /** Uncounted rounds at the start, while the code is compiled. */
+  /** Rounds at the start that are not counted, because V8 still compiles the code. */
   readonly warmUp: number
 }
 
 /**
- * Lets the first contestant and one rival take turns and divides their CPU times, so that a slow machine slows both. Only
- * two share a process, since libraries in one process slow each other.
+ * Runs the first contestant and one rival in turn and divides their CPU times. A slow machine then slows both. Only two
+ * contestants share a process, because libraries in one process slow each other.
  */
 export async function compare(contestants: readonly Contestant[], rival: number, plan: Plan): Promise<Group> {
   const samples = contestants.map((): number[] => [])
@@ -99,7 +96,7 @@ export async function compare(contestants: readonly Contestant[], rival: number,
   }
 }
 
-/** Takes samples of the first contestant and of a rival in turn. */
+/** Samples the first contestant and a rival in turn. */
 export async function takeTurns(
   rival: number,
   { warmUp, rounds }: Pick<Plan, 'warmUp' | 'rounds'>,
@@ -113,9 +110,7 @@ export async function takeTurns(
 
 const NEIGHBOURS = 2
 
-/**
- * Divides each sample by the median of the unit's samples in the rounds around it.
- */
+/** Divides each sample by the median of the unit's samples in the neighbouring rounds. */
 export function ratios(samples: readonly number[], unit: readonly number[]): number[] {
   return samples.map((took, round) => {
     const around = unit.slice(Math.max(0, round - NEIGHBOURS), round + NEIGHBOURS + 1)

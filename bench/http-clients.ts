@@ -7,9 +7,9 @@ import OpenAI from 'openai'
 import createOpenapiClient from 'openapi-fetch'
 import Stripe from 'stripe'
 import { OURS, OURS_ON_NODE } from './harness.ts'
-import { textOf } from './text-of.ts'
+import { responseText } from './response-text.ts'
 
-/** A client of one library, for one URL. */
+/** A client of a library. */
 export interface HttpClient {
   readonly name: string
   /** Sends one request and returns the parsed body. */
@@ -28,10 +28,10 @@ interface Paths {
 }
 
 const QUERY = { account: 'ada', platform: 'discord', pid: 'demo' }
-/** As long as a real token. The server does not check it. */
+/** Has the length of a real token. The server does not check it. */
 const TOKEN = `eyJhbGciOiJIUzI1NiJ9.${'eyJzdWIiOiJhZGEifQ'.repeat(8)}.${'c2lnbmF0dXJl'.repeat(4)}`
 
-/** The clients with their defaults, without retries where they can be switched off, each with a bearer token. */
+/** Creates the clients with a bearer token, their defaults and without retries. */
 export function httpClients(origin: string, tasks: number): readonly HttpClient[] {
   const base = `${origin}/${tasks}`
   const { host: _, hostname, port } = new URL(origin)
@@ -70,7 +70,7 @@ export function httpClients(origin: string, tasks: number): readonly HttpClient[
       takesSignal: true,
       call: async (signal) => {
         const url = `${base}/user/progress?${new URLSearchParams(QUERY)}`
-        return JSON.parse(await textOf(get(url, { agent, headers, ...withSignal(signal) })))
+        return JSON.parse(await responseText(get(url, { agent, headers, ...withSignal(signal) })))
       },
     },
     {
@@ -107,11 +107,11 @@ export function httpClients(origin: string, tasks: number): readonly HttpClient[
   ]
 }
 
-/** @throws Error when a client does not return the whole answer */
+/** @throws Error when a client does not return the complete answer */
 export async function checkClients(clients: readonly HttpClient[], tasks: number): Promise<void> {
   for (const { name, call } of clients) {
     const answer = (await call()) as { data?: { actions: unknown[] }; actions?: unknown[] }
     const actions = (answer.data ?? answer).actions
-    if (actions?.length !== tasks) throw new Error(`${name} gave ${actions?.length} tasks of ${tasks}`)
+    if (actions?.length !== tasks) throw new Error(`${name} returned ${actions?.length} of ${tasks} tasks`)
   }
 }

@@ -1,11 +1,11 @@
-/** The local service in its own process. Sends its base URL to the parent, and resets on every message. */
+/** Child process: the local service. Sends its base URL to the parent, and resets on every message. */
 import { createCampaignService } from 'campaign-client/testing'
 
 const service = createCampaignService()
 const { url } = await service.listen()
 process.on('message', () => {
   service.reset()
-  process.send?.('empty')
+  process.send?.('reset')
 })
 process.on('disconnect', () => process.exit())
 process.send?.(url)

@@ -1,4 +1,4 @@
-/** Measures one subject in a process of its own and hands the result to the parent. */
+/** Child process: measures one subject and sends the result to the parent. */
 const [, , subject, rival] = process.argv
 const { default: measure } = await import(new URL(`./${subject}.mjs`, import.meta.url).href)
 process.send?.(await measure(Number(rival)))

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { OURS, OURS_ON_NODE, type Result, type Subject } from './harness.ts'
 import { httpClients } from './http-clients.ts'
 import { startServer } from './loopback.ts'
-import type { MemoryTask } from './memory-of-one.ts'
+import type { MemoryTask } from './memory-child.ts'
 
-/** Measures the memory that 20 000 calls keep. */
+/** Measures the memory that 20 000 calls leave in use. */
 export default async function (): Promise<Subject> {
   const { origin, stop } = await startServer()
   const clients = httpClients(origin, 5)
@@ -33,12 +33,12 @@ export default async function (): Promise<Subject> {
 }
 
 async function measureOne(task: MemoryTask): Promise<Result> {
-  const child = fork(fileURLToPath(new URL('./memory-of-one.mjs', import.meta.url)), [JSON.stringify(task)], {
-    // Keeps compiled code, which would otherwise be collected and counted again. No warnings about leaked listeners.
+  const child = fork(fileURLToPath(new URL('./memory-child.mjs', import.meta.url)), [JSON.stringify(task)], {
+    // Keep compiled code, which would otherwise distort the measurement. Suppress warnings about leaked listeners.
     execArgv: ['--expose-gc', '--no-flush-bytecode', '--no-warnings'],
   })
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`memory of ${task.name}: ended with ${code} and no result`)
+    throw new Error(`memory of ${task.name}: exited with ${code} and without a result`)
   })
   const [samples] = await Promise.race([once(child, 'message'), ended])
   return { name: task.name, samples }

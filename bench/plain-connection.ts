@@ -3,10 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 const END_OF_HEAD = '\r\n\r\n'
 
-/**
- * A connection that sends requests as they were written down before, and of an answer reads the status and where it
- * ends. A client that does more is what is measured, once the server is fast enough to keep it busy.
- */
+/** A connection that sends prepared requests and reads only the status and the end of an answer: it must be cheap. */
 export class PlainConnection {
   readonly #socket: Socket
   #arrived = ''
@@ -28,7 +25,7 @@ export class PlainConnection {
     return new PlainConnection(socket)
   }
 
-  /** Sends a request, and gives the status of its answer when that is all there. */
+  /** Sends a request. Resolves to the status when the answer is complete. */
   send(request: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#answered = resolve
@@ -44,15 +41,15 @@ export class PlainConnection {
   #read(text: string): void {
     this.#arrived += text
     const head = this.#arrived.indexOf(END_OF_HEAD)
-    if (head === -1 || !isWhole(this.#arrived, head + END_OF_HEAD.length)) return
+    if (head === -1 || !isComplete(this.#arrived, head + END_OF_HEAD.length)) return
     const status = Number(this.#arrived.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length))
     this.#arrived = ''
     this.#answered(status)
   }
 }
 
-/** Whether a body that begins there is all there. */
-function isWhole(answer: string, start: number): boolean {
+/** Whether the body that begins at `start` is complete. */
+function isComplete(answer: string, start: number): boolean {
   const length = /\r\ncontent-length: (\d+)/i.exec(answer)?.[1]
   return length === undefined ? answer.endsWith(`\r\n0${END_OF_HEAD}`) : answer.length >= start + Number(length)
 }

@@ -1,19 +1,17 @@
-/** A bare handler, and receivers by their store. */
+/** A bare handler, or a receiver with a store. */
 export type ReceiverKind = 'bare' | 'memory' | 'redis' | 'ioredis' | 'pg' | 'postgres'
 
-/** What a receiver has used and handled since its start. */
+/** The resources that a receiver has used since its start. */
 export interface ReceiverUse {
   /** CPU time, in microseconds. */
   readonly cpu: number
   /** Heap in use, in bytes. */
   readonly heap: number
-  /** Messages. */
+  /** Number of handled messages. */
   readonly handled: number
 }
 
-/**
- * Asks a receiver for its use, before or after a full collection. A collection slows the next thousands of messages.
- */
-export type ReceiverQuestion = 'use' | 'use, collected'
+/** Asks a receiver for its use, optionally after a garbage collection. A collection slows the next thousands of messages. */
+export type ReceiverQuestion = 'use' | 'use after collection'
 
 export const SECRET = 'the-secret-of-the-bench'

@@ -1,6 +1,6 @@
 /**
- * A webhook receiver in its own process. The first argument chooses its kind. Sends its port to the parent, and its use on
- * every message.
+ * Child process: a webhook receiver of the kind in the first argument. Sends its port to the parent, and its use on every
+ * message.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
@@ -21,7 +21,7 @@ let handled = 0
 
 const stores: Readonly<Record<Exclude<ReceiverKind, 'bare'>, (url: string) => DeliveryStore | Promise<DeliveryStore>>> =
   {
-    // Fewer than the messages, so that old entries are dropped.
+    // Fewer entries than messages, so that the store drops old ones.
     memory: () => memoryStore({ maxEntries: 10_000 }),
     redis: async (url) => redisStore(await createClient({ url }).connect(), { prefix: 'bench:redis:' }),
     ioredis: (url) => redisStore(new Redis(url), { prefix: 'bench:ioredis:' }),
@@ -39,7 +39,7 @@ const stores: Readonly<Record<Exclude<ReceiverKind, 'bare'>, (url: string) => De
     },
   }
 
-/** What has to be done at the least: the signature is verified, and the body read. */
+/** Verifies the signature and parses the body: the minimum of a receiver. */
 const bare: RequestListener = (request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -62,7 +62,6 @@ async function listener(kind: ReceiverKind, url: string): Promise<RequestListene
     endpoint: 'bench',
     secret: SECRET,
     store: await stores[kind](url),
-    // Waits for nothing, as a bare handler, but is a promise, as handlers are.
     async handle() {
       handled += 1
     },
@@ -74,7 +73,7 @@ const server = createServer(await listener(kind as ReceiverKind, url))
 server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
 process.on('message', (question: ReceiverQuestion) => {
-  if (question === 'use, collected') globalThis.gc?.()
+  if (question === 'use after collection') globalThis.gc?.()
   process.send?.({ cpu: cpuTime(), handled, heap: process.memoryUsage().heapUsed } satisfies ReceiverUse)
 })
 process.on('disconnect', () => process.exit())

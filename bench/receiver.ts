@@ -11,7 +11,7 @@ const AT_ONCE = 64
 const BATCH = 4_000
 const ROUNDS = 10
 const WARM_UP = 3
-/** The number of messages over which memory is measured. */
+/** Number of messages of the memory measurement. */
 const MANY = 30_000
 
 const SERVICES = { redis: process.env.CAMPAIGN_TEST_REDIS_URL, postgres: process.env.CAMPAIGN_TEST_POSTGRES_URL }
@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<ReceiverKind, string>> = {
   postgres: `${OURS}, postgres`,
 }
 
-/** Measures receivers with each store. */
+/** Compares receivers with each store. */
 export default async function (): Promise<Subject> {
   const receivers = await Promise.all(kinds().map(({ kind, url }) => Receiver.start(kind, url)))
   const batches = new Map<Receiver, Batch[]>(receivers.map((receiver) => [receiver, []]))
@@ -55,7 +55,7 @@ export default async function (): Promise<Subject> {
     title: 'The receiver',
     about:
       `New messages of 1 KB, ${AT_ONCE} at once, to a receiver in its own process with an empty handler. The bare handler uses ` +
-      'node:http, `createHmac`, `timingSafeEqual` and `JSON.parse`, and remembers nothing. Sender and databases share the ' +
+      'node:http, `createHmac`, `timingSafeEqual` and `JSON.parse`, and stores nothing. Sender and databases share the ' +
       `cores. ${missing()}`,
     measure: 'ratio',
     groups: [
@@ -67,8 +67,8 @@ export default async function (): Promise<Subject> {
         limits: { [NAMES.pg]: 2_500, [NAMES.postgres]: 2_500 },
         results: receivers.map((receiver) => ({ name: receiver.name, samples: of(receiver, ({ rate }) => rate) })),
       },
-      ratio('Answered, median', ({ p50 }) => p50),
-      ratio('Answered, 99 of 100', ({ p99 }) => p99),
+      ratio('Response time, median', ({ p50 }) => p50),
+      ratio('Response time, 99th percentile', ({ p99 }) => p99),
       { title: `Bytes kept per message, over ${MANY}`, measure: 'bytes', unitUs: [], results: kept },
     ],
   }
@@ -100,7 +100,7 @@ function missing(): string {
   return 'PostgreSQL runs without fsync.'
 }
 
-/** The result of a batch of messages. Times in microseconds. */
+/** The result of a batch of messages, with times in microseconds. */
 interface Batch {
   /** CPU time of the receiver per message. */
   readonly cpu: number
@@ -163,10 +163,10 @@ class Receiver {
   async keeps(count: number): Promise<number[]> {
     const tenth = count / 10
     const samples: number[] = []
-    let { heap } = await this.#ask('use, collected')
+    let { heap } = await this.#ask('use after collection')
     for (let part = 0; part < 10; part++) {
       await this.take(tenth)
-      const now = (await this.#ask('use, collected')).heap
+      const now = (await this.#ask('use after collection')).heap
       samples.push((now - heap) / tenth)
       heap = now
     }
@@ -187,7 +187,7 @@ class Receiver {
 
 const FILLER = 'A name of the usual length. '.repeat(18)
 
-/** A new signed message of 1 KB, as an HTTP request. */
+/** Returns an HTTP request with a new signed message of 1 KB. */
 function request(): Buffer {
   const id = `message-${messages++}`
   const body = Buffer.from(

@@ -1,6 +1,6 @@
 /**
- * Measures every subject, prints a table of each and writes docs/benchmarks.md. `npm run bench -- call verify` measures only these
- * and does not write the page.
+ * Measures all subjects, prints a table for each and writes docs/benchmarks.md. `npm run bench -- call verify` measures only
+ * these two and does not write the page.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Subject } from './harness.ts'
@@ -8,8 +8,8 @@ import { page, plainTable } from './page.ts'
 import { compileBench, measureSubject } from './subjects.ts'
 
 /**
- * The number of processes per pair of contestants. Compilation varies by a tenth between processes, so a pair is measured in
- * several. Subjects without a number start their own processes.
+ * The number of processes per pair of contestants. One is not enough: times vary by a tenth between processes. Subjects
+ * without a number start their own processes.
  */
 const PROCESSES: Readonly<Record<string, number | undefined>> = {
   call: 2,
@@ -24,7 +24,7 @@ const SUBJECTS = Object.keys(PROCESSES)
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.filter((name) => !SUBJECTS.includes(name))
-if (unknown.length > 0) throw new Error(`no subject ${unknown.join(', ')}; there are ${SUBJECTS.join(', ')}`)
+if (unknown.length > 0) throw new Error(`unknown subject ${unknown.join(', ')}; use ${SUBJECTS.join(', ')}`)
 
 await compileBench()
 const measured: Subject[] = []

@@ -2,7 +2,7 @@ import type { UserProgress } from 'campaign-client'
 
 const NAMES = ['Follow the project', 'Join the community', 'Invite a friend', 'Make a first swap', 'Vote on a proposal']
 
-/** A user's progress in a campaign: 5 tasks are about 1 KB, 1 000 about 200 KB. */
+/** Returns a user's progress with this number of tasks. 5 tasks are about 1 KB, 1 000 about 200 KB. */
 export function progressWith(tasks: number): UserProgress {
   const actions = Array.from({ length: tasks }, (_, index) => ({
     id: `6c1f8a52-0d3e-4b7a-9c41-${String(index).padStart(12, '0')}`,
@@ -18,5 +18,5 @@ export function progressWith(tasks: number): UserProgress {
   }
 }
 
-/** The progress as an answer. */
+/** Returns the body of an answer with {@link progressWith}. */
 export const answerWith = (tasks: number): string => JSON.stringify({ success: true, data: progressWith(tasks) })

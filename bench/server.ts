@@ -1,5 +1,5 @@
 /**
- * Answers `/<tasks>/…` with the progress of a user with that number of tasks, from memory. Sends its port to the parent.
+ * Child process: answers `/<tasks>/…` with the progress of a user with that number of tasks. Sends its port to the parent.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ const server = createServer((request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   response.end(body)
 })
-// Node's default of 5 s is shorter than the turn of a rival.
+// Node's default of 5 s is too short: while a rival is measured, a connection is idle for longer.
 server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
 process.on('disconnect', () => process.exit())

@@ -6,13 +6,10 @@ import { build } from 'esbuild'
 import { pool, type Subject } from './harness.ts'
 
 const root = new URL('../', import.meta.url)
-/** Inside bench/, where Node finds the peers. */
+/** Inside bench/, so that Node resolves the packages of bench/package.json. */
 const compiled = new URL('node_modules/.cache/bench/', import.meta.url)
 
-/**
- * Compiles this folder to JavaScript, since a loader would slow what is measured. Imports of the package lead to the
- * built one.
- */
+/** Compiles this folder to JavaScript: a TypeScript loader would slow the measured code. Uses the built package in `dist`. */
 export async function compileBench(): Promise<void> {
   const files = (await readdir(new URL('.', import.meta.url))).filter((name) => name.endsWith('.ts'))
   await build({
@@ -38,9 +35,10 @@ export async function compileBench(): Promise<void> {
 }
 
 /**
- * Measures a subject: each rival beside the first contestant, in this number of processes.
+ * Measures a subject: compares each rival with the first contestant.
  *
- * @param name - the name of its file
+ * @param name - the name of the file
+ * @param processes - how many processes each comparison uses
  * @throws Error when a process ends without a result
  */
 export async function measureSubject(name: string, processes: number | undefined): Promise<Subject> {
@@ -58,7 +56,7 @@ async function measureOnce(name: string, rival: number): Promise<Subject> {
     execArgv: [],
   })
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`bench/${name}.ts ended with ${code} and no result`)
+    throw new Error(`bench/${name}.ts exited with ${code} and without a result`)
   })
   const [subject] = await Promise.race([once(child, 'message'), ended])
   return subject as Subject

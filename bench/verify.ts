@@ -18,7 +18,7 @@ const CASES = [
   { size: 1024 * 1024, title: '1 MB', times: 16, rounds: 12, limits: { [BYTES]: 1.1 } },
 ]
 
-/** Measures the CPU time of verifying a signature. */
+/** Compares the CPU time of verifying a signature. */
 export default async function (rival: number): Promise<Subject> {
   const groups: Group[] = []
   const portable = await portableBuild()
@@ -65,14 +65,14 @@ async function contestants(size: number, portable: Verify): Promise<Contestant[]
     [BYTES]: () => verifyWebhook(secret, bytes, digits),
     [PORTABLE]: () => portable(secret, text, digits),
     stripe: () => signature?.verifyHeader(text, stripeHeader, secret, 300),
-    // Returns nothing when it is told not to parse, and throws when the signature is wrong.
+    // Returns `undefined` without parsing. Throws if the signature is wrong.
     standardwebhooks: () => standard.verify(text, standardHeaders, { jsonParse: false }) === undefined,
     svix: () => svix.verify(text, standardHeaders),
   }
   for (const [name, verify] of Object.entries(verifiers)) {
-    if (!verify()) throw new Error(`${name} refuses what is signed right`)
+    if (!verify()) throw new Error(`${name} rejects a valid signature`)
   }
-  if (!(await octokitVerify(secret, text, prefixed))) throw new Error('octokit refuses what is signed right')
+  if (!(await octokitVerify(secret, text, prefixed))) throw new Error('octokit rejects a valid signature')
 
   return [
     ...Object.entries(verifiers).map(([name, verify]) => ({
@@ -90,7 +90,7 @@ async function contestants(size: number, portable: Verify): Promise<Contestant[]
   ]
 }
 
-/** A completed task of about this many bytes of ASCII. */
+/** Returns a message of about `size` bytes. */
 function message(size: number): string {
   const data = { action: { id: 'a-1', name: 'Follow', type: 'social', meta: { note: '' } }, xp: 10 }
   const body = exampleActivity({ id: 'msg-1', event: { type: 'action_completed', data } })
@@ -98,7 +98,7 @@ function message(size: number): string {
   return JSON.stringify(body)
 }
 
-/** The build for runtimes without node:crypto. */
+/** Loads the build for runtimes without node:crypto. */
 async function portableBuild(): Promise<Verify> {
   const { outputFiles } = await build({
     entryPoints: [resolve('../dist/webhook.js')],
@@ -106,7 +106,7 @@ async function portableBuild(): Promise<Verify> {
     write: false,
     format: 'esm',
     platform: 'browser',
-    // Ignores the paths in tsconfig.json, which lead to the sources.
+    // Ignore the paths in tsconfig.json, which point to the sources.
     tsconfigRaw: {},
     logOverride: { 'ignored-bare-import': 'silent' },
   })

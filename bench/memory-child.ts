@@ -1,4 +1,4 @@
-/** The memory of one client, in a process that runs nothing else. Argument: a {@link MemoryTask} as JSON. */
+/** Child process: measures the memory of one client. Argument: a {@link MemoryTask} as JSON. */
 import { setTimeout } from 'node:timers/promises'
 import { httpClients } from './http-clients.ts'
 import { inParallel } from './in-parallel.ts'
@@ -6,7 +6,7 @@ import { inParallel } from './in-parallel.ts'
 export interface MemoryTask {
   readonly origin: string
   readonly name: string
-  /** Whether every call gets the same long-lived signal. */
+  /** Whether all calls get the same long-lived signal. */
   readonly signal: boolean
 }
 
@@ -19,7 +19,7 @@ const shutdown = new AbortController()
 const call = clients.find((client) => client.name === name)?.call ?? combined
 const given = signal ? shutdown.signal : undefined
 
-// What is made once, such as compiled code and connections, is made here.
+// Warm up: compile the code and open the connections.
 await inParallel(16, 5_000, () => call(given))
 const heaps = [await heapInUse()]
 for (let stretch = 0; stretch < STRETCHES; stretch++) {
@@ -29,21 +29,21 @@ for (let stretch = 0; stretch < STRETCHES; stretch++) {
 process.send?.(slopes(heaps))
 process.disconnect?.()
 
-/** Bytes per call between every two measurements that lie far enough apart for a leak to outweigh chance. */
+/** Returns the bytes per call between all pairs of measurements that are at least half of the run apart. */
 function slopes(heaps: readonly number[]): number[] {
   return heaps.flatMap((from, first) =>
     heaps.slice(first + STRETCHES / 2).map((to, index) => (to - from) / ((index + STRETCHES / 2) * CALLS)),
   )
 }
 
-/** The usual way to add a limit of time to a caller's signal. */
+/** Adds a timeout to a caller's signal in the usual way. */
 async function combined(outer?: AbortSignal): Promise<unknown> {
   const limit = AbortSignal.timeout(10_000)
   const response = await fetch(`${origin}/5`, { signal: outer ? AbortSignal.any([outer, limit]) : limit })
   return response.json()
 }
 
-/** Collected several times, with a pause between: what finalizers let go of goes in the next. */
+/** Collects several times with a pause between: finalizers free objects for the next collection. */
 async function heapInUse(): Promise<number> {
   for (let time = 0; time < 4; time++) {
     await setTimeout(20)

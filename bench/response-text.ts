@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
 /** Reads the answer to a node:http request as text. */
-export function textOf(request: ClientRequest): Promise<string> {
+export function responseText(request: ClientRequest): Promise<string> {
   return new Promise((resolve, reject) => {
     request.on('error', reject)
     request.on('response', (answer: IncomingMessage) => {
