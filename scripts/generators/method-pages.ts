@@ -69,7 +69,7 @@ const RETRIES = {
   guarded:
     "A retry is **guarded**: the service refuses a second request. The client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504. If a retry is then refused, the error has `outcome: 'unknown'`: an earlier attempt may have succeeded.",
   unsafe:
-    'A retry is **unsafe**: a second request would count twice. The client retries only after a 429, or when the transport knows that the request was not sent.',
+    'A retry is **unsafe**: a second request may be applied again. The client retries only after a 429, or when the transport knows that the request was not sent.',
 }
 
 const errorLink = (name: string, code: string): string => `[\`${name}\`](../error-codes.md#${code})`
@@ -105,7 +105,11 @@ function errorsOf(name: OperationName, { method, path }: AnyEndpoint): string[][
         ]
       : []),
     [errorLink('RateLimitError', 'rate_limited'), '429 (assumed)', not],
-    [errorLink('ServiceError', 'service_error'), `500${shown(500)}, other 5xx (assumed)`, unknown],
+    [
+      errorLink('ServiceError', 'service_error'),
+      shown(500) === '' ? '500, other 5xx (assumed)' : '5xx (assumed)',
+      unknown,
+    ],
     [errorLink('ApiError', 'api_error'), 'any other status or error (assumed)', 'either'],
     [errorLink('NetworkError', 'network'), 'the connection was refused or lost', unknown],
     [errorLink('TimeoutError', 'timeout'), '`timeoutMs` or `totalTimeoutMs` was exceeded', 'either'],
