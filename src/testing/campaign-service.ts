@@ -45,7 +45,7 @@ export interface CampaignService {
    */
   listen(options?: ListenOptions): Promise<ListeningService>
   /**
-   * Makes coming requests fail. Faults are queued: each request takes the first one that matches.
+   * Makes future requests fail. Faults are queued: each request takes the first one that matches.
    *
    * @throws TypeError when an option is unknown or wrong
    * @throws RangeError when a number is out of range
@@ -54,8 +54,8 @@ export interface CampaignService {
   /** The faults that are not used up, oldest first. */
   readonly faults: readonly FaultHandle[]
   /**
-   * Returns the faults with requests left. A fault with `times: Infinity` is included only while it is unused. Check at
-   * the end of a test that the list is empty: an unused fault usually means that the test missed the path you meant.
+   * Returns `faults`, without used faults that have `times: Infinity`. Check at the end of a test that the list is empty:
+   * an unused fault usually means that the test missed the path you meant.
    */
   pendingFaults(): readonly FaultHandle[]
   /**
@@ -71,7 +71,7 @@ export interface CampaignService {
   /** The registered webhooks, without their secrets. */
   readonly webhooks: readonly WebhookRecord[]
   /**
-   * Sends an event to every webhook that applies, signed if the webhook has a secret. The user's XP and progress do not
+   * Sends an event to every matching webhook, signed if the webhook has a secret. The user's XP and progress do not
    * change. Interface: [Webhooks](/the-service#webhooks).
    *
    * @throws TypeError when an option is wrong, or names an unknown campaign, user, task or quest
@@ -104,16 +104,16 @@ export interface CampaignService {
   /** Resolves when no delivery attempt is running. Does not wait for retries that are not due. */
   settle(): Promise<void>
   /**
-   * Completes a task for a user, as in the campaign: adds its XP and the referrer's, completes the quests and challenges
-   * whose dependencies are then complete, and sends the webhook messages. A completed task with `recurrence: 'once'`
-   * changes nothing. Returns the user's entry.
+   * Completes a task for a user. Adds the XP of the user and the referrer, completes the quests and challenges whose
+   * dependencies are then complete, and sends the webhook messages. A completed task with `recurrence: 'once'` changes
+   * nothing. Returns the user's entry.
    *
    * @throws TypeError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
    */
   completeTask(options: CompleteTaskOptions): EntrySnapshot
   /** The latest requests, oldest first: at most 10 000, and 50 MB in total. Each access returns a copy. */
   readonly requests: readonly RequestRecord[]
-  /** How many requests and ended deliveries were discarded because of these limits, since the last reset. */
+  /** How many requests and ended deliveries were discarded because of their limits, since the last reset. */
   readonly discarded: { readonly requests: number; readonly deliveries: number }
   /** The entries, awards and values. Each access returns a copy. */
   readonly state: StateSnapshot

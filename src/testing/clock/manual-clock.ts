@@ -10,7 +10,7 @@ import {
 import { holdProcess, MAX_TIMER_MS } from '../../shared/timers.ts'
 import type { ServiceClock } from './service-clock.ts'
 
-/** A clock that a test moves. Its time stands still in between, unless it is `running`. */
+/** A clock that a test moves. Between two moves the time does not change, unless the clock is `running`. */
 export interface ManualClock extends ServiceClock {
   /**
    * Moves the time forward by `ms` and runs every timer that becomes due, in order, each at its own time. Before each
@@ -47,7 +47,7 @@ export interface ManualClockOptions {
    */
   startMs?: number | undefined
   /**
-   * Whether time also passes by itself, at the system's speed: for a service that people try out by hand.
+   * Whether time also passes by itself, at the system's speed: for interactive use.
    *
    * @defaultValue false
    */

@@ -33,7 +33,7 @@ interface QueuedFault {
   remaining: number
 }
 
-/** The faults for coming requests, oldest first. */
+/** The faults for future requests, oldest first. */
 export class FaultQueue {
   readonly #onChange: (change: FaultChange, fault: FaultRecord) => void
   #queue: QueuedFault[] = []

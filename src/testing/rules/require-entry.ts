@@ -25,3 +25,11 @@ export function enterUser(campaign: Campaign, account: string, platform: string,
   if (!entry) throw badRequest(`"${account}" has no entry in the campaign, whose registration is closed`)
   return entry
 }
+
+/** Refuses a user who has a referrer or completed tasks. An unknown user is accepted. */
+export function requireReferable(campaign: Campaign, user: User | undefined): void {
+  const entry = user && campaign.find(user)
+  if (!entry) return
+  if (entry.referrer) throw badRequest(`the user "${entry.user.account}" has a referrer already`)
+  if (campaign.hasCompletedTasks(entry)) throw badRequest(`the user "${entry.user.account}" has completed tasks`)
+}

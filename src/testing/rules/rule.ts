@@ -4,7 +4,7 @@ import type { UserEvent } from '../state/user-event.ts'
 import type { TokenGrant } from '../tokens.ts'
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 
-/** The service as one request sees it. */
+/** The second argument of every rule. */
 export interface RuleContext {
   readonly state: ServiceState
   readonly webhooks: WebhookRegistry
@@ -13,5 +13,5 @@ export interface RuleContext {
   readonly announce: (event: UserEvent) => void
 }
 
-/** Performs a request, completely or not at all, and returns the envelope's `data`. @throws HttpError */
+/** Performs a request, completely or not at all. Returns the envelope's `data`. @throws HttpError */
 export type Rule<Name extends OperationName> = (request: RequestOf<Name>, context: RuleContext) => unknown

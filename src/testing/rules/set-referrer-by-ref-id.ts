@@ -1,7 +1,6 @@
 import { badRequest } from '../http/http-error.ts'
 import { requireCampaign } from './require-campaign.ts'
-import { enterUser } from './require-entry.ts'
-import { requireReferable } from './require-referable.ts'
+import { enterUser, requireReferable } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const setReferrerByRefId: Rule<'setReferrerByRefId'> = ({ account, platform, pid, ref_id }, context) => {

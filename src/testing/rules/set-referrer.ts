@@ -1,7 +1,6 @@
 import { HttpError } from '../http/http-error.ts'
 import { requireCampaign } from './require-campaign.ts'
-import { enterUser } from './require-entry.ts'
-import { requireReferable } from './require-referable.ts'
+import { enterUser, requireReferable } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 // The interface does not show the status of the two string-form errors: 400 is assumed.

@@ -41,7 +41,7 @@ export function loadSeed(
   }
   for (const award of awards) state.award(award)
   for (const value of values) state.recordValue(value)
-  // The start of a service is not a change.
+  // Loading a seed is not a change.
   state.takeChanges()
 
   const webhooks = new WebhookRegistry(ids)
@@ -61,7 +61,15 @@ function loadCampaign(seed: CampaignSeed, state: ServiceState, where: string): v
     return { user, entry: loadUser(user, campaign, state, place), place }
   })
   // A user may be listed before their referrer.
-  for (const { user, entry, place } of users) loadReferrer(user, entry, campaign, state.users, place)
+  for (const { user, entry, place } of users) {
+    if (user.referrer === undefined) continue
+    const { account, platform } =
+      typeof user.referrer === 'string' ? { ...user, account: user.referrer } : user.referrer
+    const known = state.users.find(account, platform)
+    const referrer = known && campaign.find(known)
+    if (!referrer || referrer === entry) throw new TypeError(`${place}.referrer must be another user of the campaign`)
+    campaign.update(entry, { referrer })
+  }
 }
 
 function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where: string): Entry {
@@ -96,19 +104,4 @@ function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where
 function requireOwn({ account, platform }: LinkedProfile, user: User, users: UserRegistry, where: string): void {
   const owner = users.find(account, platform)
   if (owner && owner !== user) throw new TypeError(`${where} belongs to another user`)
-}
-
-function loadReferrer(
-  { referrer, platform }: UserSeed,
-  entry: Entry,
-  campaign: Campaign,
-  users: UserRegistry,
-  where: string,
-): void {
-  if (referrer === undefined) return
-  const user =
-    typeof referrer === 'string' ? users.find(referrer, platform) : users.find(referrer.account, referrer.platform)
-  const found = user && campaign.find(user)
-  if (!found || found === entry) throw new TypeError(`${where}.referrer must be another user of the campaign`)
-  campaign.update(entry, { referrer: found })
 }

@@ -37,7 +37,13 @@ interface Item {
   readonly actions: readonly string[]
 }
 
-function campaignProblems({ actions = [], quests = [], challenges = [], users = [], seasons = [] }: CampaignSeed) {
+function campaignProblems({
+  actions = [],
+  quests = [],
+  challenges = [],
+  users = [],
+  seasons = [],
+}: CampaignSeed): Problem[] {
   const items = [...itemsOf('actions', actions), ...itemsOf('quests', quests), ...itemsOf('challenges', challenges)]
   const tasks = new Map(actions.map((task) => [task.id, task]))
   const known = new Set(items.map(({ id }) => id))
@@ -55,7 +61,9 @@ function campaignProblems({ actions = [], quests = [], challenges = [], users = 
         : [{ path: ['seasons', index, 'max_xp'], message: 'must be greater than 0 and than the previous max_xp' }],
     ),
   ]
-  return problems.length > 0 ? problems : cycleProblems(items, tasks)
+  if (problems.length > 0) return problems
+  const cycle = findCycle(items.map(({ id, deps, actions }) => [id, [...deps, ...requiredTasks(actions, tasks)]]))
+  return cycle ? [{ path: [], message: `has a dependency cycle: ${cycle.join(' → ')}` }] : []
 }
 
 const itemsOf = (kind: string, seeds: readonly (TaskSeed | QuestSeed | ChallengeSeed)[]): Item[] =>
@@ -65,11 +73,6 @@ const itemsOf = (kind: string, seeds: readonly (TaskSeed | QuestSeed | Challenge
     deps: seed.deps ?? [],
     actions: 'actions' in seed ? seed.actions : [],
   }))
-
-function cycleProblems(items: readonly Item[], tasks: ReadonlyMap<string, TaskSeed>): Problem[] {
-  const cycle = findCycle(items.map(({ id, deps, actions }) => [id, [...deps, ...requiredTasks(actions, tasks)]]))
-  return cycle ? [{ path: [], message: `has a dependency cycle: ${cycle.join(' → ')}` }] : []
-}
 
 const unknownIds = (ids: readonly string[], known: Pick<ReadonlySet<string>, 'has'>, path: Path): Problem[] =>
   ids.flatMap((id, index) =>
@@ -88,13 +91,13 @@ function duplicates(values: readonly unknown[]): number[] {
 
 /** Searches depth-first, without recursion: a chain of 20 000 dependencies would overflow the stack. */
 function findCycle(needs: readonly (readonly [id: string, needed: string[]])[]): string[] | undefined {
-  const unvisited = new Map(needs)
+  const remaining = new Map(needs)
   const onPath = new Set<string>()
   for (const [start] of needs) {
     const path = [start]
     for (let id = path.at(-1); id !== undefined; id = path.at(-1)) {
       onPath.add(id)
-      const next = unvisited.get(id)?.pop()
+      const next = remaining.get(id)?.pop()
       if (next === undefined) {
         onPath.delete(id)
         path.pop()

@@ -2,7 +2,7 @@ import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
 import type { User } from './user-registry.ts'
 
-/** A user's entry in a campaign. Change it through the campaign only, which reports every change. */
+/** A user's entry in a campaign. Change it only through the campaign, which records every change. */
 export interface Entry {
   readonly id: string
   readonly user: User

@@ -4,9 +4,9 @@ import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.t
 import type { ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
-/** The user of an emitted event. */
+/** Options of events of a user. */
 interface EmittedFor extends EntryOptions {
-  /** XP in the event. @defaultValue the XP that the task or quest gives the user */
+  /** XP in the event. @defaultValue the XP of the task or quest for this user */
   xp?: number | undefined
 }
 

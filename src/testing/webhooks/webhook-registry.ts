@@ -127,7 +127,7 @@ export class WebhookRegistry {
     return [...this.#webhooks.values()]
   }
 
-  applicable({ scope, pid, organization }: MessageTarget): Webhook[] {
+  matching({ scope, pid, organization }: MessageTarget): Webhook[] {
     return this.all().filter(
       (webhook) =>
         webhook.scope === scope &&

@@ -4,7 +4,7 @@ import type { DeliveryQueue, DeliveryRecord } from './delivery-queue.ts'
 import { draftEmittedMessage, type EmitOptions, type EmittedMessage } from './emit.ts'
 import { draftMessage, type MessageDraft, serializeMessage } from './webhook-message.ts'
 
-/** Creates the messages of events and queues them for the webhooks that apply. */
+/** Creates the messages of events and queues them for the matching webhooks. */
 export class WebhookSender {
   readonly #content: () => ServiceContent
   readonly #deliveries: DeliveryQueue
@@ -14,7 +14,6 @@ export class WebhookSender {
     this.#deliveries = deliveries
   }
 
-  /** Sends the message of an event. */
   announce(event: UserEvent): void {
     // The rank in a message is slow to compute: skip it without webhooks.
     if (this.#content().webhooks.all().length > 0) this.#send(draftMessage(event))
@@ -25,7 +24,7 @@ export class WebhookSender {
     return this.#send(draftEmittedMessage(options, this.#content().state))
   }
 
-  /** @throws TypeError when there is no such delivery, or its webhook no longer has the endpoint */
+  /** @throws TypeError when the delivery is unknown, or its webhook no longer has the endpoint */
   redeliver(deliveryId: string): DeliveryRecord {
     const known = this.#deliveries.find(deliveryId)
     if (!known) throw new TypeError(`redeliver: there is no delivery "${deliveryId}"`)
@@ -39,10 +38,10 @@ export class WebhookSender {
   #send(draft: MessageDraft): EmittedMessage {
     const { webhooks, ids } = this.#content()
     const { id, body } = serializeMessage(draft, ids)
-    const applicable = webhooks.applicable(draft.target)
-    for (const webhook of applicable) {
+    const matching = webhooks.matching(draft.target)
+    for (const webhook of matching) {
       for (const url of webhook.urls) this.#deliveries.send({ id, body, url, webhook }, ids.next('delivery'))
     }
-    return { id, body, hook_ids: applicable.map(({ hook_id }) => hook_id) }
+    return { id, body, hook_ids: matching.map(({ hook_id }) => hook_id) }
   }
 }
