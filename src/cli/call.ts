@@ -5,7 +5,7 @@ import { endpoints, type OperationName } from '../endpoints/index.ts'
 import { toJsonText } from '../shared/text/visible-text.ts'
 import { type Context, examples } from './commands.ts'
 import { connect } from './connect.ts'
-import { allowedCampaignsOf, isReadOnly, readOnlyFailure } from './environment.ts'
+import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'
 import { EXIT, type ExitCode, unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
 import { decimal, type Pair, queryOption, wholeNumber } from './flags.ts'
@@ -106,10 +106,7 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
     const flagNames = missing.map(({ name }) => `--${name}`).join(', ')
     throw usageFailure(`${operation} needs ${flagNames}`, 'pass them as flags, or in the JSON of --input')
   }
-  const allowed = allowedCampaignsOf(env)
-  if (isWrite && allowed?.includes(String(request.pid)) === false) {
-    throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not allow this ${operation}: nothing was sent`)
-  }
+  if (isWrite) requireAllowedCampaign(env, request.pid, `this ${operation}`)
   const client = await connect(env, { webhookRegistrationPath: flags.registrationPath })
   // The client checks the request against the schema of the operation.
   const send = client[operation] as (request: unknown, options: CallOptions) => Promise<unknown>

@@ -87,3 +87,9 @@ export function allowedCampaignsOf({ CAMPAIGN_ALLOWED_CAMPAIGNS: value }: Enviro
     'unset it to allow every campaign',
   )
 }
+
+/** @throws CommandFailure when CAMPAIGN_ALLOWED_CAMPAIGNS does not list the campaign of the write */
+export function requireAllowedCampaign(env: Environment, pid: unknown, write: string): void {
+  if (allowedCampaignsOf(env)?.includes(String(pid)) !== false) return
+  throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not allow ${write}: nothing was sent`)
+}

@@ -1,4 +1,6 @@
 import { createReadStream } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { parseJson } from '../shared/text/json.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 
@@ -42,6 +44,18 @@ function parseInput(name: string, bytes: Uint8Array): unknown {
   } catch {
     // The message of JSON.parse quotes the text, which may hold a secret.
     throw usageFailure(`${inputName(name)} is not JSON`)
+  }
+}
+
+/** Writes a file completely or not at all. @throws Error of the file system */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}`)
+  try {
+    await writeFile(temporary, content, { flag: 'wx' })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw error
   }
 }
 

@@ -1,6 +1,6 @@
 import { usageFailure } from '../failure.ts'
 import { confirm } from '../prompt.ts'
-import { formatCount, formatNumber } from './format.ts'
+import { formatCount, formatXp } from './format.ts'
 import type { Plan } from './plan.ts'
 
 /** Asks for confirmation of a plan, unless `--yes` gives it. @throws CommandFailure when the plan is not confirmed */
@@ -20,7 +20,7 @@ export async function confirmPlan(plan: Plan, { yes, again }: { yes?: boolean; a
   if (isSecondAward) {
     await confirm(`${wallets} would be awarded a second time. Type "again" to send them: `, /^again$/i, advice)
   } else {
-    const amount = `${formatCount(toSend.awards, 'award')}, ${formatNumber(toSend.xp)} XP`
+    const amount = `${formatCount(toSend.awards, 'award')}, ${formatXp(toSend.xp)}`
     await confirm(`Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)
   }
 }

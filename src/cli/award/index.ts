@@ -1,7 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Context, examples } from '../commands.ts'
-import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, readOnlyFailure } from '../environment.ts'
+import {
+  accessTokenOf,
+  allowedCampaignsOf,
+  baseUrlOf,
+  isReadOnly,
+  readOnlyFailure,
+  requireAllowedCampaign,
+} from '../environment.ts'
 import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
 import { decimal, RepeatableOption, text, wholeNumber } from '../flags.ts'
@@ -76,10 +83,8 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   if (isReadOnly(env, flags.readOnly) && !dryRun) throw readOnlyFailure('award')
   const baseUrl = dryRun ? undefined : baseUrlOf(env)
   if (!dryRun) accessTokenOf(env)
+  if (pid !== undefined) requireAllowedCampaign(env, pid, `awards in ${JSON.stringify(pid)}, the campaign of --pid`)
   const allowed = allowedCampaignsOf(env)
-  if (pid !== undefined && allowed?.includes(pid) === false) {
-    throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not list the campaign of --pid, ${JSON.stringify(pid)}`)
-  }
   const ledger = flags.ledger ?? (await ledgerBeside(name))
   const inputs = [name, flags.profile, env.CAMPAIGN_ACCESS_TOKEN_FILE].filter((path) => path !== undefined)
   await checkReportPaths(report, [...inputs, ledger, `${ledger}.lock`])

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { LedgerEntry, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
-import { formatCount, formatNames, formatNumber } from './format.ts'
+import { formatCount, formatNames, formatXp } from './format.ts'
 import { type AwardList, isSameAward, type ListRow, type Totals, totalsOf } from './read-list.ts'
 
 interface PlanOptions {
@@ -74,14 +74,10 @@ export const hasDoubtfulAwards = ({ verdicts }: Plan): boolean =>
 export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {
   const isFirst = (row: ListRow): boolean => list.awards.get(row.id) === row
   const of = (verdict: Verdict) => totalsOf(rows.filter((row) => verdicts.get(row.id) === verdict && isFirst(row)))
-  return {
-    awarded: of('awarded'),
-    alreadyAwarded: of('alreadyAwarded'),
-    unconfirmed: of('unconfirmed'),
-    rejected: of('rejected'),
-    indeterminate: of('indeterminate'),
-  }
+  return Object.fromEntries(VERDICTS.map((verdict) => [verdict, of(verdict)])) as Record<Verdict, Totals>
 }
+
+const VERDICTS = ['awarded', 'alreadyAwarded', 'unconfirmed', 'rejected', 'indeterminate'] as const
 
 const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): string => `${address.toLowerCase()} ${pid}`
 
@@ -127,10 +123,8 @@ export function planLines(plan: Plan): Part[][] {
   ]
   const line = (name: string, ...parts: Part[]) => lines.push([dim(`  ${name.padEnd(10)}`), ...parts])
   line(pids.length === 1 ? 'campaign' : 'campaigns', formatNames(pids))
-  line(
-    'list',
-    `${formatCount(list.rows.length, 'row')}, ${formatCount(total.wallets, 'wallet')}, ${formatNumber(total.xp)} XP`,
-  )
+  const wallets = ({ wallets, xp }: Totals) => `${formatCount(wallets, 'wallet')}, ${formatXp(xp)}`
+  line('list', `${formatCount(list.rows.length, 'row')}, ${wallets(total)}`)
   const duplicates = list.rows.length - total.awards
   if (duplicates > 0) line('', `${formatCount(duplicates, 'row')} identical to an earlier row: each award is sent once`)
   if (list.unused.length > 0) line('', dim(`ignored columns: ${formatNames(list.unused)}`))
@@ -138,7 +132,7 @@ export function planLines(plan: Plan): Part[][] {
   line('ledger', ledger, dim(`  run ${run}`))
   const recorded = recordedTotals(plan, list.rows)
   const recordedLine = (awards: number, xp: number, text: string) => {
-    if (awards > 0) line('', `${formatCount(awards, 'award')} ${text}, ${formatNumber(xp)} XP`)
+    if (awards > 0) line('', `${formatCount(awards, 'award')} ${text}, ${formatXp(xp)}`)
   }
   const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
   recordedLine(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
@@ -146,22 +140,11 @@ export function planLines(plan: Plan): Part[][] {
   recordedLine(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
   recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome, to be sent again under the same id')
 
-  line(
-    'to send',
-    bold(
-      `${formatCount(toSend.awards, 'award')}, ${formatCount(toSend.wallets, 'wallet')}, ${formatNumber(toSend.xp)} XP`,
-    ),
-  )
+  line('to send', bold(`${formatCount(toSend.awards, 'award')}, ${wallets(toSend)}`))
   if (awardedBefore.wallets === 0) return lines
-  const were = awardedBefore.wallets === 1 ? 'was' : 'were'
-  line(
-    '',
-    yellow(
-      `${formatCount(awardedBefore.wallets, 'wallet')} ${were} awarded in this campaign before, under another id:`,
-    ),
-  )
-  for (const { address, xp, at } of awardedBefore.examples)
-    line('', `${address}  ${formatNumber(xp)} XP`, dim(`  ${at}`))
+  const who = `${formatCount(awardedBefore.wallets, 'wallet')} ${awardedBefore.wallets === 1 ? 'was' : 'were'}`
+  line('', yellow(`${who} awarded in this campaign before, under another id:`))
+  for (const { address, xp, at } of awardedBefore.examples) line('', `${address}  ${formatXp(xp)}`, dim(`  ${at}`))
   if (awardedBefore.wallets > awardedBefore.examples.length) line('', '…')
   line('', 'If you edited a reason or an id, these wallets would be awarded twice.')
   return lines

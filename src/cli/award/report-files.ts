@@ -1,10 +1,10 @@
 import { constants, existsSync } from 'node:fs'
-import { access, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { LedgerEntry } from 'campaign-client/bulk'
 import { toJsonText } from '../../shared/text/visible-text.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
-import { fileFailure } from '../files.ts'
+import { fileFailure, replaceFile } from '../files.ts'
 import type { Plan } from './plan.ts'
 
 const EXTENSIONS = ['.json', '.csv', '.txt']
@@ -56,12 +56,9 @@ interface ReportContents {
 export async function writeReports(paths: readonly string[], contents: ReportContents): Promise<CommandFailure[]> {
   const failures: CommandFailure[] = []
   for (const path of paths) {
-    const temporary = join(dirname(path), `.${basename(path)}.${process.pid}`)
     try {
-      await writeFile(temporary, await reportText(path, contents), { flag: 'wx' })
-      await rename(temporary, path)
+      await replaceFile(path, await reportText(path, contents))
     } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined)
       failures.push(fileFailure(`--report "${path}" cannot be written`, error))
     }
   }

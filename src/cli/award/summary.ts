@@ -4,7 +4,7 @@ import { ADVICE, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, wit
 import { isSystemError, systemReason } from '../files.ts'
 import { bold, dim, green, type Part, red, yellow } from '../output.ts'
 import type { ProgressFormat } from './find-award.ts'
-import { formatCommandLine, formatCount, formatDuration, formatNumber } from './format.ts'
+import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 
 /** A run that is complete or stopped. */
@@ -68,7 +68,7 @@ export function summaryLines({ report, before, stop }: EndedRun, { platform, isA
   const recorded = recordedTotals(before, rows.slice(0, report.rows))
   const lines: Part[][] = []
   const add = (count: number, colour: typeof green, text: string, amount = 0, took?: string): void => {
-    const details = [amount > 0 && `${formatNumber(amount)} XP`, took].filter(Boolean).join(', ')
+    const details = [amount > 0 && formatXp(amount), took].filter(Boolean).join(', ')
     lines.push([colour(formatCount(count, 'row')), ` ${text}`, dim(details && `  ${details}`)])
   }
   /** Returns the number and the XP of the rows that got this verdict in this run, not in an earlier one. */

@@ -3,25 +3,26 @@ import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
+import { toJsonText } from '../../shared/text/visible-text.ts'
 import { type Context, examples } from '../commands.ts'
 import { connect } from '../connect.ts'
 import {
   addressOf,
-  allowedCampaignsOf,
   baseUrlOf,
   currentTokenOf,
   isReadOnly,
   readOnlyFailure,
+  requireAllowedCampaign,
 } from '../environment.ts'
 import { EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
-import { fileFailure } from '../files.ts'
+import { fileFailure, replaceFile } from '../files.ts'
 import { text } from '../flags.ts'
 import { confirm } from '../prompt.ts'
 import { proxyAgentFor } from '../proxy.ts'
 import { conclude } from './conclude.ts'
 import { printTable } from './print-table.ts'
 import { MAX_REQUESTS, Probe } from './probe.ts'
-import { readProfile, targetOf, writeProfile } from './profile.ts'
+import { readProfile, targetOf } from './profile.ts'
 import { Check, type CheckArguments } from './question.ts'
 import { awardOf, isOutcomeUnknown } from './questions/writes.ts'
 import { runCheck } from './run-check.ts'
@@ -75,11 +76,10 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   const target = targetOf(address, token)
   const warn = (message: string): void => output.err.line('warning  ', message)
   const earlier = flags.against === undefined ? undefined : await readProfile(flags.against, target, flags.pid, warn)
-  if (flags.save !== undefined) {
-    await access(dirname(resolve(flags.save)), constants.W_OK).catch((error: unknown) => {
-      throw fileFailure(`"${flags.save}" cannot be written`, error)
-    })
+  const saveFailed = (error: unknown): never => {
+    throw fileFailure(`"${flags.save}" cannot be written`, error)
   }
+  if (flags.save !== undefined) await access(dirname(resolve(flags.save)), constants.W_OK).catch(saveFailed)
   if (flags.allowWrites) await confirmWrite(flags, (line) => output.err.line(line))
 
   const { nodeTransport } = await import('campaign-client/node')
@@ -108,7 +108,7 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   }
 
   const { profile, changes, exitCode } = conclude(check, answered, target, earlier)
-  if (flags.save !== undefined) await writeProfile(flags.save, profile)
+  if (flags.save !== undefined) await replaceFile(flags.save, `${toJsonText(profile)}\n`).catch(saveFailed)
   output.result({ ...profile, ...(earlier && { changes }), exitCode }, (out) => {
     printTable(answered, changes, (...parts) => out.line(...parts))
   })
@@ -125,9 +125,7 @@ function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
   if (flags.allowWrites && flags.address === undefined) throw usageFailure('--allow-writes needs --address')
   if (!flags.allowWrites) return
   if (isReadOnly(env, flags.readOnly)) throw readOnlyFailure('check --allow-writes')
-  if (allowedCampaignsOf(env)?.includes(flags.pid) === false) {
-    throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not allow writes to "${flags.pid}": nothing was sent`)
-  }
+  requireAllowedCampaign(env, flags.pid, `writes to "${flags.pid}"`)
 }
 
 /** Describes the award and asks for confirmation. @throws CommandFailure when the user declines */

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
-import { toJsonText } from '../../shared/text/visible-text.ts'
 import { isRecord } from '../../shared/types.ts'
 import { usageFailure } from '../failure.ts'
-import { fileFailure, readJsonObject } from '../files.ts'
+import { readJsonObject } from '../files.ts'
 
 /** The result of a question. */
 export type Result = 'as assumed' | 'differs' | "can't tell" | 'not asked'
@@ -102,16 +99,4 @@ export async function readProfile(
   const ageMs = Date.now() - Date.parse(profile.checkedAt)
   if (ageMs > MAX_AGE_MS) warn(`"${file}" is ${Math.floor(ageMs / 86_400_000)} days old: run check again`)
   return profile
-}
-
-/** Replaces the file atomically. */
-export async function writeProfile(file: string, profile: Profile): Promise<void> {
-  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}`)
-  try {
-    await writeFile(temporary, `${toJsonText(profile)}\n`, { flag: 'wx' })
-    await rename(temporary, file)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
-    throw fileFailure(`"${file}" cannot be written`, error)
-  }
 }

@@ -1,8 +1,8 @@
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { proxyAgentFor } from '../proxy.ts'
 
-export interface PostOptions {
+interface PostOptions {
   /** Time limit until the end of the answer, in milliseconds. */
   readonly timeoutMs: number
   /** Bytes of the answer to keep. */
@@ -10,24 +10,52 @@ export interface PostOptions {
   readonly signal?: AbortSignal
 }
 
+/** The answer to a POST, or the reason why there was none. */
 export interface PostAnswer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly body: Uint8Array
+  /** Absent without an answer. */
+  readonly status?: number
+  readonly contentType?: string
+  /** The beginning of the body. */
+  readonly text: string
+  /** Why there was no answer. */
+  readonly error?: string
+  readonly ms: number
 }
 
-/** Posts bytes once. @throws Error with a system error code or a reason as its message */
+type Headers = Readonly<Record<string, string | readonly string[]>>
+
+/** Posts bytes once. Never rejects: a failed connection gives an answer with an `error`. */
 export async function postBytes(
   url: string,
-  headers: Readonly<Record<string, string | readonly string[]>>,
+  headers: Headers,
+  body: Uint8Array,
+  options: PostOptions,
+): Promise<PostAnswer> {
+  const started = performance.now()
+  const ms = () => Math.round(performance.now() - started)
+  try {
+    return { ...(await send(url, headers, body, options)), ms: ms() }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return { text: '', error: code ?? message, ms: ms() }
+  }
+}
+
+async function send(
+  url: string,
+  headers: Headers,
   body: Uint8Array,
   { timeoutMs, maxBytes, signal }: PostOptions,
-): Promise<PostAnswer> {
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+): Promise<Omit<PostAnswer, 'ms'>> {
+  const sendRequest = url.startsWith('https:') ? httpsRequest : httpRequest
   const agent = (await proxyAgentFor(url)) ?? false
-  const request = send(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } as never, agent })
+  const request = sendRequest(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': body.length } as never,
+    agent,
+  })
   let abandon: (reason: string) => void = () => undefined
-  const head = new Promise<IncomingMessage>((resolve, reject) => {
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
     abandon = (reason) => {
       // A request without a connection emits no event when it is destroyed.
       reject(new Error(reason))
@@ -48,17 +76,17 @@ export async function postBytes(
   if (signal?.aborted) interrupt()
   signal?.addEventListener('abort', interrupt)
   try {
-    return await readAnswer(await head, maxBytes)
-  } catch (error) {
-    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-    throw typeof code === 'string' ? new Error(code) : error
+    const answer = await response
+    const contentType = answer.headers['content-type']
+    const text = await readText(answer, maxBytes)
+    return { status: answer.statusCode ?? 0, ...(contentType && { contentType }), text }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', interrupt)
   }
 }
 
-async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<PostAnswer> {
+async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {
@@ -68,8 +96,7 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
       if (size >= maxBytes) break
     }
   } catch {
-    // The connection broke. Keep the status and the part of the body.
+    // The connection broke. Keep the part of the body.
   }
-  const { statusCode: status = 0, headers } = response
-  return { status, headers, body: Buffer.concat(chunks).subarray(0, maxBytes) }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes))
 }

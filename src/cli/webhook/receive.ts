@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer, readBody } from '../http-server.ts'
-import { postBytes } from './post-bytes.ts'
+import { type PostAnswer, postBytes } from './post-bytes.ts'
 import { type Verification, verifyMessage } from './verify-message.ts'
 
 /** A received message and its answers. */
@@ -10,20 +10,10 @@ export interface Received {
   readonly body: string
   /** Absent without a secret. */
   readonly examined?: Verification
-  readonly forwarded?: Forwarded
+  /** The answer of the server at `--forward-to`. */
+  readonly forwarded?: PostAnswer
   /** The status of the answer to the sender. */
   readonly answered: number
-}
-
-/** The answer of the server at `--forward-to`. */
-export interface Forwarded {
-  /** Absent if there was no final answer. */
-  readonly status?: number
-  readonly contentType?: string
-  readonly text: string
-  /** Why there was no answer. */
-  readonly error?: string
-  readonly ms: number
 }
 
 interface ReceiveOptions {
@@ -84,20 +74,13 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ])
 
-/** Sends the bytes and headers of a message to another server. Never rejects. */
-async function forward(url: string, request: IncomingMessage, message: Uint8Array): Promise<Forwarded> {
-  const started = performance.now()
-  const ms = () => Math.round(performance.now() - started)
+/** Sends the bytes and headers of a message to another server. An informational status (1xx) is an error. */
+async function forward(url: string, request: IncomingMessage, message: Uint8Array): Promise<PostAnswer> {
   const headers = Object.fromEntries(
     Object.entries(request.headersDistinct).filter(([name]) => !CONNECTION_HEADERS.has(name)),
   ) as Record<string, string[]>
-  try {
-    const limits = { timeoutMs: FORWARD_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES }
-    const { status, headers: answered, body } = await postBytes(url, headers, message, limits)
-    if (status < 200) return { text: '', error: `status ${status} is not a final answer`, ms: ms() }
-    const contentType = answered['content-type']
-    return { status, ...(contentType && { contentType }), text: new TextDecoder().decode(body), ms: ms() }
-  } catch (error) {
-    return { text: '', error: error instanceof Error ? error.message : String(error), ms: ms() }
-  }
+  const limits = { timeoutMs: FORWARD_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES }
+  const answer = await postBytes(url, headers, message, limits)
+  const { status = 200, ms } = answer
+  return status < 200 ? { text: '', error: `status ${status} is not a final answer`, ms } : answer
 }

@@ -6,7 +6,7 @@ import { readInput } from '../files.ts'
 import { httpUrl, type Pair, pair, RepeatableOption, wholeNumber } from '../flags.ts'
 import { dim, green, type Output, red } from '../output.ts'
 import { createMessage, isDocumented, MESSAGE_KINDS, type MessageKind, setFields } from './create-message.ts'
-import { postBytes } from './post-bytes.ts'
+import { type PostAnswer, postBytes } from './post-bytes.ts'
 
 interface SendFlags {
   readonly kind: MessageKind
@@ -69,10 +69,15 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
   }
   const answers: Answer[] = []
   const { signal } = interrupts
+  const limits = { timeoutMs: flags.timeout, maxBytes: MAX_ANSWER_BYTES, signal }
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
     const body = await nextBody()
-    const posted = await post(url, body, sign(body), { timeoutMs: flags.timeout, signal })
-    const answer = { ...posted, expected: isExpected(posted.status, flags) }
+    const signature = sign(body)
+    const headers = { ...JSON_TYPE, ...(signature !== undefined && { 'x-service-signature': signature }) }
+    const posted = await postBytes(url, headers, body, limits)
+    const id = idOf(body)
+    const expected = isExpected(posted.status, flags)
+    const answer = { ...posted, text: posted.text.trim(), ...(id !== undefined && { id }), expected }
     answers.push(answer)
     if (!output.json) show(answer, output)
   }
@@ -116,43 +121,15 @@ async function bodiesOf(flags: SendFlags): Promise<() => Promise<Uint8Array<Arra
 }
 
 /** The answer to one message. */
-interface Answer {
+interface Answer extends PostAnswer {
   /** The `id` of the message, if it has one. */
   readonly id?: string
-  /** Absent without an answer. */
-  readonly status?: number
-  /** The beginning of the body. */
-  readonly text: string
-  /** Why there was no answer. */
-  readonly error?: string
-  readonly ms: number
   /** Whether the status is the expected one. */
   readonly expected: boolean
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' }
 const MAX_ANSWER_BYTES = 1024
-
-/** Posts a message once, as the service does. Never rejects: a failed connection gives an answer with an `error`. */
-async function post(
-  url: string,
-  message: Uint8Array,
-  signature: string | undefined,
-  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<Omit<Answer, 'expected'>> {
-  const started = performance.now()
-  const id = idOf(message)
-  const headers = {
-    'content-type': 'application/json',
-    ...(signature !== undefined && { 'x-service-signature': signature }),
-  }
-  const idAndTime = () => ({ ...(id !== undefined && { id }), ms: Math.round(performance.now() - started) })
-  try {
-    const { status, body } = await postBytes(url, headers, message, { ...limits, maxBytes: MAX_ANSWER_BYTES })
-    return { status, text: new TextDecoder().decode(body).trim(), ...idAndTime() }
-  } catch (error) {
-    return { text: '', error: error instanceof Error ? error.message : String(error), ...idAndTime() }
-  }
-}
 
 function idOf(message: Uint8Array): string | undefined {
   try {
@@ -169,13 +146,9 @@ function isExpected(status: number | undefined, { expect, wrongSignature, unsign
   return wrongSignature || unsigned ? status === 401 : status >= 200 && status < 300
 }
 
-function show({ status, ms, text, error, id, expected }: Answer, { out }: Output): void {
-  const shownStatus = (expected ? green : red)(status ?? '---')
-  out.line(
-    shownStatus,
-    `  ${error ?? (text === '' ? '(empty answer)' : text)}`,
-    dim(`  ${ms} ms${id ? `, id ${id}` : ''}`),
-  )
+function show({ status = '---', ms, text, error, id, expected }: Answer, { out }: Output): void {
+  const colour = expected ? green : red
+  out.line(colour(status), `  ${error ?? (text || '(empty answer)')}`, dim(`  ${ms} ms${id ? `, id ${id}` : ''}`))
 }
 
 function failureOf(

@@ -152,7 +152,10 @@ test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses a list with another campaign, by flag a
   file('list.csv', `address,xp,id,pid\n${wallet(1)},1,a,demo\n${wallet(1)},1,b,live\n`)
   const env = { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo, test' }
   const byFlag = await award(['party.csv', '--pid', 'live', '--yes'], { env })
-  expect(byFlag).toMatchObject({ code: 2, stderr: expect.stringContaining('CAMPAIGN_ALLOWED_CAMPAIGNS does not list') })
+  expect(byFlag).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('CAMPAIGN_ALLOWED_CAMPAIGNS does not allow'),
+  })
   const byRow = await award(['list.csv', '--yes'], { env })
   expect(byRow.code).toBe(2)
   expect(byRow.stderr).toContain('line 3, column pid: is "live", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list')
