@@ -20,17 +20,19 @@ const LINUS = { account: 'linus', platform: 'discord', pid: 'demo' }
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 /** A console over a service that listens, with the secret of the environment. */
-async function open({ secret }: { secret?: string } = {}) {
+async function open({ secret, reachable = /./ }: { secret?: string; reachable?: RegExp } = {}) {
   const clock = createManualClock({ running: true })
   const service = createCampaignService({ clock })
   const page = createConsole({
     service,
     clock,
     secret,
-    page: { script: '', style: '' },
+    page: { script: 'the script', style: 'the style' },
     setup: { operations: [], hasSecret: secret !== undefined },
-    allowedHosts: [],
-    requireReachable() {},
+    allowedHosts: ['Campaign.Test'],
+    requireReachable(target) {
+      if (!reachable.test(target)) throw new Error(`${target} is not this machine`)
+    },
   })
   const { url, close } = await service.listen({
     intercept: (incoming, response) => page.intercept(incoming as IncomingMessage, response as ServerResponse),
@@ -78,26 +80,102 @@ const endpoint = (url: string, more: object = {}) => ({
   ...more,
 })
 
+/** The status and the body of an answer to a request that `fetch` cannot make. */
+const send = (url: string, method: string, headers: Readonly<Record<string, string>>) =>
+  new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+    request(url, { method, headers }, async (response) => {
+      let text = ''
+      for await (const chunk of response) text += chunk
+      resolve({ status: response.statusCode, text })
+    })
+      .on('error', reject)
+      .end(method === 'POST' ? '{}' : '')
+  })
+
 test('refuses every POST of another site, with or without Origin, from a form or a script', async () => {
   const { base, url, service } = await open()
-  const statusOf = (target: string, headers: Readonly<Record<string, string>>): Promise<number> =>
-    new Promise((resolve, reject) => {
-      request(target, { method: 'POST', headers }, (response) => resolve(response.resume().statusCode ?? 0))
-        .on('error', reject)
-        .end('{}')
-    })
   const json = { 'content-type': 'application/json', authorization: 'Bearer any' }
   for (const target of [`${base}/console/do/reset`, `${url}/user`]) {
     for (const site of ['cross-site', 'same-site']) {
       for (const mode of ['navigate', 'no-cors', 'cors']) {
         const headers = { ...json, 'sec-fetch-site': site, 'sec-fetch-mode': mode }
-        expect([target, site, mode, await statusOf(target, headers)]).toEqual([target, site, mode, 403])
+        const { status } = await send(target, 'POST', headers)
+        expect([target, site, mode, status]).toEqual([target, site, mode, 403])
       }
     }
-    expect(await statusOf(target, { ...json, origin: 'https://evil.example' })).toBe(403)
-    expect(await statusOf(target, { ...json, host: 'evil.example' })).toBe(403)
+    for (const header of [{ origin: 'https://evil.example' }, { origin: 'null' }, { host: 'evil.example' }]) {
+      expect([header, (await send(target, 'POST', { ...json, ...header })).status]).toEqual([header, 403])
+    }
   }
   expect(service.requests).toEqual([])
+})
+
+test('accepts requests of its own page, of programs and of allowed host names, and links from other sites', async () => {
+  const { base } = await open()
+  const { host } = new URL(base)
+  for (const headers of [
+    {},
+    { host: 'localhost' },
+    { host: 'CAMPAIGN.test:8080' },
+    { origin: base, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
+    { host: host.toUpperCase(), origin: base },
+    { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+  ]) {
+    expect([headers, (await send(`${base}/users`, 'GET', headers)).status]).toEqual([headers, 200])
+  }
+  const otherPort = { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }
+  expect((await send(`${base}/users`, 'GET', otherPort)).status).toBe(403)
+  const { status, text } = await send(`${base}/users`, 'GET', { host: 'evil.example' })
+  expect(status).toBe(403)
+  expect(text).toContain('"evil.example"')
+  expect(text).toContain('--allowed-host')
+})
+
+test('serves the page from memory, with headers that stop a browser from loading anything else', async () => {
+  const { base } = await open()
+  for (const path of ['/', '/start', '/users/demo/discord/ada', '/requests/1', '/webhooks', '/faults', '/clock']) {
+    const response = await fetch(base + path)
+    expect([path, response.status, response.headers.get('content-type')]).toEqual([
+      path,
+      200,
+      'text/html; charset=utf-8',
+    ])
+    expect(await response.text()).toContain('src="/console/page.js"')
+    const policy = response.headers.get('content-security-policy')
+    for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
+      expect(policy).toContain(rule)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  }
+  for (const [path, type, text] of [
+    ['/console/page.js', 'text/javascript', 'the script'],
+    ['/console/page.css', 'text/css', 'the style'],
+    ['/console/icon.svg', 'image/svg+xml', '<svg'],
+  ] as const) {
+    const response = await fetch(base + path)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`])
+    expect(await response.text()).toContain(text)
+  }
+  const unknown = await fetch(`${base}/nowhere`)
+  expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('page.js')])
+  expect((await fetch(`${base}/users`, { method: 'DELETE' })).status).toBe(405)
+  expect((await fetch(`${base}/users`, { method: 'HEAD' })).status).toBe(200)
+})
+
+test('an action is a POST of JSON with a known name and a request of the right form', async () => {
+  const { base, answerOf } = await open()
+  const target = `${base}/console/do/reset`
+  const json = { 'content-type': 'application/json; charset=utf-8' }
+  expect((await fetch(target)).status).toBe(405)
+  expect((await fetch(target, { method: 'POST', body: '{}' })).status).toBe(415)
+  expect((await fetch(target, { method: 'POST', headers: json, body: '{' })).status).toBe(400)
+  const accepted = await fetch(target, { method: 'POST', headers: json, body: '{}' })
+  expect([accepted.status, await accepted.json()]).toEqual([200, { data: null }])
+  for (const name of ['nothing', 'toString']) {
+    expect(await answerOf(name as 'reset', {})).toEqual({ error: `There is no action "${name}".` })
+  }
+  expect(await answerOf('redeliver', { key: 1 } as never)).toMatchObject({ error: expect.any(String), field: 'key' })
 })
 
 test('an endpoint that is changed keeps its own secret, organization and place among others', async () => {
@@ -128,6 +206,136 @@ test('reset removes requests and deliveries, and takes the clock back', async ()
   const after = await changes(revision)
   expect(after).toMatchObject({ isAfresh: true, state: { webhooks: [], faults: [] }, aheadMs: 0 })
   expect([after.requests.rows, after.deliveries.rows]).toEqual([[], []])
+})
+
+test('a failed delivery is shown with its attempts, and the clock moves to its next retry', async () => {
+  const { arrived, url } = await receiver(503)
+  const { act, answerOf, changes, service } = await open({ secret: 'of the environment' })
+  expect(await answerOf('advanceToNextRetry', {})).toEqual({ error: 'No retry is due.' })
+  await act('saveWebhook', endpoint(url))
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  await service.settle()
+  const latest = async () => (await changes()).deliveries.rows[0] as DeliveryRow
+  const row = await latest()
+  expect(row).toMatchObject({ type: 'action_completed', user: 'linus', state: 'pending', attempts: 1, lastStatus: 503 })
+  expect(row.nextAttemptAt).toBeGreaterThan(row.at)
+  await act('advanceToNextRetry', {})
+  await service.settle()
+  expect([arrived.length, (await latest()).attempts]).toEqual([2, 2])
+  const { body, signature, attemptsMade } = await act('readDelivery', { key: row.key })
+  expect([body, signature]).toEqual([arrived[1]?.body, arrived[1]?.signature])
+  expect(attemptsMade).toMatchObject([
+    { ok: false, status: 503, answer: 'thanks' },
+    { ok: false, status: 503 },
+  ])
+  expect(await answerOf('readDelivery', { key: 'gone' })).toEqual({ error: 'This delivery is no longer remembered.' })
+})
+
+test('an event is sent to the endpoints that accept it, and changes no progress', async () => {
+  const { arrived, url } = await receiver()
+  const { act, changes, service } = await open()
+  const event = { kind: 'quest_completed', pid: 'demo', account: ' ada ', item: 'welcome' } as const
+  await act('saveWebhook', endpoint(url, { scope: 'another scope' }))
+  expect(await act('emit', event)).toEqual({ sent: 0 })
+  await act('saveWebhook', endpoint(url, { newId: 'first' }))
+  await act('saveWebhook', endpoint(url, { newId: 'second', campaigns: ['demo'] }))
+  const before = service.state
+  expect(await act('emit', event)).toEqual({ sent: 2 })
+  expect(await act('emit', { ...event, kind: 'action_completed', item: 'follow' })).toEqual({ sent: 2 })
+  expect(service.state).toEqual(before)
+  await service.settle()
+  expect(arrived.map(({ body }) => JSON.parse(body).event.type).sort()).toEqual([
+    'action_completed',
+    'action_completed',
+    'quest_completed',
+    'quest_completed',
+  ])
+  const { rows } = (await changes()).deliveries
+  expect(rows.map(({ isFromConsole, user }) => [isFromConsole, user])).toEqual(Array(4).fill([true, 'ada']))
+})
+
+test('an endpoint is removed once, and an unreachable or removed one is refused', async () => {
+  const { url } = await receiver()
+  const { act, answerOf, service } = await open({ reachable: /127\.0\.0\.1/ })
+  await act('saveWebhook', endpoint(url, { newId: ' mine ' }))
+  expect(service.webhooks.map(({ hook_id }) => hook_id)).toEqual(['mine'])
+  await act('removeWebhook', { hook_id: 'mine' })
+  const removed = { error: 'This endpoint has been removed.' }
+  expect(await answerOf('removeWebhook', { hook_id: 'mine' })).toEqual(removed)
+  expect(await answerOf('saveWebhook', endpoint(url, { hook_id: 'mine' }))).toEqual(removed)
+  expect(await answerOf('saveWebhook', endpoint('https://shop.example/'))).toEqual({
+    error: 'https://shop.example/ is not this machine',
+    field: 'urls',
+  })
+  expect(service.webhooks).toEqual([])
+})
+
+test('a fault is counted down, marks the requests that met it, and is switched off', async () => {
+  const { act, answerOf, client, changes } = await open()
+  await act('addFault', { on: 'getCampaignInfo', kind: 'status', times: 2, status: 503 })
+  await act('addFault', { on: '*', kind: 'delay', times: null, delayMs: 1 })
+  await client.getCampaignInfo({ pid: 'demo' }).catch(() => {})
+  await client.getUserProgress(LINUS)
+  const { requests, state } = await changes()
+  expect(requests.rows).toMatchObject([
+    { fault: 'status', status: 503 },
+    { fault: 'delay', status: 200 },
+  ])
+  expect((await act('readRequest', { key: '1' })).handled).toBe(false)
+  expect(state?.faults).toMatchObject([
+    { remaining: 1, options: { on: 'getCampaignInfo', kind: 'status', status: 503 } },
+    { remaining: null, options: { on: '*', kind: 'delay', delayMs: 1 } },
+  ])
+  for (const { key } of state?.faults ?? []) await act('cancelFault', { key })
+  expect((await changes()).state?.faults).toEqual([])
+  expect(await answerOf('cancelFault', { key: 'gone' })).toEqual({ error: 'This fault is already off.' })
+})
+
+test('a request shows its subject, the reason of a refusal, and its answer', async () => {
+  const { act, client, changes } = await open()
+  const award = { address: WALLET, pid: 'demo', id: 'a', xp: 5 }
+  await client.rewardWallet(award)
+  await client.rewardWallet(award).catch(() => {})
+  await client.updateUser({ ...LINUS, account: 'x'.repeat(500) })
+  const { rows } = (await changes()).requests
+  expect(rows).toMatchObject([
+    { subject: WALLET, pid: 'demo', status: 200 },
+    { subject: WALLET, status: 400, reason: expect.stringContaining('has been used before') },
+    { subject: `${'x'.repeat(120)}…` },
+  ])
+  expect(rows[1]?.text).toContain('has been used before')
+  expect(rows[0]).not.toHaveProperty('headers')
+  const { answer, body, headers } = await act('readRequest', { key: '2' })
+  expect(JSON.parse(body?.text ?? '')).toEqual(award)
+  expect([answer?.body.isCut, JSON.parse(answer?.body.text ?? '')]).toEqual([false, expect.any(Object)])
+  expect(headers).toMatchObject({ 'content-type': expect.stringContaining('json') })
+})
+
+test('a campaign shows its items; its users are found by account, name or team, and read whole', async () => {
+  const { act, answerOf, changes, client } = await open()
+  await client.updateUser({ ...LINUS, account: 'margaret', name: 'Margaret H.', team: 'Apollo' })
+  const [campaign] = (await changes()).state?.campaigns ?? []
+  expect(campaign).toMatchObject({ pid: 'demo', users: 4, points: 1265 })
+  expect(campaign?.items).toContainEqual(
+    expect.objectContaining({ id: 'follow', kind: 'task', deps: ['connect-wallet'] }),
+  )
+  expect(campaign?.items.filter(({ isRecurring }) => isRecurring).map(({ id }) => id)).toEqual(['daily-visit'])
+  expect(campaign?.items.filter(({ isOptional }) => isOptional).map(({ id }) => id)).toEqual(['feedback'])
+  for (const find of ['MARGARET', ' h. ', 'apollo']) {
+    expect(await act('listUsers', { pid: 'demo', find, limit: 10 })).toMatchObject({
+      ...{ found: 1, users: [{ account: 'margaret', team: 'Apollo', total: 0, completedTasks: 0 }] },
+    })
+  }
+  const { users, found } = await act('listUsers', { pid: 'demo', find: '', limit: 2 })
+  expect([users.length, found]).toEqual([2, 4])
+  const ada = { pid: 'demo', platform: 'discord', account: 'ada' }
+  expect(await act('readUser', ada)).toMatchObject({
+    ...ada,
+    rank: 1,
+    completedTasks: 2,
+    email: 'ada@campaign.example',
+  })
+  expect(await answerOf('readUser', { ...ada, platform: 'x' })).toEqual({ error: 'There is no such user.' })
 })
 
 test('the clock goes back to now without a reset', async () => {

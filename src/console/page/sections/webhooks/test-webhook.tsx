@@ -55,10 +55,10 @@ function Result({ result: { Payload, Success, Status, Data } }: { result: TestWe
   return (
     <div class="result" aria-live="polite">
       <div class="outcome">
-        <Output label="Success" tone={Success ? 'good-text' : 'bad-text'}>
+        <Output label="Success" tone={Success ? 'good' : 'bad'}>
           {String(Success)}
         </Output>
-        <Output label="Status" tone={Status >= 200 && Status < 300 ? 'good-text' : 'bad-text'}>
+        <Output label="Status" tone={Status >= 200 && Status < 300 ? 'good' : 'bad'}>
           {Status}
         </Output>
         <Output label="Data">{Data === '' ? <span class="muted">(empty)</span> : <Text>{Data}</Text>}</Output>

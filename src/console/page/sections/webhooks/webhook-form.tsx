@@ -48,9 +48,8 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
       />
       <TextField name="secret" label="Secret" type="password" hint={secretHint(known)} />
       {known?.signed && (
-        <label class="toggle">
-          <input type="checkbox" name="unsigned" />
-          Remove the secret and send messages without a signature
+        <label>
+          <input type="checkbox" name="unsigned" /> Remove the secret and send messages without a signature
         </label>
       )}
       <TextField name="scope" label="Scope" defaultValue={known?.scope ?? 'user_activity'} />
