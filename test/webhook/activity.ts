@@ -1,4 +1,4 @@
-/** A user activity as the service sends it. This file imports nothing, so that every runtime can load it. */
+/** A user activity as the service sends it. This file has no imports, so that every runtime can load it. */
 export function exampleActivity<Fields extends { id: string }>(fields: Fields): Fields & Record<string, unknown> {
   return {
     scope: 'user_activity',

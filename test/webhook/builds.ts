@@ -8,13 +8,13 @@ const HMAC = {
   portable: () => import('../../src/webhook/verify/hmac.portable.ts'),
 }
 
-/** The two HMACs: what one promises, the other must keep. */
+/** The two builds of the HMAC. They must behave alike. */
 export const BUILDS = ['node', 'portable'] as const
 export type Build = (typeof BUILDS)[number]
 
 export const loadHmac = (build: Build): Promise<typeof Hmac> => HMAC[build]()
 
-/** The webhook entry as a runtime of that kind gets it. */
+/** Loads the webhook entry point with one build of the HMAC. */
 export async function loadWebhook(build: Build): Promise<Webhook> {
   vi.resetModules()
   vi.doMock('#hmac', HMAC[build])

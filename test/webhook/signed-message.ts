@@ -4,11 +4,11 @@ import { exampleActivity } from './activity.ts'
 export const SECRET = 'whsec_3Vf9qkT0a1'
 export const HEADER = 'x-service-signature'
 
-/** A user activity with an id that no other has. */
+/** A user activity with a unique id. */
 export const activity = (fields: Record<string, unknown> = {}): { id: string } & Record<string, unknown> =>
   exampleActivity({ id: `msg-${randomUUID()}`, ...fields })
 
-/** Signs with node:crypto directly, so that a fault of the package cannot hide behind itself. */
+/** Signs with node:crypto, so that the tests do not depend on signWebhook. */
 export function sign(body: string | Uint8Array, secret: string = SECRET): string {
   return createHmac('sha256', secret).update(body).digest('hex')
 }
@@ -17,10 +17,10 @@ export function signedHeaders(body: string | Uint8Array, secret?: string): Recor
   return { 'content-type': 'application/json', [HEADER]: sign(body, secret) }
 }
 
-/** A header that could be a signature, so that the body is looked at. */
+/** A well-formed signature, so that the receiver reads the body. */
 export const PLAUSIBLE: Readonly<Record<string, string>> = { [HEADER]: 'a'.repeat(64) }
 
-/** The request of one delivery attempt of `message`. */
+/** Returns the request of one attempt to deliver `message`. */
 export function deliveryOf(message: unknown, init: { secret?: string; url?: string } = {}): Request {
   const body = typeof message === 'string' ? message : JSON.stringify(message)
   return new Request(init.url ?? 'http://receiver.test/webhooks/campaign', {

@@ -22,7 +22,7 @@ const body: string = '{}'
 const header: string | null = 'x'
 
 describe('verifyWebhook', () => {
-  test('is a boolean, not a promise of one', () => {
+  test('returns a boolean, not a promise', () => {
     expectTypeOf(verifyWebhook(secret, body, header)).toEqualTypeOf<boolean>()
     expectTypeOf(signWebhook(secret, body)).toEqualTypeOf<string>()
     expectTypeOf(diagnoseWebhook(secret, body, header)).toEqualTypeOf<Finding[]>()
@@ -35,12 +35,12 @@ describe('verifyWebhook', () => {
     verifyWebhook(secret, Buffer.from(''), {} as string | string[] | undefined)
   })
 
-  test('refuses options that cannot work', () => {
+  test('refuses wrong arguments', () => {
     // @ts-expect-error a parsed body
     verifyWebhook(secret, { id: 'x' }, header)
-    // @ts-expect-error a variable that may not be set
+    // @ts-expect-error a variable that may be undefined
     verifyWebhook(process.env.SECRET, body, header)
-    // @ts-expect-error a body that is still to be read
+    // @ts-expect-error the promise of a body
     verifyWebhook(secret, new Request('http://x').text(), header)
     // @ts-expect-error no such option
     verifyWebhook(secret, body, header, { algorithm: 'sha1' })
@@ -83,7 +83,7 @@ describe('WebhookEvent', () => {
     }
   })
 
-  test('the payload of an event not yet narrowed is not a UserActivity', () => {
+  test('without narrowing, the payload is not a UserActivity', () => {
     // @ts-expect-error it may be an unknown message
     const payload: UserActivity = event.payload
     expectTypeOf(payload).not.toBeAny()
@@ -100,7 +100,7 @@ test('safeParseWebhook narrows on ok', () => {
   }
 })
 
-test('every option may be undefined, as a value from an environment may, where it may be left out', () => {
+test('every optional option may be undefined', () => {
   type LeftOut<Options> = {
     [Name in keyof Options]-?: object extends Pick<Options, Name> ? Name : never
   }[keyof Options]
@@ -114,7 +114,7 @@ test('every option may be undefined, as a value from an environment may, where i
   expectTypeOf<Wrong<CallOptions>>().toEqualTypeOf<never>()
 })
 
-test('the schema of a UserActivity and its type, written apart so that receivers load no zod, read the same', () => {
+test('the schema of a UserActivity has the type UserActivity', () => {
   type Schema = core.output<typeof schemas.userActivity>
   type Declared<Value> = keyof { [Key in keyof Value as string extends Key ? never : Key]: Value[Key] }
   expectTypeOf<Schema>().toExtend<UserActivity>()

@@ -24,7 +24,7 @@ describe('a message that verifies', () => {
     expect(codes([SECRET, 'old'], Buffer.from(BODY), [sign(BODY)])).toEqual([])
   })
 
-  test('with another secret than the first of the list: other_secret_matches', () => {
+  test('is other_secret_matches when a later secret of the list signed it', () => {
     expect(codes(['new', SECRET], BODY, sign(BODY))).toEqual(['other_secret_matches'])
     expect(codes(['new', 'old'], BODY, sign(BODY))).toEqual(['unexplained'])
   })
@@ -65,9 +65,9 @@ describe('the header', () => {
 })
 
 describe('the body', () => {
-  test.each<[string, signed: string | Uint8Array, at_hand: unknown, FindingCode[]]>([
+  test.each<[string, signed: string | Uint8Array, received: unknown, FindingCode[]]>([
     ['parsed', BODY, MESSAGE, ['parsed_body']],
-    ['parsed, of a layout of its own', '{ "id" :"m-1"}', { id: 'm-1' }, ['parsed_body']],
+    ['parsed, from an unusual layout', '{ "id" :"m-1"}', { id: 'm-1' }, ['parsed_body']],
     ['an array', '[1]', [1], ['parsed_body']],
     ['an object as text', BODY, '[object Object]', ['parsed_body']],
     ['a number', '7', 7, ['parsed_body']],
@@ -75,12 +75,7 @@ describe('the body', () => {
     ['null', BODY, null, ['missing_body']],
     ['empty text', BODY, '', ['missing_body']],
     ['empty bytes', BODY, new Uint8Array(), ['missing_body']],
-    [
-      'written with two spaces, parsed and written again',
-      JSON.stringify(MESSAGE, null, 2),
-      BODY,
-      ['reserialized_body'],
-    ],
+    ['with two spaces, parsed and serialized again', JSON.stringify(MESSAGE, null, 2), BODY, ['reserialized_body']],
     [
       'written by Python',
       '{"id": "m-1", "tags": ["a", {}], "name": "Zo\\u00eb", "x": null}',
@@ -94,7 +89,7 @@ describe('the body', () => {
       '{"id":"m-1","name":"<a&b>"}',
       ['reserialized_body'],
     ],
-    ['written with indentation after it was signed', BODY, JSON.stringify(MESSAGE, null, 2), ['reserialized_body']],
+    ['indented after signing', BODY, JSON.stringify(MESSAGE, null, 2), ['reserialized_body']],
     ['base64', BODY, Buffer.from(BODY).toString('base64'), ['base64_body']],
     ['read as Latin-1', BODY, Buffer.from(BODY).toString('latin1'), ['wrong_charset']],
     ['with replacement characters', BODY, Buffer.from(BODY, 'latin1').toString('utf8'), ['wrong_charset']],
@@ -108,12 +103,12 @@ describe('the body', () => {
     ['without its CR LF', `${BODY}\r\n`, Buffer.from(BODY), ['stripped_newline']],
     ['with a line break', BODY, `${BODY}\n`, ['added_newline']],
     ['altered', BODY, BODY.replace('m-1', 'm-2'), ['unexplained']],
-    ['altered bytes that are no text', BODY, new Uint8Array([0xff, 0xfe]), ['unexplained']],
-    ['altered, and no JSON', BODY, 'not JSON', ['unexplained']],
-  ])('%s', (_, signed, atHand, expected) => {
+    ['altered, and not UTF-8', BODY, new Uint8Array([0xff, 0xfe]), ['unexplained']],
+    ['altered, and not JSON', BODY, 'not JSON', ['unexplained']],
+  ])('%s', (_, signed, received, expected) => {
     expect(verifyWebhook(SECRET, signed, sign(signed))).toBe(true)
-    expect(verifyWebhook(SECRET, atHand as string, sign(signed))).toBe(false)
-    expect(codes(SECRET, atHand, sign(signed))).toEqual(expected)
+    expect(verifyWebhook(SECRET, received as string, sign(signed))).toBe(false)
+    expect(codes(SECRET, received, sign(signed))).toEqual(expected)
   })
 
   test('signed replacement characters are not a finding', () => {
@@ -131,37 +126,37 @@ describe('the body', () => {
 })
 
 describe('the secret', () => {
-  test.each<[string, real: string | Uint8Array, at_hand: unknown, FindingCode[]]>([
+  test.each<[string, real: string | Uint8Array, received: unknown, FindingCode[]]>([
     ['a line break after it', SECRET, `${SECRET}\n`, ['secret_whitespace']],
     ['spaces around it', SECRET, `  ${SECRET}\t`, ['secret_whitespace']],
     ['quotation marks', SECRET, `"${SECRET}"`, ['quoted_secret']],
     ['single quotation marks and a line break', SECRET, `'${SECRET}'\n`, ['secret_whitespace', 'quoted_secret']],
     ['bytes of a file that ends with a line break', SECRET, Buffer.from(`${SECRET}\n`), ['secret_whitespace']],
-    ['bytes of a file of Windows', SECRET, Buffer.from(`\ufeff${SECRET}\r\n`), ['secret_whitespace']],
+    ['bytes of a Windows file', SECRET, Buffer.from(`\ufeff${SECRET}\r\n`), ['secret_whitespace']],
     ['bytes of a text in quotation marks', SECRET, Buffer.from(`"${SECRET}"`), ['quoted_secret']],
     ['bytes of both', SECRET, Buffer.from(`'${SECRET}'\n`), ['secret_whitespace', 'quoted_secret']],
     [
-      'a second one of a list, with a line break',
+      'the second secret of a list, with a line break',
       SECRET,
       ['new', `${SECRET}\n`],
       ['secret_whitespace', 'other_secret_matches'],
     ],
-    ['another one', SECRET, 'other', ['unexplained']],
-    ['white space alone', SECRET, ' \n', ['unexplained']],
-    ['quotation marks alone', SECRET, '""', ['unexplained']],
-  ])('%s', (_, real, atHand, expected) => {
+    ['another secret', SECRET, 'other', ['unexplained']],
+    ['only white space', SECRET, ' \n', ['unexplained']],
+    ['only quotation marks', SECRET, '""', ['unexplained']],
+  ])('%s', (_, real, received, expected) => {
     expect(verifyWebhook(real, BODY, sign(BODY, real))).toBe(true)
-    expect(codes(atHand, BODY, sign(BODY, real))).toEqual(expected)
+    expect(codes(received, BODY, sign(BODY, real))).toEqual(expected)
   })
 
-  test('white space that belongs to the secret is not a finding', () => {
+  test('white space inside the registered secret is not a finding', () => {
     const secret = ' spaced '
     expect(codes(secret, BODY, sign(BODY, secret))).toEqual([])
   })
 })
 
-describe('several causes at once', () => {
-  test('are all named, in the order header, body, secret', () => {
+describe('several causes', () => {
+  test('are all found, in the order header, body, secret', () => {
     const header = `sha256=${sign(`${BODY}\n`).toUpperCase()}`
     expect(codes(`${SECRET}\n`, BODY, header)).toEqual([
       'prefixed_signature',
@@ -172,8 +167,8 @@ describe('several causes at once', () => {
     expect(codes([`${SECRET} `], MESSAGE, sign(BODY))).toEqual(['parsed_body', 'secret_whitespace'])
   })
 
-  test('the fewest causes that explain it are named', () => {
-    // Re-serialising would explain it as well, together with white space around the secret or without.
+  test('the smallest set of causes is found', () => {
+    // A reserialized body explains it too, with or without white space around the secret.
     expect(codes(SECRET, `${BODY}\n`, sign(BODY))).toEqual(['added_newline'])
   })
 })
@@ -181,7 +176,7 @@ describe('several causes at once', () => {
 describe('any input', () => {
   const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true })
 
-  test('never throws, and always finds something where verifyWebhook is false', () => {
+  test('never throws, and has a finding whenever verifyWebhook returns false', () => {
     fc.assert(
       fc.property(anything, anything, (body, header) => {
         expect(verifyWebhook(SECRET, body as string, header as string)).toBe(false)
@@ -192,7 +187,7 @@ describe('any input', () => {
     )
   })
 
-  test('a finding says what to do, and shows neither secret, signature nor body', () => {
+  test('a finding suggests a fix, and contains no secret, signature or body', () => {
     const seen = new Map<string, string>()
     const bodies = [BODY, MESSAGE, `${BODY}\n`, undefined, 'zoe@example.com']
     const headers = [sign(BODY), sign(BODY).toUpperCase(), `sha256=${sign(BODY)}`, undefined, 'nonsense']

@@ -19,7 +19,7 @@ const parseText = (body: string | Uint8Array) => parseWebhook(SECRET, body, sign
 const parse = (message: unknown) => parseText(JSON.stringify(message))
 const safeParse = (body: string | Uint8Array): WebhookResult => safeParseWebhook(SECRET, body, sign(body))
 
-/** The message with what is at `path` replaced; `undefined` takes the field away. */
+/** Returns the message with another value at `path`. `undefined` removes the field. */
 function withField(message: Fields, path: string, value: unknown): Fields {
   const [name, ...rest] = path.split('.') as [string, ...string[]]
   return { ...message, [name]: rest.length ? withField(message[name] as Fields, rest.join('.'), value) : value }
@@ -27,7 +27,7 @@ function withField(message: Fields, path: string, value: unknown): Fields {
 
 const questCompleted = (data: unknown = {}): Fields => activity({ event: { type: 'quest_completed', data } })
 
-/** The message of the admin panel's Test button: all that the interface lists. */
+/** The message of the admin panel's Test button: every documented field. */
 const TEST_MESSAGE = activity({
   user_id: 'u-1',
   wallet: '0x52908400098527886E0F7030069857D2E4169EE7',
@@ -44,7 +44,7 @@ const TEST_MESSAGE = activity({
 })
 
 describe('known messages', () => {
-  test('a completed task narrows by kind, with the whole message as its payload', () => {
+  test('a completed task narrows by kind; its payload is the whole message', () => {
     for (const message of [activity(), TEST_MESSAGE]) {
       const event = parse(message)
       expect(event).toEqual({
@@ -61,8 +61,8 @@ describe('known messages', () => {
 
   test.each<[string, unknown]>([
     ['nothing', {}],
-    ['what a completed task has', { action: { id: 'a-1', name: 'Follow', type: 'social' }, xp: 10, account: 'zoe' }],
-    ['fields of its own', { quest: { id: 'q-1' }, xp: 50 }],
+    ['the data of a completed task', { action: { id: 'a-1', name: 'Follow', type: 'social' }, xp: 10, account: 'zoe' }],
+    ['other fields', { quest: { id: 'q-1' }, xp: 50 }],
   ])('a completed quest may have %s as its data', (_, data) => {
     const message = questCompleted(data)
     expect(parse(message)).toEqual({
@@ -101,7 +101,7 @@ describe('known messages', () => {
   })
 })
 
-describe('a known type with another shape is unknown, never an error', () => {
+describe('a known type with a different shape is unknown, never an error', () => {
   const fields = {
     string: ['user', 'wallet', 'email', 'campaign.id', 'campaign.name'],
     number: ['total_xp', 'ref_xp', 'ugc_xp', 'xp_mul', 'rank'],
@@ -159,7 +159,7 @@ describe('a known type with another shape is unknown, never an error', () => {
   test.each<[string, Fields, Fields]>([
     ['another scope', { scope: 'user_reward' }, { scope: 'user_reward', type: 'action_completed' }],
     ['no scope', { scope: undefined }, { type: 'action_completed' }],
-    ['a scope that is no text', { scope: 7 }, { type: 'action_completed' }],
+    ['a scope that is not a string', { scope: 7 }, { type: 'action_completed' }],
     ['no event', { event: undefined }, { scope: 'user_activity' }],
     ['an event that is null', { event: null }, { scope: 'user_activity' }],
     ['an event that is a list', { event: [] }, { scope: 'user_activity' }],
@@ -168,8 +168,8 @@ describe('a known type with another shape is unknown, never an error', () => {
       { event: { type: 'quest_completed' } },
       { scope: 'user_activity', type: 'quest_completed' },
     ],
-    ['a type of tomorrow', { event: { type: 'level_up', data: {} } }, { scope: 'user_activity', type: 'level_up' }],
-    ['a type that is no text', { event: { type: 7, data: {} } }, { scope: 'user_activity' }],
+    ['a future type', { event: { type: 'level_up', data: {} } }, { scope: 'user_activity', type: 'level_up' }],
+    ['a type that is not a string', { event: { type: 7, data: {} } }, { scope: 'user_activity' }],
     ['a type named like a method', { event: { type: 'toString' } }, { scope: 'user_activity', type: 'toString' }],
   ])('%s', (_, changed, expected) => {
     const message = JSON.parse(JSON.stringify(activity(changed)))
@@ -195,7 +195,7 @@ describe('a known type with another shape is unknown, never an error', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), shape, (id, fields) => {
         const message = JSON.parse(JSON.stringify({ ...fields, id }))
-        // The one name that is dropped, as a test of its own shows.
+        // A test below covers this name.
         fc.pre(!JSON.stringify(message).includes('"__proto__":'))
         const event = parse(message)
         expect(event.id).toBe(id)
@@ -205,13 +205,13 @@ describe('a known type with another shape is unknown, never an error', () => {
   })
 })
 
-describe('a signed message is refused for three reasons only', () => {
+describe('a signed message is refused only for three reasons', () => {
   const utf8 = (...bytes: number[]): Uint8Array =>
     Uint8Array.from([...Buffer.from('{"id":"'), ...bytes, ...Buffer.from('"}')])
 
   test.each<[string, string | Uint8Array]>([
-    ['a byte that starts nothing', utf8(0x80)],
-    ['a sequence cut short', utf8(0xe6, 0xbc)],
+    ['a byte that starts no character', utf8(0x80)],
+    ['a truncated sequence', utf8(0xe6, 0xbc)],
     ['an overlong form', utf8(0xc0, 0xaf)],
     ['a surrogate in bytes', utf8(0xed, 0xa0, 0x80)],
     ['UTF-16', Buffer.from('\ufeff{"id":"1"}', 'utf16le')],
@@ -220,7 +220,7 @@ describe('a signed message is refused for three reasons only', () => {
     expect(safeParse(body)).toEqual({ ok: false, reason: 'invalid_utf8' })
   })
 
-  test('UTF-8 of every length is read as it is', () => {
+  test('UTF-8 sequences of every length are decoded', () => {
     const id = 'é漢😀\u0000\uffff\ufffd'
     const body = JSON.stringify({ id })
     expect(parseText(body).id).toBe(id)
@@ -244,24 +244,24 @@ describe('a signed message is refused for three reasons only', () => {
   })
 
   const nested = (levels: number, inner: string): string => {
-    // The object is the first level.
+    // The object is level 1.
     const [open, close] = ['[', ']'].map((bracket) => bracket.repeat(levels - 1))
     return `{"id":"1","a":${open}${inner}${close}}`
   }
 
-  test.each(['1', '"__proto__"'])('1 000 levels pass and one more does not, around %s', (inner) => {
+  test.each(['1', '"__proto__"'])('1 000 levels are accepted and 1 001 are refused, around %s', (inner) => {
     expect(safeParse(nested(1000, inner))).toMatchObject({ ok: true, event: { id: '1' } })
     expect(safeParse(nested(1001, inner))).toEqual({ ok: false, reason: 'invalid_json' })
     expect(safeParse(nested(100_000, inner))).toEqual({ ok: false, reason: 'invalid_json' })
   })
 
-  test('a key __proto__ makes no difference to the depth', () => {
+  test('a key __proto__ does not change the depth', () => {
     const keyed = (levels: number) => `{"id":"1","a":${'{"__proto__":'.repeat(levels - 1)}1${'}'.repeat(levels - 1)}}`
     expect(safeParse(keyed(1000))).toMatchObject({ ok: true, event: { payload: { a: {} } } })
     expect(safeParse(keyed(1001))).toEqual({ ok: false, reason: 'invalid_json' })
   })
 
-  test.each(['{"id":"1"}', ' {"id":"1"}\r\n', '\ufeff{"id":"1"}'])('JSON all the same: %j', (body) => {
+  test.each(['{"id":"1"}', ' {"id":"1"}\r\n', '\ufeff{"id":"1"}'])('is JSON: %j', (body) => {
     expect(parseText(body).id).toBe('1')
     expect(parseText(Buffer.from(body)).id).toBe('1')
   })
@@ -302,13 +302,13 @@ describe('a field named __proto__ is harmless', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  test('a value with that text is kept', () => {
+  test('a value __proto__ is kept', () => {
     const message = { id: '__proto__', note: 'say "__proto__"', list: ['__proto__', '\\u005f_proto__'], prototype: 1 }
     expect(parse(message).payload).toEqual(message)
   })
 })
 
-describe('refusals', () => {
+describe('refused messages', () => {
   const body = JSON.stringify({ id: 'x' })
   const cases: [WebhookErrorCode, number, unknown, unknown][] = [
     ['missing_signature', 401, body, undefined],
@@ -330,7 +330,7 @@ describe('refusals', () => {
     ['missing_id', 400, '{}', sign('{}')],
   ]
 
-  test.each(cases)('%s is answered with %i', (code, status, rawBody, header) => {
+  test.each(cases)('%s has status %i', (code, status, rawBody, header) => {
     expect(safeParseWebhook(SECRET, rawBody as string, header as string)).toEqual({ ok: false, reason: code })
     let thrown: unknown
     try {
@@ -348,7 +348,7 @@ describe('refusals', () => {
     expect(safeParseWebhook(SECRET, '{', sign('{', 'other'))).toEqual({ ok: false, reason: 'signature_mismatch' })
   })
 
-  test('an error shows neither secret, signature nor body', () => {
+  test('an error contains no secret, signature or body', () => {
     const seen: string[] = []
     for (const [, , rawBody, header] of [...cases, ['', 0, '{"id":"x","email":"zoe@example.com"}', 'f'.repeat(64)]]) {
       try {
@@ -361,7 +361,7 @@ describe('refusals', () => {
     for (const text of seen) expect(text).not.toMatch(/whsec|zoe@|[0-9a-f]{64}/i)
   })
 
-  test('the reasons agree with verifyWebhook', () => {
+  test('verifyWebhook returns true only for the malformed messages, which are signed', () => {
     vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     onTestFinished(() => void vi.restoreAllMocks())
     for (const [code, , rawBody, header] of cases) {
@@ -371,10 +371,10 @@ describe('refusals', () => {
   })
 })
 
-describe('the secret that matched', () => {
+describe('secretIndex', () => {
   const body = JSON.stringify(activity())
 
-  test('is named by its index; the first of equal ones', () => {
+  test('is the index of the secret that signed the message; of equal secrets, the first', () => {
     expect(safeParseWebhook('new', body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
     expect(safeParseWebhook(['new'], body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
     expect(safeParseWebhook(['new', 'old'], body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
@@ -385,7 +385,7 @@ describe('the secret that matched', () => {
 })
 
 describe('error classes', () => {
-  test('DiscardEvent says why, and keeps what led to it', () => {
+  test('DiscardEvent has its reason and its cause', () => {
     const cause = new Error('gone')
     const error = new DiscardEvent('a campaign we left', { cause })
     expect(error).toBeInstanceOf(DiscardEvent)
@@ -397,7 +397,7 @@ describe('error classes', () => {
     expect(new DiscardEvent()).not.toHaveProperty('cause')
   })
 
-  test('a WebhookError takes a message, and serialises', () => {
+  test('WebhookError accepts a message, and can be serialized', () => {
     const error = new WebhookError('body_not_raw', 'express.json() has parsed it')
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       name: 'WebhookError',

@@ -45,7 +45,7 @@ test('examples/webhook-hono.ts', async () => {
   expect(printed.filter((text) => text === line)).toHaveLength(1)
 })
 
-test('examples/webhook-worker.ts awards once, whichever isolate a message reaches', async () => {
+test('examples/webhook-worker.ts awards once when a message reaches several isolates', async () => {
   const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
   const service = createCampaignService()
   vi.stubGlobal('fetch', service.fetch)
@@ -94,7 +94,7 @@ test('examples/webhook-lambda.ts', async () => {
 })
 
 test.each(['hono', 'next', 'lambda'])(
-  'examples/webhook-%s.ts can be imported where the secret is not set, as builds do, and says so at a message',
+  'examples/webhook-%s.ts can be imported without a secret, as builds do; a message then fails with the reason',
   async (name) => {
     vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', undefined)
     const errors = vi.spyOn(console, 'warn').mockImplementation(() => {})

@@ -16,7 +16,7 @@ const secret = randomUUID()
 
 const pathOf = compiled('examples/webhook-postgres.ts', 'examples/webhook-queue.ts')
 
-/** An example, listening, and what it prints. */
+/** A running example, and its output. */
 async function start(name: string, databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [pathOf(`examples/${name}.ts`)], {
     env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret, PORT: '0' },
@@ -88,7 +88,7 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
     const ids = Array.from({ length: 3 }, () => randomUUID())
     for (const id of ids) expect(await deliver(running.url, user, id)).toBe(200)
     const failed = async () => {
-      // Ten retries take hours; the present attempt is made the last.
+      // Ten retries take hours, so the current attempt becomes the last.
       await pool.query(`UPDATE pgboss.job SET retry_count = retry_limit, start_after = now() WHERE name = $1`, [
         'campaign-events',
       ])

@@ -8,7 +8,7 @@ import { activity, SECRET, signedHeaders } from '../signed-message.ts'
 interface Example {
   process: ChildProcess
   url: string
-  /** What it printed after it listened. */
+  /** The output of the example. */
   lines: string[]
 }
 

@@ -29,7 +29,7 @@ test.each<[status: number, error: string, more: Record<string, string>, request:
   [413, 'payload_too_large', {}, () => deliveryOf(activity({ team: 'x'.repeat(5000) }))],
   [500, 'internal_error', {}, () => deliveryOf(activity())],
   [503, 'unavailable', { 'retry-after': '5' }, () => deliveryOf(activity())],
-])('%d says %s, and nothing else that a stranger could learn from', async (status, error, more, request) => {
+])('%d has the error %s, and no other details', async (status, error, more, request) => {
   const { receiver } = observedReceiver({
     maxBodyBytes: 5000,
     handle: () => Promise.reject(new Error('handler')),

@@ -51,7 +51,7 @@ describe('close', () => {
     expect(isAnswered()).toBe(true)
   })
 
-  test('answers the sender although the store does not answer the release', async () => {
+  test('answers the sender when the store does not answer the release', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, rejections } = observedReceiver({ store, deadlineMs: 300_000, handle: () => never })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -65,7 +65,7 @@ describe('close', () => {
     expect(rejections).toMatchObject([{ reason: 'closing' }])
   })
 
-  test('a second call returns the same promise, whatever its limit', () => {
+  test('a second call returns the same promise, also with another limit', () => {
     const { receiver } = observedReceiver()
     const first = receiver.close()
     expect(receiver.close({ timeoutMs: 1 })).toBe(first)
@@ -76,13 +76,13 @@ describe('close', () => {
     expect(() => receiver.close({ timeoutMs })).toThrow(RangeError)
   })
 
-  test('a limit that is no number is refused, and nothing closes', async () => {
+  test('a limit that is not a number is refused, and the receiver stays open', async () => {
     const { receiver } = observedReceiver()
     expect(() => receiver.close({ timeoutMs: '5' as never })).toThrow(TypeError)
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
   })
 
-  test('running handlers may finish, and are recorded before it resolves', async () => {
+  test('running handlers finish and are recorded before close() resolves', async () => {
     const running = deferred()
     const recorded = deferred()
     const inner = memoryStore()
@@ -171,7 +171,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a message that was handled and not recorded yet is not released, so that it is not handled again', async () => {
+  test('a message that was handled but is not recorded yet keeps its claim, so that it is not handled again', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(new Error('down')) })
     const { receiver } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -183,7 +183,7 @@ describe('close', () => {
     expect(calls).not.toContain('release')
   })
 
-  test('a store that hangs does not delay it', async () => {
+  test('a store that hangs does not delay close()', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver } = observedReceiver({ store, handle: () => never })
     void receiver.fetch(deliveryOf(activity()))
@@ -195,7 +195,7 @@ describe('close', () => {
     expect(isClosed()).toBe(true)
   })
 
-  test('a claim that was on its way is waited for, released and not handled', async () => {
+  test('a claim that was already sent is released, and its message is not handled', async () => {
     const inner = memoryStore()
     const reply = deferred()
     const { store, calls } = recordingStore(inner, {
@@ -243,7 +243,7 @@ describe('close', () => {
     arrive.resolve()
     expect((await answer).status).toBe(503)
     expect(handled).toEqual([])
-    // Its program may have disconnected the store by now.
+    // The program may have disconnected the store.
     expect(calls).toEqual([])
   })
 })

@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 describe('duplicates', () => {
-  test('of 20 at once one is handled, the others are busy, and all later ones are done', async () => {
+  test('of 20 concurrent duplicates one is handled and 19 are busy; later duplicates are done', async () => {
     const running = deferred()
     const { receiver, handled, rejections } = observedReceiver({ handle: () => running.promise })
     const message = activity({ id: 'm-1' })
@@ -31,7 +31,7 @@ describe('duplicates', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('the same id at two endpoints that share a store is handled at both', async () => {
+  test('a message is handled at each of two endpoints that share a store', async () => {
     const store = memoryStore()
     const orders = observedReceiver({ store, endpoint: 'orders' })
     const mails = observedReceiver({ store, endpoint: 'mails' })
@@ -52,7 +52,7 @@ describe('duplicates', () => {
     expect([one.handled.length, two.handled.length]).toEqual([1, 0])
   })
 
-  test('the key of a delivery is JSON, or a digest where that is too long', async () => {
+  test('the key of a delivery is JSON, or a digest when the JSON is too long', async () => {
     const keys: string[] = []
     const { receiver } = observedReceiver({ handle: (_event, { key }) => void keys.push(key) })
     const around = JSON.stringify(['campaign', '']).length
@@ -71,7 +71,7 @@ describe('duplicates', () => {
     ])
   })
 
-  test('two pairs of endpoint and id never have the same key', async () => {
+  test('different pairs of endpoint and id have different keys', async () => {
     const keys: string[] = []
     const store = memoryStore()
     const pairs: [endpoint: string, id: string][] = [
@@ -112,7 +112,7 @@ describe('duplicates', () => {
     expect(handled).toHaveLength(2)
   })
 
-  test('by default it is remembered for 7 days', async () => {
+  test('the default of retainMs is 7 days', async () => {
     const retained: number[] = []
     const inner = memoryStore()
     const { store } = recordingStore(inner, {
@@ -132,7 +132,7 @@ describe('duplicates', () => {
     [0, '1'],
     [-5, '1'],
     [Number.NaN, '5'],
-  ])('busy for another %d ms asks to try again after %s s', async (retryMs, retryAfter) => {
+  ])('busy for another %d ms has the Retry-After %s', async (retryMs, retryAfter) => {
     const { store } = recordingStore(memoryStore(), { claim: async () => ({ state: 'busy', retryMs }) })
     const response = await observedReceiver({ store }).receiver.fetch(deliveryOf(activity()))
     expect(response.status).toBe(503)
@@ -141,7 +141,7 @@ describe('duplicates', () => {
 })
 
 describe('past the deadline', () => {
-  test('the sender gets 503, the work goes on, and a later attempt finds it done', async () => {
+  test('the sender gets 503, the handler continues, and a later attempt finds the message done', async () => {
     const running = deferred()
     const signals: AbortSignal[] = []
     const { receiver, handled, rejections, errors } = observedReceiver({
@@ -170,7 +170,7 @@ describe('past the deadline', () => {
     expect(errors).toEqual([])
   })
 
-  test('a handler that throws after it: the error is reported, and a later attempt is handled', async () => {
+  test('the error of a handler is reported, and a later attempt is handled', async () => {
     const running = deferred()
     let runs = 0
     const { receiver, errors } = observedReceiver({
@@ -191,7 +191,7 @@ describe('past the deadline', () => {
     expect(runs).toBe(2)
   })
 
-  test('a runtime that would stop is asked to wait until the handler has ended', async () => {
+  test('waitUntil gets a promise that settles when the handler has ended', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 4000, handle: () => running.promise })
     const work: Promise<unknown>[] = []
@@ -210,7 +210,7 @@ describe('past the deadline', () => {
   })
 
   test.each([[undefined], [null], [{ params: {} }], [{ waitUntil: 'text' }]])(
-    'what frameworks pass as a second argument (%j) is left alone',
+    'a second argument without waitUntil (%j) is ignored',
     async (context) => {
       const response = await observedReceiver().receiver.fetch(deliveryOf(activity()), context as object)
       expect(response.status).toBe(200)
@@ -320,7 +320,7 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim', 'release'])
   })
 
-  test('"done" counts, also when the answer took longer than a lease', async () => {
+  test('"done" counts, even if the answer took longer than a lease', async () => {
     const { store } = recordingStore(memoryStore(), {
       claim: () => new Promise((resolve) => setTimeout(() => resolve({ state: 'done' }), 1500)),
     })
@@ -331,7 +331,7 @@ describe('the store is down', () => {
     expect(errors).toEqual([])
   })
 
-  test('a secret that arrives after the deadline is too late, also after a blocked event loop', async () => {
+  test('a secret that arrives after the deadline is too late, even after a blocked event loop', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const { receiver, rejections } = observedReceiver({
       store,
@@ -374,7 +374,7 @@ describe('the store is down', () => {
       deadlineMs: 2000,
       async secret() {
         await undefined
-        // The clock goes on, and no timer fires.
+        // The clock advances, and no timer fires.
         const now = performance.now()
         vi.spyOn(performance, 'now').mockImplementation(() => now + 2000)
         return SECRET
@@ -394,7 +394,7 @@ describe('the store is down', () => {
     expect(handled).toEqual([])
   })
 
-  test('a claim that fails after the deadline is reported once more, and nothing else happens', async () => {
+  test('a claim that fails after the deadline is reported again, and is not released', async () => {
     const reply = deferred<ClaimResult>()
     const { store, calls } = recordingStore(memoryStore(), { claim: () => reply.promise })
     const { receiver, errors } = observedReceiver({ store, deadlineMs: 2000 })
@@ -407,7 +407,7 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim'])
   })
 
-  test('complete fails for a while: it is retried, and the message is done in the end', async () => {
+  test('complete fails and is retried until the message is done', async () => {
     const inner = memoryStore()
     let failures = 3
     const { store, calls } = recordingStore(inner, {
@@ -427,7 +427,7 @@ describe('the store is down', () => {
     expect(errors).toEqual([])
   })
 
-  test('complete keeps failing: 200, because the work is done, and onError is called once', async () => {
+  test('complete keeps failing: the answer is 200, and onError is called once', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(down) })
     const { receiver, handled, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
@@ -455,11 +455,11 @@ describe('the store is down', () => {
       'message',
       `The delivery store's complete() must resolve to true or false, and resolved to ${given}.`,
     )
-    // Another call would answer no better.
+    // Not retried.
     expect(calls).toEqual(['claim', 'complete'])
   })
 
-  test('complete hangs once: it is retried after two seconds, and the message is done in the end', async () => {
+  test('complete hangs once: it is retried after two seconds, and the message is done', async () => {
     const inner = memoryStore()
     let asked = 0
     const { store, calls } = recordingStore(inner, {
@@ -498,7 +498,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('the late answer of an earlier attempt counts, and nothing is reported', async () => {
+  test('the late answer of an earlier attempt counts, and no error is reported', async () => {
     const replies: ((recorded: boolean) => void)[] = []
     const { store, calls } = recordingStore(memoryStore(), {
       complete: () => new Promise((resolve) => replies.push(resolve)),
@@ -514,7 +514,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('all five attempts to record are made while the lease holds, however short it is', async () => {
+  test('all five attempts to complete are made within the lease, even if it is short', async () => {
     const attempts: number[] = []
     const { store } = recordingStore(memoryStore(), {
       complete() {
@@ -533,7 +533,7 @@ describe('the store is down', () => {
     ])
   })
 
-  test('a Lambda function answers after the delivery is recorded, because the answer freezes it', async () => {
+  test('a Lambda function answers after the delivery is recorded', async () => {
     const inner = memoryStore()
     let asked = 0
     const { store } = recordingStore(inner, {
@@ -553,12 +553,12 @@ describe('the store is down', () => {
     expect(await inner.claim(JSON.stringify(['campaign', 'm-1']), 1)).toEqual({ state: 'done' })
   })
 
-  test('release fails after the handler threw: still 500, both are reported', async () => {
+  test('release fails after the handler threw: the answer is 500, and both errors are reported', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => Promise.reject(down) })
     const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
     const message = activity()
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
-    // The lease lapses by itself, and the attempt after it is handled.
+    // The lease expires, and the next attempt is handled.
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(503)
     await vi.advanceTimersByTimeAsync(30_000)
     expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'release'])
@@ -600,7 +600,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('taken over meanwhile: the sender gets 200, and onError learns that it may have run twice', async () => {
+  test('the delivery was taken over: the sender gets 200, and onError gets a LeaseError', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, { complete: async () => false })
     const { receiver, errors, rejections } = observedReceiver({ store })
@@ -613,7 +613,7 @@ describe('the store is down', () => {
     expect(rejections).toEqual([])
   })
 
-  test('no timer is left when every request is answered and every handler has ended', async () => {
+  test('no timer is left after every request is answered and every handler has ended', async () => {
     const { receiver } = observedReceiver({
       handle: (event) => {
         if (event.id === 'fails') throw new Error('handler')

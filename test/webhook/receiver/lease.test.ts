@@ -49,8 +49,8 @@ function reasonOf(signal: AbortSignal): string {
   return (signal.reason as LeaseError).code
 }
 
-describe('heartbeat', () => {
-  test('the lease is extended three times per lease for as long as the handler runs', async () => {
+describe('extending the lease', () => {
+  test('the lease is extended three times per lease while the handler runs', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
     const { running, signal, message } = await heldDelivery(store)
@@ -65,7 +65,7 @@ describe('heartbeat', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('an extension that hangs is retried after a sixth of the lease, and reported', async () => {
+  test('an extension that hangs is reported and retried after a sixth of the lease', async () => {
     const inner = memoryStore()
     let sent = 0
     const { store, calls } = recordingStore(inner, {
@@ -87,7 +87,7 @@ describe('heartbeat', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('the late answer of an extension counts, also when later ones hang', async () => {
+  test('the late answer of an extension counts, even if later extensions hang', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await heldDelivery(store)
@@ -101,7 +101,7 @@ describe('heartbeat', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the late answer of one extension does not count for the next, which is reported, too', async () => {
+  test('the late answer of an extension does not count for the next one, which is reported too', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { errors } = await heldDelivery(store)
@@ -156,7 +156,7 @@ describe('heartbeat', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('an extension that fails after it was given up is not reported twice, and sends nothing more', async () => {
+  test('an extension that fails after its time limit is not reported again, and sends no further extension', async () => {
     const failures: ((error: unknown) => void)[] = []
     const { store } = recordingStore(memoryStore(), {
       extend: () => new Promise((_resolve, reject) => failures.push(reject)),
@@ -169,20 +169,20 @@ describe('heartbeat', () => {
     expect(failures).toHaveLength(2)
   })
 
-  test('an extension counts from when it was sent, not from when it was answered', async () => {
+  test('an extension counts from its sending, not from its answer', async () => {
     const replies: ((held: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(29_000)
     replies[0]?.(true)
-    // Sent at 10 s, so the store's lease may have begun then: it is over at 40 s.
+    // Sent at 10 s, so the lease in the store may end at 40 s.
     await vi.advanceTimersByTimeAsync(10_999)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('a store that takes half a lease to extend is asked again in time', async () => {
+  test('the next extension is sent in time when the store takes half a lease to answer', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, {
       async extend(key, token, leaseMs) {
@@ -196,7 +196,7 @@ describe('heartbeat', () => {
     expect(signal.aborted).toBe(false)
   })
 
-  test('a claim that took most of its lease is extended before the rest is over', async () => {
+  test('a claim whose answer took most of the lease is extended before the lease ends', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -223,7 +223,7 @@ describe('heartbeat', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false])
   })
 
-  test('the lease of a slow claim ends as counted from its sending', async () => {
+  test('the lease of a slow claim counts from its sending', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -249,7 +249,7 @@ describe('heartbeat', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  test('a claim that took all of its lease is not handled, because another receiver may hold it', async () => {
+  test('a claim whose answer took the whole lease is not handled, because another receiver may have it', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -273,7 +273,7 @@ describe('heartbeat', () => {
 })
 
 describe('the lease is lost', () => {
-  test('the store reports it: the signal fires at once, and nothing more is written', async () => {
+  test('the store reports it: the signal fires at once, and the store is not called again', async () => {
     const { store, calls } = recordingStore(memoryStore(), { extend: async () => false })
     const { signal, errors } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(9_999)
@@ -285,7 +285,7 @@ describe('the lease is lost', () => {
     expect(errors).toMatchObject([{ error: { code: 'lease_lost' }, context: { stage: 'extend' } }])
   })
 
-  test('the store is down until the lease runs out: the signal fires then', async () => {
+  test('the store is down until the lease expires: the signal fires then', async () => {
     const { store, calls } = recordingStore(memoryStore(), { extend: () => Promise.reject(new Error('gone')) })
     const { signal, errors } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(29_999)
@@ -302,7 +302,7 @@ describe('the lease is lost', () => {
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
   })
 
-  test('the store answers neither true nor false: it is reported, and the lease is not extended', async () => {
+  test('the store answers neither true nor false: the answer is reported, and the lease is not extended', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => undefined as unknown as boolean })
     const { signal, errors } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(29_999)
@@ -315,14 +315,14 @@ describe('the lease is lost', () => {
     )
   })
 
-  test('the store hangs until the lease ran out: the signal fires all the same', async () => {
+  test('the store hangs until the lease expires: the signal fires', async () => {
     const { store } = recordingStore(memoryStore(), { extend: () => never })
     const { signal } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(30_000)
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the store was down for less than a lease: nothing happens', async () => {
+  test('the store was down for less than a lease: the signal does not fire', async () => {
     const inner = memoryStore()
     let gone = true
     const { store } = recordingStore(inner, {
@@ -377,7 +377,7 @@ describe('the lease is lost', () => {
     expect((await inner.claim(key, LEASE)).state).toBe('busy')
   })
 
-  test('a handler that stops because of it is answered with 503 (busy), not 500', async () => {
+  test('a handler that stops because of its signal is answered with 503 (busy), not 500', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => false })
     const { receiver, rejections } = observedReceiver({
       store,
@@ -393,7 +393,7 @@ describe('the lease is lost', () => {
 })
 
 describe('maxRunMs', () => {
-  test('the signal fires, and the lease is left to lapse', async () => {
+  test('the signal fires, and the lease is no longer extended', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
     const { signal, message } = await heldDelivery(store)
@@ -411,7 +411,7 @@ describe('maxRunMs', () => {
     expect(calls).not.toContain('release')
   })
 
-  test('a handler that stops then releases at once', async () => {
+  test('the claim is released when the handler stops', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const { signal, running } = await heldDelivery(store)
     signal.addEventListener('abort', () => running.reject(signal.reason))
@@ -419,7 +419,7 @@ describe('maxRunMs', () => {
     expect(calls.at(-1)).toBe('release')
   })
 
-  test('a handler that succeeds all the same is recorded, unless the delivery was taken over', async () => {
+  test('a handler that succeeds after its signal fired is recorded, unless the delivery was taken over', async () => {
     const { receiver, running, message, handled, errors } = await heldDelivery(memoryStore())
     await vi.advanceTimersByTimeAsync(RUN + LEASE + 1)
     running.resolve()
@@ -429,7 +429,7 @@ describe('maxRunMs', () => {
     expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' }, context: { stage: 'handle' } }])
   })
 
-  test('a handler that hangs past it is reported once', async () => {
+  test('a handler that hangs after maxRunMs is reported once', async () => {
     const { signal, running, errors } = await heldDelivery(memoryStore())
     await vi.advanceTimersByTimeAsync(RUN)
     expect(errors).toMatchObject([
@@ -441,7 +441,7 @@ describe('maxRunMs', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('an error that a handler throws after its signal fired is reported, too', async () => {
+  test('an error that a handler throws after its signal fired is reported too', async () => {
     const { running, errors } = await heldDelivery(memoryStore())
     await vi.advanceTimersByTimeAsync(RUN)
     running.reject(new Error('half done'))
@@ -449,7 +449,7 @@ describe('maxRunMs', () => {
     expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' } }, { error: { message: 'half done' } }])
   })
 
-  test('a timer that fires a moment early sends no extension for it', async () => {
+  test('a timer that fires early sends no extension', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const { signal } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(RUN - 1)
@@ -481,13 +481,13 @@ describe('maxRunMs', () => {
     }
   })
 
-  test('no extension is sent after a blocked event loop when the time is up', async () => {
+  test('no extension is sent when maxRunMs passed during a blocked event loop', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
     const { signal } = await heldDelivery(store)
     await vi.advanceTimersByTimeAsync(RUN - 5000)
     const before = calls.length
-    // The clock goes on, and no timer fires.
+    // The clock advances, and no timer fires.
     const blockedFrom = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => blockedFrom + 6000)
     await vi.advanceTimersByTimeAsync(5000)
@@ -496,7 +496,7 @@ describe('maxRunMs', () => {
     expect(calls).toHaveLength(before)
   })
 
-  test('it counts from the arrival of the request, so that no claim outlives the pause before the last retry', async () => {
+  test('maxRunMs counts from the arrival of the request, so that every claim ends before the last retry', async () => {
     const ends: number[] = []
     const inner = memoryStore()
     const arrivedAt = performance.now()

@@ -11,13 +11,13 @@ import { SECRET } from '../signed-message.ts'
 
 export interface ObservedReceiver {
   receiver: WebhookReceiver
-  /** The events handed to the handler, in their order. */
+  /** The events that the handler received, in order. */
   handled: WebhookEvent[]
   rejections: WebhookRejection[]
   errors: { error: unknown; context: WebhookErrorContext }[]
 }
 
-/** A receiver that writes down what its hooks and its handler were told. */
+/** Creates a receiver that records the calls of its handler and its hooks. */
 export function observedReceiver(options: Partial<WebhookReceiverOptions> = {}): ObservedReceiver {
   const { handle } = options
   const handled: WebhookEvent[] = []
@@ -37,7 +37,7 @@ export function observedReceiver(options: Partial<WebhookReceiverOptions> = {}):
   return { receiver, handled, rejections, errors }
 }
 
-/** A promise that is settled from outside: a handler that ends when the test says so. */
+/** A promise that the test settles. */
 export function deferred<T = void>(): { promise: Promise<T>; resolve(value: T): void; reject(error: unknown): void } {
   let resolve: (value: T) => void = () => {}
   let reject: (error: unknown) => void = () => {}
@@ -48,7 +48,7 @@ export function deferred<T = void>(): { promise: Promise<T>; resolve(value: T): 
   return { promise, resolve, reject }
 }
 
-/** The calls a store got, as `method key`, with whatever `overrides` answers instead. */
+/** Records the method names of all calls of a store. `overrides` replaces methods. */
 export function recordingStore(
   inner: DeliveryStore,
   overrides: Partial<DeliveryStore> = {},

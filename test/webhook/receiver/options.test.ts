@@ -13,7 +13,7 @@ describe('createWebhookReceiver refuses at creation', () => {
     expect(() => createWebhookReceiver(options as never)).toThrow(/must be an object/)
   })
 
-  test('a misspelt option, which would leave the default in its place', () => {
+  test('a misspelt option', () => {
     expect(create({ retainMS: 1 })).toThrow(TypeError)
     expect(create({ retainMS: 1 })).toThrow(
       'createWebhookReceiver: retainMS is not an option; there are endpoint, secret, handle, store, maxBodyBytes, ' +
@@ -35,18 +35,18 @@ describe('createWebhookReceiver refuses at creation', () => {
     },
   )
 
-  test('a missing secret says where it may have got lost', () => {
+  test('a missing secret, and mentions the environment variable', () => {
     for (const secret of [undefined, null]) {
       expect(create({ secret })).toThrow(/secret is missing.*environment variable/)
     }
   })
 
-  test.each(['handle', 'onReject', 'onError'])('%s that is no function', (name) => {
+  test.each(['handle', 'onReject', 'onError'])('%s that is not a function', (name) => {
     expect(create({ [name]: 'text' })).toThrow(TypeError)
     expect(create({ [name]: null })).toThrow(`${name} must be a function, got null`)
   })
 
-  test('a store that lacks a method, by its name', () => {
+  test('a store that lacks a method, and names the method', () => {
     const { extend: _, ...rest } = memoryStore()
     expect(create({ store: rest })).toThrow(TypeError)
     expect(create({ store: rest })).toThrow(/store lacks the method extend; pass memoryStore\(\)/)
@@ -68,7 +68,7 @@ describe('createWebhookReceiver refuses at creation', () => {
     ['retainMs', 'a number of milliseconds'],
   ]
 
-  test.each(NUMBERS)('%s that is no number', (name, wanted) => {
+  test.each(NUMBERS)('%s that is not a number', (name, wanted) => {
     for (const value of ['5', null, {}, 5n]) {
       expect(create({ [name]: value })).toThrow(TypeError)
       expect(create({ [name]: value })).toThrow(`${name} must be ${wanted}`)
@@ -96,7 +96,7 @@ describe('createWebhookReceiver refuses at creation', () => {
     expect(create({ retainMs: 395_000 })).not.toThrow()
   })
 
-  test('a claim that could outlive the pause before the last retry', () => {
+  test('a claim that could still exist at the last retry', () => {
     expect(create({ maxRunMs: 265_000, leaseMs: 30_001 })).toThrow(RangeError)
     expect(create({ maxRunMs: 265_000, leaseMs: 30_001 })).toThrow(
       /at most 295000, got 265000 \+ 30001 = 295001.*last retry of the service comes 300 s after/,
@@ -106,7 +106,7 @@ describe('createWebhookReceiver refuses at creation', () => {
     expect(create({ maxRunMs: 265_000, leaseMs: 30_000 })).not.toThrow()
   })
 
-  test('without showing a secret that is in the wrong option', () => {
+  test('a secret in the wrong option, without showing it', () => {
     for (const name of ['handle', 'store', ...NUMBERS.map(([name]) => name)]) {
       expect(create({ [name]: 'whsec_oops' })).not.toThrow(/oops/)
       expect(create({ [name]: 'whsec_oops' })).toThrow(TypeError)

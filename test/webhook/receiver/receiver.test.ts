@@ -14,7 +14,7 @@ import { deferred, observedReceiver, recordingStore } from './observed-receiver.
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
 
-/** A request whose body somebody read. */
+/** A request whose body was read. */
 function consumed(request: Request): Request {
   void request.text()
   return request
@@ -30,7 +30,7 @@ afterEach(() => {
 })
 
 describe('accepted', () => {
-  test('a handled message is answered 200, and the handler got the event, the bytes and the key', async () => {
+  test('a handled message is answered 200, and the handler receives the event, the bytes and the key', async () => {
     const contexts: unknown[] = []
     const { receiver, handled, rejections, errors } = observedReceiver({
       handle: (_event, context) => contexts.push({ ...context, signal: context.signal.aborted }),
@@ -79,7 +79,7 @@ describe('accepted', () => {
     expect(errors).toEqual([])
   })
 
-  test('while secrets rotate, the handler learns which one matched', async () => {
+  test('the handler receives the index of the secret that matched', async () => {
     const indexes: number[] = []
     const { receiver } = observedReceiver({
       secret: ['new', 'old'],
@@ -125,14 +125,14 @@ describe('accepted', () => {
     await expect(call).rejects.toThrow(`the request and the response of node:http, and got ${named}.`)
   })
 
-  test('the functions of a receiver need no this', async () => {
+  test('the functions of a receiver work without this', async () => {
     const { fetch, close } = observedReceiver().receiver
     expect((await fetch(deliveryOf(activity()))).status).toBe(200)
     await close()
   })
 })
 
-describe('refused by the signature', () => {
+describe('refused because of the signature', () => {
   const body = JSON.stringify(activity())
   const cases: [reason: string, headers: Record<string, string>][] = [
     ['missing_signature', {}],
@@ -152,7 +152,7 @@ describe('refused by the signature', () => {
     expect(calls).toEqual([])
   })
 
-  test('the answers to all reasons are the same, byte for byte and header for header', async () => {
+  test('the answers for all reasons have the same body and the same headers', async () => {
     const { receiver } = observedReceiver()
     const answers = await Promise.all(
       cases.map(async ([, headers]) => {
@@ -169,7 +169,7 @@ describe('refused by the signature', () => {
     expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
   })
 
-  test('anything a stranger sends is refused without an error', async () => {
+  test('any unsigned request is refused without an error', async () => {
     const { receiver, handled, errors } = observedReceiver()
     await fc.assert(
       fc.asyncProperty(
@@ -189,17 +189,14 @@ describe('refused by the signature', () => {
   })
 })
 
-describe('refused by form', () => {
-  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    '%s is 405 and says what is allowed',
-    async (method) => {
-      const { receiver, rejections } = observedReceiver()
-      const response = await receiver.fetch(new Request(ADDRESS, { method }))
-      expect(response.status).toBe(405)
-      expect(response.headers.get('allow')).toBe('POST')
-      expect(rejections).toMatchObject([{ reason: 'method_not_allowed', status: 405 }])
-    },
-  )
+describe('refused because of the method, the size or the content', () => {
+  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 with an Allow header', async (method) => {
+    const { receiver, rejections } = observedReceiver()
+    const response = await receiver.fetch(new Request(ADDRESS, { method }))
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('POST')
+    expect(rejections).toMatchObject([{ reason: 'method_not_allowed', status: 405 }])
+  })
 
   test.each([
     ['invalid_json', '{"id": "m-1"'],
@@ -215,7 +212,7 @@ describe('refused by form', () => {
     expect(handled).toEqual([])
   })
 
-  /** A body that counts how much of it was pulled, and whether the rest was cancelled. */
+  /** A body that counts the pulled bytes, and records whether the rest was cancelled. */
   function streamOf(chunks: Iterable<Uint8Array>): {
     body: ReadableStream<Uint8Array>
     pulled: () => number
@@ -254,7 +251,7 @@ describe('refused by form', () => {
     } as RequestInit)
   }
 
-  test('an endless body is cut off at the limit: 413, which is not reported as an error', async () => {
+  test('an endless body is cancelled at the limit: 413, which is not reported as an error', async () => {
     const { receiver, rejections, errors } = observedReceiver({ maxBodyBytes: 5000 })
     const { body, pulled, cancelled } = streamOf(endless())
     const response = await receiver.fetch(streamed(body))
@@ -272,13 +269,13 @@ describe('refused by form', () => {
     expect(pulled()).toBe(0)
   })
 
-  test('a wrong declared length does not get a body past the limit', async () => {
+  test('a body over the limit is refused when its declared length is wrong', async () => {
     const { receiver } = observedReceiver({ maxBodyBytes: 5000 })
     const { body } = streamOf(endless())
     expect((await receiver.fetch(streamed(body, { 'content-length': '10' }))).status).toBe(413)
   })
 
-  test('a signed message at the limit is taken, one byte more is not', async () => {
+  test('a signed message at the limit is accepted, and one byte more is refused', async () => {
     const message = JSON.stringify(activity())
     const size = new TextEncoder().encode(message).byteLength
     const exact = observedReceiver({ maxBodyBytes: size })
@@ -298,7 +295,7 @@ describe('refused by form', () => {
     expect((await receiver.fetch(deliveryOf(fill(262_144)))).status).toBe(200)
   })
 
-  test('a message cut into single bytes has the same signature', async () => {
+  test('a message that arrives in single bytes is accepted', async () => {
     const { receiver, handled } = observedReceiver()
     const message = JSON.stringify(activity({ team: 'Ünïcode ✓' }))
     const bytes = new TextEncoder().encode(message)
@@ -307,7 +304,7 @@ describe('refused by form', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('a stream of text is counted and signed as its bytes', async () => {
+  test('a stream of text is measured and verified as UTF-8 bytes', async () => {
     const message = JSON.stringify(activity({ team: 'Ünïcode ✓' }))
     const half = Math.floor(message.length / 2)
     const textOf = (...chunks: string[]) => streamOf(chunks as unknown as Uint8Array[]).body
@@ -318,7 +315,7 @@ describe('refused by form', () => {
     expect((await receiver.fetch(streamed(textOf('é'.repeat(1250), 'é'.repeat(1251))))).status).toBe(413)
   })
 
-  test('a stream of objects is not a raw body: 500, and onError says so', async () => {
+  test('a stream of objects is not a raw body: 500, and onError receives the reason', async () => {
     const { receiver, errors } = observedReceiver()
     const { body } = streamOf([{ id: 'x' }] as unknown as Uint8Array[])
     expect((await receiver.fetch(streamed(body))).status).toBe(500)
@@ -326,7 +323,7 @@ describe('refused by form', () => {
     expect(String(errors[0]?.error)).toContain('The chunks of the request stream are neither bytes nor text')
   })
 
-  test('a sender that hangs up in the middle is not waited for', async () => {
+  test('a sender that disconnects in the middle is answered at once', async () => {
     const { receiver, rejections } = observedReceiver()
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -359,7 +356,7 @@ describe('refused by form', () => {
 
 describe('a body that is no longer raw', () => {
   test.each(['json', 'text', 'arrayBuffer'] as const)(
-    '%s() was called before: 500, with the cause in the log alone',
+    '%s() was called before: 500; only onError receives the cause',
     async (method) => {
       const { receiver, rejections, errors } = observedReceiver()
       const request = deliveryOf(activity())
@@ -386,7 +383,7 @@ describe('a body that is no longer raw', () => {
     expect(rejections).toMatchObject([{ reason: 'body_not_raw' }])
   })
 
-  test('a clone made before is as good as the request', async () => {
+  test('a clone from before is accepted', async () => {
     const { receiver } = observedReceiver()
     const request = deliveryOf(activity())
     const copy = request.clone()
@@ -395,17 +392,17 @@ describe('a body that is no longer raw', () => {
   })
 })
 
-describe('a rejection explains itself', () => {
+describe('diagnose() of a rejection', () => {
   test.each([
-    ['a secret with the line break of its file', { secret: Buffer.from(`${SECRET}\n`) }, ['secret_whitespace']],
-    ['an old secret', { secret: 'replaced' }, ['unexplained']],
+    ['finds a secret with the line break of its file', { secret: Buffer.from(`${SECRET}\n`) }, ['secret_whitespace']],
+    ['cannot explain an old secret', { secret: 'replaced' }, ['unexplained']],
   ])('%s', async (_, options, codes) => {
     const { receiver, rejections } = observedReceiver(options)
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(401)
     expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(codes)
   })
 
-  test('only the header is diagnosed when it was refused', async () => {
+  test('diagnoses only the header when the header was refused', async () => {
     const { receiver, rejections } = observedReceiver()
     const body = JSON.stringify(activity())
     const headers = { [HEADER]: `sha256=${sign(body)}` }
@@ -417,7 +414,7 @@ describe('a rejection explains itself', () => {
     ])
   })
 
-  test('diagnose() is empty for other reasons, and absent from logs', async () => {
+  test('is empty for other reasons, and not enumerable', async () => {
     const { receiver, rejections } = observedReceiver()
     await receiver.fetch(new Request(ADDRESS))
     await receiver.fetch(deliveryOf(activity(), { secret: 'another' }))
@@ -432,7 +429,7 @@ describe('onHandled', () => {
     vi.useRealTimers()
   })
 
-  test('receives the handled event, its waiting time and its running time', async () => {
+  test('receives the id and the kind of the event, its waiting time and its running time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const told: WebhookHandled[] = []
     const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs))
@@ -478,11 +475,11 @@ describe('onHandled', () => {
       void receiver.fetch(deliveryOf(message))
       await vi.advanceTimersByTimeAsync(1000)
     }
-    // It is not done, so the next attempt is the next of the same.
+    // The message is not done, so the next attempt is handled.
     expect(told).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'interrupted' }])
   })
 
-  test('no handler ran for a duplicate, with any clock', async () => {
+  test('the running time of a duplicate is 0', async () => {
     const told: WebhookHandled[] = []
     const { receiver } = observedReceiver({ onHandled: (handled) => told.push(handled) })
     let now = performance.now()
@@ -495,7 +492,7 @@ describe('onHandled', () => {
     ])
   })
 
-  test('is not called for refused requests, and its errors change nothing', async () => {
+  test('is not called for refused requests, and its errors change no answer', async () => {
     const onHandled = vi.fn(() => {
       throw new Error('hook')
     })
@@ -508,7 +505,7 @@ describe('onHandled', () => {
 })
 
 describe('an unexpected error inside the receiver', () => {
-  test('is answered with 500 and reported, and nothing rejects', async () => {
+  test('is reported and answered with 500; fetch does not reject', async () => {
     const body = JSON.stringify(activity())
     const fault = new Error('not implemented')
     // A Request of a polyfill.
@@ -580,7 +577,7 @@ describe('the handler throws', () => {
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
     expect(errors).toMatchObject([{ context: { stage: 'handle' } }])
     expect(errors[0]?.error === thrown).toBe(true)
-    // Released, or this would be 503.
+    // Without the release, the answer would be 503.
     expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
     expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
   })
@@ -619,11 +616,11 @@ describe('hooks', () => {
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
   })
 
-  describe('without them', () => {
+  describe('without hooks', () => {
     const silent = (options: Partial<WebhookReceiverOptions> = {}): WebhookReceiver =>
       createWebhookReceiver({ endpoint: 'campaign', secret: SECRET, handle: () => {}, ...options })
 
-    test('a failure goes to the console, with its error', async () => {
+    test('a failure is written to the console, with its error', async () => {
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
       const failure = new Error('handler')
       const receiver = silent({ handle: () => Promise.reject(failure) })
@@ -636,7 +633,7 @@ describe('hooks', () => {
       ])
     })
 
-    test('a wrong secret is no secret: the console says what is refused, and how to find out why', async () => {
+    test('a wrong signature is written to the console, with a hint to diagnose()', async () => {
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
       const receiver = silent()
       expect((await receiver.fetch(deliveryOf(activity(), { secret: 'another' }))).status).toBe(401)
@@ -656,13 +653,13 @@ describe('hooks', () => {
       ['secret', { secret: () => Promise.reject(fault) }, () => deliveryOf(activity())],
       ['claim', { store: { ...memoryStore(), claim: () => Promise.reject(fault) } }, () => deliveryOf(activity())],
       ['receiver', {}, () => Object.defineProperty(deliveryOf(activity()), 'bodyUsed', { get: () => fail(fault) })],
-    ])('one fault makes one warning: %s failed', async (stage, options, request) => {
+    ])('a failure of %s causes one warning', async (stage, options, request) => {
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
       expect((await silent(options).fetch(request())).status).toBeGreaterThanOrEqual(500)
       expect(warn.mock.calls).toEqual([[expect.stringContaining(`${stage} failed.`), expect.any(Error)]])
     })
 
-    test('one warning of each kind a minute, and the next one counts the skipped ones', async () => {
+    test('at most one warning of each kind a minute; the next one has the number of skipped warnings', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
       const receiver = silent({ handle: () => Promise.reject(new Error('handler')) })
@@ -686,7 +683,7 @@ describe('hooks', () => {
     })
   })
 
-  test('no answer, hook or print-out of the receiver shows the secret', async () => {
+  test('no answer, hook or inspection of the receiver contains the secret', async () => {
     const { inspect } = await import('node:util')
     const { receiver, rejections, errors } = observedReceiver({
       secret: [SECRET, 'old-secret'],
@@ -710,7 +707,7 @@ describe('hooks', () => {
   })
 })
 
-describe('the source of the secret fails', () => {
+describe('the secret function', () => {
   test.each([
     [
       'throws',
@@ -720,9 +717,9 @@ describe('the source of the secret fails', () => {
       /vault is sealed/,
     ],
     ['rejects', () => Promise.reject(new Error('vault is sealed')), /vault is sealed/],
-    ['gives nothing', () => undefined as never, /./],
-    ['gives an empty secret', () => '', /./],
-  ])('it %s: 503, because another attempt may succeed', async (_, secret, message) => {
+    ['returns undefined', () => undefined as never, /./],
+    ['returns an empty secret', () => '', /./],
+  ])('%s: 503, because another attempt may succeed', async (_, secret, message) => {
     const { receiver, rejections, errors, handled } = observedReceiver({ secret })
     const response = await receiver.fetch(deliveryOf(activity()))
     expect(response.status).toBe(503)
@@ -733,7 +730,7 @@ describe('the source of the secret fails', () => {
     expect(handled).toEqual([])
   })
 
-  test('it never answers: 503 at the deadline', async () => {
+  test('never answers: 503 at the deadline', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { receiver, errors } = observedReceiver({ secret: () => new Promise<string>(() => {}), deadlineMs: 700 })
     const answer = receiver.fetch(deliveryOf(activity()))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { BodyCollector } from '../../../src/webhook/receiver/request-body.ts'
 
 describe('BodyCollector', () => {
-  test('returns the bytes, however they were split, and refuses the chunk that exceeds the limit', () => {
+  test('returns the bytes of chunks of any size, and refuses the chunk that exceeds the limit', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 30 }), fc.nat(600), (chunks, maxBytes) => {
         const collector = new BodyCollector(maxBytes)
@@ -16,13 +16,13 @@ describe('BodyCollector', () => {
           if (failure) return
         }
         expect(Buffer.from(collector.bytes())).toEqual(Buffer.concat(kept))
-        // What a sender gave is not written to.
+        // The chunks are not changed.
         expect(chunks).toEqual(kept)
       }),
     )
   })
 
-  test('keeps small and empty chunks in one buffer that is at most twice as long as they are', () => {
+  test('keeps small and empty chunks in little more memory than their bytes need', () => {
     const collector = new BodyCollector(262_144)
     for (let i = 0; i < 100_000; i++) {
       collector.add(new Uint8Array())

@@ -6,15 +6,15 @@ import { VirtualClock } from './virtual-clock.ts'
 
 const MESSAGES = FULL_STORM ? 20_000 : 4_000
 const PROCESSES = 8
-/** The pauses between the five attempts of the service. */
+/** The waits between the five attempts of the service. */
 const RETRY_MS = [5000, 30_000, 60_000, 300_000]
-/** The most the options allow: the last attempt has 5 s to spare. */
+/** The highest allowed sum: the claim ends 5 s before the last attempt. */
 const LEASE_MS = 30_000
 const MAX_RUN_MS = 265_000
 
 const never = new Promise<never>(() => {})
 
-/** mulberry32: the same faults in every run. */
+/** The mulberry32 generator: the faults are the same in every run. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -25,7 +25,7 @@ function random(seed: number): () => number {
   }
 }
 
-/** One life of a process: when it is over, nothing it began goes on, and nobody who waits for it gets an answer. */
+/** A process. After its end none of its work continues, and its senders get no answer. */
 interface Life {
   dead: boolean
   onDeath: (() => void)[]
@@ -35,9 +35,9 @@ interface Life {
 interface Record {
   attempts: number
   successes: number
-  /** Runs that hold the delivery as far as they know. */
+  /** Handler runs whose signal has not fired. */
   runs: { life: Life; signal: AbortSignal }[]
-  /** Whether a crash or an outage touched it, or a handler that ignores its signal: then a second success cannot be ruled out. */
+  /** Whether a crash, an outage or a handler that ignores its signal affected it. A second success is then possible. */
   disturbed: boolean
   answered200: boolean
 }
@@ -76,7 +76,7 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
     return never
   }
 
-  /** The store as one life sees it: over a network that is slow, and at times not there. */
+  /** The store over a slow network that is sometimes down. */
   function storeFor(life: () => Life, faulty: boolean): DeliveryStore {
     async function call<T>(key: string, apply: () => Promise<T>): Promise<T> {
       const fault = faulty ? chance() : 1
@@ -122,8 +122,8 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
         record.runs.push(run)
         try {
           const kind = faulty ? chance() : 1
-          // Most are quick; some outlive the deadline and several leases. A few outlive maxRunMs, above all at the
-          // fourth attempt, where a claim that lived on too long would meet the last one.
+          // Most are quick. Some run longer than the deadline and several leases. A few run longer than maxRunMs, most at the
+          // fourth attempt, where a claim that exists too long would block the last attempt.
           const endless = kind < (record.attempts === 4 ? 0.4 : 0.02)
           const ignoresSignal = endless && chance() < 0.5
           const duration = endless ? between(200_000, 400_000) : kind < 0.5 ? between(0, 20_000) : between(0, 800)
@@ -151,7 +151,7 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
     return life
   }
 
-  // The last attempt of a message goes to a process without faults: the retries are full, so it must succeed there.
+  // The last attempt of a message goes to a process without faults, so it must succeed.
   const stable = start({ faulty: false })
   const processes = Array.from({ length: PROCESSES }, () => start({ faulty: true }))
   let open = MESSAGES
@@ -177,7 +177,7 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
       hangUp = () => resolve(0)
     })
     life.onDeath.push(() => {
-      // Also when it was answered: the handler may have gone on past the deadline.
+      // Also after an answer: the handler may continue after the deadline.
       if (inFlight || record.runs.some((run) => run.life === life)) record.disturbed = true
       hangUp()
     })
@@ -205,7 +205,7 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
         record.answered200 = true
         break
       }
-      // The tightest reading of the schedule: a pause begins with the attempt, not with its end.
+      // The shortest reading of the schedule: a wait starts with the attempt, not with its end.
       if (pause !== undefined) await clock.sleep(sentAt + pause - clock.now)
     }
     open -= 1
@@ -221,7 +221,7 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
   expect(all.filter(([, record]) => !record.answered200)).toEqual([])
   expect(all.filter(([, record]) => record.successes === 0)).toEqual([])
   expect(all.filter(([, record]) => record.successes > 1 && !record.disturbed)).toEqual([])
-  // Otherwise the above says nothing.
+  // Otherwise the simulation had no faults.
   expect(seen.crashes).toBeGreaterThan(300)
   for (const [name, count] of Object.entries(seen)) expect(count, name).toBeGreaterThan(FULL_STORM ? 20 : 10)
 }, 120_000)

@@ -9,8 +9,8 @@ interface Timer {
 const realSetImmediate = setImmediate
 
 /**
- * Time that passes only when everything else has come to rest. Stands in for the timers and `performance.now()` of the
- * process; with a heap, so that hundreds of thousands of timers take seconds.
+ * A clock that advances when no other work is pending. Replaces the timers and `performance.now()` of the process. Uses a
+ * heap, because there are hundreds of thousands of timers.
  */
 export class VirtualClock {
   now = 0

@@ -7,7 +7,7 @@ import { createClient, createClientPool, createCluster } from 'redis'
 import { expectTypeOf, test } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 
-test('redisStore takes every kind of client of both packages as it is', () => {
+test('redisStore accepts every kind of client of both packages', () => {
   expectTypeOf(redisStore(createClient())).toEqualTypeOf<DeliveryStore>()
   expectTypeOf(redisStore(createClient({ RESP: 2 }))).toEqualTypeOf<DeliveryStore>()
   expectTypeOf(redisStore(createClientPool())).toEqualTypeOf<DeliveryStore>()
@@ -16,14 +16,14 @@ test('redisStore takes every kind of client of both packages as it is', () => {
   expectTypeOf(redisStore(new Cluster([]), { prefix: 'p:' })).toEqualTypeOf<DeliveryStore>()
 })
 
-test('redisStore takes nothing else', () => {
+test('redisStore refuses other values', () => {
   // @ts-expect-error a URL is not a client
   redisStore('redis://localhost')
-  // @ts-expect-error a pool of PostgreSQL neither
+  // @ts-expect-error a pool of PostgreSQL is not a client of Redis
   redisStore(new pg.Pool())
 })
 
-test('postgresStore knows the transaction client of both packages', () => {
+test('runOnce infers the transaction client of both packages', () => {
   expectTypeOf(postgresStore(new pg.Pool())).toEqualTypeOf<PostgresStore<pg.PoolClient>>()
   expectTypeOf(postgresStore(postgres())).toEqualTypeOf<PostgresStore<postgres.TransactionSql>>()
   const pool = {
@@ -43,15 +43,15 @@ test('runOnce resolves to the result of its function', async () => {
   const store = postgresStore(new pg.Pool())
   const outcome = await store.runOnce('key', async (tx) => (await tx.query<{ n: number }>('SELECT 1 AS n')).rows)
   if (outcome.ran) expectTypeOf(outcome.result).toEqualTypeOf<{ n: number }[]>()
-  // @ts-expect-error without a run there is no result
+  // @ts-expect-error there is no result without a run
   else outcome.result
   const plain = await store.runOnce('key', () => 1)
   if (plain.ran) expectTypeOf(plain.result).toBeNumber()
 })
 
-test('postgresStore takes nothing else', () => {
-  // @ts-expect-error a URL is no pool
+test('postgresStore refuses other values', () => {
+  // @ts-expect-error a URL is not a pool
   postgresStore('postgres://localhost')
-  // @ts-expect-error nor is a Redis client
+  // @ts-expect-error a Redis client is not a pool
   postgresStore(new Ioredis())
 })

@@ -3,26 +3,26 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 import { claimed, freshKey, whenFree } from './store-clock.ts'
 
-/** Long enough that nothing lapses within a test. */
+/** Longer than any test. */
 const LONG = 60_000
-/** Short enough to wait for, long enough for a few calls on a busy machine. */
+/** A test can wait for it, and it is long enough for a few calls on a busy machine. */
 const SHORT = 750
 
 /**
- * What a receiver relies on, whatever the store: the same tests over all of them.
+ * The tests of the `DeliveryStore` contract, for every store.
  *
- * @param open - a second handle on the same deliveries each time, as another process would have
+ * @param open - returns a new store on the same deliveries, like another process would use
  */
 export function storeContract(open: () => DeliveryStore): void {
   describe('claims', () => {
-    test('a fresh delivery is claimed, under a token of its own', async () => {
+    test('a new delivery is claimed with a unique token', async () => {
       const store = open()
       const tokens = [await claimed(store, freshKey(), LONG), await claimed(store, freshKey(), LONG)]
       for (const token of tokens) expect(token.length).toBeGreaterThanOrEqual(16)
       expect(tokens[0]).not.toBe(tokens[1])
     })
 
-    test('a claim is not re-entrant, and says how long it lasts', async () => {
+    test('a claim is not re-entrant; busy has its remaining time', async () => {
       const store = open()
       const key = freshKey()
       await claimed(store, key, LONG)
@@ -32,7 +32,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(second.retryMs).toBeLessThanOrEqual(LONG)
     })
 
-    test('another handle on the store sees the claim', async () => {
+    test('another store object sees the claim', async () => {
       const key = freshKey()
       const token = await claimed(open(), key, LONG)
       expect((await open().claim(key, LONG)).state).toBe('busy')
@@ -40,7 +40,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(await open().claim(key, LONG)).toEqual({ state: 'done' })
     })
 
-    test('of 20 concurrent duplicates one is claimed, for each of 25 deliveries', async () => {
+    test('of 20 concurrent claims of a delivery one succeeds, for each of 25 deliveries', async () => {
       const stores = [open(), open()]
       for (let round = 0; round < 25; round++) {
         const key = freshKey()
@@ -52,7 +52,7 @@ export function storeContract(open: () => DeliveryStore): void {
       }
     })
 
-    test('of 20 concurrent takeovers of a lapsed claim one succeeds', async () => {
+    test('of 20 concurrent takeovers of an expired claim one succeeds', async () => {
       const store = open()
       const key = freshKey()
       await claimed(store, key, 1)
@@ -80,7 +80,7 @@ export function storeContract(open: () => DeliveryStore): void {
       ['spaces', '  a  '],
       ['backslashes', '\\u0000\\'],
       ['512 characters of three bytes', '漢'.repeat(512)],
-    ])('a key with %s is told from its neighbours', async (_, text) => {
+    ])('a key with %s differs from similar keys', async (_, text) => {
       const store = open()
       const run = freshKey()
       const token = await claimed(store, run + text, LONG)
@@ -93,7 +93,7 @@ export function storeContract(open: () => DeliveryStore): void {
   })
 
   describe('completing', () => {
-    test('a completed delivery is done, and completing again with the same token is true again', async () => {
+    test('a completed delivery is done, and a second complete with the same token returns true', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, LONG)
@@ -113,7 +113,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect((await store.claim(key, LONG)).state).toBe('done')
     })
 
-    test.concurrent('it is forgotten when its time is over', async () => {
+    test.concurrent('a completed delivery is forgotten after retainMs', async () => {
       const store = open()
       const key = freshKey()
       await store.complete(key, await claimed(store, key, LONG), SHORT)
@@ -122,7 +122,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect((await store.claim(key, LONG)).state).toBe('claimed')
     })
 
-    test.concurrent('it outlives the lease', async () => {
+    test.concurrent('a completed delivery is remembered after its lease', async () => {
       const store = open()
       const key = freshKey()
       await store.complete(key, await claimed(store, key, SHORT), LONG)
@@ -154,18 +154,21 @@ export function storeContract(open: () => DeliveryStore): void {
   })
 
   describe('fencing', () => {
-    test.each(['', 'guessed', '00000000-0000-4000-8000-000000000000'])('the token %j holds nothing', async (wrong) => {
-      const store = open()
-      const key = freshKey()
-      const token = await claimed(store, key, LONG)
-      expect(await store.extend(key, wrong, 1)).toBe(false)
-      expect(await store.complete(key, wrong, LONG)).toBe(false)
-      await store.release(key, wrong)
-      expect((await store.claim(key, LONG)).state).toBe('busy')
-      expect(await store.complete(key, token, LONG)).toBe(true)
-    })
+    test.each(['', 'guessed', '00000000-0000-4000-8000-000000000000'])(
+      'the token %j changes nothing',
+      async (wrong) => {
+        const store = open()
+        const key = freshKey()
+        const token = await claimed(store, key, LONG)
+        expect(await store.extend(key, wrong, 1)).toBe(false)
+        expect(await store.complete(key, wrong, LONG)).toBe(false)
+        await store.release(key, wrong)
+        expect((await store.claim(key, LONG)).state).toBe('busy')
+        expect(await store.complete(key, token, LONG)).toBe(true)
+      },
+    )
 
-    test('a stale holder changes nothing while another one holds the delivery', async () => {
+    test('the token of an expired claim changes nothing while another claim is current', async () => {
       const store = open()
       const key = freshKey()
       const stale = await claimed(store, key, 1)
@@ -179,7 +182,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(await store.complete(key, holder, LONG)).toBe(true)
     })
 
-    test('a stale holder cannot complete what another one completed', async () => {
+    test('the token of an expired claim cannot complete a delivery that another claim completed', async () => {
       const store = open()
       const key = freshKey()
       const stale = await claimed(store, key, 1)
@@ -191,7 +194,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect((await store.claim(key, LONG)).state).toBe('done')
     })
 
-    test('a lapsed claim is not extended, even when nobody took it over', async () => {
+    test('an expired claim is not extended, even without a takeover', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, 1)
@@ -200,7 +203,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect((await store.claim(key, LONG)).state).toBe('claimed')
     })
 
-    test('a lapsed claim is completed, when nobody took it over', async () => {
+    test('an expired claim is completed when there was no takeover', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, 1)
@@ -221,7 +224,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(await store.complete(key, token, LONG)).toBe(true)
     })
 
-    test.concurrent('extending sets the end, it does not add to it', async () => {
+    test.concurrent('extending counts from now, not from the end of the lease', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, LONG)
@@ -238,7 +241,7 @@ export function storeContract(open: () => DeliveryStore): void {
       test.each([
         ['2001', 'behind'],
         ['2101', 'ahead'],
-      ])('a caller whose calendar says %s (%s) changes nothing', async (year) => {
+      ])('the clock of the caller has no effect: the year %s (%s)', async (year) => {
         const store = open()
         const held = freshKey()
         const done = freshKey()
@@ -259,7 +262,7 @@ export function storeContract(open: () => DeliveryStore): void {
     })
   })
 
-  test('bad arguments are refused before the store is asked', async () => {
+  test('wrong arguments are refused', async () => {
     const store = open()
     const key = freshKey()
     for (const [bad, problem] of [
@@ -281,7 +284,7 @@ export function storeContract(open: () => DeliveryStore): void {
     expect((await store.claim(key, LONG)).state).toBe('claimed')
   })
 
-  test('the longest and the shortest durations that a receiver may ask for are taken', async () => {
+  test('the longest and the shortest durations of a receiver are accepted', async () => {
     const store = open()
     const key = freshKey()
     const token = await claimed(store, key, 1234.5)
@@ -291,7 +294,7 @@ export function storeContract(open: () => DeliveryStore): void {
     await claimed(store, freshKey(), 0.001)
   })
 
-  test('any sequence of calls by three holders has the answers of the model', async () => {
+  test('any sequence of calls with three tokens has the answers of the model', async () => {
     const step = fc.record({
       call: fc.constantFrom('claim' as const, 'extend' as const, 'complete' as const, 'release' as const),
       holder: fc.nat(2),

@@ -1,6 +1,6 @@
 /**
- * A receiver in a process of its own, for tests that kill it. Handles one message, given as JSON in the first argument,
- * and writes one line of JSON for each step it gets to.
+ * A receiver in its own process, for tests that kill it. Handles one message, which is JSON in the first argument. Writes
+ * one line of JSON for each step.
  */
 import { createWebhookReceiver, signWebhook } from 'campaign-client/webhook'
 import { type CrashTask, openCrashStore } from './crash-store.ts'
@@ -9,7 +9,7 @@ const task = JSON.parse(process.argv[2] ?? '') as CrashTask
 const report = (step: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(step)}\n`)
 const { store, applyOnce, close } = await openCrashStore(task)
 
-/** Reached, and told to the parent, who decides what happens to this process: SIGCONT lets it go on. */
+/** Reports the step, and waits. SIGCONT continues the process. */
 async function halt(at: string): Promise<void> {
   const resumed = new Promise<void>((resolve) => {
     const alive = setInterval(() => undefined, 1000)

@@ -8,13 +8,13 @@ import { createClient } from 'redis'
 
 export type CrashClient = 'redis' | 'ioredis' | 'pg' | 'postgres'
 
-/** One message, where it is remembered, and where its process stops and waits to be killed. */
+/** One message, its store, and the step at which its process waits to be killed. */
 export interface CrashTask {
   client: CrashClient
   url: string
   /** The prefix in Redis, the schema in PostgreSQL (with the tables `deliveries` and `applied`). */
   place: string
-  /** Another one for each message, so that its work can be told from the others'. */
+  /** Unique for each message, so that its work can be counted. */
   endpoint: string
   secret: string
   body: string
@@ -25,18 +25,17 @@ export interface CrashTask {
 export interface CrashStore {
   store: DeliveryStore
   /**
-   * Does the work for the key. In PostgreSQL with `runOnce`, otherwise each time. `meanwhile` runs before it is
-   * committed.
+   * Does the work for the key: in PostgreSQL with `runOnce`, in Redis on each call. `meanwhile` runs before the commit.
    *
    * @returns whether the work was done
    */
   applyOnce(key: string, meanwhile: () => Promise<void>): Promise<boolean>
-  /** How often the work was done for good. */
+  /** How often the work was committed. */
   timesApplied(): Promise<number>
   close(): Promise<void>
 }
 
-/** The same store in the test and in its child processes, through the same kind of client. */
+/** Opens the store, in the test and in its child processes. */
 export async function openCrashStore({ client, url, place, endpoint }: CrashTask): Promise<CrashStore> {
   if (client === 'redis') {
     const redis = createClient({ url })

@@ -10,12 +10,12 @@ import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.
 
 const CHILD = 'test/webhook/stores/crash-child.ts'
 
-/** Many times what it takes to look at the store between a death and the end of the lease, also on a busy machine. */
+/** Long enough to check the store between a crash and the end of the lease, even on a busy machine. */
 const LEASE_MS = 3_000
 
 type Step = Record<string, unknown>
 
-/** A receiver in another process, and what it reported. */
+/** A receiver in another process, and its reported steps. */
 class ReceiverProcess {
   readonly #process: ChildProcess
   readonly #steps: Step[] = []
@@ -36,7 +36,7 @@ class ReceiverProcess {
     this.#process.once('close', () => this.#changed())
   }
 
-  /** The first step it reports that has these members. */
+  /** Waits for a step with these members. */
   async step(wanted: Step): Promise<Step> {
     for (;;) {
       const found = this.#steps.find((step) => Object.entries(wanted).every(([name, value]) => step[name] === value))
@@ -65,9 +65,9 @@ class ReceiverProcess {
 }
 
 /**
- * Receivers in real processes that are killed, or stopped for longer than their lease, in the middle of a handler.
+ * Tests of receivers in real processes that are killed, or stopped for longer than their lease, while a handler runs.
  *
- * @param target - where the store is
+ * @param target - the address of the store
  * @param options - `exactlyOnce`: whether the handler works through `runOnce`
  */
 export function crashContract(
@@ -77,7 +77,7 @@ export function crashContract(
 ): void {
   const pathOf = compiled(CHILD)
 
-  /** A message, a process that handles its first attempt and halts, and a receiver here for the later attempts. */
+  /** Starts a process that handles the first attempt and halts, and a receiver in this process for later attempts. */
   async function scene(haltAt: 'handling' | 'applying' | 'applied', { onTestFinished }: TestContext) {
     const task: CrashTask = {
       client,
@@ -116,7 +116,7 @@ export function crashContract(
     return receiver.fetch(new Request('http://localhost/', { method: 'POST', body, headers }))
   }
 
-  /** Tries again while the lease of somebody else lasts. */
+  /** Retries until the lease of the other process expires. */
   async function attemptWhenFree(attempt: () => Promise<Response>): Promise<number> {
     for (;;) {
       const { status } = await attempt()
@@ -125,8 +125,8 @@ export function crashContract(
     }
   }
 
-  describe.concurrent('a process that is killed in the middle of its handler', { timeout: 120_000 }, () => {
-    test('blocks the delivery until its lease ran out, and no longer; the next attempt is handled', async (context) => {
+  describe.concurrent('a process that is killed while its handler runs', { timeout: 120_000 }, () => {
+    test('blocks the delivery until its lease expires; then the next attempt is handled', async (context) => {
       const { process, attempt, timesApplied } = await scene('handling', context)
       expect((await attempt()).status).toBe(503)
       await process.kill()
@@ -140,7 +140,7 @@ export function crashContract(
       expect(await timesApplied()).toBe(1)
     })
 
-    test('after its work was done, but not recorded', async (context) => {
+    test('after the work, but before it is recorded', async (context) => {
       const { process, attempt, timesApplied, errors } = await scene('applied', context)
       await process.kill()
       expect(await timesApplied()).toBe(1)
@@ -149,7 +149,7 @@ export function crashContract(
       expect(errors).toEqual([])
     })
 
-    test('while its lease is kept alive, nobody else gets the delivery', async (context) => {
+    test('keeps the delivery while it extends its lease', async (context) => {
       const { process, attempt, timesApplied } = await scene('handling', context)
       const until = performance.now() + LEASE_MS * 1.5
       while (performance.now() < until) {
@@ -164,7 +164,7 @@ export function crashContract(
   })
 
   describe.concurrent('a process that stops for longer than its lease', { timeout: 120_000 }, () => {
-    test('is taken over, and killed after that changes nothing', async (context) => {
+    test('is taken over, and killing it later changes nothing', async (context) => {
       const { process, attempt, timesApplied, errors } = await scene('handling', context)
       process.signal('SIGSTOP')
       expect(await attemptWhenFree(attempt)).toBe(200)
@@ -174,7 +174,7 @@ export function crashContract(
       expect(errors).toEqual([])
     })
 
-    test('is fenced when it comes back after a takeover', async (context) => {
+    test('is fenced when it continues after a takeover', async (context) => {
       const { process, attempt, timesApplied } = await scene('handling', context)
       process.signal('SIGSTOP')
       expect(await attemptWhenFree(attempt)).toBe(200)
@@ -187,10 +187,10 @@ export function crashContract(
     })
   })
 
-  // Nothing below is promised without it.
+  // Redis has no runOnce.
   if (!exactlyOnce) return
   describe.concurrent('with runOnce', { timeout: 120_000 }, () => {
-    test('a process killed before the commit leaves nothing, and does not block the key', async (context) => {
+    test('a process killed before the commit writes nothing, and does not block the key', async (context) => {
       const { process, attempt, timesApplied } = await scene('applying', context)
       await process.kill()
       expect(await timesApplied()).toBe(0)
@@ -198,7 +198,7 @@ export function crashContract(
       expect(await timesApplied()).toBe(1)
     })
 
-    test('a process stopped before the commit makes the next one wait for it, and when killed it gives way', async (context) => {
+    test('a process stopped before the commit makes the next one wait until it is killed', async (context) => {
       const { process, attempt, timesApplied } = await scene('applying', context)
       process.signal('SIGSTOP')
       let ended = false
@@ -213,7 +213,7 @@ export function crashContract(
       expect(await timesApplied()).toBe(1)
     })
 
-    test('a process stopped before the commit and resumed is the one that applied', async (context) => {
+    test('a process that is stopped before the commit and resumed applies the work', async (context) => {
       const { process, attempt, timesApplied } = await scene('applying', context)
       process.signal('SIGSTOP')
       const taken = attemptWhenFree(attempt)

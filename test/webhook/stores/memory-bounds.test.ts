@@ -29,8 +29,8 @@ async function stateOf(store: DeliveryStore, key: string): Promise<ClaimResult['
   return (await store.claim(key, 1)).state
 }
 
-describe('time is its own', () => {
-  test('a claim lapses exactly when its lease is over', async () => {
+describe('the clock of the store', () => {
+  test('a claim expires exactly at the end of its lease', async () => {
     const { store, time } = clockedStore()
     await claimed(store, 'a', 100)
     time.now = 40
@@ -41,7 +41,7 @@ describe('time is its own', () => {
     expect(await stateOf(store, 'a')).toBe('claimed')
   })
 
-  test('an extension is refused from the moment the lease is over', async () => {
+  test('an extension is refused from the end of the lease on', async () => {
     const { store, time } = clockedStore()
     const token = await claimed(store, 'a', 100)
     time.now = 99
@@ -50,7 +50,7 @@ describe('time is its own', () => {
     expect(await store.extend('a', token, 100)).toBe(false)
   })
 
-  test('a finished delivery is remembered exactly for retainMs', async () => {
+  test('a completed delivery is remembered exactly for retainMs', async () => {
     const { store, time } = clockedStore()
     await finish(store, 'a', 500)
     time.now = 499
@@ -59,7 +59,7 @@ describe('time is its own', () => {
     expect(await stateOf(store, 'a')).toBe('claimed')
   })
 
-  test('an expired entry does not block late work: it is recorded', async () => {
+  test('late work on an expired entry is recorded', async () => {
     const { store, time } = clockedStore()
     const first = await claimed(store, 'taken over', 100)
     await finish(store, 'forgotten', 200)
@@ -73,7 +73,7 @@ describe('time is its own', () => {
     expect(await store.complete('taken over', first, LONG)).toBe(true)
   })
 
-  test('without a clock it uses one that no change of the wall clock moves', async () => {
+  test('the default clock ignores changes of the system time', async () => {
     const store = memoryStore()
     const answer = await store.claim('a', LONG)
     expect(answer.state).toBe('claimed')
@@ -91,7 +91,7 @@ test('a misspelt option is refused', () => {
 })
 
 describe('maxEntries', () => {
-  test('the delivery that was finished longest ago leaves first', async () => {
+  test('the delivery that was completed first is removed first', async () => {
     const { store } = clockedStore(3)
     for (const key of ['a', 'b', 'c', 'd']) await finish(store, key)
     const order = await Promise.all(['b', 'c', 'd'].map((key) => stateOf(store, key)))
@@ -99,7 +99,7 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'a')).toBe('claimed')
   })
 
-  test('longest ago by completion, not by claim', async () => {
+  test('the time of completion counts, not the time of the claim', async () => {
     const { store } = clockedStore(3)
     const slow = await claimed(store, 'slow')
     await finish(store, 'quick')
@@ -110,7 +110,7 @@ describe('maxEntries', () => {
     expect(await store.claim('quick', 1)).toMatchObject({ state: 'claimed' })
   })
 
-  test('a lapsed claim leaves like a delivery that is done, and a held one stays', async () => {
+  test('an expired claim is removed like a completed delivery, and a current claim stays', async () => {
     const { store, time } = clockedStore(3)
     await claimed(store, 'lapsed', 10)
     await claimed(store, 'held', LONG)
@@ -122,7 +122,7 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'new')).toBe('busy')
   })
 
-  test('a delivery is forgotten after its time, even when the store is not full', async () => {
+  test('a delivery is forgotten after retainMs, even when the store is not full', async () => {
     const { store, time } = clockedStore()
     for (const key of ['a', 'b']) await finish(store, key, 10)
     await finish(store, 'c', LONG)
@@ -136,7 +136,7 @@ describe('maxEntries', () => {
     ])
   })
 
-  test('a held claim never leaves: when all are held, the next one is refused with the number', async () => {
+  test('a current claim is never removed: when all entries are current, the next claim is refused', async () => {
     const { store, time } = clockedStore(2)
     const token = await claimed(store, 'a', 100)
     await claimed(store, 'b', 100)
@@ -149,7 +149,7 @@ describe('maxEntries', () => {
     await claimed(store, 'd', 100)
   })
 
-  test('a duplicate of a held or done delivery is recognised, even when the store is full', async () => {
+  test('a duplicate of a claimed or completed delivery is recognised, even when the store is full', async () => {
     const { store } = clockedStore(1)
     const token = await claimed(store, 'a')
     expect(await stateOf(store, 'a')).toBe('busy')
@@ -157,7 +157,7 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'a')).toBe('done')
   })
 
-  test('a lapsed claim can be taken over when the store is full', async () => {
+  test('an expired claim can be taken over when the store is full', async () => {
     const { store, time } = clockedStore(1)
     const stale = await claimed(store, 'a', 100)
     time.now = 100
@@ -166,19 +166,19 @@ describe('maxEntries', () => {
     expect(await store.complete('a', token, LONG)).toBe(true)
   })
 
-  test('the number of entries stays bounded for any input', async () => {
+  test('the number of entries stays below maxEntries for any input', async () => {
     const { store, time } = clockedStore(100)
     for (let n = 0; n < 5000; n++) {
       time.now += 1
       await finish(store, `m-${n}`, 1_000_000)
     }
-    // The last 99 are known: one more than needed leaves each time.
+    // The last 99 are known, because the store removes one more than needed.
     expect(await stateOf(store, 'm-4901')).toBe('done')
     expect(await stateOf(store, 'm-4999')).toBe('done')
     expect(await stateOf(store, 'm-4899')).toBe('claimed')
   })
 
-  test('a receiver whose store is full of held claims answers 503', async () => {
+  test('a receiver whose store is full of current claims answers 503', async () => {
     const { store } = clockedStore(1)
     await claimed(store, 'held')
     const { receiver, errors } = observedReceiver({ store })
@@ -197,7 +197,7 @@ describe('maxEntries', () => {
     expect(() => memoryStore({ maxEntries: '5' as never })).toThrow(TypeError)
   })
 
-  test('a clock that is no function is refused', () => {
+  test('a clock that is not a function is refused', () => {
     expect(() => memoryStore({ now: 5 as never })).toThrow(TypeError)
   })
 })

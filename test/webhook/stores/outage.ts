@@ -5,9 +5,9 @@ import type { PrivateDatabase } from '../../databases/database.ts'
 import { claimed, freshKey } from './store-clock.ts'
 
 /**
- * What a store, and a receiver on it, do when the server is killed under a claim and comes back later.
+ * Kills the server during a claim and restarts it, and checks the store and its receiver.
  *
- * @param remembers - whether the server finds its records again after a crash
+ * @param remembers - whether the server keeps its records over a crash
  */
 export async function expectOutageHandled(
   service: PrivateDatabase,
@@ -58,11 +58,11 @@ export async function expectOutageHandled(
   await service.restart()
   const recovered = () => store.extend(key, token, 60_000).catch(() => 'gone')
   await expect.poll(recovered).toBe(remembers)
-  // A client may report the loss once more on a connection it did not use since.
+  // A client may report the loss again, on a connection that was idle since.
   await expect.poll(attempt).toBe(200)
   await expect.poll(attempt).toBe(200)
   expect(handled).toBe(1)
-  // Where the claim was forgotten the finished work is recorded all the same.
+  // Even if the claim is lost, the completed work is recorded.
   expect(await store.complete(key, token, 60_000)).toBe(true)
   expect((await store.claim(key, 1000)).state).toBe('done')
   await receiver.close()

@@ -35,7 +35,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
   })
 
   describe('with the sql of postgres', () => {
-    // The statements are the same for both clients, so the contract runs again only in the gate.
+    // Both clients send the same statements, so the contract runs again only in CI.
     if (process.env.CAMPAIGN_TEST_FULL_STORM === '1') storeContract(() => postgresStore(database.sql, { table }))
     promises<TransactionSql>(
       () => postgresStore(database.sql, { table }),
@@ -50,7 +50,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
   })
 
   function promises<Tx>(open: () => PostgresStore<Tx>, apply: (tx: Tx, key: string) => PromiseLike<unknown>): void {
-    test('runOnce applies one of many concurrent calls per key, and nothing of failed ones', async () => {
+    test('runOnce applies one of many concurrent calls per key, and no write of failed calls', async () => {
       const store = open()
       const keys = Array.from({ length: 12 }, freshKey)
       const outcomes = await Promise.all(
@@ -68,7 +68,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       expect((await store.runOnce(failed, (tx) => apply(tx, failed))).ran).toBe(true)
     })
 
-    test('a message in two copies is handled once, 60 of them at once', async () => {
+    test('60 concurrent messages in two copies are handled once each', async () => {
       const store = open()
       const { receiver, handled, errors } = observedReceiver({
         store,
@@ -86,7 +86,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
     })
 
-    test('every message answered with 200 is applied, though the server forgets its prepared statements', async () => {
+    test('every message answered with 200 is applied, even if prepared statements are lost', async () => {
       const store = open()
       const { receiver, errors } = observedReceiver({
         store,
@@ -108,7 +108,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
     })
 
-    test('prune deletes ended entries', async () => {
+    test('prune deletes expired records', async () => {
       const store = open()
       const key = freshKey()
       expect(await store.complete(key, await claimed(store, key, 1000), 1)).toBe(true)

@@ -1,7 +1,7 @@
 import { type PgPool, postgresStore } from 'campaign-client/webhook/postgres'
 import { describe, expect, test } from 'vitest'
 
-/** A pool whose answer to each statement is what the test says; one row to BEGIN, COMMIT and ROLLBACK. */
+/** A pool whose rows the test chooses. BEGIN, COMMIT and ROLLBACK return one row. */
 function poolAnswering(answer: (text: string) => unknown[]): PgPool {
   const query = async (text: string) => ({
     rows: /^(BEGIN|COMMIT|ROLLBACK)/.test(text) ? [{}] : answer(text),
@@ -9,8 +9,8 @@ function poolAnswering(answer: (text: string) => unknown[]): PgPool {
   return { query, connect: (callback) => callback(undefined, { query }, () => undefined) }
 }
 
-describe('a claim whose holder releases it before it is read', () => {
-  /** The claims that are answered with no row, and whether the delivery is theirs at last. */
+describe('a claim of a delivery that is released between the two statements', () => {
+  /** Claims a delivery. The first `misses` attempts get no row. */
   async function claimAfter(misses: number) {
     let claims = 0
     const pool = poolAnswering((text) => {
@@ -27,19 +27,19 @@ describe('a claim whose holder releases it before it is read', () => {
     expect(claims()).toBe(misses + 1)
   })
 
-  test('is busy when that happens three times, and may be asked for again at once', async () => {
+  test('is busy after three attempts, with retryMs 0', async () => {
     const { answer, claims } = await claimAfter(Infinity)
     expect(answer).toEqual({ state: 'busy', retryMs: 0 })
     expect(claims()).toBe(3)
   })
 })
 
-describe('when it is asked whether the transaction is still open', () => {
+describe('the check that the transaction is still open', () => {
   const runOnce = (answer: () => unknown[]): Promise<unknown> =>
     postgresStore(poolAnswering((text) => (text.startsWith('SELECT') ? answer() : [{}]))).runOnce('key', () => 1)
 
   test.each([[new Error('Connection terminated')], [{ code: '57P01' }], ['gone'], [undefined]])(
-    'a failure (%j) is thrown as it is',
+    'throws the original error (%j)',
     async (failure) => {
       const outcome = await runOnce(() => {
         throw failure
@@ -48,7 +48,7 @@ describe('when it is asked whether the transaction is still open', () => {
     },
   )
 
-  test('a query that failed before is the cause of the error', async () => {
+  test('throws an error with the failed query as its cause', async () => {
     const refused = Object.assign(new Error('current transaction is aborted'), { code: '25P02' })
     const run = runOnce(() => {
       throw refused
@@ -57,14 +57,14 @@ describe('when it is asked whether the transaction is still open', () => {
     await expect(run).rejects.toMatchObject({ cause: refused })
   })
 
-  test('a transaction that was ended says how to end it', async () => {
+  test('throws an error with a fix when the function ended the transaction', async () => {
     await expect(runOnce(() => [])).rejects.toThrow(
       /^the function of runOnce committed or rolled back, .* Throw to roll back, return to commit$/,
     )
   })
 })
 
-describe('the row of a delivery that is held', () => {
+describe('the row of a claimed or completed delivery', () => {
   const claimHeld = (row: unknown) =>
     postgresStore(poolAnswering((text) => (text.startsWith('SELECT') ? [row] : []))).claim('key', 1000)
 
@@ -74,17 +74,17 @@ describe('the row of a delivery that is held', () => {
     ['another state', { state: 'DONE', remaining: 5 }],
     ['a renamed time', { state: 'claimed', rest: 5 }],
     ['a time that is null', { state: 'claimed', remaining: null }],
-    ['a time that is no number', { state: 'claimed', remaining: 'soon' }],
+    ['a time that is not a number', { state: 'claimed', remaining: 'soon' }],
     ['an infinite time', { state: 'claimed', remaining: Infinity }],
   ])('is refused with %s', async (_, row) => {
     await expect(claimHeld(row)).rejects.toThrow(/^postgresStore can't read a row: /)
   })
 
-  test.each([1500, '1500', 1500n])('may have its time as a number or as text: %s', async (remaining) => {
+  test.each([1500, '1500', 1500n])('may have its time as a number, text or bigint: %s', async (remaining) => {
     expect(await claimHeld({ state: 'claimed', remaining })).toEqual({ state: 'busy', retryMs: 1500 })
   })
 
-  test('a finished call needs no time', async () => {
+  test('needs no time when the delivery is done', async () => {
     expect(await claimHeld({ state: 'done' })).toEqual({ state: 'done' })
   })
 })

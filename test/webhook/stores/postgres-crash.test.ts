@@ -38,7 +38,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
     crashContract(client, () => ({ url: service.url, place: schema }), { exactlyOnce: true })
   })
 
-  describe('a storm of deliveries, each in two copies, at processes that die at random points', () => {
+  describe('many deliveries, each in two copies, to processes that crash at random points', () => {
     const insert = `INSERT INTO ${applied} (key) VALUES ($1)`
 
     const expectEachAppliedOnce = async (report: StormReport) => {
@@ -52,7 +52,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
       expect(rows.rows).toEqual([{ rows: keys.length, keys: keys.length }])
     }
 
-    test('with pg: none lost, none run twice at once, and with runOnce none applied twice', async () => {
+    test('with pg, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(pool, { table })
       const count = stormOf(20_000)
       const report = await storm(store, { count, concurrency: 40, leaseMs: 1000, seed: 1 }, async (key, dies) => {
@@ -66,7 +66,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
       await expectEachAppliedOnce(report)
     }, 240_000)
 
-    test('with postgres: the same', async () => {
+    test('with postgres, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(sql, { table })
       const count = stormOf(10_000)
       const report = await storm(store, { count, concurrency: 40, leaseMs: 1000, seed: 2 }, async (key, dies) => {

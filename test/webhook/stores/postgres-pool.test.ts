@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Pools of either client, whose every statement is answered with one row. */
+/** Pools of both packages. Every statement returns one row. */
 function pgPool(options: PgPool['options'], listeners = 1): PgPool {
   const query = async () => ({ rows: [{}] })
   return {
@@ -55,7 +55,7 @@ const clients: [client: string, open: Open][] = [
 ]
 
 describe.each(clients)('the connections of %s', (_, open) => {
-  /** Begins as many transactions as there are stores, one after the other. */
+  /** Begins one transaction per store, one after the other. */
   async function transactions(stores: PostgresStore<unknown>[]) {
     const begun: number[] = []
     const ends = stores.map(() => deferred())
@@ -78,7 +78,7 @@ describe.each(clients)('the connections of %s', (_, open) => {
     }
   }
 
-  test('all but one are for runOnce, over all stores of the pool; later calls wait in order', async () => {
+  test('runOnce uses all connections but one, over all stores of the pool; later calls wait in order', async () => {
     const store = open(3)
     const { begun, end, runs } = await transactions([store(), store(), store(), store(), store()])
     expect(begun).toEqual([0, 1])
@@ -90,12 +90,12 @@ describe.each(clients)('the connections of %s', (_, open) => {
     await end(3)
     await end(4)
     for (const run of runs) expect(await run).toEqual({ ran: true, result: undefined })
-    // Every permit was returned.
+    // Every connection was returned.
     expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1])
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
-  test('with two, nothing is limited, and the first runOnce warns once', async () => {
+  test('are not limited when there are two, and the first runOnce warns', async () => {
     const store = open(2)
     await store().release('key', 'a token')
     expect(process.emitWarning).not.toHaveBeenCalled()
@@ -109,15 +109,15 @@ describe.each(clients)('the connections of %s', (_, open) => {
     ])
   })
 
-  test('an unknown number of them is not limited', async () => {
+  test('are not limited when their number is unknown', async () => {
     const store = open()
     expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1, 2])
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 })
 
-describe('a setting that can end the process causes a warning', () => {
-  test('no second warning from another copy of the package', async () => {
+describe('warnings about settings that can end the process', () => {
+  test('are emitted once, even with several copies of the package', async () => {
     for (const symbol of WARNED) Reflect.set(globalThis, symbol, true)
     await postgresStore(pgPool({ max: 2 }, 0)).runOnce('key', () => 1)
     await postgresStore(pgPool({}, 0)).release('key', 'a token')
@@ -125,7 +125,7 @@ describe('a setting that can end the process causes a warning', () => {
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
-  test('a pool of pg without an error listener', async () => {
+  test('are emitted for a pool of pg without an error listener', async () => {
     const store = postgresStore(pgPool({}, 0))
     expect(process.emitWarning).not.toHaveBeenCalled()
     await store.release('key', 'a token')
@@ -138,14 +138,14 @@ describe('a setting that can end the process causes a warning', () => {
     ])
   })
 
-  test('no warning for a pool with an error listener, or with unknown listeners', async () => {
+  test('are not emitted for a pool with an error listener, or with unknown listeners', async () => {
     await postgresStore(pgPool({}, 2)).release('key', 'a token')
     const { query, connect } = pgPool({})
     await postgresStore({ query, connect }).release('key', 'a token')
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
-  test('a sql of postgres that asks for types by itself', () => {
+  test('are emitted for a sql of postgres that fetches types', () => {
     postgresStore(postgresSql({ fetch_types: false }))
     expect(process.emitWarning).not.toHaveBeenCalled()
     postgresStore(postgresSql({ fetch_types: true }))

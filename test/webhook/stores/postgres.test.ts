@@ -64,7 +64,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         applied,
       }))
 
-      test('after a lost answer to the commit, the next call tells the outcome', async () => {
+      test('after a lost answer to the commit, the next call shows the outcome', async () => {
         const key = freshKey()
         const lossy: PgPool = {
           query: (text, values) => pool.query(text, values),
@@ -85,7 +85,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         expect(await observe(`SELECT FROM ${applied} WHERE key = $1`, key)).toHaveLength(1)
       })
 
-      test('sessions that the server ends again and again never end the process', async () => {
+      test('the process survives when the server ends sessions repeatedly', async () => {
         const own = new Pool({ connectionString: service.url, max: 4, application_name: schema })
         own.on('error', () => undefined)
         const store = postgresStore(own, { table })
@@ -118,7 +118,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         expect((await store.runOnce(key, (tx) => tx.query('SELECT 1').then(({ rows }) => rows.length))).ran).toBe(true)
       })
 
-      test('tx is a full client: with callbacks, settings and query objects', async () => {
+      test('tx supports callbacks, settings and query objects', async () => {
         const rows = await postgresStore(pool, { table }).runOnce(freshKey(), async (tx) => {
           expect(tx).toBeInstanceOf(Client)
           const called = await new Promise((resolve, reject) => {
@@ -153,7 +153,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         }
       })
 
-      test('listeners do not pile up on the connections', async () => {
+      test('listeners do not accumulate on the connections', async () => {
         const small = new Pool({ connectionString: service.url, max: 1 })
         small.on('error', () => undefined)
         const store = postgresStore(small, { table })
@@ -218,7 +218,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     })
 
     test.each(['tagged', 'unsafe', 'savepoint', 'within a savepoint'])(
-      'a statement after the loss of the connection (%s) does not reach the session that took its place',
+      'a statement after the loss of the connection (%s) does not reach the session that replaced it',
       async (way) => {
         const single = connect(service.url, { max: 1, prepare: false, backoff: () => 0 })
         const key = freshKey()
@@ -226,7 +226,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         const loseConnection = async (tx: TransactionSql) => {
           const [backend] = await tx`SELECT pg_backend_pid() AS pid`
           await observe('SELECT pg_terminate_backend($1::int)', backend?.pid)
-          // The only connection is in use again before the function goes on.
+          // The only connection is in use again before the function continues.
           await expect.poll(() => single`SELECT 1 AS n`.catch(() => [])).toEqual([{ n: 1 }])
         }
         try {
@@ -252,7 +252,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       },
     )
 
-    test('runOnce does not end before its function does, though the connection is lost at once', async () => {
+    test('runOnce waits for its function after a lost connection', async () => {
       const own = connect(service.url, { max: 1, prepare: false })
       const steps: string[] = []
       try {
@@ -272,7 +272,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       }
     })
 
-    test('renamed columns and other settings of the sql do not matter', async () => {
+    test('a sql that renames columns works', async () => {
       const other = connect(service.url, { max: 2, transform: connect.camel, prepare: false, debug: false })
       try {
         const store = postgresStore(other, { table })
@@ -287,7 +287,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     })
   })
 
-  describe('a client that changes how the store reads', () => {
+  describe('a client that changes names or values', () => {
     const shouting = (value: string) => value.toUpperCase()
     const clients = {
       'postgres, which renames columns': () => {
@@ -306,7 +306,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       },
     }
 
-    test.each(Object.entries(clients))('%s: an error says so, and nothing is handled twice', async (_, open) => {
+    test.each(Object.entries(clients))('%s: an error is reported, and no message is handled twice', async (_, open) => {
       const { store, close } = open()
       try {
         const { receiver, handled, errors, rejections } = observedReceiver({ store })
@@ -323,7 +323,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     })
   })
 
-  test('a key is remembered for 365 days where nobody says otherwise', async () => {
+  test('the default of runOnceRetainMs is 365 days', async () => {
     const key = freshKey()
     await postgresStore(pool, { table }).runOnce(key, () => 1)
     const days = 'round(extract(epoch FROM expires_at - clock_timestamp()) / 86400)::int AS days'
@@ -357,7 +357,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       },
     ],
   ])(
-    'of 20 one has the claim and the run, also where transactions are serializable by default (%s)',
+    'of 20 concurrent calls one claims and one runs, even if transactions are serializable by default (%s)',
     async (_, open) => {
       const { store, close } = open()
       try {
@@ -376,7 +376,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
   describe('prune', () => {
     const own = `${schema}.pruned`
 
-    test('deletes expired rows, up to the limit, and nothing else', async () => {
+    test('deletes only expired rows, up to the limit', async () => {
       await pool.query(postgresSchema(own))
       const store = postgresStore(pool, { table: own, runOnceRetainMs: 1 })
       const kept = postgresStore(pool, { table: own })
@@ -420,7 +420,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       expect(await store.prune()).toBe(1)
     })
 
-    test('concurrent runs share the rows', async () => {
+    test('concurrent calls delete different rows', async () => {
       await pool.query(postgresSchema(own))
       const store = postgresStore(pool, { table: own })
       await Promise.all(Array.from({ length: 60 }, () => store.complete(freshKey(), 'token', 1)))
@@ -440,7 +440,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
   })
 
   describe('the schema', () => {
-    test('can be created by many sessions at once, and again', async () => {
+    test('can be created by many sessions at once, and repeatedly', async () => {
       const name = `${schema}.created_at_once`
       await Promise.all([
         ...Array.from({ length: 10 }, () => pool.query(postgresSchema(name))),
@@ -451,7 +451,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       expect(await observe(`SELECT FROM ${name}`)).toHaveLength(1)
     })
 
-    test('asks for no right to create tables once the table is there', async () => {
+    test('needs no right to create tables when the table exists', async () => {
       const role = `role_${randomUUID().slice(0, 8)}`
       const client = await pool.connect()
       try {
@@ -467,7 +467,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       }
     })
 
-    test('takes a table of the search path, mixed case and reserved words', async () => {
+    test('supports the search path, mixed case and reserved words', async () => {
       const client = await pool.connect()
       try {
         await client.query('BEGIN')
@@ -482,17 +482,17 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       }
     })
 
-    test('the store says what is missing when the table is not there', async () => {
+    test('the error of a missing table names the table', async () => {
       await expect(postgresStore(pool, { table: `${schema}.nowhere` }).claim(freshKey(), 1)).rejects.toThrow(
         /relation ".*nowhere" does not exist/,
       )
     })
   })
 
-  test('an error of the connection is passed on, without the password', async () => {
+  test('an error of the connection does not contain the password', async () => {
     const password = randomUUID()
     const url = new URL(service.url)
-    // Nobody of that name, in case the server asks no password of those it knows.
+    // An unknown user, because the server may accept known users without a password.
     url.username = `nobody_${randomUUID()}`
     url.password = password
     const stranger = new Pool({ connectionString: url.href, max: 1 })
@@ -515,7 +515,7 @@ describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
   'postgresStore when PostgreSQL goes away',
   () => {
     test.each(['pg', 'postgres'])(
-      'in the middle, calls of %s reject, the receiver answers 503, and both work again later',
+      'calls of %s reject, the receiver answers 503, and both work again later',
       async (name) => {
         const service = await postgres.startPrivate()
         const pool = new Pool({ connectionString: service.url, connectionTimeoutMillis: 2000 })
@@ -540,14 +540,14 @@ describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
   },
 )
 
-describe('a connection of pg', () => {
-  test('that fails as soon as it is lent does not end the process', async () => {
+describe('a client of a pg pool', () => {
+  test('does not end the process when it fails at once', async () => {
     const client = Object.assign(new EventEmitter(), { query: async () => ({ rows: [{}] }) })
     const released: unknown[] = []
     const pool: PgPool = {
       query: client.query,
       connect(callback) {
-        // As pg-pool: until here it listened itself.
+        // Like pg-pool, which removes its own listener here.
         callback(undefined, client, () => released.push(client.listenerCount('error')))
         client.emit('error', new Error('terminating connection due to administrator command'))
       },
@@ -556,7 +556,7 @@ describe('a connection of pg', () => {
     expect(released).toEqual([0])
   })
 
-  test('that cannot be opened: runOnce rejects with the error', async () => {
+  test('that cannot connect makes runOnce reject with the error', async () => {
     const reason = new Error('timeout exceeded when trying to connect')
     const pool: PgPool = {
       query: () => Promise.reject(reason),
@@ -565,7 +565,7 @@ describe('a connection of pg', () => {
     await expect(postgresStore(pool).runOnce('key', () => expect.unreachable())).rejects.toBe(reason)
   })
 
-  test('that served a transaction returns to the pool', async () => {
+  test('returns to the pool after a transaction', async () => {
     const released: unknown[] = []
     const client: PgClient = { query: async () => ({ rows: [{}] }) }
     const pool: PgPool = {
@@ -576,7 +576,7 @@ describe('a connection of pg', () => {
     expect(released).toEqual([false])
   })
 
-  test('is lent with all its members, and refuses queries after runOnce', async () => {
+  test('has all its members in tx, and refuses calls after runOnce', async () => {
     const client = { query: async () => ({ rows: [{}] }), processID: 7, listenerCount: () => 0 }
     const pool: PgPool = { query: client.query, connect: (callback) => callback(undefined, client, () => undefined) }
     let kept = client as unknown as PoolClient & { processID: number }
@@ -589,8 +589,8 @@ describe('a connection of pg', () => {
   })
 
   test.each([
-    ['whose ROLLBACK failed is given back to be destroyed', true],
-    ['that was rolled back is given back to be used', false],
+    ['is destroyed when ROLLBACK failed', true],
+    ['is reused after a ROLLBACK', false],
   ])('%s', async (_, rollbackFails) => {
     const released: unknown[] = []
     const client: PgClient = {
@@ -622,16 +622,16 @@ describe('the arguments of postgresStore', () => {
     ['a function', () => undefined],
     ['the sql of a transaction', Object.assign(() => undefined, { unsafe: never, savepoint: never })],
     ['half of a sql', Object.assign(() => undefined, { begin: never })],
-    ['the methods of a sql that is none', { unsafe: never, begin: never }],
+    ['an object with the methods of a sql', { unsafe: never, begin: never }],
     ['half of a pool', { connect: never }],
-    ['the methods of a pool on a function', Object.assign(() => undefined, { query: never, connect: never })],
+    ['a function with the methods of a pool', Object.assign(() => undefined, { query: never, connect: never })],
   ])('%s is refused', (_, database) => {
     expect(() => postgresStore(database as PgPool)).toThrow(
       /postgresStore needs a Pool of "pg" or the sql of "postgres".* has the methods of neither/,
     )
   })
 
-  test('a single client of pg is refused, with the way out', () => {
+  test('a single client of pg is refused, with a fix', () => {
     expect(() => postgresStore(new Client() as unknown as PgPool)).toThrow(/pass a Pool/)
   })
 
@@ -664,7 +664,7 @@ describe('the arguments of postgresStore', () => {
   test.each<[table: unknown, shown: string]>([
     ['a\nb', '"a\\nb"'],
     [5, 'number'],
-  ])('why the table %j is refused is told on one line', (table, shown) => {
+  ])('the error for the table %j is one line', (table, shown) => {
     expect(() => postgresSchema(table as string)).toThrow(
       'postgresSchema: the table must be a name, or a schema, a dot and a name: letters, digits and ' +
         `underscores, not starting with a digit, at most 63 characters each; got ${shown}`,
@@ -677,7 +677,7 @@ describe('the arguments of postgresStore', () => {
     )
   })
 
-  test('any table name is refused or becomes one quoted name in the statement', () => {
+  test('any table name is refused, or is quoted in the statement', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\w.$"' ;-]*$/)), (table) => {
         let statement: string

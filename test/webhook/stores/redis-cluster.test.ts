@@ -40,13 +40,13 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
 
   const clients = (): (NodeRedisClient | IoredisClient)[] => [nodeRedis, ioredis]
 
-  /** How many keys under the prefix each node holds. */
+  /** Counts the keys under the prefix on each node. */
   const spread = async (prefix: string): Promise<number[]> => {
     const held = await Promise.all(cluster.nodes.map((_, node) => cluster.command(node, 'KEYS', `${prefix}*`)))
     return held.map((keys) => keys.split('\n').filter((key) => key !== '').length)
   }
 
-  test.each([0, 1])('deliveries are spread over all nodes, or kept on one by a hash tag: %i', async (which) => {
+  test.each([0, 1])('deliveries are on all nodes, or on one node with a hash tag: %i', async (which) => {
     const client = clients()[which] as NodeRedisClient
     const prefix = `spread-${randomUUID()}`
     const spreading = redisStore(client, { prefix: `${prefix}:` })
@@ -61,7 +61,7 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
     expect((await spread(`{${prefix}}:`)).sort()).toEqual([0, 0, 40])
   })
 
-  test.each([0, 1])('a claim is still held after its slot has moved to another node: %i', async (which) => {
+  test.each([0, 1])('a claim is still current after its slot has moved to another node: %i', async (which) => {
     const prefix = `moved-${randomUUID()}:`
     const store = redisStore(clients()[which] as NodeRedisClient, { prefix })
     const key = freshKey()
@@ -73,7 +73,7 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
     expect((await store.claim(key, 60_000)).state).toBe('done')
   })
 
-  /** Hands the slot of a record, and the record, to the next node. */
+  /** Moves the slot of a record to the next node. */
   async function moveSlotOf(record: string): Promise<void> {
     const slot = await cluster.command(0, 'CLUSTER', 'KEYSLOT', record)
     const holders = await spread(record)

@@ -23,7 +23,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
     crashContract(client, () => ({ url: service.url, place: `${prefix}crash-${client}:` }), { exactlyOnce: false })
   })
 
-  describe('a storm of deliveries, each in two copies, at processes that die at random points', () => {
+  describe('many deliveries, each in two copies, to processes that crash at random points', () => {
     const count = stormOf(20_000)
     const work = async (_: string, dies: boolean): Promise<boolean> => {
       await nextTurn()
@@ -31,7 +31,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       return true
     }
 
-    test('with redis: none lost, and none run twice at once', { timeout: 240_000 }, async () => {
+    test('with redis, none is lost, and none runs twice at once', { timeout: 240_000 }, async () => {
       const client = createClient({ url: service.url })
       await client.connect()
       try {
@@ -42,7 +42,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       }
     })
 
-    test('with ioredis: the same', { timeout: 240_000 }, async () => {
+    test('with ioredis, none is lost, and none runs twice at once', { timeout: 240_000 }, async () => {
       const client = new Ioredis(service.url)
       try {
         const store = redisStore(client, { prefix })

@@ -55,7 +55,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     expect((await redisStore(nodeRedis, { prefix }).claim(key, 60_000)).state).toBe('done')
   })
 
-  test('a pool of redis, and a client that returns numbers as text, do as well', async () => {
+  test('a pool of redis works, and so does a client that returns numbers as text', async () => {
     const pool = createClientPool({ url: service.url })
     const texts = new Ioredis(service.url, { stringNumbers: true })
     try {
@@ -93,7 +93,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     expect(await nodeRedis.pTTL(`${prefix}one:${done}`)).toBeGreaterThan(60_000)
   })
 
-  test('a user with only the documented rights is enough', async () => {
+  test('a user with only the documented rights can use the store', async () => {
     const name = `user-${randomUUID()}`
     const password = randomUUID()
     const commands = ['+eval', '+get', '+set', '+del', '+pttl', '+pexpire']
@@ -121,7 +121,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     }
   })
 
-  test('a value of another program under the prefix is reported and kept', async () => {
+  test('a value of another program under the prefix is reported and not changed', async () => {
     for (const [, client] of clients()) {
       const store = redisStore(client, { prefix })
       const text = freshKey()
@@ -136,8 +136,8 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     }
   })
 
-  test('the same claim sent twice by the client is one claim', async () => {
-    // What ioredis does with a command whose connection was lost before the reply.
+  test('a claim that the client sends twice is one claim', async () => {
+    // ioredis does so when the connection is lost before the reply.
     const sentTwice: IoredisClient = {
       defineCommand: () => undefined,
       async eval(script, keyCount, ...args) {
@@ -152,7 +152,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     expect(await store.complete(key, token, 60_000)).toBe(true)
   })
 
-  test('scripts survive SCRIPT FLUSH', async () => {
+  test('scripts work after SCRIPT FLUSH', async () => {
     const store = redisStore(nodeRedis, { prefix })
     const key = freshKey()
     const token = await claimed(store, key, 60_000)
@@ -163,7 +163,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
 
 describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore when Redis goes away', () => {
   test.each(['redis', 'a pool of redis', 'ioredis'])(
-    'in the middle, calls of %s reject, the receiver answers 503, and both work again later',
+    'calls of %s reject, the receiver answers 503, and both work again later',
     async (name) => {
       const service = await redis.startPrivate()
       const options = { url: service.url, disableOfflineQueue: true, socket: { reconnectStrategy: 10 } }
@@ -196,19 +196,19 @@ describe('the reply of a script', () => {
   const answering = (reply: unknown): IoredisClient => ({ defineCommand: () => undefined, eval: async () => reply })
 
   test.each([['QUEUED'], [null], [undefined], [true], [[-1]], [1.5], ['1.5']])(
-    'that is none (%j, of a pipeline in MULTI for instance) is refused instead of being taken for a claim',
+    'that is not an integer (%j, for instance within MULTI) is refused',
     async (reply) => {
       await expect(redisStore(answering(reply)).claim('key', 1000)).rejects.toThrow(/outside MULTI/)
     },
   )
 
-  test.each([[0], [1], [2], [3], ['1'], [1n]])('%s milliseconds left are as busy as any other', async (reply) => {
+  test.each([[0], [1], [2], [3], ['1'], [1n]])('of %s milliseconds means busy', async (reply) => {
     const answer = await redisStore(answering(reply)).claim('key', 1000)
     expect(answer).toEqual({ state: 'busy', retryMs: Number(reply) })
   })
 })
 
-test('without a prefix the keys are where they were in every version', async () => {
+test('the default prefix is campaign:delivery:', async () => {
   const keys: unknown[] = []
   const client: IoredisClient = {
     defineCommand: () => undefined,
@@ -228,7 +228,7 @@ describe('the arguments of redisStore', () => {
     ['a URL', 'redis://localhost'],
     ['an empty object', {}],
     ['a function', () => undefined],
-    ['a client with nothing but eval', { eval: async () => 1 }],
+    ['a client that has only eval', { eval: async () => 1 }],
   ])('%s is refused', (_, client) => {
     expect(() => redisStore(client as IoredisClient)).toThrow(/redisStore needs a client.* has the methods of neither/)
     expect(() => redisStore(client as IoredisClient)).toThrow(TypeError)

@@ -6,20 +6,20 @@ import { describe, expect, test } from 'vitest'
 import { deferred } from '../receiver/observed-receiver.ts'
 import { claimed, freshKey } from './store-clock.ts'
 
-/** One of the two PostgreSQL clients, and what the tests do with it besides `runOnce`. */
+/** One of the two PostgreSQL clients, with functions for the tests. */
 export interface RunOnceDatabase<Tx> {
   open(options?: PostgresStoreOptions): PostgresStore<Tx>
-  /** A store on connections of its own, for tests that break them: `postgres` reports a loss once more, later. */
+  /** Opens a store on its own connections, for tests that break them. */
   openApart(connections?: number): { store: PostgresStore<Tx>; close(): Promise<void> }
   /** Runs a statement in the transaction; the parameters are text. */
   query(tx: Tx, text: string, ...values: string[]): Promise<readonly Record<string, unknown>[]>
-  /** Runs a statement outside of every transaction of the tests. */
+  /** Runs a statement outside the transactions. */
   observe(text: string, ...values: string[]): Promise<readonly Record<string, unknown>[]>
-  /** The table of the partner's own writes: `(key text)`, without any constraint that would hide a second write. */
+  /** The table for the writes of `apply`: `(key text)`. It has no constraint, so a second write is visible. */
   applied: string
 }
 
-/** `runOnce`, the same over every client. */
+/** The tests of `runOnce`, for every client. */
 export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
   const apply = (tx: Tx, key: string) =>
     database().query(tx, `INSERT INTO ${database().applied} (key) VALUES ($1::text)`, key)
@@ -34,7 +34,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       )
     ).length
 
-  test('the work and its record are committed together, once', async () => {
+  test('the writes and the key are committed together, once', async () => {
     const store = database().open()
     const key = freshKey()
     const first = await store.runOnce(key, async (tx) => {
@@ -47,7 +47,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('nothing is visible to others before the commit', async () => {
+  test('no write is visible to others before the commit', async () => {
     const key = freshKey()
     await database()
       .open()
@@ -81,7 +81,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('a failed query that the function ignored is not a success', async () => {
+  test('a failed query that the function ignores makes runOnce reject', async () => {
     const store = database().open()
     const key = freshKey()
     await expect(
@@ -96,8 +96,8 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
   })
 
-  describe('use of the transaction outside of its function', () => {
-    test('a tx that was kept cannot be used after runOnce: nothing is written outside of the transaction', async () => {
+  describe('a tx that is used too late', () => {
+    test('throws after runOnce has ended, and writes nothing', async () => {
       const store = database().open()
       const key = freshKey()
       let kept: Tx | undefined
@@ -106,14 +106,14 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       })
       const late = async () => apply(kept as Tx, key)
       await expect(late()).rejects.toThrow(/runOnce has ended/)
-      // Nor does it reach the transaction of somebody who has the same connection now.
+      // It does not reach a later transaction on the same connection either.
       await store.runOnce(freshKey(), async () => {
         await expect(late()).rejects.toThrow(/runOnce has ended/)
       })
       expect(await timesApplied(key)).toBe(0)
     })
 
-    test('a late write that the function did not await is refused', async () => {
+    test('refuses a write that the function did not await', async () => {
       const store = database().open()
       const key = freshKey()
       const over = deferred()
@@ -126,7 +126,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       expect(await timesApplied(key)).toBe(0)
     })
 
-    test('a tx of a function that threw is refused as well', async () => {
+    test('throws after its function threw', async () => {
       const key = freshKey()
       let kept: Tx | undefined
       await database()
@@ -145,7 +145,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       ['a ROLLBACK and a BEGIN', ['ROLLBACK', 'BEGIN'], true],
       ['a COMMIT and a BEGIN', ['COMMIT', 'BEGIN'], false],
       ['ROLLBACK AND CHAIN', ['ROLLBACK AND CHAIN'], true],
-    ])('a function that sends %s is told that it ended the transaction', async (_, statements, isFree) => {
+    ])('a function that sends %s makes runOnce reject', async (_, statements, isFree) => {
       const { store, close } = database().openApart()
       const key = freshKey()
       try {
@@ -154,7 +154,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
             await apply(tx, key)
             for (const statement of statements) await database().query(tx, statement)
           }),
-          // `postgres` refuses BEGIN itself.
+          // `postgres` itself refuses BEGIN.
         ).rejects.toThrow(/the function of runOnce committed|UNSAFE_TRANSACTION/)
         expect(await timesApplied(key)).toBe(isFree ? 0 : 1)
         expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(isFree)
@@ -164,7 +164,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       }
     })
 
-    test('ROLLBACK TO a savepoint is no end', async () => {
+    test('ROLLBACK TO a savepoint does not end the transaction', async () => {
       const key = freshKey()
       const outcome = await database()
         .open()
@@ -187,7 +187,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       return (await receiver.fetch(new Request('http://localhost/', { method: 'POST', body, headers }))).status
     }
 
-    test('36 messages at once, over four connections, for longer than a lease: no lease is lost', async () => {
+    test('loses no lease with 36 concurrent messages over four connections, for longer than a lease', async () => {
       const { store, close } = database().openApart(4)
       const errors: unknown[] = []
       const applied: string[] = []
@@ -218,7 +218,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     })
   })
 
-  test('of 20 concurrent calls one applies, and the others find it done', async () => {
+  test('of 20 concurrent calls one applies, and the others resolve to ran: false', async () => {
     const key = freshKey()
     const stores = [database().open(), database().open()]
     const outcomes = await Promise.all(
@@ -229,8 +229,8 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
   })
 
   test.each([
-    ['applies when the first one rolls back', true],
-    ['finds it done when the first one commits', false],
+    ['applies when the first rolls back', true],
+    ['resolves to ran: false when the first commits', false],
   ])('a second call waits for the first, and %s', async (_, rollsBack) => {
     const key = freshKey()
     const order: string[] = []
@@ -261,7 +261,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('claims and runOnce keys are separate, also when the texts are equal', async () => {
+  test('claims and runOnce keys are separate, even with equal texts', async () => {
     const store = database().open()
     const key = freshKey()
     const token = await claimed(store, key, 60_000)
@@ -274,14 +274,14 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(false)
   })
 
-  test('a stale holder that comes back after a takeover applies nothing', async () => {
+  test('a process that continues after a takeover applies nothing', async () => {
     const store = database().open()
     const key = freshKey()
     const stale = await claimed(store, key, 1)
     for (let i = 0; i < 500 && (await store.extend(key, stale, 1)); i++) await wait(1)
     const holder = await claimed(store, key, 60_000)
     expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
-    // The process that was paused goes on where it was, and knows nothing of all this.
+    // The paused process continues.
     expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(false)
     expect(await store.complete(key, stale, 60_000)).toBe(false)
     expect(await store.complete(key, holder, 60_000)).toBe(true)
@@ -292,7 +292,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     test.each([
       ['in the middle of the function', true],
       ['just before the commit', false],
-    ])('%s, nothing is applied, and the next call applies', async (_, inTheMiddle) => {
+    ])('%s, no write is committed, and the next call applies', async (_, inTheMiddle) => {
       const { store, close } = database().openApart()
       const key = freshKey()
       try {
@@ -301,7 +301,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
             await apply(tx, key)
             await database().observe('SELECT pg_terminate_backend($1::int)', `${await backendOf(tx)}`)
             if (!inTheMiddle) return
-            // Nobody queries at the moment of the loss: it reaches the client as an event.
+            // No query is running, so the client gets the loss as an event.
             await wait(50)
             await apply(tx, key)
           }),
@@ -320,7 +320,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       }
     })
 
-    test('the store works again once the database is back', async () => {
+    test('the store works again after a restart of the database', async () => {
       const { store, close } = database().openApart()
       const key = freshKey()
       try {
@@ -357,7 +357,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect((await brief.runOnce(kept, () => 2)).ran).toBe(false)
   })
 
-  test('keys that PostgreSQL cannot store are refused before anything is sent', async () => {
+  test('keys that PostgreSQL cannot store are refused', async () => {
     for (const bad of ['', 'a\0b', '\udc00']) {
       await expect(
         database()
@@ -367,7 +367,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     }
   })
 
-  test('a message id of any length is a key', async () => {
+  test('a key may have any length', async () => {
     const long = freshKey() + '漢'.repeat(100_000)
     expect(
       (

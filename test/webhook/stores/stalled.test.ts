@@ -15,7 +15,7 @@ import { type StallingProxy, startStallingProxy } from '../../support/stalling-p
 import { deferred, observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
 
-/** A store over connections of its own. */
+/** A store over its own connections. */
 interface Opened {
   store: DeliveryStore
   close(): unknown
@@ -24,7 +24,7 @@ interface Opened {
 type Open = (url: string) => Promise<Opened>
 
 const prefix = `${randomUUID()}:`
-/** Of connections, for those who ask the server about them. */
+/** The name of the connections on the server. */
 const NAME = `stalled-${randomUUID()}`
 const table = `stalled_${randomUUID().replaceAll('-', '')}`
 
@@ -52,7 +52,7 @@ async function redisPool(url: string): Promise<Opened> {
   return { store: redisStore(client, { prefix }), close: () => client.destroy() }
 }
 
-/** With what the guide recommends, so that one connection that goes silent does not hold up the calls after it. */
+/** Clients with the settings that the guide recommends against connections that no longer answer. */
 const recommendedClients: Readonly<Record<string, Open>> = {
   'a pool of redis': redisPool,
   async 'ioredis with a socketTimeout'(url) {
@@ -121,7 +121,7 @@ function stalling(
     )
 
     test.each(cases)(
-      '$client, $what held back when it is asked: 503 at the deadline, and handled once in the end',
+      '$client, stalled $what at the claim: 503 at the deadline, and handled once afterwards',
       async ({ what, open }) => {
         const { store, proxy } = await stallable(open)
         const { receiver, handled, errors, rejections } = observedReceiver({ store, deadlineMs: 300, leaseMs: 20_000 })
@@ -137,14 +137,14 @@ function stalling(
           expect((error as Error).message).toMatch(/claim\(\) did not answer within 300 ms/)
         }
         proxy.resume()
-        // Claims that came through late were given back, long before their leases would have ended.
+        // Late claims were released long before the end of their leases.
         await expect.poll(async () => (await deliver()).every(({ status }) => status === 200)).toBe(true)
         expect(handled).toHaveLength(messages.length)
       },
     )
 
     test.each(cases)(
-      '$client, $what held back under the handler: 200 all the same, recorded when it is back',
+      '$client, stalled $what while the handler runs: 200, and recorded afterwards',
       async ({ what, open }) => {
         const { store, proxy } = await stallable(open)
         const begun = deferred()
@@ -186,7 +186,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
     await service?.stop()
   })
 
-  /** How long the connection that was used last has not been, in whole seconds: the server says no more. */
+  /** The idle time of the connection that was used last, in whole seconds. */
   async function idleSeconds(): Promise<number> {
     const connections = String(await admin.client('LIST')).split('\n')
     const own = connections.filter((line) => line.includes(` name=${NAME} `))
@@ -195,7 +195,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
 
   const cases = Object.entries(recommendedClients)
 
-  test.each(cases)('%s: a quiet time costs no message', async (_, open) => {
+  test.each(cases)('%s: no message fails after an idle time', async (_, open) => {
     const { store, close } = await open(service.url)
     onTestFinished(async () => void (await close()))
     const { receiver, errors } = observedReceiver({ store })
@@ -209,7 +209,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
     expect(errors).toEqual([])
   })
 
-  test.each(cases)('%s: a connection that goes silent costs no lease and no later message', async (_, open) => {
+  test.each(cases)('%s: a connection that no longer answers costs no lease and no later message', async (_, open) => {
     const proxy = await startStallingProxy(service.url)
     const { store, close } = await open(proxy.url)
     onTestFinished(async () => {
@@ -244,7 +244,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
     expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(handled).toHaveLength(2)
     expect(rejections).toEqual([])
-    // Told of the call that hung, where it did not get its answer over another connection.
+    // The call that hung is reported, unless another connection answered it.
     for (const { context } of errors) expect(context.stage).toBe('extend')
   })
 
@@ -254,7 +254,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
     const { receiver, handled, rejections } = observedReceiver({ store, deadlineMs: 200, leaseMs: 20_000 })
     const messages = Array.from({ length: 10 }, () => activity())
     const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
-    // Longer than the client waits for its connections.
+    // Longer than the time limits of the client.
     await admin.client('PAUSE', 5 * SILENCE_MS)
     for (const { status } of await deliver()) expect(status).toBe(503)
     expect(handled).toEqual([])
@@ -264,7 +264,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
   })
 })
 
-describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis that is full and evicts nothing', () => {
+describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a full Redis with noeviction', () => {
   let service: PrivateDatabase
   let admin: Redis
   beforeAll(async () => {
@@ -278,7 +278,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis that is
   })
 
   test.each(Object.entries(redisClients))(
-    '%s: 503 while it is full, nothing handled, and once in the end',
+    '%s: 503 and not handled while it is full, then handled once',
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))
@@ -300,7 +300,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis that is
   )
 
   test.each(Object.entries(redisClients))(
-    '%s: full under the handler, the work is done, and told that it is not recorded',
+    '%s: when it is full at the end of the handler, the answer is 200, and onError is called',
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))

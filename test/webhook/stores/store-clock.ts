@@ -3,29 +3,26 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 
-/** A key no other test has. */
+/** Returns a unique key. */
 export function freshKey(): string {
   return `key-${randomUUID()}`
 }
 
-/** Claims what must be free, and returns the token. */
+/** Claims a delivery that is free, and returns the token. */
 export async function claimed(store: DeliveryStore, key: string, leaseMs: number): Promise<string> {
   const answer = await store.claim(key, leaseMs)
   if (answer.state !== 'claimed') expect.unreachable(`the claim should be free, and is ${answer.state}`)
   return answer.token
 }
 
-/**
- * Waits for `ms` milliseconds on the store's clock, which no test can set: a claim made now, and asked for as long as
- * the store itself says, has lapsed afterwards, and so has every shorter or earlier one.
- */
+/** Waits for `ms` milliseconds on the clock of the store, by waiting until a claim of this length has expired. */
 export async function whenFree(store: DeliveryStore, ms: number): Promise<void> {
   const key = freshKey()
   await claimed(store, key, ms + 1)
   await claimWhenFree(store, key)
 }
 
-/** Claims a delivery that another holder lets lapse. */
+/** Claims a delivery as soon as the current claim has expired. */
 export async function claimWhenFree(store: DeliveryStore, key: string, leaseMs = 60_000): Promise<string> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const answer = await store.claim(key, leaseMs)

@@ -3,10 +3,10 @@ import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 import { FULL_STORM } from '../../support/full-size.ts'
 
-/** All of a storm takes a minute: the gate sends it, and who works on something else a tenth of it. */
+/** All deliveries take a minute. CI sends all of them, other runs a tenth. */
 export const stormOf = (count: number): number => (FULL_STORM ? count : count / 10)
 
-/** What a delivery's process dies of, or not, in one attempt. */
+/** The faults of one attempt. */
 const fates = [
   'fails',
   'dies before the work',
@@ -15,7 +15,7 @@ const fates = [
   'dies after completing',
 ] as const
 
-/** What a process that dies in the middle of its work throws, so that nothing of it is committed. */
+/** The error of a simulated crash during the work, so that the work is rolled back. */
 export class Death extends Error {}
 
 interface Delivery {
@@ -24,11 +24,11 @@ interface Delivery {
   mishaps: number
 }
 
-/** How a storm went. */
+/** The results. */
 export interface StormReport {
   /** Keys whose delivery was never acknowledged. */
   lost: string[]
-  /** Keys that a handler began to work on while another one did and its lease had not run out. */
+  /** Keys that two handlers worked on at once, within the lease of the first. */
   overlapping: string[]
   /** How often the work of a key was done. */
   applied: Map<string, number>
@@ -36,7 +36,7 @@ export interface StormReport {
   deaths: number
 }
 
-/** A small deterministic generator, so that a failed storm can be run again with its seed. */
+/** A deterministic generator, so that a failed test can be reproduced with its seed. */
 function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -48,12 +48,11 @@ function random(seed: number): () => number {
 }
 
 /**
- * Sends `count` deliveries, every one of them in two concurrent copies, through processes that die at random points,
- * and sends each copy again until it is acknowledged. A death is what the store sees of one: the calls that would have
- * followed never come, and the lease lapses.
+ * Sends `count` deliveries, each in two concurrent copies, to processes that crash at random points. Retries each copy until
+ * it is acknowledged. A crash is simulated: the following calls of the store do not happen, and the lease expires.
  *
- * @param work - what the handler does for a key: counted in `applied` when it returns `true`. With `dies` it gets as far
- *   as it can and throws a `Death`.
+ * @param work - the work of the handler; counted in `applied` when it returns `true`. With `dies` it throws a `Death`
+ *   before the commit.
  */
 export async function storm(
   store: DeliveryStore,
@@ -64,10 +63,10 @@ export async function storm(
   const run = `storm-${options.seed}-${process.pid}-`
   const report: StormReport = { lost: [], overlapping: [], applied: new Map(), attempts: 0, deaths: 0 }
   const acknowledged = new Set<string>()
-  /** When the claim of whoever works on a key was asked for: its lease cannot have begun before. */
+  /** When the current claim of a key was sent. Its lease cannot have started earlier. */
   const working = new Map<string, number>()
 
-  /** One attempt of the service at one process: acknowledged with 200, or to be sent again after some milliseconds. */
+  /** One attempt to deliver: acknowledged, or the milliseconds until the retry. */
   async function attempt(delivery: Delivery): Promise<'acknowledged' | number> {
     report.attempts++
     const { key } = delivery
@@ -75,7 +74,7 @@ export async function storm(
     const claim = await store.claim(key, options.leaseMs)
     if (claim.state === 'done') return 'acknowledged'
     if (claim.state === 'busy') return Math.min(claim.retryMs, 100)
-    // As many mishaps as the service has retries: its last attempt then succeeds.
+    // One fault per retry of the service, so the last attempt succeeds.
     const fate = delivery.mishaps < 4 && next() < 0.3 ? fates[Math.floor(next() * fates.length)] : undefined
     if (fate !== undefined) delivery.mishaps++
     if (fate?.startsWith('dies')) report.deaths++
@@ -130,7 +129,7 @@ export async function storm(
   return report
 }
 
-/** None lost, none run twice at once, and a second run of the storm finds everything done. */
+/** Expects that no delivery is lost, none runs twice at once, and a second run finds all deliveries done. */
 export async function expectCalm(store: DeliveryStore, report: StormReport, count: number): Promise<void> {
   expect(report.lost).toEqual([])
   expect(report.overlapping).toEqual([])

@@ -8,7 +8,7 @@ const reference = (key: string | Uint8Array, message: string | Uint8Array): stri
 
 const bytesOf = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + 1) & 0xff)
 
-/** Any UTF-16 unit: most texts of them have a lone surrogate. */
+/** Any UTF-16 unit. Most texts have a lone surrogate. */
 const utf16Unit = fc.nat(0xffff).map((unit) => String.fromCharCode(unit))
 
 const data = (maxLength: number): fc.Arbitrary<string | Uint8Array> =>
@@ -18,7 +18,7 @@ const data = (maxLength: number): fc.Arbitrary<string | Uint8Array> =>
     fc.string({ unit: 'grapheme', maxLength }),
   )
 
-/** Both sides of the block of SHA-256, which is 64 bytes. */
+/** Lengths around the 64-byte block of SHA-256. */
 const KEYS = [1, 20, 21, 22, 63, 64, 65, 128].flatMap((length) => [
   bytesOf(length),
   'k'.repeat(length),
@@ -31,7 +31,7 @@ const MESSAGES = [0, 1, 55, 56, 63, 64, 65, 1000, 100_000].flatMap((length) => [
 ])
 
 describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
-  test('agrees with createHmac at every boundary of keys and messages', async () => {
+  test('equals createHmac around the block size, for keys and messages', async () => {
     const { hmacSha256Hex } = await loadHmac(build)
     for (const key of KEYS) {
       for (const message of MESSAGES) expect(hmacSha256Hex(key, message)).toBe(reference(key, message))
@@ -46,7 +46,7 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     }
   })
 
-  test('agrees with createHmac for any key and message, one after another', async () => {
+  test('equals createHmac for any sequence of keys and messages', async () => {
     const { hmacSha256Hex } = await loadHmac(build)
     fc.assert(
       fc.property(data(200), data(400), (key, message) => {
@@ -83,7 +83,7 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     expect([key, message]).toEqual([bytesOf(64), bytesOf(100)])
   })
 
-  test('sees a key that is changed in place', async () => {
+  test('uses the current bytes of a key that was changed in place', async () => {
     const { hmacSha256Hex } = await loadHmac(build)
     const key = bytesOf(32)
     const before = hmacSha256Hex(key, 'm')

@@ -11,7 +11,7 @@ const WARNED = Symbol.for('campaign-client.parsed-body')
 const sign = (key: string | Uint8Array, body: string | Uint8Array): string =>
   createHmac('sha256', key).update(body).digest('hex')
 
-/** A value of the wrong type is what a test of hostile input is about. */
+/** Passes values of the wrong type. */
 const hostile = (value: unknown): never => value as never
 
 const textOf = (value: unknown): string => {
@@ -22,7 +22,7 @@ const textOf = (value: unknown): string => {
   }
 }
 
-/** Values no one should pass, and someone will. */
+/** Wrong values that callers may pass. */
 const ODDITIES: [name: string, value: unknown][] = [
   ['a number', 1],
   ['NaN', Number.NaN],
@@ -62,12 +62,12 @@ describe.each(BUILDS)('%s build', (build) => {
   })
 
   describe('signWebhook', () => {
-    test('gives the HMAC-SHA256 in lowercase hexadecimal', () => {
+    test('returns the HMAC-SHA256 in lowercase hexadecimal', () => {
       expect(webhook.signWebhook(SECRET, BODY)).toBe(sign(SECRET, BODY))
       expect(webhook.signWebhook(SECRET, BODY)).toMatch(/^[0-9a-f]{64}$/)
     })
 
-    test('takes the same bodies and secrets as verifyWebhook', () => {
+    test('accepts the same bodies and secrets as verifyWebhook', () => {
       const bytes = new TextEncoder().encode(BODY)
       const key = new TextEncoder().encode(SECRET)
       for (const body of [BODY, bytes, Buffer.from(bytes), bytes.slice().buffer]) {
@@ -81,7 +81,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(webhook.signWebhook(SECRET, '')).toBe(sign(SECRET, ''))
     })
 
-    test('refuses a list of several secrets, as any of them could be meant', () => {
+    test('refuses a list of several secrets', () => {
       expect(() => webhook.signWebhook([SECRET, 'other'], BODY)).toThrow(TypeError)
       expect(() => webhook.signWebhook([SECRET, 'other'], BODY)).toThrow(/one secret; got a list of 2/)
     })
@@ -93,12 +93,12 @@ describe.each(BUILDS)('%s build', (build) => {
   })
 
   describe('verifyWebhook: the body', () => {
-    test('answers at once, with a boolean', () => {
+    test('returns a boolean synchronously', () => {
       expect(webhook.verifyWebhook(SECRET, BODY, sign(SECRET, BODY))).toBe(true)
       expect(webhook.verifyWebhook(SECRET, BODY, sign(SECRET, `${BODY}x`))).toBe(false)
     })
 
-    test('takes text, bytes, a Buffer, a view with an offset and an ArrayBuffer as the same body', () => {
+    test('accepts text, bytes, a Buffer, a view with an offset and an ArrayBuffer', () => {
       const bytes = new TextEncoder().encode(BODY)
       const padded = new Uint8Array(bytes.length + 16)
       padded.set(bytes, 5)
@@ -120,7 +120,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(webhook.verifyWebhook(SECRET, padded, signature)).toBe(false)
     })
 
-    test('takes the bytes of another realm', () => {
+    test('accepts bytes of another realm', () => {
       const sandbox = createContext({ BODY: [...Buffer.from(BODY)] })
       const [bytes, buffer, secret] = runInContext(
         `class Frame extends Uint8Array {}
@@ -135,12 +135,12 @@ describe.each(BUILDS)('%s build', (build) => {
       }
     })
 
-    test('hashes a lone surrogate as U+FFFD, as every encoder does', () => {
+    test('hashes a lone surrogate as U+FFFD', () => {
       expect(webhook.verifyWebhook(SECRET, 'a\ud800', sign(SECRET, 'a\ufffd'))).toBe(true)
       expect(webhook.verifyWebhook(SECRET, 'a\ud800', sign(SECRET, 'a'))).toBe(false)
     })
 
-    test('hashes an empty body like any other', () => {
+    test('hashes an empty body', () => {
       expect(webhook.verifyWebhook(SECRET, '', sign(SECRET, ''))).toBe(true)
       expect(webhook.verifyWebhook(SECRET, new Uint8Array(), sign(SECRET, ''))).toBe(true)
       expect(webhook.verifyWebhook(SECRET, '', sign(SECRET, ' '))).toBe(false)
@@ -155,7 +155,7 @@ describe.each(BUILDS)('%s build', (build) => {
       fc.assert(
         fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true }), (value) => {
           fc.pre(typeof value !== 'string')
-          // Not even with the signature of the text it would be written as.
+          // Also with the signature of its text form.
           expect(webhook.verifyWebhook(SECRET, hostile(value), sign(SECRET, textOf(value)))).toBe(false)
         }),
       )
@@ -165,7 +165,7 @@ describe.each(BUILDS)('%s build', (build) => {
   describe('verifyWebhook: the header', () => {
     const signature = sign(SECRET, BODY)
 
-    test('takes the one value, also in a list of one', () => {
+    test('accepts one value, or a list of one value', () => {
       expect(webhook.verifyWebhook(SECRET, BODY, signature)).toBe(true)
       expect(webhook.verifyWebhook(SECRET, BODY, [signature])).toBe(true)
       expect(webhook.verifyWebhook(SECRET, BODY, Object.freeze([signature]))).toBe(true)
@@ -186,10 +186,10 @@ describe.each(BUILDS)('%s build', (build) => {
       ['a digit less', signature.slice(1)],
       ['a digit more', `${signature}0`],
       ['digits on each side of a line break', `${signature}\n${signature}`],
-      ['a digit that is none', `g${signature.slice(1)}`],
+      ['a letter that is not a digit', `g${signature.slice(1)}`],
       ['full-width digits', signature.replace(/[0-9]/g, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
       [
-        'digits whose low byte is right',
+        'characters whose low byte is a right digit',
         [...signature].map((digit) => String.fromCharCode(digit.charCodeAt(0) + 0x100)).join(''),
       ],
       ['two values', [signature, signature]],
@@ -226,7 +226,7 @@ describe.each(BUILDS)('%s build', (build) => {
   })
 
   describe('verifyWebhook: the secret', () => {
-    test('takes text and its UTF-8 bytes as the same secret', () => {
+    test('accepts a secret as text and as its UTF-8 bytes', () => {
       const secret = 'schlüssel 漢'
       const bytes = new TextEncoder().encode(secret)
       for (const form of [secret, bytes, Buffer.from(bytes), [secret], [bytes], Object.freeze([secret])]) {
@@ -235,7 +235,7 @@ describe.each(BUILDS)('%s build', (build) => {
       }
     })
 
-    test('accepts any secret of a list of up to five, wherever it stands', () => {
+    test('accepts each secret of a list of up to five', () => {
       const secrets = ['s0', new Uint8Array([1]), 's2', 's3', 's4']
       for (const secret of secrets) {
         expect(webhook.verifyWebhook(secrets, BODY, sign(secret, BODY))).toBe(true)
@@ -249,7 +249,7 @@ describe.each(BUILDS)('%s build', (build) => {
       }
     })
 
-    test('tries every secret, whichever matches', async () => {
+    test('tries every secret, even after a match', async () => {
       const hmac = await import('../../../src/webhook/verify/hmac.portable.ts')
       const hmacSha256Hex = vi.fn(hmac.hmacSha256Hex)
       const constantTimeEqual = vi.fn(hmac.constantTimeEqual)
@@ -267,7 +267,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(safeParseWebhook(['b', 'a', 'a'], BODY, sign('a', BODY))).toMatchObject({ ok: true, secretIndex: 1 })
     })
 
-    test('sees a secret that is changed in place', () => {
+    test('uses the current bytes of a secret that was changed in place', () => {
       const secret = new Uint8Array(32).fill(1)
       const signature = sign(secret, BODY)
       expect(webhook.verifyWebhook(secret, BODY, signature)).toBe(true)
@@ -341,7 +341,7 @@ describe.each(BUILDS)('%s build', (build) => {
   describe('verifyWebhook: the warning about a parsed body', () => {
     const PARSED = { id: 'm-1' }
 
-    test('is emitted once per process, over all copies of the package', async () => {
+    test('is emitted once per process, even with several copies of the package', async () => {
       expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
       expect(process.emitWarning).toHaveBeenCalledWith(
@@ -354,7 +354,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
     })
 
-    test('is for a parsed body, also without a header, and for nothing else', () => {
+    test('is emitted only for a parsed body, also without a header', () => {
       for (const body of [BODY, new Uint8Array(3), new ArrayBuffer(3), undefined, null, 1, true]) {
         expect(webhook.verifyWebhook(SECRET, hostile(body), 'x')).toBe(false)
       }
@@ -364,7 +364,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
     })
 
-    test('is left to the caller where the reason is part of the answer', () => {
+    test('is not emitted by functions that return the reason', () => {
       expect(webhook.safeParseWebhook(SECRET, hostile(PARSED), 'x')).toEqual({ ok: false, reason: 'body_not_raw' })
       expect(process.emitWarning).not.toHaveBeenCalled()
     })
@@ -372,7 +372,7 @@ describe.each(BUILDS)('%s build', (build) => {
     test.each([
       ['no process', undefined],
       ['a process that cannot warn', {}],
-    ])('goes to the console where there is %s', (_, process) => {
+    ])('is written to the console when there is %s', (_, process) => {
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
       vi.stubGlobal('process', process)
       expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
@@ -400,13 +400,13 @@ describe.each(BUILDS)('%s build', (build) => {
           expect(webhook.verifyWebhook(secret, flipped(body, bit), signature)).toBe(false)
           const forged = Buffer.from(flipped(Buffer.from(signature, 'hex'), bit)).toString('hex')
           expect(webhook.verifyWebhook(secret, body, forged)).toBe(false)
-          // HMAC pads a short key with zeros, so only a bit within the key makes another one.
+          // HMAC pads a short key with zeros, so only a bit within the key changes it.
           expect(webhook.verifyWebhook(flipped(secret, bit), body, signature)).toBe(false)
         }),
       )
     })
 
-    test('every single bit of one message counts', () => {
+    test('a flip of any single bit of a message is refused', () => {
       const body = Buffer.from(BODY)
       const secret = Buffer.from(SECRET)
       const signature = sign(secret, body)
@@ -423,7 +423,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(webhook.verifyWebhook(secret, body, signature)).toBe(true)
     })
 
-    test('agrees with createHmac on any secret, body and header', () => {
+    test('equals createHmac for any secret, body and header', () => {
       const utf16Unit = fc.nat(0xffff).map((unit) => String.fromCharCode(unit))
       const text = fc.string({ unit: utf16Unit, maxLength: 80 })
       const data = fc.oneof(text, fc.string({ unit: 'grapheme', maxLength: 80 }), bytes)

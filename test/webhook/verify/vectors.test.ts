@@ -51,7 +51,7 @@ const RFC_4231 = [
   },
 ]
 
-/** Examples that other services publish for the same scheme: HMAC-SHA256 of the raw text, in lowercase hexadecimal. */
+/** Published examples of other services with the same scheme: HMAC-SHA256 of the raw text, in lowercase hexadecimal. */
 const PUBLISHED = [
   {
     name: 'GitHub, Validating webhook deliveries',

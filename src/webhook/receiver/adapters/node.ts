@@ -17,6 +17,8 @@ import {
 export interface NodeRequest extends NodeReadable {
   readonly method?: string | undefined
   readonly headers: { readonly [name: string]: string | string[] | undefined }
+  readonly body?: unknown
+  readonly rawBody?: unknown
 }
 
 /** The members of a `ServerResponse` that the receiver uses. */
@@ -92,7 +94,7 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
     ok: false,
     reason: 'body_not_raw',
     detail:
-      property(request, 'body') === undefined
+      request.body === undefined
         ? 'The request stream was read before the receiver, and its bytes are lost. Mount the receiver before any ' +
           'middleware that reads the body.'
         : "req.body is parsed: a body parser (express.json(), Nest's default, Next's bodyParser) ran before the " +
@@ -101,14 +103,4 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
   }
 }
 
-const storedBytes = (request: NodeRequest): Uint8Array | undefined =>
-  rawBytes(property(request, 'rawBody')) ?? rawBytes(property(request, 'body'))
-
-/** Reads a property. On Vercel, the getter of `body` parses it, and may throw. */
-function property(request: NodeRequest, name: 'body' | 'rawBody'): unknown {
-  try {
-    return Reflect.get(request, name)
-  } catch {
-    return undefined
-  }
-}
+const storedBytes = ({ rawBody, body }: NodeRequest): Uint8Array | undefined => rawBytes(rawBody) ?? rawBytes(body)

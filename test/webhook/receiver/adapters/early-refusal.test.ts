@@ -12,7 +12,7 @@ import { rawConnection } from './raw-connection.ts'
 
 const PATH = '/webhooks/campaign'
 
-/** Each serves the receiver on loopback until the test is over, and gives the port. */
+/** Each starts a server for the test, and returns its port. */
 const servers: Readonly<Record<string, (receiver: WebhookReceiver) => Promise<number>>> = {
   async 'node:http'(receiver) {
     const server = createServer(receiver.node)
@@ -42,7 +42,7 @@ const servers: Readonly<Record<string, (receiver: WebhookReceiver) => Promise<nu
   async 'Hono over node:http'(receiver) {
     const app = new Hono()
     app.all(PATH, (context) => receiver.fetch(context.req.raw))
-    // It puts its own in the place of both, which other files must not meet.
+    // Hono replaces both globals.
     for (const name of ['Request', 'Response'] as const) vi.stubGlobal(name, globalThis[name])
     onTestFinished(() => void vi.unstubAllGlobals())
     const server = serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
@@ -60,7 +60,7 @@ const BODY = 'x'.repeat(400_000)
 
 const statuses = (text: string): string[] => text.match(/HTTP\/1\.1 \d+/g) ?? []
 
-describe.each(Object.entries(servers))('%s: a header that can not be a signature', (_, start) => {
+describe.each(Object.entries(servers))('%s: a malformed signature header', (_, start) => {
   const headers = { none: '', 'a prefix': `${HEADER}: sha256=${'a'.repeat(64)}\r\n` }
 
   test.each(Object.entries(headers))('(%s) is refused before the body arrives', async (__, header) => {
@@ -84,7 +84,7 @@ describe.each(Object.entries(servers))('%s: a header that can not be a signature
       isClosed = true
     })
     await expect.poll(() => isClosed || statuses(received()).length > 1).toBe(true)
-    // A server that closes has to have said so, or the sender would take what it sent next for lost.
+    // A server must announce that it closes the connection, or the next message is lost.
     if (isClosed) return expect(received()).toMatch(/connection: close/i)
     expect(statuses(received())).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200'])
     expect(handled).toHaveLength(1)
@@ -103,7 +103,7 @@ describe.each(Object.entries(servers))('%s: a header that can not be a signature
     }
   })
 
-  test('fetch receives it, too', async () => {
+  test('fetch receives the answer', async () => {
     const { receiver, rejections } = observedReceiver()
     const url = `http://127.0.0.1:${await start(receiver)}${PATH}`
     for (let sent = 0; sent < 5; sent++) {

@@ -30,7 +30,7 @@ async function mounted(...front: RequestHandler[]): Promise<Mounted> {
 const message = (): string => JSON.stringify(activity({ team: 'Zoë ✓' }), null, 2)
 
 describe('Express 5', () => {
-  test('without any parser', async () => {
+  test('no body parser: handled', async () => {
     const { post, handled, url } = await mounted()
     const body = message()
     expect((await post(body)).status).toBe(200)
@@ -40,7 +40,7 @@ describe('Express 5', () => {
     expect((await fetch(url)).status).toBe(405)
   })
 
-  test('with express.json() in front: 500, and the log names it', async () => {
+  test('after express.json(): 500, and the log names the parser', async () => {
     const { post, handled, errors } = await mounted(express.json())
     const response = await post(message())
     expect(response.status).toBe(500)
@@ -49,12 +49,12 @@ describe('Express 5', () => {
     expect(handled).toEqual([])
   })
 
-  test('with express.json() in front that leaves this content type alone', async () => {
+  test('after express.json() for another content type: handled', async () => {
     const { post } = await mounted(express.json())
     expect((await post(message(), { 'content-type': 'application/vnd.campaign' })).status).toBe(200)
   })
 
-  test('with express.json() in front that keeps the bytes', async () => {
+  test('after express.json() that keeps the bytes: handled', async () => {
     const { post } = await mounted(
       express.json({
         verify(request, _response, bytes) {
@@ -69,12 +69,12 @@ describe('Express 5', () => {
     ['express.raw()', express.raw({ type: '*/*' })],
     ['express.text()', express.text({ type: '*/*' })],
     ['express.urlencoded()', express.urlencoded()],
-  ])('with %s in front', async (_, parser) => {
+  ])('after %s: handled', async (_, parser) => {
     const { post } = await mounted(parser)
     expect((await post(message())).status).toBe(200)
   })
 
-  test('with express.text() in front that reads another charset: diagnose() finds what diagnoseWebhook finds', async () => {
+  test('after express.text() with another charset: diagnose() equals diagnoseWebhook', async () => {
     const given: unknown[] = []
     const keep: RequestHandler = (request, _response, next) => {
       given.push(request.body)
@@ -89,13 +89,13 @@ describe('Express 5', () => {
     expect(diagnoseWebhook(SECRET, given[0] as string, signature).map(({ code }) => code)).toEqual(found)
   })
 
-  test('with express.json() in front: diagnose() finds what diagnoseWebhook finds', async () => {
+  test('after express.json(): diagnose() equals diagnoseWebhook', async () => {
     const { post, rejections } = await mounted(express.json())
     expect((await post(message())).status).toBe(500)
     expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(['parsed_body'])
   })
 
-  test('too large', async () => {
+  test('a body that is too large: 413', async () => {
     const { post } = await mounted()
     expect((await post('a'.repeat(300_000))).status).toBe(413)
   })

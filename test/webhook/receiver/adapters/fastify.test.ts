@@ -29,7 +29,7 @@ async function mounted(
 const message = (): string => JSON.stringify(activity({ team: 'Zoë ✓' }), null, 2)
 
 describe('Fastify 5', () => {
-  test('a signed message is handled once, a forged one refused', async () => {
+  test('a signed message is handled once, and a forged one is refused', async () => {
     const { post, handled } = await mounted()
     const body = message()
     const first = await post(body)
@@ -39,7 +39,7 @@ describe('Fastify 5', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('the parsers of the application stay as they are', async () => {
+  test('the parsers of the application are not changed', async () => {
     const { app } = await mounted()
     const response = await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })
     expect(response.json()).toEqual({ body: { a: 1 } })
@@ -58,12 +58,12 @@ describe('Fastify 5', () => {
     ['text/plain'],
     ['application/octet-stream'],
     ['image/png'],
-  ])('with any content type (%s)', async (type) => {
+  ])('the content type %s is accepted', async (type) => {
     const { post } = await mounted()
     expect((await post(message(), { 'content-type': type })).status).toBe(200)
   })
 
-  test('without a content type', async () => {
+  test('a message without a content type is handled', async () => {
     const { app } = await mounted()
     const body = message()
     const response = await app.inject({
@@ -75,7 +75,7 @@ describe('Fastify 5', () => {
     expect(response.statusCode).toBe(200)
   })
 
-  test('without a body', async () => {
+  test('a request without a body is refused', async () => {
     const { app, rejections } = await mounted()
     const response = await app.inject({ method: 'POST', url: '/webhooks/campaign' })
     expect(response.statusCode).toBe(401)
@@ -88,13 +88,13 @@ describe('Fastify 5', () => {
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST'])
   })
 
-  test("the limit is the receiver's, not that of the application", async () => {
+  test('the limit of the receiver applies, not the limit of the application', async () => {
     const { post } = await mounted({ bodyLimit: 50 })
     expect((await post(message())).status).toBe(200)
     expect((await post('a'.repeat(300_000))).status).toBe(413)
   })
 
-  test('a body without a declared length is counted while it streams', async () => {
+  test('a body without a declared length is measured while it streams', async () => {
     const { url } = await mounted()
     const body = new ReadableStream({
       start(controller) {
@@ -111,7 +111,7 @@ describe('Fastify 5', () => {
     expect(response.status).toBe(413)
   })
 
-  test('a hook in front that replaces the stream (a decompressor, say) is respected', async () => {
+  test('the receiver reads the stream of a hook that replaces it, such as a decompressor', async () => {
     const body = message()
     const { post } = await mounted({}, (app) => {
       app.addHook('preParsing', async (_request, _reply, payload) => {
@@ -122,7 +122,7 @@ describe('Fastify 5', () => {
     expect((await post('x', signedHeaders(body))).status).toBe(200)
   })
 
-  test('a hook in front that gives objects instead of bytes: 500, and the log says so', async () => {
+  test('a hook that replaces the stream with a stream of objects: 500, and the log has the cause', async () => {
     const { post, errors } = await mounted({}, (app) => {
       app.addHook('preParsing', async (_request, _reply, payload) => {
         payload.resume()
@@ -134,7 +134,7 @@ describe('Fastify 5', () => {
   })
 
   test.each(['onRequest', 'preParsing', 'preValidation'] as const)(
-    'a hook in front (%s) that consumes the body: 500, and the log says so',
+    'a hook (%s) that consumes the body: 500, and the log has the cause',
     async (hook) => {
       const { post, errors } = await mounted({}, (app) => {
         app.addHook(hook, async (request: FastifyRequest) => {
@@ -146,7 +146,7 @@ describe('Fastify 5', () => {
     },
   )
 
-  test('two receivers in one application', async () => {
+  test('two receivers work in one application', async () => {
     const { app, handled } = await mounted()
     const other = observedReceiver({ endpoint: 'other', secret: 'other' })
     const second = fastify()

@@ -8,7 +8,7 @@ import { deferred, observedReceiver } from '../observed-receiver.ts'
 const PATH = '/webhooks/campaign'
 
 describe('Hono 4', () => {
-  test('a signed message is handled once, a forged one refused', async () => {
+  test('a signed message is handled once, and a forged one is refused', async () => {
     const { receiver, handled } = observedReceiver()
     const app = new Hono()
     app.use(logger(() => {}))
@@ -21,7 +21,7 @@ describe('Hono 4', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('a middleware that only looks at the headers does no harm', async () => {
+  test('a message after a middleware that reads only the headers is handled', async () => {
     const { receiver } = observedReceiver()
     const app = new Hono()
     app.use(bodyLimit({ maxSize: 100_000 }))
@@ -43,7 +43,7 @@ describe('Hono 4', () => {
     expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
   })
 
-  test('as a Worker, with the execution context passed on', async () => {
+  test('in a Worker, the receiver uses the execution context', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ handle: () => running.promise })
     const app = new Hono()
@@ -60,7 +60,7 @@ describe('Hono 4', () => {
     expect(work).toHaveLength(1)
   })
 
-  test('mounted as a fetch handler', async () => {
+  test('the receiver can be mounted as a fetch handler', async () => {
     const { receiver } = observedReceiver()
     const app = new Hono()
     app.mount('/webhooks', receiver.fetch)

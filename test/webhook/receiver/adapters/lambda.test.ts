@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { activity, HEADER, SECRET, sign } from '../../signed-message.ts'
 import { deferred, never, observedReceiver } from '../observed-receiver.ts'
 
-/** The parts of the documented events that say what kind they are; names of headers in the case each source uses. */
+/** The fields that identify each kind of event. Header names have the case of their source. */
 const SOURCES: Record<string, (method: string, headers: Record<string, string[]>) => LambdaHttpEvent> = {
   'API Gateway REST (payload 1.0)': (httpMethod, headers) => ({
     httpMethod,
@@ -70,27 +70,30 @@ afterEach(() => {
 })
 
 describe.each(Object.keys(SOURCES))('%s', (source) => {
-  test.each([true, false])('a signed message is handled once (base64: %s), a forged one refused', async (base64) => {
-    const { receiver, handled, errors } = observedReceiver()
-    const body = message()
-    const first = await receiver.lambda(eventOf(source, body, { base64 }))
-    expect([first.statusCode, JSON.parse(first.body)]).toEqual([200, { ok: true, result: 'handled' }])
-    expect(headerOf(first, 'content-type')).toBe('application/json; charset=utf-8')
-    expect(first.isBase64Encoded).toBe(false)
-    const second = await receiver.lambda(eventOf(source, body, { base64 }))
-    expect(JSON.parse(second.body)).toEqual({ ok: true, result: 'duplicate' })
-    expect((await receiver.lambda(eventOf(source, body, { base64, secret: 'forged' }))).statusCode).toBe(401)
-    expect(handled).toHaveLength(1)
-    expect(errors).toEqual([])
-  })
+  test.each([true, false])(
+    'a signed message is handled once, and a forged one is refused (base64: %s)',
+    async (base64) => {
+      const { receiver, handled, errors } = observedReceiver()
+      const body = message()
+      const first = await receiver.lambda(eventOf(source, body, { base64 }))
+      expect([first.statusCode, JSON.parse(first.body)]).toEqual([200, { ok: true, result: 'handled' }])
+      expect(headerOf(first, 'content-type')).toBe('application/json; charset=utf-8')
+      expect(first.isBase64Encoded).toBe(false)
+      const second = await receiver.lambda(eventOf(source, body, { base64 }))
+      expect(JSON.parse(second.body)).toEqual({ ok: true, result: 'duplicate' })
+      expect((await receiver.lambda(eventOf(source, body, { base64, secret: 'forged' }))).statusCode).toBe(401)
+      expect(handled).toHaveLength(1)
+      expect(errors).toEqual([])
+    },
+  )
 
-  test('another method is 405 and says what is allowed', async () => {
+  test('another method is 405 with an Allow header', async () => {
     const make = SOURCES[source]
     const result = await observedReceiver().receiver.lambda(make?.('GET', {}) ?? {})
     expect([result.statusCode, headerOf(result, 'allow')]).toEqual([405, 'POST'])
   })
 
-  test.each([null, undefined, ''])('the body %j is an empty one', async (body) => {
+  test.each([null, undefined, ''])('the body %j is an empty body', async (body) => {
     const { receiver, rejections } = observedReceiver()
     const { body: _, ...event } = eventOf(source, '')
     const result = await receiver.lambda(body === undefined ? event : { ...event, body })
@@ -98,7 +101,7 @@ describe.each(Object.keys(SOURCES))('%s', (source) => {
     expect(rejections).toMatchObject([{ reason: 'invalid_json' }])
   })
 
-  test.each([true, false])('the limit holds (base64: %s)', async (base64) => {
+  test.each([true, false])('a body over the limit is refused (base64: %s)', async (base64) => {
     const body = message()
     const size = Buffer.byteLength(body)
     const exact = observedReceiver({ maxBodyBytes: size })
@@ -114,7 +117,7 @@ describe.each(Object.keys(SOURCES))('%s', (source) => {
     expect(String(errors[0]?.error)).toContain('event.body is not a string')
   })
 
-  test('a body that is no base64 although the event says so', async () => {
+  test('a body that is not base64 although isBase64Encoded is true: 500', async () => {
     const { receiver, errors } = observedReceiver()
     const result = await receiver.lambda({ ...eventOf(source, message()), isBase64Encoded: true, body: '{"id":1}' })
     expect(result.statusCode).toBe(500)
@@ -127,7 +130,7 @@ describe('headers', () => {
     'API Gateway REST (payload 1.0)',
     'API Gateway HTTP API (payload 2.0)',
     'load balancer with multi-value headers',
-  ])('two signatures are none (%s)', async (source) => {
+  ])('two signatures are refused (%s)', async (source) => {
     const { receiver, rejections } = observedReceiver()
     const body = message()
     const event = { ...SOURCES[source]?.('POST', { [HEADER]: [sign(body, 'forged'), sign(body)] }), body }
@@ -135,20 +138,20 @@ describe('headers', () => {
     expect(rejections).toMatchObject([{ reason: 'malformed_signature' }])
   })
 
-  test('the same header in two spellings is two headers', async () => {
+  test('two signature headers that differ in case are refused', async () => {
     const { receiver } = observedReceiver()
     const body = message()
     const headers = { [HEADER]: sign(body), 'X-Service-Signature': sign(body) }
     expect((await receiver.lambda({ httpMethod: 'POST', headers, body })).statusCode).toBe(401)
   })
 
-  test.each([null, {}])('multiValueHeaders that are %j do not hide the plain ones', async (multiValueHeaders) => {
+  test.each([null, {}])('headers are used when multiValueHeaders is %j', async (multiValueHeaders) => {
     const body = message()
     const event = { httpMethod: 'POST', headers: { [HEADER]: sign(body) }, multiValueHeaders, body }
     expect((await observedReceiver().receiver.lambda(event)).statusCode).toBe(200)
   })
 
-  test('no headers', async () => {
+  test('an event without headers is refused', async () => {
     const { receiver, rejections } = observedReceiver()
     expect((await receiver.lambda({ httpMethod: 'POST', headers: null, body: '{}' })).statusCode).toBe(401)
     expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
@@ -156,7 +159,7 @@ describe('headers', () => {
 })
 
 describe('the form of the answer', () => {
-  test('each source gets the headers it reads', async () => {
+  test('each source gets the header fields that it reads', async () => {
     const shapes: Record<string, string[]> = {}
     for (const source of Object.keys(SOURCES)) {
       const result = await observedReceiver().receiver.lambda(eventOf(source, message()))
@@ -178,14 +181,14 @@ describe('the form of the answer', () => {
     })
   })
 
-  test('a load balancer gets the status with its text', async () => {
+  test('a load balancer gets a statusDescription', async () => {
     const { receiver } = observedReceiver()
     const event = eventOf('load balancer', message(), { secret: 'forged' })
     expect(await receiver.lambda(event)).toMatchObject({ statusCode: 401, statusDescription: '401 Unauthorized' })
   })
 
   test.each([[undefined], [null], [{}], [{ Records: [] }], [{ requestContext: {} }]])(
-    'an event that is not HTTP (%j) rejects, and says so',
+    'an event that is not an HTTP event (%j) rejects with the reason',
     async (event) => {
       const { receiver } = observedReceiver()
       await expect(receiver.lambda(event as never)).rejects.toThrow(TypeError)
@@ -197,7 +200,7 @@ describe('the form of the answer', () => {
 describe('time', () => {
   const SOURCE = 'function URL'
 
-  test('it waits past deadlineMs, because the answer freezes the function', async () => {
+  test('the answer waits for the handler after deadlineMs', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
     const answer = receiver.lambda(eventOf(SOURCE, message()))
@@ -207,14 +210,14 @@ describe('time', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('the deadline still holds for everything before the handler', async () => {
+  test('deadlineMs limits the time before the handler', async () => {
     const { receiver } = observedReceiver({ deadlineMs: 1000, store: { ...memoryStore(), claim: () => never } })
     const answer = receiver.lambda(eventOf(SOURCE, message()))
     await vi.advanceTimersByTimeAsync(1000)
     expect((await answer).statusCode).toBe(503)
   })
 
-  test('with less time left than deadlineMs, a store or a source of the secret that hangs is reported in time', async () => {
+  test('with less time left than deadlineMs, a store or a secret function that hangs is reported in time', async () => {
     for (const [stage, options] of [
       ['claim', { store: { ...memoryStore(), claim: () => never } }],
       ['secret', { secret: () => never }],
@@ -230,7 +233,7 @@ describe('time', () => {
   test.each([
     [30_000, 28_000],
     [3000, 1800],
-  ])('with %d ms left, the signal fires after %d, and there is time to stop', async (remainingMs, abortedAt) => {
+  ])('with %d ms left, the signal fires after %d ms', async (remainingMs, abortedAt) => {
     const signals: AbortSignal[] = []
     const inner = memoryStore()
     const { receiver } = observedReceiver({
@@ -247,7 +250,7 @@ describe('time', () => {
     await vi.advanceTimersByTimeAsync(1)
     expect(signals[0]?.reason).toMatchObject({ code: 'run_time_exceeded' })
     expect((await answer).statusCode).toBe(503)
-    // Released, so the next attempt is handled at once.
+    // The claim was released, so the next attempt is handled.
     const key = JSON.stringify(['campaign', JSON.parse(body).id])
     expect((await inner.claim(key, 1)).state).toBe('claimed')
   })
@@ -255,8 +258,8 @@ describe('time', () => {
   test.each([
     [30_000, 29_500],
     [3000, 2700],
-  ])('with %d ms left, a handler that does not stop is answered for after %d', async (remainingMs, answeredAt) => {
-    // However late the handler is called.
+  ])('with %d ms left, the answer comes after %d ms if the handler does not stop', async (remainingMs, answeredAt) => {
+    // The limit counts from the arrival of the event.
     const secret = () => new Promise<string>((resolve) => setTimeout(() => resolve(SECRET), 1000))
     const { receiver } = observedReceiver({ secret, handle: () => never })
     const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
@@ -273,7 +276,7 @@ describe('time', () => {
     ['the invocation, when it ends first', 3000, 1801, INVOCATION],
     ['maxRunMs, when it ends first', 3000, 1799, MAX_RUN],
     ['maxRunMs, when both end at once', 3000, 1800, MAX_RUN],
-    ['maxRunMs, when the invocation is as long as it likes', undefined, 5000, MAX_RUN],
+    ['maxRunMs, when the invocation has no time limit', undefined, 5000, MAX_RUN],
   ])('the error of a handler that has to stop names %s', async (_, remainingMs, maxRunMs, words) => {
     const inner = memoryStore()
     const { receiver, errors, rejections } = observedReceiver({
@@ -291,12 +294,12 @@ describe('time', () => {
     expect(errors).toMatchObject([
       { error: { code: 'run_time_exceeded', message: expect.stringMatching(words) }, context: { stage: 'handle' } },
     ])
-    // As the message says.
+    // The claim is released when the handler ends.
     const key = JSON.stringify(['campaign', JSON.parse(body).id])
     expect((await inner.claim(key, 1)).state).toBe('claimed')
   })
 
-  test('without a context maxRunMs ends it', async () => {
+  test('without a context, maxRunMs limits the handler', async () => {
     const { receiver } = observedReceiver({ maxRunMs: 20_000, handle: () => never })
     const answer = receiver.lambda(eventOf(SOURCE, message()))
     await vi.advanceTimersByTimeAsync(21_500)

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** Serves on loopback until the test is over. */
+/** Starts a server on loopback for the test. */
 export async function serve(listener: RequestListener): Promise<{ url: string; port: number; server: Server }> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -7,7 +7,7 @@ import { serve } from './loopback-server.ts'
 describe('Next', () => {
   test('a route handler: export const POST = receiver.fetch', async () => {
     const { receiver, handled } = observedReceiver()
-    // The type Next checks the exports of a route file against.
+    // The type that Next requires of the exports of a route file.
     const POST: (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response> =
       receiver.fetch
     const message = activity()
@@ -26,7 +26,7 @@ describe('Next', () => {
     expect(String(errors[0]?.error)).toContain('json()')
   })
 
-  /** What Next does before it calls an API route of the pages directory. */
+  /** Prepares a request like Next does for an API route of the pages directory. */
   function pagesRoute(
     handler: (request: IncomingMessage & { body?: unknown }, response: ServerResponse) => Promise<void>,
     { bodyParser }: { bodyParser: boolean },

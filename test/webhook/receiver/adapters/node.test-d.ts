@@ -8,10 +8,10 @@ interface EventMap {
   data: [chunk: unknown]
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the declaration as it is in @types/node
+// biome-ignore lint/suspicious/noExplicitAny: copied from @types/node
 type AnyListener = (...values: any[]) => void
 
-/** How `@types/node` declares the methods of an emitter from version 25 on: one generic overload, and one for the rest. */
+/** The methods of an emitter in `@types/node` 25 and newer: one generic overload, and one for other events. */
 interface GenericEmitter {
   readonly destroyed: boolean
   on<Event extends keyof EventMap>(event: Event, listener: (...values: EventMap[Event]) => void): this
@@ -27,7 +27,7 @@ test('the node handler takes requests and responses of node:http and node:http2'
   expectTypeOf<NodeHandler>().toBeCallableWith({} as Http2ServerRequest, {} as Http2ServerResponse)
 })
 
-test('a readable stream is one in the types of every version of Node', () => {
+test('NodeReadable accepts the streams of every version of @types/node', () => {
   expectTypeOf<IncomingMessage>().toExtend<NodeReadable>()
   expectTypeOf<GenericEmitter>().toExtend<NodeReadable>()
 })

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { deferred } from '../observed-receiver.ts'
 
-/** A connection that speaks HTTP by hand: what it sends is cut where the test says. */
+/** Opens a TCP connection, for tests that write HTTP by hand. */
 export async function rawConnection(
   port: number,
 ): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> {
