@@ -73,8 +73,8 @@ async function run(title: string): Promise<void> {
         ledger,
         concurrency: 16,
         signal: shutdown.signal,
-        // Whether an award of unknown outcome exists. In production, look into
-        // your own records.
+        // Returns whether an award with an unknown outcome exists. In
+        // production, look into your own records.
         confirm: ({ id }) =>
           service.state.awards.some((award) => award.id === id),
       },

@@ -92,8 +92,8 @@ async function placeOrder(wallet: string, xp: number): Promise<string> {
   }
 }
 
-// A job may run twice, even at the same time. The ledger allows one attempt at
-// a time for each award. pg-boss retries a job that throws.
+// A job may run twice, even at the same time. The ledger records every attempt,
+// and allows one at a time for each award. pg-boss retries a job that throws.
 await boss.work<OrderAward>(
   QUEUE,
   { pollingIntervalSeconds: 0.5 },

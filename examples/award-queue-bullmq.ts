@@ -8,8 +8,8 @@
  * when Redis loses data.
  *
  * A job may run twice, even at the same time: BullMQ starts it again when its
- * worker is blocked for longer than `lockDuration`. The ledger allows one
- * attempt at a time for each award.
+ * worker is blocked for longer than `lockDuration`. The ledger records every
+ * attempt, and allows one at a time for each award.
  */
 import { Queue, UnrecoverableError, Worker } from 'bullmq'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'

@@ -6,8 +6,8 @@
  * Queue and ledger are in PostgreSQL. You can run several of these processes.
  *
  * A job may run twice, even at the same time: pg-boss starts it again when it
- * takes longer than `expireInSeconds`. The ledger allows one attempt at a time
- * for each award.
+ * takes longer than `expireInSeconds`. The ledger records every attempt, and
+ * allows one at a time for each award.
  */
 import { CampaignClient } from 'campaign-client'
 import {

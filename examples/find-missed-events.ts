@@ -249,7 +249,7 @@ export async function searchMember(
   )
   const [last] = rows
   const reading = await client.getUserProgress({ account, platform, pid })
-  // A new entry ID means a new entry: start again with a first reading.
+  // With a new entry ID, this is the first reading of a new entry.
   const changes = progressChanges(
     last?.reading.id === reading.id ? last.reading : undefined,
     reading,

@@ -3,10 +3,11 @@
  *
  *   npm run quickstart
  *
- * Starts the local service on loopback and sends every request to it. With
- * CAMPAIGN_BASE_URL and CAMPAIGN_ACCESS_TOKEN set, it only reads, from that
- * service: the progress of CAMPAIGN_ACCOUNT on CAMPAIGN_PLATFORM in the
- * campaign CAMPAIGN_PID.
+ * Starts the local service on loopback and sends every request to it.
+ *
+ * With CAMPAIGN_BASE_URL and CAMPAIGN_ACCESS_TOKEN set, it only reads from that
+ * service. CAMPAIGN_PID, CAMPAIGN_ACCOUNT and CAMPAIGN_PLATFORM select the
+ * campaign and the user.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -5,8 +5,7 @@
  *   CAMPAIGN_WEBHOOK_SECRET=… deno serve -A examples/webhook-hono.ts
  *
  * On Node, pass `app` to `serve()` of @hono/node-server. On Workers, isolates
- * do not share memory: set a shared `store`, for example from
- * `campaign-client/webhook/redis`.
+ * do not share memory: set a shared `store`.
  */
 import {
   createWebhookReceiver,
