@@ -50,7 +50,7 @@ import type { contract } from '../contract/operations.ts'
 const client = new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token' })
 const user = { account: 'ada', platform: 'web', pid: 'demo' }
 
-test('there is a method for every operation, which takes its request and gives its data', () => {
+test('every operation has a method with its request and its result', () => {
   type Methods = {
     [Name in OperationName]: (request: RequestOf<Name>, options?: CallOptions) => Promise<DataOf<Name>>
   }
@@ -90,20 +90,20 @@ describe('the contract', () => {
 })
 
 describe('requests', () => {
-  test('are refused with a field missing, of another type, or of another name', () => {
+  test('do not compile with a missing field, a wrong type or an unknown name', () => {
     // @ts-expect-error no pid
     client.getUserProgress({ account: 'ada', platform: 'web' })
     // @ts-expect-error xp is a number
     client.rewardWallet({ address: '0x', pid: 'demo', id: 'r', xp: '5' })
-    // @ts-expect-error the wire says pid
+    // @ts-expect-error the field is named pid
     client.getCampaignInfo({ campaignId: 'demo' })
-    // @ts-expect-error the wire says ref_id
+    // @ts-expect-error the field is named ref_id
     client.setReferrerByRefId({ ...user, refId: 'l' })
     // @ts-expect-error no such field
     client.updateUser({ ...user, email: 'ada@example.org' })
-    // @ts-expect-error null is not absence
+    // @ts-expect-error null is not undefined
     client.updateUser({ ...user, team: null })
-    // @ts-expect-error an argument is needed
+    // @ts-expect-error the argument is missing
     client.getCampaignPoints()
     // @ts-expect-error no such method
     client.deleteUser
@@ -117,7 +117,7 @@ describe('requests', () => {
 })
 
 describe('results', () => {
-  test('are these, field by field', () => {
+  test('have these fields', () => {
     interface Entry {
       id: string
       name: string
@@ -195,8 +195,8 @@ describe('results', () => {
     expectTypeOf<Metadata>().toEqualTypeOf<Record<string, unknown>>()
   })
 
-  test('name the known values of a status, and take any other', () => {
-    // Plain `string` would swallow the literals, and with them what an editor offers.
+  test('contain the known values of a status and accept any other string', () => {
+    // The type is not plain `string`, so that editors complete the known values.
     expectTypeOf<CompletionStatus>().not.toEqualTypeOf<string>()
     expectTypeOf<Extract<CompletionStatus, 'none' | 'completed'>>().toEqualTypeOf<'none' | 'completed'>()
     expectTypeOf<'none'>().toExtend<CompletionStatus>()
@@ -212,7 +212,7 @@ describe('results', () => {
 })
 
 describe('client options', () => {
-  test('need an address and a token', () => {
+  test('require an address and a token', () => {
     // @ts-expect-error no token
     new CampaignClient({ baseUrl: 'https://service.example' })
     // @ts-expect-error no address
@@ -226,7 +226,7 @@ describe('client options', () => {
     expectTypeOf<() => Promise<string | undefined>>().not.toExtend<AccessTokenSource>()
   })
 
-  test('are these, by name', () => {
+  test('have these names', () => {
     expectTypeOf<keyof CampaignClientOptions>().toEqualTypeOf<
       | 'baseUrl'
       | 'accessToken'
@@ -251,23 +251,23 @@ describe('client options', () => {
     >()
     // @ts-expect-error milliseconds are in the name
     new CampaignClient({ baseUrl: '', accessToken: '', timeout: 5 })
-    // @ts-expect-error no such choice
+    // @ts-expect-error not a known value
     new CampaignClient({ baseUrl: '', accessToken: '', responseValidation: 'warn' })
     // @ts-expect-error options are an object
     client.getCampaignInfo({ pid: 'demo' }, 5)
   })
 
-  test('take the fetch of the platform', () => {
+  test('accept the fetch of the platform', () => {
     expectTypeOf<NonNullable<CampaignClientOptions['fetch']>>().toEqualTypeOf<FetchLike>()
     expectTypeOf<typeof globalThis.fetch>().toExtend<FetchLike>()
     expectTypeOf<(input: string | URL | Request, init?: RequestInit) => Promise<Response>>().toExtend<FetchLike>()
     expectTypeOf<(url: string) => Promise<string>>().not.toExtend<FetchLike>()
-    // What it is called with can be handed on to whatever takes a request.
+    // A wrapper can call the global fetch with its arguments.
     const onwards: FetchLike = (url, init) => fetch(new Request(url, init))
     expectTypeOf(onwards).toBeFunction()
   })
 
-  test('rename the query of the four open endpoints, and their own arguments only', () => {
+  test('rename only the query parameters that the interface does not show', () => {
     expectTypeOf<OpenQueryOperation>().toEqualTypeOf<
       'getCampaignInfo' | 'getCampaignPoints' | 'getUserProfiles' | 'getInviteCode'
     >()
@@ -278,9 +278,9 @@ describe('client options', () => {
     expectTypeOf<keyof NonNullable<QueryNames['getInviteCode']>>().toEqualTypeOf<'code' | 'pid'>()
     const names = (queryNames: QueryNames) => queryNames
     names({ getCampaignInfo: { pid: 'id' }, getInviteCode: undefined })
-    // @ts-expect-error a name that is missing
+    // @ts-expect-error the name is undefined
     names({ getInviteCode: { code: undefined } })
-    // @ts-expect-error its names are documented
+    // @ts-expect-error the names of this operation are documented
     names({ getUserProgress: { pid: 'id' } })
     // @ts-expect-error no such argument
     names({ getCampaignInfo: { account: 'user' } })
@@ -288,7 +288,7 @@ describe('client options', () => {
     names({ getCampaignInfo: { pid: 5 } })
   })
 
-  test('take hooks that know their events', () => {
+  test('accept hooks with typed events', () => {
     const hooks: ClientHooks = {
       onRequest: (event) => expectTypeOf(event).toEqualTypeOf<RequestEvent>(),
       onResponse: (event) => expectTypeOf(event).toEqualTypeOf<ResponseEvent>(),
@@ -296,7 +296,7 @@ describe('client options', () => {
       onInvalidResponse: (event) => expectTypeOf(event).toEqualTypeOf<InvalidResponseEvent>(),
     }
     expectTypeOf(hooks).toExtend<NonNullable<CampaignClientOptions['hooks']>>()
-    // An asynchronous one is as good.
+    // A hook may be asynchronous.
     expectTypeOf<{ onRequest: (event: RequestEvent) => Promise<void> }>().toExtend<ClientHooks>()
     expectTypeOf<RequestEvent['operation']>().toEqualTypeOf<OperationName>()
     expectTypeOf<RetryEvent['error']>().toEqualTypeOf<CampaignError>()
@@ -304,7 +304,7 @@ describe('client options', () => {
 })
 
 describe('errors', () => {
-  test('narrow by instanceof', () => {
+  test('can be narrowed by instanceof', () => {
     const error: unknown = undefined
     if (error instanceof ReferralRejectedError) {
       expectTypeOf(error.status).toEqualTypeOf<number>()
@@ -316,12 +316,12 @@ describe('errors', () => {
       expectTypeOf(error.code).toEqualTypeOf<CampaignErrorCode>()
       expectTypeOf(error.operation).toEqualTypeOf<string | undefined>()
       expectTypeOf(error.outcome).toEqualTypeOf<WriteOutcome | undefined>()
-      // @ts-expect-error only answers have a status
+      // @ts-expect-error only errors of an answer have a status
       error.status
     }
   })
 
-  test('have codes that a switch can go through', () => {
+  test('have codes for a switch', () => {
     const done = (error: CampaignError): boolean => {
       switch (error.code) {
         case 'rate_limited':
@@ -361,18 +361,18 @@ describe('errors', () => {
 })
 
 describe('a derived client', () => {
-  test('takes another address only together with a token for it', () => {
+  test('accepts another address only together with a token', () => {
     expectTypeOf({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' }).toExtend<DerivedClientOptions>()
     expectTypeOf({ accessToken: 'other' }).toExtend<DerivedClientOptions>()
     expectTypeOf({ baseUrl: 'https://other.example/api/v1' }).not.toExtend<DerivedClientOptions>()
   })
 
   test('cannot have its own transport, fetch or limits', () => {
-    // @ts-expect-error shared with the client it comes from
+    // @ts-expect-error shared with the parent
     client.with({ limits: { maxConcurrency: 1 } })
-    // @ts-expect-error shared with the client it comes from
+    // @ts-expect-error shared with the parent
     client.with({ fetch: globalThis.fetch })
-    // @ts-expect-error shared with the client it comes from
+    // @ts-expect-error shared with the parent
     client.with({ transport: { send: () => Promise.reject(new Error()) } })
   })
 })

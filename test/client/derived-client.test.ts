@@ -30,7 +30,7 @@ const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
 describe.each(bothWires())('a derived client over $name', ({ script }) => {
   const parentWith = (steps?: Steps, options?: object) => parentOver(script, steps, options)
 
-  test('has its own token and headers, and leaves its parent as it was', async () => {
+  test('has its own token and headers and does not change its parent', async () => {
     const { parent, sent } = parentWith([done], { headers: { 'x-team': 'parent', 'x-other': 'kept?' } })
     const child = parent.with({ accessToken: 'child', headers: { 'x-team': 'child' } })
     await child.rewardWallet(award)
@@ -48,7 +48,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(() => parent.with(withoutToken)).toThrow('CampaignClient.with: baseUrl needs its own accessToken')
   })
 
-  test('shares the token source of its parent, which is called once for both', async () => {
+  test('shares the token source of its parent, which is called only once', async () => {
     const accessToken = vi.fn(async () => 'from-the-source')
     const { parent } = parentWith([done], { accessToken })
     await Promise.all([parent.rewardWallet(award), parent.with({ maxRetries: 0 }).rewardWallet(award)])
@@ -119,7 +119,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     ['guard', { campaigns: ['demo'] }, {}],
     ['hooks', {}, 5],
     ['maxRetries', 0, -1],
-  ])('reads %s once: a getter that gives another value later changes nothing', async (name, first, later) => {
+  ])('reads %s only once', async (name, first, later) => {
     let reads = 0
     const options = { baseUrl: 'https://tenant.example/api/v1', accessToken: 'child', guard: { campaigns: ['demo'] } }
     const get = (): unknown => (reads++ === 0 ? first : later)
@@ -131,7 +131,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(reads).toBe(1)
   })
 
-  test('has the headers that its parent was made with, even if they changed later', async () => {
+  test('has the original headers of its parent, even if the object changed later', async () => {
     const headers: Record<string, string> = { 'x-team': 'first' }
     const seen: unknown[] = []
     const fetch: CampaignClientOptions['fetch'] = async (_, init) => {
@@ -163,7 +163,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     expect(most).toBe(3)
   })
 
-  test('of another tenant does not wait after a 429 of this one', async () => {
+  test('of another tenant does not wait after a 429 of its parent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { parent, sent } = parentWith([refusal(429, { 'retry-after': '20' }), done])
     const limited = parent.rewardWallet(award)
@@ -183,7 +183,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
   const user = { account: 'ada', platform: 'web' }
   const guarded = { guard: { campaigns: ['demo', 'spring'], maxXpPerAward: 100 } }
 
-  test('lets allowed writes and all reads through', async () => {
+  test('sends allowed writes and all reads', async () => {
     const { parent, sent } = parentWith([done], guarded)
     await parent.rewardWallet({ ...award, xp: 0 })
     await parent.rewardWallet({ ...award, pid: 'spring', xp: 100 })
@@ -212,7 +212,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
       (client) => client.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' }),
       { path: [] },
     ],
-  ])('refuses %s: nothing is sent', async (_, run, issue) => {
+  ])('refuses %s without sending anything', async (_, run, issue) => {
     const { parent, sent } = parentWith([done], { ...guarded, webhookRegistrationPath: 'webhooks' })
     const error = await run(parent).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(InvalidRequestError)
@@ -220,7 +220,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
     expect(sent).toHaveLength(0)
   })
 
-  test('is narrowed by a derived client, never loosened', async () => {
+  test('of a derived client can only be stricter', async () => {
     const { parent, sent } = parentWith([done], guarded)
     const wider = parent.with({ guard: { campaigns: ['demo', 'other'], maxXpPerAward: 1_000 } })
     await wider.rewardWallet(award)
@@ -282,7 +282,7 @@ describe.each(bothWires())('a guard over $name', ({ script }) => {
     expect(sent).toHaveLength(0)
   })
 
-  test('with a hole in its list is refused: it would allow a write without a campaign', () => {
+  test('with a hole in its list of campaigns is refused', () => {
     const holes: string[] = ['demo']
     holes.length = 2
     expect(() => parentWith([done], { guard: { campaigns: holes } })).toThrow(

@@ -26,7 +26,7 @@ const call = { operation: 'rewardWallet', outcome: 'unknown' } as const
 const answer = { ...call, status: 400, headers: { date: 'd' }, serviceCode: 400, reason: 'r', retryAfterMs: 5 }
 const issues = [{ path: ['pid'], message: 'must not be empty' }]
 
-/** Every class: one of it, and what `JSON.stringify` prints of it beside its name, message, operation and outcome. */
+/** An error of every class, and the fields that `JSON.stringify` prints besides name, message, operation and outcome. */
 const classes = {
   ApiError: [new ApiError('m', answer), { code: 'api_error', ...answer }],
   BadRequestError: [new BadRequestError('m', answer), { code: 'bad_request', ...answer }],
@@ -84,11 +84,11 @@ const ours = {
 type Kind = keyof typeof ours
 type Construct = new (message: string, init: object) => campaign.CampaignError
 
-it('are all here', () => {
-  // Webhooks stand alone, and so do the tests of their errors. They share the base.
+it('are complete', () => {
+  // test/webhook has the tests of WebhookError.
   expect(webhook.CampaignError).toBe(CampaignError)
   const ofTheClient = Object.keys(campaign).filter(
-    // What a transport throws is for the client, not for its caller.
+    // TransportError is not a CampaignError.
     (name) => name.endsWith('Error') && name !== 'TransportError' && !(name in webhook),
   )
   expect(['CampaignError', ...ofTheClient].sort()).toEqual(Object.keys(ours).sort())
@@ -111,7 +111,7 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
     expect(error).toBeInstanceOf(Error)
   })
 
-  it('prints its name, message and fields as JSON, and neither stack nor cause', () => {
+  it('prints its name, message and fields as JSON, without stack and cause', () => {
     const Class = error.constructor as Construct
     const caused = new Class('m', { ...fields, cause: new Error('why') })
     expect(JSON.parse(JSON.stringify(caused))).toEqual({ name, message: error.message, ...fields })
@@ -133,7 +133,7 @@ describe('instanceof', () => {
     return import('campaign-client')
   }
 
-  it('holds between two loaded copies, for every class and both ways', async () => {
+  it('works across two loaded copies of the package, for every class', async () => {
     const copy = await other()
     expect(copy.CampaignError).not.toBe(CampaignError)
     for (const [name, [error]] of Object.entries(classes) as [Kind, readonly [campaign.CampaignError, unknown]][]) {
@@ -146,7 +146,7 @@ describe('instanceof', () => {
     }
   })
 
-  it('holds for errors of a client of another copy', async () => {
+  it('works for errors of a client of another copy', async () => {
     const copy = await other()
     const { fetch } = scriptedFetch(() => new Response('', { status: 403 }))
     const client = new copy.CampaignClient({ baseUrl: 'https://service.example', accessToken: 't', fetch })
@@ -156,7 +156,7 @@ describe('instanceof', () => {
     expect(error).not.toBeInstanceOf(UnauthorizedError)
   })
 
-  it('of a subclass of the partner holds for that subclass only', () => {
+  it('of a subclass of the partner is true for that subclass only', () => {
     class Mine extends ApiError {}
     class Yours extends ApiError {}
     const mine = new Mine('m', answer)
@@ -195,7 +195,7 @@ describe('the cause', () => {
       }).getCampaignInfo({ pid: 'demo' }),
     ) as Promise<campaign.NetworkError>
 
-  it('copies the whole chain: names, messages, codes and stacks', async () => {
+  it('has the names, messages, codes and stacks of the whole chain', async () => {
     const socket = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', errno: -104 })
     const thrown = new TypeError('fetch failed', { cause: socket })
     const error = await failWith(thrown)
@@ -215,7 +215,7 @@ describe('the cause', () => {
     expect(root.cause).toBeUndefined()
   })
 
-  it('ends for a circular chain', async () => {
+  it('can be a circular chain', async () => {
     const circle: Error & { cause?: unknown } = new Error('again')
     circle.cause = circle
     let depth = 0

@@ -1,3 +1,3 @@
-/** How a message speaks of a wrong value: a number is shown, of anything else the type alone: it might be a secret. */
+/** Returns the text of an error message for a wrong value: a number, or the type of any other value. */
 export const got = (value: unknown): string =>
   typeof value === 'number' ? `${value}` : value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value

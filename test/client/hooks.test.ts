@@ -23,7 +23,7 @@ const misshapen = answer(200, { success: true, data: { used_by: 'ada' } })
 const ask = { code: 'WELCOME', pid: 'demo' }
 
 beforeEach(() => {
-  // No wait between attempts.
+  // No waits between attempts.
   vi.spyOn(Math, 'random').mockReturnValue(0)
 })
 afterEach(() => {
@@ -31,7 +31,7 @@ afterEach(() => {
 })
 
 describe.each(bothWires())('over $name', ({ script }) => {
-  /** Every event of one call, in its order, with the name of its hook. */
+  /** Returns all events of a call with the names of their hooks, in order. */
   async function eventsOf(steps: readonly [Step, ...Step[]], run = operation('getInviteCode').run) {
     const events: [string, unknown][] = []
     const hooks = Object.fromEntries(HOOKS.map((name) => [name, (event: unknown) => events.push([name, event])]))
@@ -45,12 +45,12 @@ describe.each(bothWires())('over $name', ({ script }) => {
     return { events, result }
   }
 
-  describe('the hooks get', () => {
+  describe('the hooks are called', () => {
     const callId: string = expect.any(String)
     const first: RequestEvent = { callId, operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
     const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
 
-    it('for a request and for its answer', async () => {
+    it('for a request and its answer', async () => {
       const { events } = await eventsOf([fitting])
       expect(events).toEqual([
         ['onRequest', first],
@@ -76,7 +76,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(result).toHaveProperty('status', 404)
     })
 
-    it('for every retry, with its wait and its error', async () => {
+    it('for each retry with its wait and error', async () => {
       const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, fitting])
       expect(result).toEqual({ used_by: ['ada'] })
       const second = { ...first, attempt: 2 }
@@ -97,18 +97,18 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(error).toBeInstanceOf(ServiceError)
     })
 
-    it('for the last failure, but no onRetry', async () => {
+    it('for the last failure without onRetry', async () => {
       const { events } = await eventsOf([refusal(503)])
       expect(events.filter(([name]) => name === 'onRequest')).toHaveLength(3)
       expect(events.filter(([name]) => name === 'onRetry')).toHaveLength(2)
     })
 
-    it('only when something is sent', async () => {
+    it('only if something is sent', async () => {
       const { events } = await eventsOf([fitting], (client) => client.getInviteCode({ code: '', pid: '' }))
       expect(events).toEqual([])
     })
 
-    it('for data of another shape, which the call returns as it came', async () => {
+    it('for data of another shape, which the call returns unchanged', async () => {
       const { events, result } = await eventsOf([misshapen])
       expect(result).toEqual({ used_by: 'ada' })
       const event: InvalidResponseEvent = {
@@ -123,7 +123,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 
   describe('callId', () => {
-    it('is the same in all events of one call, and another in the next', async () => {
+    it('is the same in all events of a call and differs between calls', async () => {
       const ids: string[] = []
       const take = ({ callId }: { callId: string }) => ids.push(callId)
       const hooks = { onRequest: take, onResponse: take, onRetry: take, onInvalidResponse: take, onEnd: take }
@@ -141,7 +141,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('onEnd comes exactly once', () => {
+  describe('onEnd is called exactly once', () => {
     const reason = new Error('enough')
     const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 1 }
 
@@ -160,7 +160,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       return { event, result }
     }
 
-    it('after success, with the attempts it took', async () => {
+    it('after success, with the number of attempts', async () => {
       const { event } = await endOf([refusal(503), fitting], (client) => client.getInviteCode(ask))
       expect(event).toMatchObject({ operation: 'getInviteCode', attempts: 2 })
       expect(event).not.toHaveProperty('error')
@@ -234,7 +234,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
         const { event, result } = await endOf(
           [step],
           (client) => client.rewardWallet(award, { signal: aborter.signal }),
-          // Once the wait has begun.
+          // After the wait has begun.
           () => setImmediate(() => aborter.abort(elsewhere)),
         )
         expect(result).toBe(elsewhere)
@@ -242,7 +242,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       })
     })
 
-    it('an error it throws does not affect the call', async () => {
+    it('even if it throws, which does not affect the call', async () => {
       const onEnd = () => {
         throw new Error('the meter is broken')
       }
@@ -315,7 +315,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       [
         'gives a thenable that throws',
         () => ({
-          // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested.
+          // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable.
           get then() {
             throw new Error('the logger is down')
           },
@@ -335,7 +335,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
         const client = clientWith({ ...via, hooks, maxRetries: 1, responseValidation: 'report' })
         expect(await client.getInviteCode(ask)).toEqual({ used_by: 'ada' })
         expect(hook).toHaveBeenCalledTimes(6)
-        // Rejections are reported once the microtasks of a turn are through.
+        // Node reports unhandled rejections after all microtasks.
         await new Promise((resolve) => setImmediate(resolve))
         expect(unheard).toEqual([])
       } finally {
@@ -368,7 +368,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       release()
     })
 
-    it('that changes its event changes neither the request nor other events', async () => {
+    it('that changes its event does not change the request or other events', async () => {
       const onRequest = (event: RequestEvent) => {
         Object.assign(event, { operation: 'updateUser', method: 'POST', path: '/', attempt: 7 })
       }
@@ -381,7 +381,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ])
     })
 
-    it('may be a method of a class instance, and is called on it', async () => {
+    it('may be a method of a class instance', async () => {
       class Tracer implements ClientHooks {
         readonly #seen: string[] = []
         onRequest({ operation }: RequestEvent): void {
@@ -396,7 +396,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(hooks.seen).toEqual(['getInviteCode'])
     })
 
-    it('may be a class instance with other fields, and its hooks are still checked', async () => {
+    it('may belong to a class instance with other fields', async () => {
       class Base {
         readonly seen: string[] = []
       }
@@ -415,7 +415,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(() => clientWith({ hooks: new Wrong() as never })).toThrow('hooks.onRequest must be a function')
     })
 
-    it('that is misspelt in a plain object is refused, also in an object of another realm', () => {
+    it('with an unknown name is refused, also in an object of another realm', () => {
       for (const hooks of [
         { onRequests: () => undefined },
         Object.assign(Object.create(null), { onRequests: () => undefined }),
@@ -461,7 +461,7 @@ it('onResponse gets the duration of an answer, without the waits before it', asy
 it.each([
   ['with hooks', { onEnd: () => undefined }],
   ['without', undefined],
-])('a failed call without a handler is an unhandled rejection, %s', async (_, hooks) => {
+])('a failed call without a rejection handler is an unhandled rejection, %s', async (_, hooks) => {
   const others = process.listeners('unhandledRejection')
   process.removeAllListeners('unhandledRejection')
   try {

@@ -4,7 +4,7 @@ import { wordsOf } from '../shared/words-of.ts'
 import { got } from './got.ts'
 import { BASE_URL, clientWith } from './stub-service.ts'
 
-/** What the constructor throws; one that throws nothing fails the test. */
+/** Returns the error of the constructor. Fails if it throws none. */
 function refusal(options: unknown): ConfigurationError {
   try {
     new CampaignClient(options as CampaignClientOptions)
@@ -138,11 +138,11 @@ describe('a wrong option', () => {
       { onResponses: () => undefined },
       'hooks.onResponses is not an option; there are onRequest, onResponse, onRetry, onInvalidResponse, onEnd',
     ],
-  ])('%s: %o is named, with what to do', (name, value, complaint) => {
+  ])('%s: %o is reported with the expected value', (name, value, complaint) => {
     expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${complaint}`)
   })
 
-  it('an unknown name is refused with the known names', () => {
+  it('an unknown name is reported with the known names', () => {
     expect(refusalOf({ apiKey: 'x' })).toBe(
       'CampaignClient: apiKey is not an option; there are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
         'headers, hooks, retryDelayMs, guard, fetch, transport, maxResponseBytes, allowInsecureHttp, queryNames, ' +
@@ -186,7 +186,7 @@ describe('a getter that throws', () => {
     },
   }
 
-  it('fails the constructor and `with` with its own error', () => {
+  it('fails the constructor and `with` with the error of the getter', () => {
     // Object.assign or a spread would call the getter here.
     const options = Object.defineProperties(
       { baseUrl: BASE_URL, accessToken: 'token' },
@@ -196,7 +196,7 @@ describe('a getter that throws', () => {
     expect(() => clientWith().with(throwing)).toThrow(thrown)
   })
 
-  it('rejects the call with its own error, and nothing is sent', async () => {
+  it('rejects the call with the error of the getter, and nothing is sent', async () => {
     const fetch = vi.fn()
     const client = clientWith({ fetch })
     await expect(client.getInviteCode({ code: 'c', pid: 'demo' }, throwing)).rejects.toBe(thrown)
@@ -230,7 +230,7 @@ describe('plain http', () => {
     'http://127.0.0.1.example',
     'http://[::2]',
     'http://[::ffff:127.0.0.2]',
-  ])('is refused for %s, unless asked for', (baseUrl) => {
+  ])('is refused for %s without allowInsecureHttp', (baseUrl) => {
     expect(refusalOf({ baseUrl })).toBe(
       'CampaignClient: baseUrl must be https, because http sends the token unencrypted; allowInsecureHttp: true accepts it',
     )
@@ -278,10 +278,10 @@ it('reads nothing from the environment', () => {
   expect(asked).toEqual([])
 })
 
-describe('a transport is asked about the base URL, and', () => {
+describe('baseUrlProblem of a transport', () => {
   const send = vi.fn()
 
-  it('its answer is the error message', () => {
+  it('returns the error message', () => {
     const transport = {
       send,
       baseUrlProblem(baseUrl: string) {
@@ -291,13 +291,13 @@ describe('a transport is asked about the base URL, and', () => {
     expect(refusalOf({ transport })).toBe(`CampaignClient: ${BASE_URL}/ is out of reach`)
   })
 
-  it('may have no objection, or no such method', () => {
+  it('may return undefined or be absent', () => {
     for (const baseUrlProblem of [() => undefined, undefined]) {
       expect(() => clientWith({ transport: { send, baseUrlProblem } })).not.toThrow()
     }
   })
 
-  it('is refused if baseUrlProblem is no function', () => {
+  it('must be a function', () => {
     expect(refusalOf({ transport: { send, baseUrlProblem: 'none' } })).toBe(
       'CampaignClient: transport has a baseUrlProblem that is not a function',
     )

@@ -10,14 +10,14 @@ import { addressOf, clientWith } from './stub-service.ts'
 
 const each = operations.map((operation) => [operation.name, operation] as const)
 
-/** Every status an answer can have that may have a body. */
+/** All statuses with a body. */
 const status = fc.oneof(
   fc.constant(200),
   fc.constantFrom(200, 201, 299, 300, 302, 308, 399, 400, 401, 403, 404, 408, 429, 499, 500, 503, 599),
   fc.integer({ min: 200, max: 599 }).filter((number) => ![204, 205, 304].includes(number)),
 )
 
-/** JSON that begins like an envelope, so that more than its beginning is looked at. */
+/** JSON that resembles an envelope. */
 const almostEnvelope = fc.record(
   {
     success: fc.oneof(fc.boolean(), fc.jsonValue()),
@@ -32,7 +32,7 @@ const almostEnvelope = fc.record(
   { requiredKeys: [] },
 )
 
-/** The data with one of its parts, however deep, replaced by another value, or removed by `undefined`. */
+/** Data with one part, at any depth, replaced by another value or removed. */
 function withOneChange(value: unknown, [at, ...rest]: readonly number[], change: unknown): unknown {
   if (at === undefined || typeof value !== 'object' || value === null) return change
   const keys = Object.keys(value)
@@ -49,7 +49,7 @@ const headers = fc.record(
   { requiredKeys: [] },
 )
 
-/** The call makes data or a `CampaignError`, and nothing else. */
+/** Asserts that a call resolves to data or rejects with a `CampaignError`. */
 async function settles(
   { name, writes, run }: (typeof operations)[number],
   body: string | Uint8Array<ArrayBuffer>,
@@ -108,7 +108,7 @@ describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('for a truncated answer, and never data', async () => {
+  it('for a truncated answer, which never gives data', async () => {
     const whole = JSON.stringify({ success: true, data: operation.data })
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), async (length) => {
@@ -118,7 +118,7 @@ describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('for data with one wrong part, and only data that its schema accepts', async () => {
+  it('for data with one wrong part, which gives data only if its schema accepts it', async () => {
     const { response } = endpoints[operation.name]
     const part = fc.array(fc.nat(20), { minLength: 1, maxLength: 4 })
     await fc.assert(
@@ -135,7 +135,7 @@ describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
   })
 })
 
-describe('any argument gives a request or an InvalidRequestError', () => {
+describe('any argument leads to a request or an InvalidRequestError', () => {
   const invoke = async (name: OperationName, argument: unknown, options?: unknown) => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
     const error = await call(clientWith({ fetch }), name, argument, options).then(
@@ -147,7 +147,7 @@ describe('any argument gives a request or an InvalidRequestError', () => {
       expect(sent).toHaveLength(0)
       return undefined
     }
-    // The stub's answer does not fit every operation; that the request was made is what counts.
+    // The answer of the stub may not fit the operation. The test is about the request.
     if (error !== undefined) expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(sent).toHaveLength(1)
     return sent[0]
@@ -187,7 +187,7 @@ describe('any argument gives a request or an InvalidRequestError', () => {
       fc.asyncProperty(options, async (options) => {
         const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
         const error = await run(clientWith({ fetch }), options as never).catch((error: unknown) => error)
-        // A limit may be so short that it is over before anything is sent.
+        // A short timeout may end before anything is sent.
         if (sent.length === 0)
           expect(error).toHaveProperty('code', expect.stringMatching(/^(invalid_request|timeout)$/))
       }),
@@ -219,7 +219,7 @@ describe('any argument gives a request or an InvalidRequestError', () => {
         expect(request).toBeDefined()
         const url = new URL(request.url)
         expect(`${url.origin}${url.pathname}`).toBe(addressOf(name))
-        // JSON knows no negative zero.
+        // JSON has no negative zero.
         const plain = Object.fromEntries(Object.entries(argument).map(([key, value]) => [key, value === 0 ? 0 : value]))
         if (method === 'POST') expect(JSON.parse(`${request.body}`)).toEqual(plain)
         else expect(Object.fromEntries(url.searchParams)).toEqual(plain)

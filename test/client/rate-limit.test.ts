@@ -17,7 +17,7 @@ const clientOf = (via: Scripted['via'], options: Partial<CampaignClientOptions> 
 
 describe.each(bothWires())('over $name', ({ script }) => {
   describe('limits', () => {
-    test('a call that never left the queue is not applied', async () => {
+    test('a call that ends in the queue has the outcome not_applied', async () => {
       fakeTime()
       const { via, sent } = script(hanging)
       const client = clientOf(via, { limits: { maxConcurrency: 1 }, timeoutMs: 9_000, maxRetries: 0 })
@@ -29,7 +29,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       await first
     })
 
-    test('an abort leaves the queue at once', async () => {
+    test('an aborted call leaves the queue', async () => {
       fakeTime()
       const { via, sent } = script(hanging)
       const client = clientOf(via, { limits: { maxConcurrency: 1 }, maxRetries: 0 })
@@ -43,7 +43,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('a rate spreads requests evenly', async () => {
+    test('requestsPerSecond spaces requests evenly', async () => {
       fakeTime()
       const { via, sent } = script(done)
       const client = clientOf(via, { limits: { requestsPerSecond: 4 } })
@@ -81,7 +81,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(2)
     })
 
-    test('calls that were sent before go first', async () => {
+    test('retries are sent before new calls', async () => {
       fakeTime()
       const { via, sent } = script(refusal(429, { 'retry-after': '1' }), done)
       let onRetry = (): void => undefined
@@ -94,7 +94,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent.map(({ body }) => JSON.parse(body ?? '').id)).toEqual(['first', 'first', 'second', 'third'])
     })
 
-    test('waiting uses up no retry', async () => {
+    test('waiting does not use up a retry', async () => {
       fakeTime()
       const { via, sent } = script(refusal(429, { 'retry-after': '10' }), done)
       const client = clientOf(via, { maxRetries: 0 })
@@ -107,7 +107,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   describe('retryDelayMs', () => {
     const fails = refusal(503)
 
-    test('decides the waits, and gets the number and the error of the failed attempt', async () => {
+    test('decides the waits, from the number and the error of the failed attempt', async () => {
       fakeTime()
       const asked: unknown[] = []
       const retryDelayMs = (attempt: number, error: Error): number => {
@@ -143,11 +143,11 @@ describe.each(bothWires())('over $name', ({ script }) => {
     test('that returns 0 leads to a retry at once', async () => {
       fakeTime()
       vi.spyOn(Math, 'random').mockReturnValue(0.5)
-      // Nobody moves the clock.
+      // The clock does not advance.
       await clientOf(script(fails, done).via, { retryDelayMs: () => 0 }).rewardWallet(award)
     })
 
-    test('decides the pause after a 429 without Retry-After, and gets the number and the error of the failed attempt', async () => {
+    test('decides the pause after a 429 without Retry-After', async () => {
       fakeTime()
       const delays: number[] = []
       const retryDelayMs = vi.fn((_attempt: number, _error: Error) => 1_234)
@@ -181,7 +181,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 })
 
-test('a rate of one request in thousands of years sets no timer that Node warns of', async () => {
+test('a rate of one request in thousands of years sets no timer that overflows', async () => {
   const warnings: Error[] = []
   const listen = (warning: Error) => warnings.push(warning)
   process.on('warning', listen)
@@ -191,7 +191,7 @@ test('a rate of one request in thousands of years sets no timer that Node warns 
     await client.rewardWallet(award)
     const aborter = new AbortController()
     const second = client.rewardWallet(award, { signal: aborter.signal })
-    // Node warns in the tick after the timer was set.
+    // Node warns in the next tick.
     await new Promise((resolve) => setImmediate(resolve))
     aborter.abort('enough')
     await expect(second).rejects.toBe('enough')
@@ -206,7 +206,7 @@ describe('after a pause with many waiting calls', () => {
   const RUSH = 20
   const limited = Array.from({ length: RUSH }, () => refusal(429, { 'retry-after': '1' })) as [Step, ...Step[]]
 
-  /** How long it takes until the rush is through, by the faked clock, when each attempt takes 100 ms and ends so. */
+  /** Returns the duration of all calls if each attempt takes 100 ms and ends with `step`. */
   async function durationOf(step: Step): Promise<number> {
     fakeTime()
     const slowly: Step = async (request) => {
@@ -224,16 +224,16 @@ describe('after a pause with many waiting calls', () => {
   test.each([
     ['succeed', done],
     ['are refused with 400', refusal(400)],
-  ])('more and more calls are sent at once, while they %s', async (_, step) => {
+  ])('concurrency grows while calls %s', async (_, step) => {
     expect(await durationOf(step)).toBeLessThan(1_000 + (RUSH / 2) * 100)
   })
 
-  test('one call at a time, until answers show that the service accepts requests', async () => {
+  test('calls are sent one at a time until an answer arrives', async () => {
     expect(await durationOf(lost)).toBe(1_000 + RUSH * 100)
   })
 })
 
-/** A service that takes 50 requests in each second, by the faked clock. */
+/** A service that accepts 50 requests per second. */
 function limitedService(retryAfter: boolean) {
   const sendings: number[] = []
   const awarded = new Set<string>()

@@ -14,13 +14,13 @@ const service = stubService()
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
 const USER = { account: 'alice', platform: 'web', pid: 'demo' }
 
-/** Every operation with what it sends for the request of its example. */
+/** All operations with their example requests. */
 const table = operations.map(({ name, request, sent, writes, ...row }) => {
   const expected = { url: `${addressOf(name)}${writes ? '' : sent}`, body: writes ? sent : '' }
   return [name, { ...row, argument: request, ...expected }] as const
 })
 
-/** Calls it against a stub that answers as it should, and gives the request that arrived. */
+/** Calls an operation of a stub and returns the request that arrived. */
 async function sentBy(name: OperationName, argument: unknown, client = clientWith(), options?: CallOptions) {
   service.answer(name, { body: json({ success: true, data: operation(name).data }) })
   await invoke(client, name, argument, options)
@@ -65,7 +65,7 @@ describe('optional fields', () => {
     expect(await request.json()).toEqual({ ...USER, name: '', alias: '', team: '' })
   })
 
-  it('of a read are left out', () => {
+  it('of a read are not sent if they are undefined', () => {
     const request = z.object({ pid: z.string(), season: z.optional(z.string()) })
     const settings = clientSettings({ baseUrl: BASE_URL, accessToken: ACCESS_TOKEN })
     const argument = { pid: 'demo', season: undefined }
@@ -73,7 +73,7 @@ describe('optional fields', () => {
     expect(url).toBe(`${BASE_URL}/campaign/info?pid=demo`)
   })
 
-  it('of a webhook are left out', async () => {
+  it('of a webhook are not sent if they are undefined', async () => {
     const request = await sentBy('registerWebhook', {
       scope: 'custom',
       url: 'http://partner.example',
@@ -98,7 +98,7 @@ describe('encoding', () => {
     ['\u0000', '%00'],
     ['../..', '..%2F..'],
     [' ', '+'],
-  ])('of %j in a query is %s, and reads back', async (account, encoded) => {
+  ])('of %j in a query is %s', async (account, encoded) => {
     const request = await sentBy('getUserProgress', { ...USER, account })
     expect(request.url).toBe(`${BASE_URL}/user/progress?account=${encoded}&platform=web&pid=demo`)
     expect(new URL(request.url).searchParams.get('account')).toBe(account)
@@ -130,7 +130,7 @@ it("rejects with the error of an argument's getter, and sends nothing", async ()
   expect(service.received).toHaveLength(0)
 })
 
-it('reads each declared field of an argument once, and no other field', async () => {
+it('reads each declared field of an argument once and no other field', async () => {
   const reads: string[] = []
   const fields = { ...USER, name: 'Ada', alias: undefined, team: 'red' }
   const argument = { ...fields, secret: 'undeclared' }
@@ -146,7 +146,7 @@ it('reads each declared field of an argument once, and no other field', async ()
   expect(reads.sort()).toEqual(Object.keys(fields).sort())
 })
 
-it('reads each field of a refused argument once, too', async () => {
+it('reads each field of a wrong argument once, too', async () => {
   let reads = 0
   const argument = {
     ...USER,
@@ -222,12 +222,12 @@ describe('the base URL', () => {
     new URL(`${BASE_URL}/`),
     'HTTPS://SERVICE.example:443/api/v1',
     '  https://service.example/api/./v1  ',
-  ])('%s is the same address', async (baseUrl) => {
+  ])('%s has the same effect', async (baseUrl) => {
     const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith({ baseUrl }))
     expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo`)
   })
 
-  it('may be changed after the client was made, without effect', async () => {
+  it('may be changed later without effect', async () => {
     const baseUrl = new URL(BASE_URL)
     const client = clientWith({ baseUrl })
     baseUrl.hostname = 'elsewhere.example'
@@ -236,7 +236,7 @@ describe('the base URL', () => {
 })
 
 describe('headers', () => {
-  it('of the client go with every request, and those of the call replace them in any letter case', async () => {
+  it('of the client are sent with every request; those of the call override them in any letter case', async () => {
     const client = clientWith({ headers: { 'X-Tenant': 'one', 'X-Trace': 'a' } })
     const { headers } = await sentBy('getCampaignInfo', { pid: 'demo' }, client, { headers: { 'x-tenant': 'two' } })
     expect(headers.get('x-tenant')).toBe('two')
@@ -244,7 +244,7 @@ describe('headers', () => {
     expect(headers.get('authorization')).toBe(`Bearer ${ACCESS_TOKEN}`)
   })
 
-  it('may replace accept', async () => {
+  it('may override accept', async () => {
     const options = { headers: { Accept: 'application/json;v=1' } }
     const { headers } = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith(), options)
     expect(headers.get('accept')).toBe('application/json;v=1')
@@ -264,7 +264,7 @@ describe('query parameters of a call', () => {
     expect(await request.json()).toEqual(USER)
   })
 
-  it('are left out when they are undefined', async () => {
+  it('are not sent if they are undefined', async () => {
     const request = await sentBy('updateUser', USER, clientWith(), { query: { env: undefined } })
     expect(request.url).toBe(`${BASE_URL}/user`)
   })
@@ -305,13 +305,13 @@ describe('queryNames', () => {
     expect(url).toBe(`${BASE_URL}/user/profiles?user=alice&platform=web&pid=demo`)
   })
 
-  it('may exchange two names', async () => {
+  it('may swap two names', async () => {
     const client = clientWith({ queryNames: { getInviteCode: { code: 'pid', pid: 'code' } } })
     const { url } = await sentBy('getInviteCode', { code: 'WELCOME', pid: 'demo' }, client)
     expect(url).toBe(`${BASE_URL}/code?pid=WELCOME&code=demo`)
   })
 
-  it('may be changed after the client was made, without effect', async () => {
+  it('may be changed later without effect', async () => {
     const names = { pid: 'id' }
     const client = clientWith({ queryNames: { getCampaignInfo: names } })
     names.pid = 'other'
@@ -329,7 +329,7 @@ describe('webhookRegistrationPath', () => {
     expect(request.url).toBe(`${BASE_URL}/webhooks`)
   })
 
-  it('is required by registerWebhook, which otherwise sends nothing', async () => {
+  it('is required by registerWebhook, which sends nothing without it', async () => {
     const client = clientWith({ webhookRegistrationPath: undefined })
     const error = await rejection(invoke(client, 'registerWebhook', operation('registerWebhook').request))
     expect(error).toBeInstanceOf(ConfigurationError)
@@ -426,7 +426,7 @@ describe('bad arguments', () => {
       expect(service.received).toHaveLength(0)
     }
 
-    it('cover every field', () => {
+    it('are tested for every field', () => {
       expect(Object.keys(fields)).toEqual(Object.keys(argument))
     })
 
@@ -457,7 +457,7 @@ describe('bad arguments', () => {
       await refused(value, [{ path: [], message: `expected object, received ${received}` }])
     })
 
-    it('reject the promise; the method never throws', () => {
+    it('reject the promise and never throw', () => {
       const promise = invoke(clientWith(), name, undefined)
       expect(promise).toBeInstanceOf(Promise)
       return expect(promise).rejects.toBeInstanceOf(InvalidRequestError)
@@ -479,7 +479,7 @@ describe('bad arguments', () => {
     )
   })
 
-  it('are never shown with their values', async () => {
+  it('are reported without their values', async () => {
     const secret = { not: 's3cret' }
     const error = await rejection(invoke(clientWith(), 'registerWebhook', { scope: 's3cret', url: 's3cret', secret }))
     expect((error as Error).message + json(error)).not.toContain('s3cret')
@@ -568,8 +568,8 @@ describe('bad call options', () => {
     expect(service.received).toHaveLength(0)
   })
 
-  it('that are a signal are refused', async () => {
-    // An AbortSignal has no enumerable fields, so it would pass for options that say nothing.
+  it('must not be a signal', async () => {
+    // An AbortSignal has no enumerable fields, so it would look like empty options.
     const error = await rejection(invoke(clientWith(), 'updateUser', USER, AbortSignal.timeout(1000)))
     expect(error).toMatchObject({ issues: [{ path: ['options'], message: expect.stringContaining('{ signal }') }] })
   })
@@ -583,7 +583,7 @@ describe('bad call options', () => {
     })
   })
 
-  it('are never shown with their values', async () => {
+  it('are reported without their values', async () => {
     const options = { headers: { 'x-key': 's3cret\n' }, query: { key: ['s3cret'] }, signal: 's3cret' }
     const error = await rejection(invoke(clientWith(), 'updateUser', USER, options))
     expect((error as InvalidRequestError).issues).toHaveLength(3)

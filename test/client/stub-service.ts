@@ -7,26 +7,26 @@ import { operation } from '../contract/operations.ts'
 export const BASE_URL = 'https://service.example/api/v1'
 export const ACCESS_TOKEN = 'opaque-token-8f2c41'
 
-/** Where the stub registers webhooks, below the base URL: the description shows no path. */
+/** The path of webhook registration in the stub. */
 const REGISTRATION_PATH = 'webhooks'
 
-/** The address of an operation, without its query. */
+/** Returns the URL of an operation without its query. */
 export function addressOf(name: OperationName): string {
   const { path } = operation(name)
   return `${BASE_URL}${path === 'not shown' ? `/${REGISTRATION_PATH}` : path}`
 }
 
-/** An answer of the stub, its body as the bytes on the wire would spell it. */
+/** An answer of the stub. */
 export interface StubAnswer {
   readonly status?: number
   readonly body?: string | null
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The body of an answer in JSON. */
+/** Returns the body of an answer. */
 export const json = (value: unknown): string => JSON.stringify(value)
 
-/** A service of stubs in the place of the network; a request that no stub expects fails the test. */
+/** Replaces the network. An unexpected request fails the test. */
 export function stubService() {
   const server = setupServer()
   const received: StrictRequest<DefaultBodyType>[] = []
@@ -37,9 +37,9 @@ export function stubService() {
   })
   afterAll(() => server.close())
   return {
-    /** The requests that arrived in this test. */
+    /** The requests of this test. */
     received: received as readonly Request[],
-    /** Lets one operation answer so, and every other fail. */
+    /** Sets the answer of one operation. All others fail. */
     answer(name: OperationName, { status = 200, body = null, headers = {} }: StubAnswer): void {
       server.use(
         http[operation(name).writes ? 'post' : 'get'](addressOf(name), ({ request }) => {
@@ -51,7 +51,7 @@ export function stubService() {
   }
 }
 
-/** A client that asks once and never waits. */
+/** Creates a client without retries. */
 export function clientWith(options: Partial<CampaignClientOptions> = {}): CampaignClient {
   return new CampaignClient({
     baseUrl: BASE_URL,
@@ -62,7 +62,7 @@ export function clientWith(options: Partial<CampaignClientOptions> = {}): Campai
   })
 }
 
-/** What the call rejects with; a call that resolves fails the test. */
+/** Returns the rejection of a call. Fails if it resolves. */
 export async function rejection(call: Promise<unknown>): Promise<unknown> {
   let data: unknown
   try {

@@ -5,7 +5,7 @@ import { validate } from '../../src/schemas/validate.ts'
 import { operations } from '../contract/operations.ts'
 
 describe('the catalogue', () => {
-  it('has the operations of the contract, and the client a method for each', () => {
+  it('has the operations of the contract, and the client has a method for each', () => {
     const names = operations.map(({ name }) => name)
     expect(Object.keys(endpoints)).toEqual(names)
     const others = ['constructor', 'with']
@@ -21,7 +21,7 @@ describe('the catalogue', () => {
       expect(endpoint.retry).toBe(row.retry)
     })
 
-    it('with the query names that are assumed, and no others', () => {
+    it('with exactly the assumed query names', () => {
       expect(endpoint.assumedQueryNames).toEqual(row.queryNames === 'assumed' ? Object.keys(row.fields) : undefined)
     })
 
@@ -33,7 +33,7 @@ describe('the catalogue', () => {
       expect(issues.map(({ path }) => path)).toEqual(required.map((field) => [field]))
     })
 
-    it('with an answer that reads as the contract says', () => {
+    it('with the documented answer', () => {
       if (typeof endpoint.response !== 'object') {
         expect(endpoint.response).toBe('data' in row.answer ? 'any' : undefined)
         return

@@ -20,7 +20,7 @@ const fitting: Record<keyof typeof schemas, object> = {
   },
 }
 
-/** The value with one of its parts, however deep, replaced or removed. */
+/** A value with one part, at any depth, replaced or removed. */
 function withOneChange(value: unknown, at: number[], change: { remove: boolean; value: unknown }): unknown {
   const [first, ...rest] = at
   if (first === undefined || typeof value !== 'object' || value === null) return change.value
@@ -39,7 +39,7 @@ describe('the compiled checks', () => {
     ['a change', z.looseObject({ when: z.pipe(z.string(), z.transform(Number)) }), /^wholeWhen: .* type pipe/],
     ['fewer fields', z.strictObject({ name: z.string() }), /^whole: .* type object/],
     ['what is deep inside', z.looseObject({ list: z.array(z.looseObject({ at: z.date() })) }), /^wholeListItemAt: /],
-  ])('are not made of a schema that asks for %s', (_, schema, message) => {
+  ])('cannot be generated for a schema with %s', (_, schema, message) => {
     expect(() => checksOf({ whole: schema })).toThrow(message)
   })
 
@@ -53,13 +53,13 @@ describe('the compiled checks', () => {
       expect(value).toEqual(before)
     }
 
-    it('reads data that fits', () => {
+    it('accept data that fits', () => {
       const value = fitting[name]
       expect(fits(value)).toBe(true)
       agree(value)
     })
 
-    it('gives the same verdict as zod, which changes nothing, whichever part is changed', () => {
+    it('agree with zod about data with any changed part', () => {
       const path = fc.array(fc.nat(15), { minLength: 1, maxLength: 4 })
       const anything = fc.oneof(
         fc.jsonValue(),
@@ -73,12 +73,12 @@ describe('the compiled checks', () => {
       )
     })
 
-    it('finds the holes of a sparse array, as zod does', () => {
-      // biome-ignore lint/suspicious/noSparseArray: that is what is tested
+    it('refuse sparse arrays, as zod does', () => {
+      // biome-ignore lint/suspicious/noSparseArray: the test needs a sparse array
       agree({ ...fitting[name], actions: [task, , task] })
     })
 
-    it('gives the same verdict as zod on any JSON value', () => {
+    it('agree with zod about any JSON value', () => {
       fc.assert(
         fc.property(fc.jsonValue(), (value) => {
           agree(value)

@@ -8,7 +8,7 @@ import { exampleActivity } from '../webhook/activity.ts'
 
 const all = Object.entries(schemas) as readonly (readonly [string, z.core.$ZodType])[]
 
-/** A value of every schema that is met on the way through a value of the whole. */
+/** Collects a value for each nested schema from a value of the whole. */
 function collect(schema: z.core.$ZodType, value: unknown, found: Map<z.core.$ZodType, unknown>): void {
   if (!found.has(schema)) found.set(schema, value)
   const { def } = (schema as $ZodTypes)._zod
@@ -41,7 +41,7 @@ describe('campaign-client/schemas', () => {
     }
   })
 
-  it('has the schema of every request, and of every answer that is shown', () => {
+  it('has a schema for every request and every documented answer', () => {
     const exported = all.map(([, schema]) => schema)
     const requests = Object.values(endpoints).map(({ request }): z.core.$ZodType => request)
     expect(exported).toEqual(expect.arrayContaining(requests))
@@ -50,7 +50,7 @@ describe('campaign-client/schemas', () => {
     expect(exported).toEqual(expect.arrayContaining(answers.filter((response) => typeof response === 'object')))
   })
 
-  it('composes with the schemas of a partner', () => {
+  it("can be combined with a partner's schemas", () => {
     const stored = z.object({ at: z.string(), campaign: z.pipe(z.unknown(), schemas.campaignInfo as never) })
     const { data } = operation('getCampaignInfo')
     expect(z.safeParse(stored, { at: 'now', campaign: data }).success).toBe(true)

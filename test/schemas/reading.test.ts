@@ -37,7 +37,7 @@ const definition = {
 const quest = { id: 'q1', name: 'Welcome', actions: ['t1'], xp: 10, xp_mul: '2', meta: {}, deps: ['q0'] }
 const info = { id: 'demo', name: 'Demo', actions: [definition], quests: [quest] }
 
-/** The data a client reads from an answer whose body is this text. */
+/** Returns the data that a client reads from an answer with this body. */
 const readProgress = (text: string): Promise<UserProgress> =>
   clientWith({ fetch: scriptedFetch(() => new Response(text)).fetch }).getUserProgress({
     account: 'ada',
@@ -49,7 +49,7 @@ const readInfo = (text: string): Promise<CampaignInfo> =>
 const envelope = (data: unknown) => json({ success: true, data })
 
 describe('unknown fields', () => {
-  it('are kept at every level, whatever they hold', async () => {
+  it('are kept at every level', async () => {
     const extra = { badge: { colors: ['red', null], since: 2026 }, flag: false }
     const grown = {
       ...progress,
@@ -76,7 +76,7 @@ describe('unknown fields', () => {
     expect(await run(clientWith({ fetch }))).toEqual({ ...(result as object), ...more })
   })
 
-  it('beside the data do no harm', async () => {
+  it('beside the data are ignored', async () => {
     expect(await readProgress(json({ success: true, data: progress, meta: { page: 1 }, version: 2 }))).toEqual(progress)
   })
 })
@@ -90,7 +90,7 @@ describe('unknown values', () => {
     },
   )
 
-  it('arrive as their string: type and recurrence', async () => {
+  it('of type and recurrence are accepted as strings', async () => {
     const data = { ...info, actions: [{ ...definition, type: 'quantum', recurrence: 'every leap year' }] }
     expect((await readInfo(envelope(data))).actions[0]).toMatchObject({
       type: 'quantum',
@@ -127,7 +127,7 @@ describe('numeric strings', () => {
     expect((await readInfo(envelope(data))).quests[0]?.xp_mul).toBe(number)
   })
 
-  it('are refused in a moment, however long', () => {
+  it('of any length are refused quickly', () => {
     const text = `${'1'.repeat(2_000_000)}x`
     expect(schemas.questDefinition.safeParse({ ...quest, xp_mul: text }).success).toBe(false)
   })
@@ -149,7 +149,7 @@ describe('meta', () => {
   })
 })
 
-describe('names that reach for a prototype', () => {
+describe('field names such as __proto__', () => {
   const spellings = [
     '__proto__',
     '\\u005f_proto__',
@@ -176,7 +176,7 @@ describe('names that reach for a prototype', () => {
     for (const object of [polluted, task0, meta, meta.a, polluted.quests[0], polluted.rewards[0]]) {
       expect(Object.getPrototypeOf(object)).toBe(Object.prototype)
       expect(Object.hasOwn(object as object, '__proto__')).toBe(false)
-      // What a partner's own copy of the data becomes.
+      // A partner may copy the data.
       expect(Object.assign({}, object)).not.toHaveProperty('polluted')
     }
     expect(task0.status).toBe('none')
@@ -188,7 +188,7 @@ describe('names that reach for a prototype', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  it('cannot stand in for fields that are missing', async () => {
+  it('cannot replace missing fields', async () => {
     const inherited = `{"success":true,"data":{"__proto__":${json(progress)}}}`
     await expect(readProgress(inherited)).rejects.toHaveProperty('code', 'unexpected_response')
     await expect(readProgress(`{"__proto__":${envelope(progress)}}`)).rejects.toHaveProperty(
@@ -197,7 +197,7 @@ describe('names that reach for a prototype', () => {
     )
   })
 
-  it('constructor and prototype are data like any other', async () => {
+  it('may be constructor and prototype, which are ordinary data', async () => {
     const hostile = { prototype: { polluted: true } }
     const data = {
       ...progress,
@@ -210,7 +210,7 @@ describe('names that reach for a prototype', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  it('in a text is only text', async () => {
+  it('have no effect inside a string', async () => {
     expect((await readProgress(envelope({ ...progress, name: '"__proto__":{"a":1}' }))).name).toBe(
       '"__proto__":{"a":1}',
     )

@@ -13,23 +13,23 @@ interface Types extends TypeBySchema {
 }
 
 test('there is a type for every schema', () => {
-  // Webhook messages stand alone, and so do the tests of their schema.
+  // test/schemas/user-activity.test.ts has the tests of the webhook schema.
   expectTypeOf<Exclude<keyof Schemas, 'userActivity'>>().toEqualTypeOf<keyof Types>()
 })
 
 test('the output of a schema has its type', () => {
   type Assignable = { [Name in keyof Types]: Output<Name> extends Types[Name] ? true : Name }
   expectTypeOf<Assignable[keyof Types]>().toEqualTypeOf<true>()
-  // And the other way: what the client gives fits what `z.infer` makes of the schema, index signature included.
+  // The inferred type also accepts the result of the client.
   type Inferable = { [Name in keyof Types]: Types[Name] extends Output<Name> ? true : Name }
   expectTypeOf<Inferable[keyof Types]>().toEqualTypeOf<true>()
-  // Not by being `any`, which would pass for everything.
+  // The type is not `any`, which would match everything.
   type NotAny = { [Name in keyof Types]: 0 extends 1 & Output<Name> ? Name : true }
   expectTypeOf<NotAny[keyof Types]>().toEqualTypeOf<true>()
 })
 
-test('the fields of a type are those its schema declares', () => {
-  // The index signature of what is kept besides is no declared field.
+test('a type has the fields of its schema', () => {
+  // Ignore the index signature for unknown fields.
   type Declared<Value> = keyof { [Key in keyof Value as string extends Key ? never : Key]: Value[Key] }
   type SameKeys = {
     [Name in keyof Types]: [Declared<Output<Name>>, Declared<Types[Name]>] extends [
@@ -42,23 +42,23 @@ test('the fields of a type are those its schema declares', () => {
   expectTypeOf<SameKeys[keyof Types]>().toEqualTypeOf<true>()
 })
 
-test('a verified webhook payload fits what is inferred of its schema', () => {
+test('a verified webhook payload fits the inferred type of its schema', () => {
   expectTypeOf<campaign.UserActivity>().toExtend<Output<'userActivity'>>()
 })
 
-test('a request as typed is what its schema takes', () => {
+test('a request has the input type of its schema', () => {
   type Requests = Extract<keyof Types, `${string}Request` | 'webhookRegistration'>
   type Taken = { [Name in Requests]: Types[Name] extends Input<Name> ? true : Name }
   expectTypeOf<Taken[Requests]>().toEqualTypeOf<true>()
 })
 
-test('numeric strings are taken, numbers are given', () => {
+test('numeric strings are input, numbers output', () => {
   expectTypeOf<Input<'questDefinition'>['xp_mul']>().toEqualTypeOf<string | number>()
   expectTypeOf<Output<'questDefinition'>['xp_mul']>().toEqualTypeOf<number>()
   expectTypeOf<Output<'taskDefinition'>['ref_xp']>().toEqualTypeOf<number>()
 })
 
-test('the known values of a status stay known', () => {
+test('the inferred type contains the known values of a status', () => {
   expectTypeOf<Output<'taskEntry'>['status']>().toEqualTypeOf<campaign.CompletionStatus>()
   expectTypeOf<Output<'webhookRegistration'>['scope']>().toEqualTypeOf<campaign.WebhookScope>()
 })

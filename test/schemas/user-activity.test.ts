@@ -8,7 +8,7 @@ import { exampleActivity } from '../webhook/activity.ts'
 const secret = 'a secret'
 const message = exampleActivity({ id: 'm-1', team: 'analysts' })
 
-/** The message with one of its fields, however deep, replaced or removed. */
+/** A message with one field, at any depth, replaced or removed. */
 function changed(value: unknown, [first, ...rest]: readonly number[], replacement: unknown): unknown {
   if (first === undefined || typeof value !== 'object' || value === null) return replacement
   const key = Object.keys(value)[first % Object.keys(value).length]
@@ -22,7 +22,7 @@ const kindOf = (payload: object): string => {
 }
 
 describe('the schema of UserActivity', () => {
-  it('reads what the local service sends, and keeps unknown fields', async () => {
+  it('accepts messages of the local service and keeps unknown fields', async () => {
     const bodies: string[] = []
     const service = createCampaignService({
       deliver: async (request) => {
@@ -43,7 +43,7 @@ describe('the schema of UserActivity', () => {
     expect(userActivity.safeParse(rest).error?.issues.map(({ path }) => path.join('.'))).toEqual([field])
   })
 
-  it('fits exactly the messages that parseWebhook gives a kind of their own', () => {
+  it('accepts exactly the messages that parseWebhook recognises', () => {
     const anything = fc.oneof(fc.jsonValue(), fc.constantFrom('quest_completed', 'action_completed', undefined))
     fc.assert(
       fc.property(fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }), anything, (at, replacement) => {
