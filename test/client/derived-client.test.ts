@@ -8,7 +8,7 @@ import {
 } from 'campaign-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { settle } from '../http/fake-time.ts'
-import { allQuiet } from '../http/real-connections.ts'
+import { whenIdle } from '../http/real-connections.ts'
 import { answer, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
 import { bothWires, type Wire } from '../http/wires.ts'
 
@@ -145,14 +145,14 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
   })
 
   test('shares the limit of requests in flight', async () => {
-    let underWay = 0
+    let pending = 0
     let most = 0
     const { parent } = parentWith(
       [
         async () => {
-          most = Math.max(most, ++underWay)
+          most = Math.max(most, ++pending)
           await new Promise((resolve) => setTimeout(resolve, 5))
-          underWay--
+          pending--
           return Response.json({ success: true })
         },
       ],
@@ -167,7 +167,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { parent, sent } = parentWith([refusal(429, { 'retry-after': '20' }), done])
     const limited = parent.rewardWallet(award)
-    await allQuiet()
+    await whenIdle()
     const sameToken = parent.with({ maxRetries: 5 }).rewardWallet(award)
     await parent.with({ accessToken: 'another-tenant' }).rewardWallet(award)
     await vi.advanceTimersByTimeAsync(19_000)

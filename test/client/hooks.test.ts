@@ -12,7 +12,7 @@ import { ServiceError, UnexpectedResponseError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
 import { settle } from '../http/fake-time.ts'
-import { allQuiet } from '../http/real-connections.ts'
+import { whenIdle } from '../http/real-connections.ts'
 import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
 import { bothWires } from '../http/wires.ts'
 import { clientWith, rejection } from './stub-service.ts'
@@ -208,7 +208,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     const abortedUnderWay = async (client: CampaignClient, why: unknown): Promise<unknown> => {
       const aborter = new AbortController()
       const call = client.rewardWallet(award, { signal: aborter.signal })
-      await allQuiet()
+      await whenIdle()
       aborter.abort(why)
       return call
     }

@@ -34,7 +34,7 @@ beforeEach(() => {
 afterEach(async () => {
   vi.useRealTimers()
   vi.restoreAllMocks()
-  // Both events are emitted between turns of the event loop.
+  // Node emits both events after the current turn.
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', unhandled)
   process.off('warning', warnings)
@@ -52,7 +52,7 @@ const reasons: readonly [string, unknown][] = [
 
 interface Stage {
   readonly at: string
-  /** Starts a call that is at that stage once the microtasks are done. */
+  /** Starts a call that reaches the stage after all microtasks. */
   readonly start: (of: Operation, signal: AbortSignal) => Promise<unknown>
 }
 
@@ -119,11 +119,11 @@ describe.each(stages)('an abort $at', ({ at, start }) => {
     controller.abort()
     await immediateRejection(call)
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
-    // A token source that is still asked keeps the timer of its 30 s, which holds no process.
+    // A pending token source keeps its 30 s timer, which does not keep the process alive.
     expect(vi.getTimerCount()).toBe(at.includes('token') ? 1 : 0)
   })
 
-  test('without a reason rejects with the AbortError of the platform', async () => {
+  test('without a reason rejects with an AbortError', async () => {
     const controller = new AbortController()
     const call = start(read, controller.signal)
     call.catch(() => undefined)
@@ -148,8 +148,8 @@ describe('an abort before the call', () => {
   })
 })
 
-describe('an abort from within', () => {
-  test('the token source: nothing is sent', async () => {
+describe('an abort inside a callback', () => {
+  test('of the token source sends nothing', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(success)
     const accessToken = (): string => {
@@ -161,7 +161,7 @@ describe('an abort from within', () => {
     expect(sent).toHaveLength(0)
   })
 
-  test('onRequest: nothing is sent, and onEnd has 0 attempts', async () => {
+  test('of onRequest sends nothing, and onEnd has 0 attempts', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(success)
     const onEnd = vi.fn()
@@ -175,7 +175,7 @@ describe('an abort from within', () => {
   test.each([
     ['before a wait', refusal(429, { 'retry-after': '20' })],
     ['before a retry without one', refusal(429, { 'retry-after': '0' })],
-  ])('onRetry, %s: nothing more is sent', async (_, step) => {
+  ])('of onRetry, %s, sends nothing more', async (_, step) => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(step)
     const hooks = { onRetry: () => controller.abort('from onRetry') }
@@ -184,7 +184,7 @@ describe('an abort from within', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('fetch, whatever error it throws', async () => {
+  test('of fetch, which may throw any error', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(() => {
       controller.abort('from fetch')
@@ -196,7 +196,7 @@ describe('an abort from within', () => {
   })
 })
 
-describe("what a partner's fetch is aborted with", () => {
+describe("the abort reason for a partner's fetch", () => {
   class Thrown {
     toString(): never {
       throw new Error('no text')
@@ -213,7 +213,7 @@ describe("what a partner's fetch is aborted with", () => {
     ['an object that calls itself an error', { [Symbol.toStringTag]: 'MyError' }],
   ]
 
-  /** A `fetch` as partners write them: it logs why it was aborted. */
+  /** A `fetch` that logs its abort reason. */
   function loggingFetch() {
     const logged: string[] = []
     const reasons: unknown[] = []
@@ -234,7 +234,7 @@ describe("what a partner's fetch is aborted with", () => {
     const { fetch, logged, reasons } = loggingFetch()
     const controller = new AbortController()
     let isReason: boolean | undefined
-    // Compared here: some of these can be neither awaited nor shown.
+    // Compare with `toBe` here: some reasons cannot be awaited or printed.
     const call = award.run(clientOf({ fetch }), { signal: controller.signal }).catch((error: unknown) => {
       isReason = Object.is(error, reason)
     })
@@ -247,7 +247,7 @@ describe("what a partner's fetch is aborted with", () => {
     expect(logged).toEqual(['aborted: AbortError: This operation was aborted'])
   })
 
-  test('is an error if the reason of the caller is a revoked Proxy, and no call of the signal stays pending', async () => {
+  test('is an error if the reason of the caller is a revoked Proxy', async () => {
     vi.useFakeTimers()
     const { fetch, reasons } = loggingFetch()
     const { proxy, revoke } = Proxy.revocable({}, {})
@@ -266,7 +266,7 @@ describe("what a partner's fetch is aborted with", () => {
     expect(reasons).toEqual([expect.any(Error), expect.any(Error)])
   })
 
-  test("is the caller's own error, where it is one", async () => {
+  test("is the caller's reason if that is an error", async () => {
     vi.useFakeTimers()
     const { fetch, reasons } = loggingFetch()
     const mine = [new Error('mine'), new DOMException('mine', 'QuotaExceededError')]
@@ -307,7 +307,7 @@ describe('a signal that outlives its calls', () => {
     ['retries', lost],
     ['attempt timeouts', hanging],
     ['waits', refusal(429, { 'retry-after': '1' })],
-  ])('has no listener left after %s', async (_, step) => {
+  ])('has no listener after %s', async (_, step) => {
     const { signal } = new AbortController()
     const { fetch } = scriptedFetch(step)
     await settle(read.run(clientOf({ fetch }), { signal }))
@@ -329,7 +329,7 @@ describe('a signal that outlives its calls', () => {
     const calls = Array.from({ length: 64 }, () => read.run(client, { signal: controller.signal }))
     const settled = Promise.allSettled(calls)
     await vi.advanceTimersByTimeAsync(5)
-    // Node warns of a leak at the eleventh listener, and a partner would have to look for it in vain.
+    // Node warns of a leak at the eleventh listener.
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
     const reason = new Error('all of them')
     controller.abort(reason)
@@ -337,7 +337,7 @@ describe('a signal that outlives its calls', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
   })
 
-  test('aborted after its call, it changes nothing', async () => {
+  test('has no effect if it aborts after its call', async () => {
     const controller = new AbortController()
     const result = await settle(
       read.run(clientOf({ fetch: scriptedFetch(success).fetch }), { signal: controller.signal }),
@@ -368,8 +368,8 @@ describe('a signal that outlives its calls', () => {
   })
 })
 
-describe('signals of other makes', () => {
-  /** What a polyfill offers that knows the first edition of the standard only. */
+describe('signals of polyfills and other realms', () => {
+  /** A polyfill of the first edition of the standard. */
   class OldSignal extends EventTarget {
     aborted = false
     reason: unknown
@@ -381,7 +381,7 @@ describe('signals of other makes', () => {
   }
   const asSignal = (signal: OldSignal): AbortSignal => signal as unknown as AbortSignal
 
-  test('a call works with one, and its abort ends the call', async () => {
+  test('end the call when they abort', async () => {
     vi.useFakeTimers()
     const signal = new OldSignal()
     const client = clientOf({ fetch: scriptedFetch(success, hanging).fetch })
@@ -394,7 +394,7 @@ describe('signals of other makes', () => {
     expect(await rejection(read.run(client, { signal: asSignal(signal) }))).toBe('old')
   })
 
-  test('one without a reason rejects with the AbortError of the platform', async () => {
+  test('one without a reason rejects with an AbortError', async () => {
     vi.useFakeTimers()
     const signal = new OldSignal()
     const call = read.run(clientOf({ fetch: scriptedFetch(hanging).fetch }), { signal: asSignal(signal) })
@@ -411,7 +411,7 @@ describe('signals of other makes', () => {
     }
   })
 
-  test('an abort in a wait or in a token request, too', async () => {
+  test('end a wait and a token request', async () => {
     vi.useFakeTimers()
     for (const options of [
       { fetch: scriptedFetch(refusal(429, { 'retry-after': '20' })).fetch },
@@ -437,7 +437,7 @@ describe('signals of other makes', () => {
     },
   )
 
-  test('one of AbortSignal.any works, and AbortSignal.timeout gives its own reason', async () => {
+  test('may come from AbortSignal.any and AbortSignal.timeout', async () => {
     const controller = new AbortController()
     const client = clientOf({ fetch: scriptedFetch(hanging).fetch })
     const call = read.run(client, { signal: AbortSignal.any([controller.signal]) })
@@ -469,7 +469,7 @@ describe('against a real server', () => {
     expect(await read.run(client)).toEqual(read.data)
   })
 
-  test('an abort during the body does so, too', async () => {
+  test('an abort during the body ends the connection, too', async () => {
     server = await httpServer((response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('{"success":')
@@ -488,7 +488,7 @@ describe('against a real server', () => {
 })
 
 describe('onAbort', () => {
-  test('one listener serves many callbacks, and is removed with the last', () => {
+  test('all callbacks share one listener, which is removed with the last', () => {
     const { signal } = new AbortController()
     const leaves = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
@@ -510,7 +510,7 @@ describe('onAbort', () => {
     expect(told).toHaveBeenCalledOnce()
   })
 
-  test('an ended subscription gets no events, and ending one during an event does not affect the others', () => {
+  test('a removed callback is not called, and removing one during an event does not affect the others', () => {
     const controller = new AbortController()
     const gone = vi.fn()
     const told = vi.fn()
@@ -522,7 +522,7 @@ describe('onAbort', () => {
     expect(told).toHaveBeenCalledOnce()
   })
 
-  test('signals are distinguished', () => {
+  test('each signal has its own callbacks', () => {
     const [mine, other] = [new AbortController(), new AbortController()]
     const onMine = vi.fn()
     const onOther = vi.fn()

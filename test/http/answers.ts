@@ -17,11 +17,11 @@ import { clientWith, json, rejection, type StubAnswer } from '../client/stub-ser
 import { contract, operation, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 
-/** How an operation is answered, and asked by a client that asks once. */
+/** Sets the answer of an operation and calls it without retries. */
 interface Way {
   answer(name: OperationName, answer: StubAnswer): void
   client(options?: Partial<CampaignClientOptions>): CampaignClient
-  /** How many requests arrived in this test. */
+  /** Returns the number of requests in this test. */
   received(): number
 }
 
@@ -29,9 +29,9 @@ interface Row extends StubAnswer {
   readonly name: string
   readonly type: new (...args: never[]) => CampaignError
   readonly code: string
-  /** What the error of a write says; the error of a read says nothing. */
+  /** The `outcome` of a write. A read has none. */
   readonly outcome: 'not_applied' | 'unknown'
-  /** What else the error tells. */
+  /** Other fields of the error. */
   readonly tells?: Readonly<Record<string, unknown>>
   /** Fields that must be absent. */
   readonly silent?: readonly string[]
@@ -47,7 +47,7 @@ const UNCLEAR = { type: ApiError, code: 'api_error', outcome: 'unknown' } as con
 const REJECTED = { type: ReferralRejectedError, code: 'referral_rejected', outcome: 'not_applied' } as const
 const UNEXPECTED = { type: UnexpectedResponseError, code: 'unexpected_response', outcome: 'unknown' } as const
 
-/** The published table, and what servers and proxies in front of the service send besides. */
+/** The documented answers, and those of proxies in front of the service. */
 const byStatus = [
   [400, BAD],
   [401, UNAUTHORIZED],
@@ -76,7 +76,7 @@ const errorObjects: Row[] = [true, false].flatMap((success) => [
   ),
   ...[7, -1, 200, 600, 2 ** 31].map(
     (code): Row => ({
-      // A code that is no status may mean anything.
+      // The meaning of a code that is no status is unknown.
       ...UNCLEAR,
       name: `200, error object with the unknown code ${code}, success ${success}`,
       body: json({ success, error: { code, message: 'no luck' } }),
@@ -85,7 +85,7 @@ const errorObjects: Row[] = [true, false].flatMap((success) => [
   ),
 ])
 
-/** Without a code, only `success: false` says that nothing was done. */
+/** Without a code, only `success: false` shows that nothing was applied. */
 const errorObjectsWithoutCode: Row[] = [
   ['absent', {}],
   ['a string', { code: '400' }],
@@ -106,7 +106,7 @@ const errorObjectsWithoutCode: Row[] = [
   },
 ])
 
-/** Whatever stands there is an error and never data; what it means for a write, only `success: false` can say. */
+/** Every non-empty `error` is an error. Without `success: false`, the outcome of a write is unknown. */
 const errorsOfOtherForms: Row[] = [
   ['a number', 403],
   ['a fraction', 0.5],
@@ -234,7 +234,7 @@ const redirects: Row[] = [300, 301, 302, 303, 307, 308].map((status) => ({
   ...UNEXPECTED,
   name: `${status} to another host`,
   status,
-  // One that would pass for an answer.
+  // Looks like a successful answer.
   body: json({ success: true, data: {} }),
   headers: { location: 'https://elsewhere.example/api/v1/user' },
   tells: { status, issues: [{ path: [], message: expect.stringContaining('redirects are not followed') }] },
@@ -286,7 +286,7 @@ const rows = [
   ...httpErrors,
 ]
 
-/** The table "Answers" of the contract, over one way from a client to an answer. */
+/** Tests the table of answers of the contract. */
 export function answersOver({ answer, client, received }: Way): void {
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
     const { data, result, writes, run } = operation
@@ -302,12 +302,12 @@ export function answersOver({ answer, client, received }: Way): void {
       expect(await run(client())).toEqual(result)
     })
 
-    it('reads JSON whatever its content type says', async () => {
+    it('accepts JSON with any content type', async () => {
       answer(name, { body: json({ success: true, data }), headers: { 'content-type': 'text/html' } })
       expect(await run(client())).toEqual(result)
     })
 
-    it('reads JSON behind a byte order mark', async () => {
+    it('accepts JSON after a byte order mark', async () => {
       answer(name, { body: `\uFEFF${json({ success: true, data })}` })
       expect(await run(client())).toEqual(result)
     })
@@ -421,7 +421,7 @@ export function answersOver({ answer, client, received }: Way): void {
       expect((error as Error).message + json(error)).not.toContain('ada@example.org')
     })
 
-    it('names the first five issues in the message, and counts the rest', async () => {
+    it('describes the first five issues in the message and counts the others', async () => {
       answer('getInviteCode', { body: json({ success: true, data: { used_by: [1, 2, 3, 4, 5, 6, 7] } }) })
       const error = await rejection(client().getInviteCode({ code: 'c', pid: 'd' }))
       expect(wordsOf(error)).toMatch(/data\.used_by\.4: expected string, received number; and 2 more\)$/)
@@ -449,7 +449,7 @@ export function answersOver({ answer, client, received }: Way): void {
     const read = () => rejection(client().getCampaignInfo({ pid: 'demo' }))
     const envelope = (message: string) => json({ success: true, error: { code: 400, message } })
 
-    it('include the headers of the allow-list, and no others', async () => {
+    it('include only the headers of the allow-list', async () => {
       answer('getCampaignInfo', {
         status: 400,
         headers: {
@@ -470,7 +470,7 @@ export function answersOver({ answer, client, received }: Way): void {
       expect(Object.keys(headers).sort()).toEqual(['content-type', 'retry-after', 'x-request-id'])
     })
 
-    it('shows the headers that help to find it in logs of proxies', async () => {
+    it('include the request IDs of proxies', async () => {
       const headers = {
         date: 'Sun, 06 Nov 1994 08:49:37 GMT',
         server: 'gateway',
@@ -495,7 +495,7 @@ export function answersOver({ answer, client, received }: Way): void {
       expect(wordsOf(await read())).toBe(`getCampaignInfo: the service answered ${words}`)
     })
 
-    it('omits the wait of an answer without Retry-After', async () => {
+    it('have no retryAfterMs without Retry-After', async () => {
       answer('getCampaignInfo', { status: 400, headers: { 'retry-after': 'soon' } })
       expect(await read()).not.toHaveProperty('retryAfterMs')
     })
@@ -505,11 +505,14 @@ export function answersOver({ answer, client, received }: Way): void {
       ['a code with a fraction', { code: 503.5 }],
       ['a code in a list', [{ code: 500 }]],
       ['a code further down a list', [{ code: 403 }, { code: '408' }]],
-    ])('say unknown for a write if the service reports a failure in another form: %s', async (_, error) => {
-      answer('recordActionValue', { body: json({ success: false, error }) })
-      const record = operation('recordActionValue')
-      expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
-    })
+    ])(
+      'have the outcome unknown for a write if the service reports a failure in another form: %s',
+      async (_, error) => {
+        answer('recordActionValue', { body: json({ success: false, error }) })
+        const record = operation('recordActionValue')
+        expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
+      },
+    )
 
     it.each<[string, unknown]>([
       ['of the caller', { code: '403' }],
@@ -520,13 +523,13 @@ export function answersOver({ answer, client, received }: Way): void {
       ['under another name', { status: 500 }],
       ['in a list, of the caller', [{ code: 400 }, null, 500]],
       ['that is a list', { code: [500] }],
-    ])('say not_applied for `success: false` with a code %s', async (_, error) => {
+    ])('have the outcome not_applied for `success: false` with a code %s', async (_, error) => {
       answer('recordActionValue', { body: json({ success: false, error }) })
       const record = operation('recordActionValue')
       expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'not_applied' })
     })
 
-    it('have messages cut between characters', async () => {
+    it('have messages that do not end inside a character', async () => {
       for (const message of [`${'x'.repeat(299)}${'😀'.repeat(9)}`, `${'x'.repeat(298)}${'😀'.repeat(9)}`]) {
         answer('getCampaignInfo', { status: 400, body: envelope(message) })
         expect(encodeURIComponent(((await read()) as Error).message)).toContain('xxx')
@@ -551,7 +554,7 @@ export function answersOver({ answer, client, received }: Way): void {
       },
     )
 
-    it('say that a refused token had expired', async () => {
+    it('mention that a refused token had expired', async () => {
       const part = (value: object) => Buffer.from(json(value)).toString('base64url')
       const jwt = (exp: number) => `${part({ alg: 'none' })}.${part({ exp })}.c2ln`
       answer('getCampaignInfo', { status: 401 })

@@ -22,7 +22,7 @@ test('a listener is called once, unless it was removed', () => {
   expect(calls).toEqual(['kept'])
 })
 
-test('a function in place of the send of nodeTransport gets every request with a signal', async () => {
+test('a function that replaces send of nodeTransport gets a signal', async () => {
   const service = await createCampaignService().listen()
   const own = nodeTransport()
   onTestFinished(async () => {

@@ -78,7 +78,7 @@ describe('a list with only wrong entries', () => {
     expect(JSON.stringify(error).length).toBeLessThan(4_000)
   })
 
-  it('is reported, and returned as it came', async () => {
+  it('is reported and returned unchanged', async () => {
     const onInvalidResponse = vi.fn()
     const client = clientWith({ ...huge(), responseValidation: 'report', hooks: { onInvalidResponse } })
     expect((await client.getInviteCode(points)).used_by).toHaveLength(HUGE)
@@ -88,7 +88,7 @@ describe('a list with only wrong entries', () => {
     expect(event.issues).toHaveLength(20)
   })
 
-  it('is found deep in the data, too', async () => {
+  it('may be deep in the data', async () => {
     const tasks = Array.from({ length: 3_000 }, () => ({}))
     const data = { id: 'demo', name: 'Demo', actions: tasks, quests: [] }
     const error = await rejection(
@@ -98,7 +98,7 @@ describe('a list with only wrong entries', () => {
     expect((error as UnexpectedResponseError).moreIssues).toBe(3_000 * 9 - 20)
   })
 
-  it('names the first issues in the order of zod', async () => {
+  it('has its first issues in the order of zod', async () => {
     const quest = { id: 1, name: 'q', actions: ['a', 2], xp: 'x', xp_mul: '1e400', meta: [], deps: null }
     const data = { id: 'demo', actions: [{}], quests: [quest] }
     const error = (await rejection(
@@ -109,7 +109,7 @@ describe('a list with only wrong entries', () => {
     expect(error).not.toHaveProperty('moreIssues')
   })
 
-  it("does not affect the messages about a partner's own arguments", async () => {
+  it('may also be an argument', async () => {
     const query = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`q${index}`, Number.NaN]))
     const error = await rejection(clientWith().getInviteCode(points, { query }))
     expect(error).toBeInstanceOf(InvalidRequestError)
@@ -147,7 +147,7 @@ describe('a number out of range', () => {
 })
 
 describe('1e400 in place of a number', () => {
-  /** The JSON of the data with 1e400 in place of one number, and where that stands. */
+  /** The JSON of the data with 1e400 in place of one number, and the path of that number. */
   function* tooLarge(data: unknown, path: readonly (string | number)[] = []): Generator<(string | number)[]> {
     if (typeof data === 'number') yield [...path]
     if (typeof data !== 'object' || data === null) return
@@ -159,7 +159,7 @@ describe('1e400 in place of a number', () => {
     .filter(({ writes }) => !writes)
     .flatMap(({ name, request, data }) => [...tooLarge(data)].map((path) => ({ name, request, data, path })))
 
-  it('is tried in several operations', () => {
+  it('is tested in several operations', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBeGreaterThan(1)
   })
 
@@ -206,7 +206,7 @@ describe('a forgotten /api/v1', () => {
     },
   )
 
-  it('is not mentioned after a 404 of the service itself', async () => {
+  it('is not mentioned after a 404 of the service', async () => {
     const own = () => Response.json({ success: true, error: { code: 404, message: 'not found' } }, { status: 404 })
     const client = from('https://service.example', own, page)
     expect((await asked(client)).message).not.toMatch(HINT)

@@ -1,4 +1,4 @@
-/** Where the fetch of Node looks for what opens its connections; a partner's proxy agent is put there, too. */
+/** Node's `fetch` reads its dispatcher, such as a proxy agent, from this global symbol. */
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1')
 
 interface Handler {
@@ -6,12 +6,12 @@ interface Handler {
   onError(error: unknown): void
 }
 
-/** Lets the platform's own `fetch` fail to connect, or lose its connection, with the given error. */
+/** Makes the connections of the global `fetch` fail with an error. */
 export async function withFailingConnections<T>(
   error: unknown,
   run: (attempts: () => number) => Promise<T>,
 ): Promise<T> {
-  // Node sets its own when the first `fetch` loads.
+  // Node sets its own dispatcher when `fetch` is first used.
   await fetch('data:,').then((response) => response.text())
   const before = Reflect.get(globalThis, DISPATCHER)
   let attempts = 0

@@ -35,7 +35,7 @@ const success = json(envelope)
 
 const servers: LoopbackServer[] = []
 
-/** The server, to be closed after the test. */
+/** Closes the server after the test. */
 async function started(server: Promise<LoopbackServer>): Promise<LoopbackServer> {
   servers.push(await server)
   return server
@@ -68,7 +68,7 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled()
 })
 
-/** How a connection can fail, as a server of HTTP does it. */
+/** Ways in which a server can break a connection. */
 const lostConnections: readonly [string, Answer][] = [
   ['is reset before an answer', reset],
   ['is closed before an answer', (response) => response.socket?.end()],
@@ -112,7 +112,7 @@ const lostConnections: readonly [string, Answer][] = [
 ]
 
 describe.each(lostConnections)('a connection that %s', (_, lose) => {
-  test('is a NetworkError; a read is retried', async () => {
+  test('is a NetworkError, and a read is retried', async () => {
     const server = await started(httpServer(lose))
     const error = await errorOf(read.run(clientOf(server.baseUrl)))
     expect(error).toBeInstanceOf(NetworkError)
@@ -121,13 +121,13 @@ describe.each(lostConnections)('a connection that %s', (_, lose) => {
     expect(server.requests).toHaveLength(3)
   })
 
-  test('is gone after a retry', async () => {
+  test('does not matter after a successful retry', async () => {
     const server = await started(httpServer(lose, success))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
   })
 
-  test('leaves a guarded write unknown when the retry is refused', async () => {
+  test('leaves the outcome of a guarded write unknown if the retry is refused', async () => {
     const server = await started(httpServer(lose, json({ success: true, error: { code: 400, message: 'used' } }, 400)))
     expect(await errorOf(award.run(clientOf(server.baseUrl)))).toMatchObject({
       code: 'bad_request',
@@ -136,7 +136,7 @@ describe.each(lostConnections)('a connection that %s', (_, lose) => {
     expect(server.requests[1]?.body).toBe(server.requests[0]?.body)
   })
 
-  test('is never followed by a second sending of an unsafe write', async () => {
+  test('is never followed by a retry of an unsafe write', async () => {
     const server = await started(httpServer(lose, success))
     const error = await errorOf(record.run(clientOf(server.baseUrl, { maxRetries: 9 })))
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
@@ -153,12 +153,12 @@ describe.each(lostConnections)('a connection that %s', (_, lose) => {
   })
 })
 
-describe('an error answer that breaks off', () => {
+describe('an incomplete error answer', () => {
   test.each([
     [400, 'bad_request', 1, 'not_applied'],
     [403, 'access_denied', 1, 'not_applied'],
     [503, 'service_error', 3, 'unknown'],
-  ])('is the error of its status: %i', async (status, code, attempts, outcome) => {
+  ])('has the error class of its status: %i', async (status, code, attempts, outcome) => {
     const server = await started(
       httpServer((response) => {
         response.socket?.end(`HTTP/1.1 ${status} X\r\ncontent-length: 500\r\n\r\n{"success":true,"err`)
@@ -210,12 +210,12 @@ describe('compressed answers', () => {
       })
     }
 
-  test('are read', async () => {
+  test('are decompressed', async () => {
     const server = await started(httpServer(gzip(compressed)))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
   })
 
-  test('that break off with their connection are lost', async () => {
+  test('that are incomplete count as lost', async () => {
     const server = await started(httpServer(gzip(compressed.subarray(0, 40), compressed.length), gzip(compressed)))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
@@ -225,7 +225,7 @@ describe('compressed answers', () => {
     ['cut off on a whole connection', compressed.subarray(0, 40)],
     ['not compressed at all', Buffer.from(JSON.stringify(envelope))],
     ['damaged', Buffer.concat([compressed.subarray(0, 20), Buffer.alloc(20, 0x55), compressed.subarray(40)])],
-  ])('that are %s give no data, and an outcome that is unknown', async (_, body) => {
+  ])('that are %s give no data, and the outcome is unknown', async (_, body) => {
     const server = await started(httpServer(gzip(body)))
     const client = clientOf(server.baseUrl, { maxRetries: 0 })
     const error = await errorOf(award.run(client))
@@ -254,7 +254,7 @@ describe('redirects', () => {
     expect(target.sockets).toHaveLength(0)
   })
 
-  test('of the own origin are not followed either', async () => {
+  test('to the same origin are not followed either', async () => {
     const server = await started(
       httpServer((response) => {
         response.writeHead(307, { location: '/api/v1/campaign/points?again=1' })
@@ -265,7 +265,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('with a body that never ends hold nothing up', async () => {
+  test('with an endless body do not delay the call', async () => {
     const server = await started(
       httpServer((response) => {
         response.writeHead(302, { location: '/' })
@@ -281,19 +281,22 @@ describe('a service that cannot be reached', () => {
   test.each([
     ['127.0.0.1', (address: string) => address],
     ['localhost, which may be two addresses', (address: string) => address.replace('127.0.0.1', 'localhost')],
-  ])('a closed port of %s: a guarded write is retried, an unsafe one is not, and both are unknown', async (_, host) => {
-    const baseUrl = host(await closedAddress())
-    for (const [of, attempts] of [
-      [award, 3],
-      [record, 1],
-    ] as const) {
-      const onRequest = vi.fn()
-      const error = await errorOf(of.run(clientOf(baseUrl, { hooks: { onRequest } })))
-      expect(error).toBeInstanceOf(NetworkError)
-      expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'unknown' })
-      expect(onRequest).toHaveBeenCalledTimes(attempts)
-    }
-  })
+  ])(
+    'a closed port of %s: a guarded write is retried, an unsafe one is not, and both outcomes are unknown',
+    async (_, host) => {
+      const baseUrl = host(await closedAddress())
+      for (const [of, attempts] of [
+        [award, 3],
+        [record, 1],
+      ] as const) {
+        const onRequest = vi.fn()
+        const error = await errorOf(of.run(clientOf(baseUrl, { hooks: { onRequest } })))
+        expect(error).toBeInstanceOf(NetworkError)
+        expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'unknown' })
+        expect(onRequest).toHaveBeenCalledTimes(attempts)
+      }
+    },
+  )
 
   const at = (syscall: string, fields: Record<string, unknown> = {}) => ({ errno: -1, syscall, ...fields })
   const host = { hostname: 'service.example' }
@@ -323,8 +326,8 @@ describe('a service that cannot be reached', () => {
     ],
   ]
 
-  // No error code proves that nothing was sent: a tracer, a framework or a dispatcher around fetch may fail on a connection of
-  // its own, or retry, after the service has answered. Nor can the client tell who wrapped the global one, or when.
+  // No error code proves that nothing was sent. A wrapper around fetch may fail on a connection of its own, or retry, after the
+  // service has answered. The client cannot detect wrappers.
   test.each(refusedConnections)(
     '%s of the platform: an unsafe write is sent once, and unknown',
     async (_, cause, code) => {
@@ -416,7 +419,7 @@ describe('a service that cannot be reached', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('a fetch that says by a TransportError that nothing left is called again', async () => {
+  test('a fetch that rejects with a TransportError with sent: false is called again', async () => {
     const { fetch, sent } = scriptedFetch(refused)
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
@@ -479,7 +482,7 @@ describe('a fetch that returns no Response', () => {
     ['one that cannot be let go of', { cancel: () => expect.unreachable('cannot') }],
     ['one that says nothing when it is let go of', { cancel() {} }],
     ['one that fails when it is let go of', { cancel: () => Promise.reject(new Error('cannot')) }],
-  ])('but a redirect of another package, whose body is %s: it is one', async (_, body) => {
+  ])('a redirect of another package, whose body is %s, is accepted', async (_, body) => {
     const fetch = returning({ status: 302, headers: new Headers(), text: async () => '', body })
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
@@ -496,14 +499,14 @@ describe('a fetch that returns no Response', () => {
     },
   )
 
-  test('an object with the members of a Response, as polyfills return it, is read', async () => {
+  test('an object with the members of a Response is accepted', async () => {
     const fetch = returning({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 })
 
 describe('the body of an abandoned attempt', () => {
-  /** An answer that never ends, and whether its body was let go of. */
+  /** An answer that never ends, and whether its body was cancelled. */
   function endless() {
     const cancelled = vi.fn()
     const body = new ReadableStream<Uint8Array>({ cancel: cancelled })
@@ -511,7 +514,7 @@ describe('the body of an abandoned attempt', () => {
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-  test('because the time is up is let go of, though the fetch ignores its signal', async () => {
+  test('is cancelled after a timeout, even if fetch ignores its signal', async () => {
     const { cancelled, answer } = endless()
     const client = clientOf('https://service.example/api/v1', { fetch: async () => answer(), timeoutMs: 200 })
     expect(await errorOf(record.run(client))).toMatchObject({ code: 'timeout', outcome: 'unknown' })
@@ -519,7 +522,7 @@ describe('the body of an abandoned attempt', () => {
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
-  test('because the caller gave up is let go of as well', async () => {
+  test('is cancelled after an abort', async () => {
     const { cancelled, answer } = endless()
     const controller = new AbortController()
     const client = clientOf('https://service.example/api/v1', { fetch: async () => answer() })
@@ -531,7 +534,7 @@ describe('the body of an abandoned attempt', () => {
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
-  test('of an answer that comes after all that is not read', async () => {
+  test('of a late answer is not read', async () => {
     const { cancelled, answer } = endless()
     const controller = new AbortController()
     let arrive: (response: Response) => void = () => undefined
@@ -547,7 +550,7 @@ describe('the body of an abandoned attempt', () => {
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
-  test('of an answer that comes after all is ended, also where it is a stream of Node', async () => {
+  test('of a late answer is destroyed if it is a stream of Node', async () => {
     const controller = new AbortController()
     let arrive: (response: unknown) => void = () => undefined
     const fetch = (() => new Promise((resolve) => (arrive = resolve))) as never
@@ -566,7 +569,7 @@ describe('the body of an abandoned attempt', () => {
   test.each<[string, () => unknown]>([
     ['throws', () => expect.unreachable('cannot')],
     ['says nothing', () => undefined],
-  ])('because it is too large is let go of, also where that %s', async (_, cancel) => {
+  ])('is cancelled if it is too large, even if cancelling %s', async (_, cancel) => {
     const read = async () => ({ done: false, value: new Uint8Array(2000) })
     const body = { getReader: () => ({ read, cancel }) }
     const fetch = (async () => ({ status: 200, headers: new Headers(), text: async () => '', body })) as never
@@ -578,17 +581,17 @@ describe('the body of an abandoned attempt', () => {
   })
 })
 
-describe('connections that are kept', () => {
-  test('serve calls in a row', async () => {
+describe('kept connections', () => {
+  test('are reused by later calls', async () => {
     const server = await started(httpServer(success))
     const client = clientOf(server.baseUrl)
     for (let call = 0; call < 10; call++) await read.run(client)
     expect(server.requests).toHaveLength(10)
-    // A second one, because the next call may begin before undici has put the first back.
+    // A second connection is possible: the next call may begin before undici has released the first.
     expect(server.sockets.length).toBeLessThanOrEqual(2)
   })
 
-  test('are read to their end after an error answer, too', async () => {
+  test('are reused after an error answer', async () => {
     const server = await started(httpServer(json({ success: true, error: { code: 400, message: 'no' } }, 400)))
     const client = clientOf(server.baseUrl)
     for (let call = 0; call < 5; call++) await errorOf(read.run(client))
@@ -601,13 +604,13 @@ describe('connections that are kept', () => {
     for (let call = 1; call <= 3; call++) {
       expect(await record.run(client)).toBeUndefined()
       for (const socket of server.sockets) socket.end()
-      // Destroyed on this side means that the client has closed its own.
+      // Destroyed on the server's side after the client has closed it.
       await expect.poll(() => server.sockets.every(({ destroyed }) => destroyed)).toBe(true)
       expect(server.requests).toHaveLength(call)
     }
   })
 
-  test('may be closed in the moment of the next call: a read is retried', async () => {
+  test('may be closed just as the next call is sent: a read is retried', async () => {
     const server = await started(
       httpServer(
         (response) => response.end(JSON.stringify(envelope), () => response.socket?.resetAndDestroy()),
@@ -619,7 +622,7 @@ describe('connections that are kept', () => {
     expect(await read.run(client)).toEqual(read.data)
   })
 
-  test('64 calls at once, each with its own answer', async () => {
+  test('serve 64 calls at once', async () => {
     const server = await started(
       httpServer((response, { url }) => {
         const code = new URL(url, 'http://loopback').searchParams.get('code') as string
@@ -633,7 +636,7 @@ describe('connections that are kept', () => {
     expect(answers.map(({ used_by }) => used_by[0])).toEqual(codes)
   })
 
-  test('64 calls at once, every third of which loses its connection once', async () => {
+  test('serve 64 calls at once, of which every third loses its connection once', async () => {
     const lostOnce = new Set<string>()
     const server = await started(
       httpServer((response, request, index) => {
@@ -679,7 +682,7 @@ describe('a platform without fetch', () => {
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 
-  test('a global fetch that comes after the client is made works', async () => {
+  test('a global fetch that is defined after the client works', async () => {
     const { fetch } = scriptedFetch(() => Response.json(envelope))
     vi.stubGlobal('fetch', undefined)
     const client = clientOf('https://service.example/api/v1')
@@ -689,7 +692,7 @@ describe('a platform without fetch', () => {
 })
 
 describe('ports that fetch refuses', () => {
-  // From the standard's table, each end of it and some between.
+  // Some ports of the table in the standard.
   test.each([1, 9, 22, 25, 110, 143, 587, 2049, 5060, 6000, 6665, 6669, 6697, 10080])('%i: at once', (port) => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
       expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(ConfigurationError)
@@ -697,7 +700,7 @@ describe('ports that fetch refuses', () => {
     }
   })
 
-  test('agree with the platform: whatever it refuses as a bad port, the client refuses', async () => {
+  test('are those that the platform refuses', async () => {
     const refusedByFetch: number[] = []
     for (const port of [1, 6, 7, 80, 443, 6000, 8080, 10080]) {
       const cause = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(500) }).then(
@@ -715,7 +718,7 @@ describe('ports that fetch refuses', () => {
     expect(await read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch }))).toEqual(read.data)
   })
 
-  test("of a partner's fetch that refuses them: the error says so", async () => {
+  test("that a partner's fetch refuses are named in the error", async () => {
     const error = await errorOf(
       read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch: (url, init) => fetch(url, init), maxRetries: 0 })),
     )
@@ -744,8 +747,8 @@ describe('the message of a failed connection', () => {
   })
 })
 
-describe('where ky stands', () => {
-  test('every fetch is called with a URL in a string', async () => {
+describe('a fetch that ky calls', () => {
+  test('gets the URL as a string', async () => {
     const seen: unknown[] = []
     const spy: typeof globalThis.fetch = async (input) => {
       seen.push(typeof input)
@@ -763,7 +766,7 @@ describe('a transport of the partner', () => {
   const answer = { status: 200, header: () => null, text: JSON.stringify(envelope), complete: true }
   const sending = (send: unknown) => clientOf('https://service.example/api/v1', { transport: { send } as Transport })
 
-  test('gets each request, and its answer is read', async () => {
+  test('gets each request and returns its answer', async () => {
     const send = vi.fn(async (_request: TransportRequest, _signal: AbortSignal) => answer)
     await read.run(sending(send))
     await award.run(sending(send))
@@ -817,7 +820,7 @@ describe('a transport of the partner', () => {
     expect(wordsOf(error)).not.toContain(TOKEN)
   })
 
-  test('that rejects with very many words is not waited for', async () => {
+  test('that rejects with a very long message does not delay the call', async () => {
     const error = await errorOf(read.run(sending(() => Promise.reject(new Error('a'.repeat(12_000_000))))))
     expect(error).toBeInstanceOf(NetworkError)
     expect(error.cause).toHaveProperty('message.length', 16_384)
@@ -842,13 +845,13 @@ describe('a transport of the partner', () => {
       'rejects with a refused connection, and no word of its own',
       () => Promise.reject(systemError('ECONNREFUSED', 'x')),
     ],
-  ])('that %s may have sent it', async (_, send) => {
+  ])('that %s may have sent the request', async (_, send) => {
     const error = await errorOf(record.run(sending(vi.fn(send))))
     expect(error).toBeInstanceOf(NetworkError)
     expect(error).toHaveProperty('outcome', 'unknown')
   })
 
-  describe('shows in its error', () => {
+  describe('has in its error', () => {
     const failingWith = (message: string, init: ConstructorParameters<typeof TransportError>[1]) =>
       errorOf(record.run(sending(() => Promise.reject(new TransportError(message, init)))))
 
@@ -873,7 +876,7 @@ describe('a transport of the partner', () => {
       expect(error).not.toHaveProperty('systemCode')
     })
 
-    test('that the answer was too large, whose status it may not know', async () => {
+    test('that the answer was too large, with or without a status', async () => {
       const error = await failingWith('more than I take', { kind: 'too_large', sent: true })
       expect(error).toBeInstanceOf(UnexpectedResponseError)
       expect(error).toMatchObject({ status: 0, issues: [{ path: [], message: 'more than I take' }] })
@@ -881,7 +884,7 @@ describe('a transport of the partner', () => {
     })
   })
 
-  test('that says that it was not sent is called again', async () => {
+  test('is called again after an error with sent: false', async () => {
     const send = vi.fn(async () => {
       throw new TransportError('no route', { kind: 'network', sent: false, systemCode: 'EHOSTUNREACH' })
     })
@@ -890,7 +893,7 @@ describe('a transport of the partner', () => {
     expect(send).toHaveBeenCalledTimes(3)
   })
 
-  test('whose error comes from another copy of the package is believed as well', async () => {
+  test('may use the error class of another copy of the package', async () => {
     vi.resetModules()
     const other = await import('campaign-client')
     expect(other.TransportError).not.toBe(TransportError)
@@ -904,20 +907,20 @@ describe('a transport of the partner', () => {
     [200, 'network', 'unknown'],
     [400, 'bad_request', 'not_applied'],
     [503, 'service_error', 'unknown'],
-  ])('whose %i broke off: %s, %s', async (status, code, outcome) => {
+  ])('with an incomplete %i: %s, %s', async (status, code, outcome) => {
     const send = vi.fn(async () => ({ ...answer, status, complete: false, cause: new Error('cut') }))
     const error = await errorOf(record.run(sending(send)))
     expect(error).toMatchObject({ code, outcome })
     expect(send).toHaveBeenCalledOnce()
   })
 
-  test('with an incomplete answer counts as sent, whatever the cause says', async () => {
+  test('with an incomplete answer has sent the request, even if the cause says otherwise', async () => {
     const cause = new TransportError('lies', { kind: 'network', sent: false })
     const error = await errorOf(record.run(sending(async () => ({ ...answer, complete: false, cause }))))
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
   })
 
-  test('with headers that throw is still read', async () => {
+  test('may throw for a header', async () => {
     const header = (): never => {
       throw new Error('no headers')
     }
@@ -931,7 +934,7 @@ describe('an answer that is too large', () => {
   test.each([
     ['a read', read],
     ['a write', award],
-  ])('ends %s with what to do about it, and is not asked for again', async (_, of) => {
+  ])('ends %s with a message about the limit, without a retry', async (_, of) => {
     const server = await started(httpServer((response) => response.end(' '.repeat(1001))))
     const error = await errorOf(of.run(clientOf(server.baseUrl, { maxResponseBytes: 1000 })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
@@ -940,7 +943,7 @@ describe('an answer that is too large', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test("of a partner's fetch whose bodies are read at once is refused as well", async () => {
+  test("of a partner's fetch without body streams is refused, too", async () => {
     const foreign = { status: 200, headers: new Headers(), text: async () => '€'.repeat(1000) }
     const fetch = (async () => foreign) as unknown as typeof globalThis.fetch
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch, maxResponseBytes: 2999 })))

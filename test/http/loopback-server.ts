@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 
-/** What a server saw of one request. */
+/** A request as the server received it. */
 export interface SeenRequest {
   readonly method: string
   readonly url: string
@@ -9,23 +9,23 @@ export interface SeenRequest {
   readonly body: string
 }
 
-/** A server on loopback that belongs to one test. */
+/** A loopback server for one test. */
 export interface LoopbackServer {
-  /** With the version segment, ready for `CampaignClient`. */
+  /** The `baseUrl` for `CampaignClient`. */
   readonly baseUrl: string
-  /** Requests that arrived whole, in their order. Stays empty on a server of raw bytes. */
+  /** Complete requests in order. Always empty for a server of raw bytes. */
   readonly requests: readonly SeenRequest[]
-  /** Connections accepted, in their order, also those that are closed by now. */
+  /** Accepted connections in order, including closed ones. */
   readonly sockets: readonly Socket[]
-  /** Ends every connection, whatever it is doing. Closing twice does nothing. */
+  /** Ends all connections. A second call does nothing. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Answers the `index`-th request, counted from 0. */
+/** Answers the request with this index. */
 export type Answer = (response: ServerResponse, request: SeenRequest, index: number) => void
 
-/** Serves real HTTP: the n-th request gets the n-th answer, and the last answer serves all that follow. */
+/** Starts an HTTP server. The n-th request gets the n-th answer; further requests get the last one. */
 export function httpServer(...answers: readonly [Answer, ...Answer[]]): Promise<LoopbackServer> {
   const requests: SeenRequest[] = []
   const server = createServer((request, response) => {
@@ -43,7 +43,7 @@ export function httpServer(...answers: readonly [Answer, ...Answer[]]): Promise<
   return listen(server, requests)
 }
 
-/** Serves raw bytes: `onConnection` gets each connection as it is accepted. */
+/** Starts a TCP server that calls `onConnection` for each connection. */
 export function tcpServer(onConnection: (socket: Socket, index: number) => void): Promise<LoopbackServer> {
   let index = 0
   return listen(
@@ -52,14 +52,14 @@ export function tcpServer(onConnection: (socket: Socket, index: number) => void)
   )
 }
 
-/** An address of loopback where nothing listens. */
+/** Returns a loopback address without a server. */
 export async function closedAddress(): Promise<string> {
   const server = await tcpServer((socket) => socket.destroy())
   await server.close()
   return server.baseUrl
 }
 
-/** An answer in JSON. */
+/** Answers with JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
@@ -72,14 +72,14 @@ export const reset: Answer = (response) => {
   response.socket?.resetAndDestroy()
 }
 
-/** Reads the request and never says a word. */
+/** Reads the request and never answers. */
 export const silence: Answer = () => undefined
 
 async function listen(server: Server, requests: SeenRequest[]): Promise<LoopbackServer> {
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => {
     sockets.push(socket)
-    // Resets are what many of these tests are about.
+    // Many tests reset connections.
     socket.on('error', () => undefined)
   })
   await new Promise<void>((resolve, reject) => {

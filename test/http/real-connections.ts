@@ -1,19 +1,19 @@
-/** Taken before any test fakes it. */
+/** Read before any test fakes it. */
 const nextTurn = setImmediate
 
-const underWay = new Set<Promise<unknown>>()
+const pending = new Set<Promise<unknown>>()
 
-/** Says that something is on its way over a real connection, which no faked clock moves. */
-export function onItsWay(exchange: Promise<unknown>): void {
-  const settled: Promise<unknown> = exchange.catch(() => undefined).finally(() => underWay.delete(settled))
-  underWay.add(settled)
+/** Records that a real connection is busy. Fake timers do not affect it. */
+export function trackExchange(exchange: Promise<unknown>): void {
+  const settled: Promise<unknown> = exchange.catch(() => undefined).finally(() => pending.delete(settled))
+  pending.add(settled)
 }
 
-/** Resolves when nothing is on its way, nor anything that follows from what has just arrived. */
-export async function allQuiet(): Promise<void> {
+/** Resolves when no connection is busy and all events are processed. */
+export async function whenIdle(): Promise<void> {
   for (;;) {
     await new Promise((resolve) => nextTurn(resolve))
-    if (underWay.size === 0) return
-    await Promise.race(underWay)
+    if (pending.size === 0) return
+    await Promise.race(pending)
   }
 }

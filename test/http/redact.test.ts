@@ -25,9 +25,9 @@ import { bothWires } from './wires.ts'
 const part = (value: object) => Buffer.from(json(value)).toString('base64url')
 const OPAQUE = 'opaque+token/8f2c41=='
 const JWT = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub: 'partner', exp: 4_000_000_000 })}.c2lnbmF0dXJl-_x`
-/** Spelled otherwise in JSON than in memory. */
+/** Contains characters that JSON escapes. */
 const SECRET = 'hook"secret\\with/odd\u007fcharacters'
-/** Their beginnings, too: half a secret, cut off, is still half a secret. */
+/** The first half of a secret must not appear either. */
 const HIDDEN_TEXTS = [OPAQUE, SECRET, JSON.stringify(SECRET).slice(1, -1), JWT, JWT.slice(22)].flatMap((text) => [
   text,
   text.slice(0, 12),
@@ -40,7 +40,7 @@ const tokens: [string, string | AccessTokenSource][] = [
   ['a source of JWTs', async () => ` ${JWT}\n`],
 ]
 
-/** Every text that a logger, a debugger or a curious reader could get out of a value. */
+/** Returns all text that a logger or a debugger can get from a value. */
 function everythingOf(value: unknown): string {
   const texts: string[] = [
     inspect(value, { showHidden: true, depth: Infinity, getters: true, maxStringLength: null, maxArrayLength: null }),
@@ -58,7 +58,7 @@ function everythingOf(value: unknown): string {
       texts.push(String(key))
       visit(Reflect.get(at, key))
     }
-    // Of a class, what its instances share is code.
+    // Skip the prototypes: they contain code.
     if (at instanceof Error) texts.push(String(at), `${at.stack}`)
   }
   visit(value)
@@ -88,19 +88,19 @@ describe('the test helper everythingOf', () => {
     ['a getter', Object.defineProperty({}, 'token', { get: () => OPAQUE, enumerable: true })],
     ['a cause', new Error('a', { cause: new Error('b', { cause: new Error(OPAQUE) }) })],
     ['a header', new Headers({ authorization: OPAQUE })],
-  ])('includes %s, or these tests would see nothing', (_, value) => {
+  ])('includes %s', (_, value) => {
     expect(everythingOf(value)).toContain(OPAQUE)
   })
 })
 
 describe.each(bothWires())('over $name', ({ name, script }) => {
   const isFetch = name === 'fetch'
-  /** A `Response` takes headers that no server of Node sends. */
+  /** A `Response` accepts headers that Node's servers do not. */
   const carried = (headers: Record<string, string>): Record<string, string> =>
     isFetch ? headers : Object.fromEntries(Object.entries(headers).filter(([, value]) => /^[ -~]*$/.test(value)))
 
   describe.each(tokens)('with %s', (_, accessToken) => {
-    it('the client shows none of it, fresh or used', async () => {
+    it('a client does not contain it, before or after use', async () => {
       const { via, sent } = script(answer(200, { success: true, data: { used_by: [] } }))
       class Mine extends CampaignClient {}
       for (const Class of [CampaignClient, Mine]) {
@@ -146,7 +146,7 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
       }
     })
 
-    it('no echo in a page or in misshapen data gets through', async () => {
+    it('an answer that contains it does not show it in an error', async () => {
       for (const text of [`<h1>${JWT} ${OPAQUE} ${SECRET}</h1>`, json({ success: true, data: OPAQUE })]) {
         const { via } = script(() => new Response(text))
         const client = clientWith({ accessToken, ...via })
@@ -154,7 +154,7 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
       }
     })
 
-    it('no hook gets it', async () => {
+    it('hooks do not get it', async () => {
       const events: unknown[] = []
       const collect = (event: unknown) => events.push(event)
       const hooks: ClientHooks = {
@@ -229,7 +229,7 @@ const throwers: [string, Thrower][] = [
 ]
 
 function expectCopiesOnly(error: unknown): void {
-  // Nothing of what was thrown is in the chain: neither an object of its kind, nor a field that nobody looked at.
+  // The chain contains neither a thrown object nor its other fields.
   for (let cause = (error as Error).cause; cause !== undefined; cause = (cause as Error).cause) {
     expect(Object.getPrototypeOf(cause)).toBe(Error.prototype)
     for (const key of Reflect.ownKeys(cause as Error)) {
@@ -312,14 +312,14 @@ describe('a token source that fails', () => {
     ['an object with the token', () => ({ access_token: JWT })],
     ['a list with the token', async () => [JWT]],
     ['a token in UTF-16', () => Buffer.from(JWT, 'utf16le').toString('utf16le').concat('\u0000')],
-  ])('with %s shows nothing of it', async (_, source) => {
+  ])('with %s does not show it', async (_, source) => {
     const error = await ask(source)
     expect(error).toBeInstanceOf(AccessTokenError)
     expect(error).toMatchObject({ code: 'access_token', operation: 'updateUser', outcome: 'not_applied' })
     expectNoSecretIn(error)
   })
 
-  it('shows no token of a while ago, however often the newest came since, and remembers not all of them', async () => {
+  it('does not show recent tokens, and remembers a limited number of them', async () => {
     const opaque = (index: number) => `token number ${index}`.replaceAll(' ', '-')
     const given = [opaque(0), ...Array.from({ length: 20 }, () => opaque(1)), ...[2, 3, 4, 5, 6].map(opaque)]
     const tokens = new AccessTokens(() => given.shift() ?? expect.unreachable(`the vault has no ${opaque(0)}`), false)
@@ -341,13 +341,13 @@ describe('a token source that fails', () => {
     [() => 5, 'returned a value of type number'],
     [throwing(new Error('vault is sealed')), 'failed: vault is sealed'],
     [throwing(undefined), 'failed'],
-  ])('says what went wrong (%#)', async (source, what) => {
+  ])('describes the problem (%#)', async (source, what) => {
     const { message } = (await ask(source)) as Error
     expect(message.startsWith(`updateUser: the access token source ${what}`)).toBe(true)
   })
 })
 
-it('a timeout shows nothing of the call it ended', async () => {
+it('a timeout error does not show the request', async () => {
   const fetch = () => new Promise<never>(() => undefined)
   const error = await register({ accessToken: JWT, fetch, timeoutMs: 1 })
   expect(error).toMatchObject({ code: 'timeout', scope: 'attempt' })
@@ -360,13 +360,13 @@ it.each([
   ['starts and dots', 'eyJ.'],
   ['bearers', 'bearer '],
   ['spaces', ' '],
-])('a long message of %s is read in a moment', async (_, text) => {
+])('a long message of %s is redacted quickly', async (_, text) => {
   const message = text.repeat(400_000)
   const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
   expect(await register({ fetch })).toMatchObject({ code: 'bad_request' })
 })
 
-it('text that holds no secret is left as it is', async () => {
+it('text without a secret does not change', async () => {
   const message = 'campaign "demo.v1.2" of bear.example: keyJoin.a.b? see https://docs.example/errors#400'
   const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
   expect(wordsOf(await register({ fetch }))).toBe(
@@ -374,7 +374,7 @@ it('text that holds no secret is left as it is', async () => {
   )
 })
 
-describe('a secret in another spelling', () => {
+describe('an encoded secret', () => {
   const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
   const slashed = (text: string): string => inJson(text).replaceAll('/', '\\/')
   const url = encodeURIComponent
@@ -431,7 +431,7 @@ describe('a secret in another spelling', () => {
     }
   })
 
-  it('any secret is hidden in any text', () => {
+  it('is hidden in any text', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 })
     fc.assert(
       fc.property(
@@ -446,12 +446,12 @@ describe('a secret in another spelling', () => {
     )
   })
 
-  it('is hidden from eight characters on: a shorter one would only garble the text', () => {
+  it('is hidden if it has eight characters or more', () => {
     expect(clean('a token: secret12', 'secret12')).toBe('a token: [redacted]')
     expect(clean('a token: secret1', 'secret1')).toBe('a token: secret1')
   })
 
-  it('is hidden however long it is', () => {
+  it('of any length is hidden', () => {
     for (const length of [500, 513, 5_000, 50_000]) {
       const numbers = Array.from({ length }, (_, at) => `n${at}+/"`).join('')
       const secret = numbers.slice(0, length)
@@ -460,7 +460,7 @@ describe('a secret in another spelling', () => {
     }
   })
 
-  it('leaves the text around it as it was', () => {
+  it('does not change the text around it', () => {
     expect(clean('50%25 of \\"C:\\\\" and a+b%2Fc: hook%2Fsecret', 'hook/secret')).toBe(
       '50%25 of \\"C:\\\\" and a+b%2Fc: [redacted]',
     )
@@ -496,7 +496,7 @@ describe('the password of a proxy', () => {
     },
   )
 
-  it('of a transport that fails is in no error', async () => {
+  it('is not in the errors of a transport', async () => {
     const cause = new Error('connect ECONNREFUSED http://user:p4ssw0rd@proxy.example')
     const send = () => Promise.reject(new TransportError('', { kind: 'network', sent: false, cause }))
     const error = await register({ transport: { send }, maxRetries: 0 })
@@ -509,10 +509,10 @@ describe('the password of a proxy', () => {
   })
 })
 
-describe('control characters from outside', () => {
+describe('control characters in foreign texts', () => {
   const forged = 'bad\r\nINFO award paid\u001b[2K\u2028\u202e'
 
-  it('are spelled out in the message of an answer', async () => {
+  it('are escaped in the message of an answer', async () => {
     for (const error of [forged, { code: 400, message: forged }, [{ message: forged }]]) {
       const thrown = await register({ fetch: async () => Response.json({ success: false, error }, { status: 400 }) })
       expect(wordsOf(thrown)).toContain('bad\\u000d\\u000aINFO award paid\\u001b[2K\\u2028\\u202e')
@@ -520,7 +520,7 @@ describe('control characters from outside', () => {
     }
   })
 
-  it('are spelled out in the message of a transport, and in the causes', async () => {
+  it('are escaped in the message and the causes of a transport error', async () => {
     const thrown = new Error(forged, { cause: new Error(forged) })
     for (const reason of [thrown, forged, new TransportError(forged, { kind: 'too_large', sent: true })]) {
       const error = await register({ transport: { send: () => Promise.reject(reason) }, maxRetries: 0 })
@@ -532,7 +532,7 @@ describe('control characters from outside', () => {
     }
   })
 
-  it('are spelled out in the message of a token source', async () => {
+  it('are escaped in the message of a token source', async () => {
     const error = await register({ accessToken: () => Promise.reject(new Error(forged)) })
     expect((error as Error).message).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
   })
@@ -553,14 +553,14 @@ describe('a token or a secret of fewer than eight characters', () => {
   })
   const made = (options: object) => new CampaignClient({ baseUrl: BASE_URL, accessToken: 'short', ...options })
 
-  it('is warned of once', () => {
+  it('causes one warning', () => {
     made({})
     made({})
     expect(warnings).toEqual([expect.stringMatching(/fewer than 8 characters.*not redacted/)])
     expect(warnings[0]).not.toContain('short.')
   })
 
-  it('is warned of, too, when it comes from a source or goes to registerWebhook', async () => {
+  it('causes a warning if it comes from a token source or is passed to registerWebhook', async () => {
     const transport = {
       send: async () => ({ status: 200, header: () => null, text: '{"success":true}', complete: true }),
     }
@@ -578,13 +578,13 @@ describe('a token or a secret of fewer than eight characters', () => {
     ['a loopback address', { baseUrl: 'http://127.0.0.1:8080/api/v1' }],
     ['a fetch option', { fetch }],
     ['a token of eight characters', { accessToken: '12345678' }],
-  ])('is not warned of with %s', (_, options) => {
+  ])('causes no warning with %s', (_, options) => {
     made(options)
     expect(warnings).toEqual([])
   })
 })
 
-describe('a long text from a stranger', () => {
+describe('a long foreign text', () => {
   const secret = 'a/secret"of\\some+length'
 
   it.each(['\\', '%', '%25', '\\u', '+', 'bearer+', 'bearer%20', '\\u00', 'eyJ\\', '%2', '\\ud83d', '%5C', '%5Cu'])(
@@ -605,16 +605,16 @@ describe('a long text from a stranger', () => {
     }
   })
 
-  it('does not show the first half of a secret that is all it says', () => {
+  it('does not show the first half of a secret that is the whole text', () => {
     const long = 'key.'.repeat(2_500)
     for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), patternsOf(long), 300)).not.toContain('key')
   })
 
-  it('shows its beginning, however long a secret could be', () => {
+  it('shows its beginning, even with a long secret', () => {
     expect(excerpt('x'.repeat(100_000), patternsOf('key.'.repeat(750)), 5)).toBe('xxxxx')
   })
 
-  it('is cut between characters', () => {
+  it('is not cut inside a character', () => {
     expect(excerpt('x😀x😀', [], 5)).toBe('x😀x')
     expect(excerpt('x😀x😀', [], 6)).toBe('x😀x😀')
   })
@@ -629,7 +629,7 @@ describe('a long text from a stranger', () => {
 describe('the cause of an error', () => {
   const secret = 'hook-secret-1'
 
-  it('holds name, message, code, stack and causes, without secrets, and nothing else', () => {
+  it('has only name, message, code, stack and causes, without secrets', () => {
     const told = Object.assign(new TypeError(`no ${secret}`, { cause: new Error('inner') }), {
       code: `E_${secret}`,
       stack: `TypeError: no ${secret}\n    at partner.js:1:1`,
@@ -659,13 +659,13 @@ describe('the cause of an error', () => {
     [Symbol(secret), 'Symbol([redacted])'],
     [5, '5'],
     [{ message: 5 }, ''],
-  ])('of %s is an error as well', (thrown, message) => {
+  ])('of %s is an error, too', (thrown, message) => {
     const safe = safeCause(thrown, patternsOf(secret))
     expect(safe).toBeInstanceOf(Error)
     expect(safe).toHaveProperty('message', message)
   })
 
-  it('goes six errors deep', () => {
+  it('has at most six errors', () => {
     const endless = new Error('round')
     endless.cause = endless
     let depth = 0
@@ -674,7 +674,7 @@ describe('the cause of an error', () => {
   })
 })
 
-it('of a JWT the signature is hidden to its end', () => {
+it('hides the whole signature of a JWT', () => {
   expect(redact(`token ${JWT}, expired`, [])).toBe('token [redacted], expired')
 })
 
@@ -685,7 +685,7 @@ describe('the word bearer', () => {
     'Bearer realm="campaign"',
     'bearer tokens expire after 300 s',
     'the bearer',
-  ])('in words about it is left alone: %s', (text) => {
+  ])('in prose does not change: %s', (text) => {
     expect(redact(text, [])).toBe(text)
   })
 
@@ -695,7 +695,7 @@ describe('the word bearer', () => {
     ['"Bearer abcdefghijklmnopqrstuvwxyz"', '"Bearer [redacted]"'],
     ['Authorization%3A%20Bearer%208f2c41aa9', 'Authorization%3A%20Bearer%20[redacted]'],
     ['BEARER   x-1234567, then', 'BEARER   [redacted], then'],
-  ])('before what looks like a token hides it: %s', (text, clean) => {
+  ])('hides a token after it: %s', (text, clean) => {
     expect(redact(text, [])).toBe(clean)
   })
 })

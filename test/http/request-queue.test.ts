@@ -19,7 +19,7 @@ const backoff = (nth: number): number => pauseDelay(nth)
 const admit = (queue: RequestQueue, token: unknown = 'token', tried = 0, ms = MINUTE, signal?: AbortSignal) =>
   queue.admit(token, tried, ms, signal)
 
-/** Those who have been admitted so far, in order. */
+/** Returns the indexes of the admitted attempts, in order. */
 function admitted(waiting: readonly Promise<Admission>[]): number[] {
   const order: number[] = []
   waiting.forEach((each, index) => {
@@ -34,7 +34,7 @@ function admitted(waiting: readonly Promise<Admission>[]): number[] {
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
 describe('maxConcurrency', () => {
-  test('starts as many calls as allowed, and the others in order', async () => {
+  test('starts the allowed number of calls, and the others in order', async () => {
     const queue = new RequestQueue({ maxConcurrency: 2 })
     const waiting = Array.from({ length: 4 }, () => admit(queue))
     const order = admitted(waiting)
@@ -92,7 +92,7 @@ describe('maxConcurrency', () => {
 })
 
 describe('requestsPerSecond', () => {
-  test('starts calls one after the other, evenly spaced', async () => {
+  test('spaces calls evenly', async () => {
     const queue = new RequestQueue({ requestsPerSecond: 10 })
     const starts: number[] = []
     const begun = performance.now()
@@ -105,7 +105,7 @@ describe('requestsPerSecond', () => {
     expect(starts).toEqual([0, 100, 200, 300, 400])
   })
 
-  test('belongs to a token', async () => {
+  test('applies to each token', async () => {
     const queue = new RequestQueue({ requestsPerSecond: 1 })
     await admit(queue, 'a')
     await admit(queue, 'b')
@@ -126,7 +126,7 @@ describe('requestsPerSecond', () => {
     expect(now).toBe(105)
   })
 
-  test('does not save up unused starts', async () => {
+  test('does not accumulate unused starts', async () => {
     const queue = new RequestQueue({ requestsPerSecond: 10 })
     await admit(queue)
     await vi.advanceTimersByTimeAsync(5_000)
@@ -146,7 +146,7 @@ describe('after a 429', () => {
     return queue.pauseLeft(token)
   }
 
-  test('every call of the token waits, for as long as the service asks', async () => {
+  test('all calls of the token wait as long as the service asks', async () => {
     const queue = new RequestQueue()
     expect(await limited(queue)).toBe(1_000)
     const order = admitted([admit(queue), admit(queue)])
@@ -162,7 +162,7 @@ describe('after a 429', () => {
     expect(await admit(queue, 'b')).toBeDefined()
   })
 
-  test('the waiting calls hold no slot', async () => {
+  test('waiting calls use no slot', async () => {
     const queue = new RequestQueue({ maxConcurrency: 1 })
     await limited(queue, 'a')
     const order = admitted([admit(queue, 'a')])
@@ -186,13 +186,13 @@ describe('after a 429', () => {
       await settled()
     }
     await vi.advanceTimersByTimeAsync(1_000)
-    // Those with the most retries left find out whether the pause was long enough.
+    // The calls with the most retries left go first, to test whether the pause was long enough.
     expect(order).toEqual([2])
     await succeed(2)
     expect(order).toEqual([2, 4, 5])
     await succeed(4)
     await succeed(5)
-    // It was. Now the calls with the fewest retries left go first.
+    // The pause was long enough: the calls with the fewest retries left go first.
     expect(order).toEqual([2, 4, 5, 6, 7, 3, 0])
     await succeed(6)
     expect(order).toEqual([2, 4, 5, 6, 7, 3, 0, 1])
@@ -203,7 +203,7 @@ describe('after a 429', () => {
     async (retryAfterMs) => {
       const queue = new RequestQueue()
       const admission = await admit(queue)
-      // A second attempt is in flight, so that calls can wait for the limit of it.
+      // A second attempt is in flight.
       const waiting = [admit(queue, 'token')]
       await settled()
       queue.record429(admission, retryAfterMs, backoff)
@@ -241,7 +241,7 @@ describe('after a 429', () => {
     expect(await waiting).toBeInstanceOf(Failure)
   })
 
-  test('an attempt sent before the pause neither ends it nor shortens it', async () => {
+  test('an attempt sent before the pause does not end or shorten it', async () => {
     const queue = new RequestQueue()
     const [first, second, third] = await Promise.all([admit(queue), admit(queue), admit(queue)])
     queue.record429(first, 5_000, backoff)
@@ -251,7 +251,7 @@ describe('after a 429', () => {
     expect(queue.pauseLeft('token')).toBe(5_000)
   })
 
-  test('a later 429 of attempts sent before the pause can only make the pause longer', async () => {
+  test('a later 429 of an attempt sent before the pause can extend it', async () => {
     const queue = new RequestQueue()
     const [first, second] = await Promise.all([admit(queue), admit(queue)])
     queue.record429(first, 1_000, backoff)
@@ -259,7 +259,7 @@ describe('after a 429', () => {
     expect(queue.pauseLeft('token')).toBe(7_000)
   })
 
-  test('the backoff starts over when no call waits any more', async () => {
+  test('the backoff restarts when no call waits', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(1)
     const queue = new RequestQueue()
     const oneCall = async (isLimited: boolean): Promise<number> => {
@@ -277,7 +277,7 @@ describe('after a 429', () => {
     random.mockRestore()
   })
 
-  test('a paused token is remembered however many other tokens are used', async () => {
+  test('the pause of a token continues while many other tokens are used', async () => {
     const queue = new RequestQueue()
     await limited(queue, 'paused', 20_000)
     for (let other = 0; other < 1_000; other++) queue.release(await admit(queue, `other-${other}`))
@@ -347,7 +347,7 @@ describe('after a 429', () => {
   })
 })
 
-describe('500 awards at once, to a service that takes 50 a second', () => {
+describe('500 awards at once to a service that accepts 50 per second', () => {
   const LATENCY_MS = 20
   const services = {
     'in windows of a second': () => {

@@ -35,15 +35,15 @@ afterEach(() => {
 })
 
 describe.each(bothWires())('over $name', ({ script }) => {
-  /** The waits between the attempts of a call that fails and fails, in milliseconds of faked time. */
+  /** Returns the waits between the attempts of a failing call, in milliseconds of fake time. */
   async function waitsAfter(step: Step, options: Partial<CampaignClientOptions> = {}): Promise<number[]> {
     const { via, sent } = script(step)
     await rejection(read.run(clientOf(via, options)))
     return sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0))
   }
 
-  describe('waits of our own', () => {
-    test('double from 300 ms and stop growing at 8 s; full jitter takes a part of each', async () => {
+  describe('the default backoff', () => {
+    test('doubles from 300 ms to 8 s, with full jitter', async () => {
       expect(await waitsAfter(refusal(503), { maxRetries: 8 })).toEqual([150, 300, 600, 1200, 2400, 4000, 4000, 4000])
     })
 
@@ -51,19 +51,19 @@ describe.each(bothWires())('over $name', ({ script }) => {
       [0, [0, 0, 0]],
       [0.25, [75, 150, 300]],
       [0.75, [225, 450, 900]],
-    ])('full jitter at %d', async (random, waits) => {
+    ])('has full jitter: %d', async (random, waits) => {
       vi.mocked(Math.random).mockReturnValue(random)
       expect(await waitsAfter(lost, { maxRetries: 3 })).toEqual(waits)
     })
 
-    test('never above 8 s, however many retries are allowed', async () => {
+    test('is at most 8 s', async () => {
       vi.mocked(Math.random).mockReturnValue(1)
       const waits = await waitsAfter(refused, { maxRetries: 50, totalTimeoutMs: 10_000_000 })
       expect(waits).toHaveLength(50)
       expect(Math.max(...waits)).toBe(8000)
     })
 
-    test('an attempt timeout is followed by a wait, too', async () => {
+    test('applies after an attempt timeout, too', async () => {
       const waits = await waitsAfter(hanging, { maxRetries: 1, timeoutMs: 1000 })
       expect(waits).toEqual([1150])
     })
@@ -132,7 +132,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['a date a second too late', 'Fri, 02 Jan 2026 03:04:36 GMT', 31_000],
       ['a year', '31536000', 31_536_000_000],
       ['more than numbers hold', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
-    ])('absurd is thrown at once: %s', async (_, value, retryAfterMs) => {
+    ])('too long fails the call: %s', async (_, value, retryAfterMs) => {
       const { via, sent } = script(asked(value, 429), success)
       const error = await immediateRejection(award.run(clientOf(via)))
       expect(error).toBeInstanceOf(RateLimitError)
@@ -140,7 +140,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('absurd on a 503 leaves the outcome of a write unknown', async () => {
+    test('too long on a 503 leaves the outcome of a write unknown', async () => {
       const { via } = script(asked('3600'), success)
       const error = await immediateRejection(award.run(clientOf(via)))
       expect(error).toBeInstanceOf(ServiceError)
@@ -152,17 +152,17 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await rejection(read.run(clientOf(via)))).toMatchObject({ code: 'rate_limited', retryAfterMs: 2000 })
     })
 
-    test('malformed is no retryAfterMs', async () => {
+    test('malformed gives no retryAfterMs', async () => {
       const { via } = script(asked('soon', 429))
       expect(await rejection(read.run(clientOf(via)))).not.toHaveProperty('retryAfterMs')
     })
 
-    test('with white space that a transport left around it is read', () => {
+    test('is trimmed', () => {
       expect(parseRetryAfter(' 2\t')).toBe(2_000)
       expect(parseRetryAfter(' Fri, 02 Jan 2026 03:04:15 GMT ')).toBe(10_000)
     })
 
-    test('for any header, the wait is a number of milliseconds or none', () => {
+    test('with any value gives a number of milliseconds or undefined', () => {
       fc.assert(
         fc.property(fc.oneof(fc.string(), fc.date().map(String), fc.integer().map(String)), (header) => {
           const wait = parseRetryAfter(header)
@@ -175,7 +175,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('a wait that the total timeout leaves no room for', () => {
+  describe('a wait that is longer than the total timeout', () => {
     test.each([
       ['429', refusal(429, { 'retry-after': '10' }), RateLimitError, 'not_applied'],
       ['503', refusal(503, { 'retry-after': '10' }), ServiceError, 'unknown'],
@@ -188,11 +188,11 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('holds for our own waits, and counts the time that has gone', async () => {
+    test('may be a backoff after earlier waits', async () => {
       const { via, sent } = script(lost)
       const startedAt = performance.now()
       const error = await rejection(read.run(clientOf(via, { maxRetries: 9, totalTimeoutMs: 1000 })))
-      // 150 + 300 ms are waited; another 600 ms would end past the limit.
+      // After 150 + 300 ms, another 600 ms would exceed the timeout.
       expect(performance.now() - startedAt).toBe(450)
       expect(sent).toHaveLength(3)
       expect(error).toBeInstanceOf(TimeoutError)
@@ -200,7 +200,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(error).not.toHaveProperty('outcome')
     })
 
-    test('a wait that ends in time is waited', async () => {
+    test('is not the case if the wait ends in time', async () => {
       const { via } = script(refusal(429, { 'retry-after': '9' }), success)
       const startedAt = performance.now()
       expect((await settle(read.run(clientOf(via, { totalTimeoutMs: 10_000 })))).status).toBe('fulfilled')

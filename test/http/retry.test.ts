@@ -23,14 +23,14 @@ import { bothWires, type Scripted } from './wires.ts'
 
 type Rule = Operation['retry']
 
-/** One row of the contract's table "Retries". */
+/** A row of the table of retry rules. */
 interface Row {
   readonly after: string
   readonly step: Step
-  /** Which operations are retried after it. */
+  /** The operations that are retried. */
   readonly retried: readonly Rule[]
   readonly error: abstract new (...args: never[]) => CampaignError
-  /** Of a write that failed with nothing but this. */
+  /** The outcome of a write after this failure. */
   readonly outcome: 'not_applied' | 'unknown'
 }
 
@@ -169,25 +169,25 @@ describe.each(bothWires())('over $name', ({ script }) => {
     test('the retry after a 401 does not wait, even with Retry-After', async () => {
       const of = operation('getUserProgress')
       const { via } = script(refusal(401, { 'retry-after': '20' }), success(of))
-      // Nobody moves the clock: a timer, however short, would hold it for ever.
+      // The clock does not advance, so any timer would block the test.
       expect(await of.run(renewing(via))).toEqual(of.result)
     })
 
-    test('the renewal is spent once per call, also with other failures in between', async () => {
+    test('the token is renewed at most once per call, also with other failures between', async () => {
       const of = operation('updateUser')
       const { via, sent } = script(refusal(401), refusal(503), refusal(401), success(of))
       expect(await rejection(of.run(renewing(via, { maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
       expect(sent).toHaveLength(3)
     })
 
-    test('an unsafe write that may have been applied at its replay stops there', async () => {
+    test('an unsafe write is not retried if the attempt after the 401 may have been applied', async () => {
       const of = operation('recordActionValue')
       const { via, sent } = script(refusal(401), refusal(503), success(of))
       expect(await rejection(of.run(renewing(via)))).toMatchObject({ code: 'service_error', outcome: 'unknown' })
       expect(sent).toHaveLength(2)
     })
 
-    test('an unsafe write whose replay certainly never arrived goes on', async () => {
+    test('an unsafe write is retried if the attempt after the 401 was certainly not sent', async () => {
       const of = operation('recordActionValue')
       const { via, sent } = script(refusal(401), refused, success(of))
       expect((await settle(of.run(renewing(via)))).status).toBe('fulfilled')
@@ -231,7 +231,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       })
     })
 
-    test('a host that is gone after a lost connection has the outcome unknown', async () => {
+    test('an unreachable host after a lost connection has the outcome unknown', async () => {
       const { via } = script(lost, refused)
       expect(await rejection(operation('rewardWallet').run(clientOf(via)))).toMatchObject({
         code: 'network',
@@ -260,7 +260,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(3)
     })
 
-    test('an unsafe write goes on after what never arrived, and stops where it may have', async () => {
+    test('an unsafe write is retried until an attempt may have been applied', async () => {
       const of = operation('recordActionValue')
       const { via, sent } = script(refused, refusal(429), lost, success(of))
       const error = await rejection(of.run(clientOf(via, { maxRetries: 9 })))
@@ -268,7 +268,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(3)
     })
 
-    test('a call does not inherit the doubt of the call before', async () => {
+    test('the outcome does not depend on earlier calls', async () => {
       const of = operation('rewardWallet')
       const { via } = script(lost, refusal(400))
       const client = clientOf(via, { maxRetries: 0 })
@@ -277,21 +277,21 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('how often', () => {
+  describe('the number of attempts', () => {
     test.each([0, 1, 2, 7])('maxRetries: %i', async (maxRetries) => {
       const { via, sent } = script(refusal(503))
       await rejection(operation('rewardWallet').run(clientOf(via, { maxRetries })))
       expect(sent).toHaveLength(maxRetries + 1)
     })
 
-    test('a call may differ from its client', async () => {
+    test('can be set by a call', async () => {
       const { via, sent } = script(refused)
       const client = clientOf(via, { maxRetries: 5 })
       await rejection(operation('recordActionValue').run(client, { maxRetries: 1 }))
       expect(sent).toHaveLength(2)
     })
 
-    test('the replay after a 401 counts as a retry', async () => {
+    test('includes the attempt after a 401', async () => {
       const { via, sent } = script(refusal(401), refusal(503))
       const client = clientOf(via, { accessToken: () => 'token', maxRetries: 2 })
       expect(await rejection(operation('rewardWallet').run(client))).toBeInstanceOf(ServiceError)

@@ -1,34 +1,34 @@
 import { TransportError } from 'campaign-client'
 
-/** What a call of `fetch` was given. */
+/** The arguments of a call of `fetch`. */
 export interface SentRequest {
   readonly method: string
   readonly url: string
   readonly authorization: string
   readonly body: string | undefined
   readonly signal: AbortSignal
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly at: number
 }
 
-/** What happens to a connection in the place of an answer. */
+/** A failure of a connection. */
 export type Accident = 'refused' | 'unknown host' | 'reset' | 'silence'
 
-/** Answers one request: with a response, or by throwing as `fetch` does. */
+/** Returns a response, or throws as `fetch` does. */
 export interface Step {
   (request: SentRequest): Response | Promise<Response>
-  /** The same on a real connection. */
+  /** Does the same on a real connection. */
   readonly accident?: Accident
 }
 
-/** A `fetch` without a network that counts what it was asked. */
+/** A `fetch` without a network. */
 export interface ScriptedFetch {
   readonly fetch: typeof globalThis.fetch
-  /** What was sent so far, in its order. */
+  /** All requests, in order. */
   readonly sent: readonly SentRequest[]
 }
 
-/** The n-th request gets the n-th step, and the last step serves all that follow. */
+/** Answers the n-th request with the n-th step, and further requests with the last one. */
 export function scriptedFetch(...steps: readonly [Step, ...Step[]]): ScriptedFetch {
   const sent: SentRequest[] = []
   return {
@@ -44,31 +44,31 @@ export function scriptedFetch(...steps: readonly [Step, ...Step[]]): ScriptedFet
   }
 }
 
-/** An answer with a body in JSON. */
+/** Answers with JSON. */
 export function answer(status: number, body: unknown, headers: Record<string, string> = {}): Step {
   return () => Response.json(body, { status, headers })
 }
 
-/** The standard error envelope, with the `success: true` of the published examples. */
+/** Answers with the standard error envelope, in which `success` is true. */
 export function refusal(status: number, headers: Record<string, string> = {}): Step {
   return answer(status, { success: true, error: { code: status, message: 'scripted' } }, headers)
 }
 
-/** Throws what the built-in `fetch` throws: a `TypeError` around the error of the connection. */
+/** Throws a `TypeError` with the error of the connection as its cause, like the built-in `fetch`. */
 export function failing(cause: unknown): Step {
   return () => {
     throw new TypeError('fetch failed', { cause })
   }
 }
 
-/** An error as the system reports it. */
+/** Creates a system error. */
 export function systemError(code: string, message: string, fields: Record<string, unknown> = {}): Error {
   return Object.assign(new Error(message), { code, ...fields })
 }
 
 const asAccident = (accident: Accident, step: Step): Step => Object.assign(step, { accident })
 
-/** Says, in the one way a `fetch` of a partner's can, that the request never left. */
+/** Rejects with a `TransportError` with `sent: false`. */
 function unsent(systemCode: string, message: string): Step {
   return () => {
     throw new TransportError(message, { kind: 'network', sent: false, systemCode })
@@ -82,7 +82,7 @@ export const lost = asAccident(
   failing(systemError('ECONNRESET', 'read ECONNRESET', { errno: -104, syscall: 'read' })),
 )
 
-/** Answers never, and fails when its signal aborts, as the built-in `fetch` does. */
+/** Never answers. Rejects when its signal aborts, like the built-in `fetch`. */
 export const hanging = asAccident(
   'silence',
   ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** The body a write hands to `fetch`. */
+/** Returns the body that a write passes to `fetch`. */
 async function sentBody(): Promise<BodyInit | null | undefined> {
   const sent: (BodyInit | null | undefined)[] = []
   const client = new CampaignClient({
@@ -23,14 +23,14 @@ async function sentBody(): Promise<BodyInit | null | undefined> {
   return sent[0]
 }
 
-test('a write is text for fetch', async () => {
+test('the body of a write is a string', async () => {
   const body = await sentBody()
   expect(body).toBeTypeOf('string')
   expect(JSON.parse(body as string)).toEqual(AWARD)
 })
 
-// What it is for is shown on Deno itself, by test/runtimes.
-test('on Deno, whose fetch sends text again after a lost connection, a write is a Blob', async () => {
+// test/runtimes tests the effect on Deno.
+test('on Deno, the body of a write is a Blob', async () => {
   vi.stubGlobal('Deno', { version: { deno: '2.9.5' } })
   const body = await sentBody()
   expect(body).toBeInstanceOf(Blob)

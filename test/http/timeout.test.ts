@@ -58,7 +58,7 @@ describe.each([
   ]
 
   describe.concurrent('a server that answers too slowly', () => {
-    /** In which a request gets to a server of this process, also on a busy machine. */
+    /** Long enough for a request to reach a server of this process on a busy machine. */
     const LIMIT_MS = 500
 
     async function opened(start: () => Promise<LoopbackServer>, { onTestFinished }: TestContext) {
@@ -104,7 +104,7 @@ describe.each([
       await server.close()
     })
 
-    test('slowly once, then at once, gets two attempts', async () => {
+    test('slowly, then quickly, gets two attempts', async () => {
       vi.spyOn(Math, 'random').mockReturnValue(0)
       server = await httpServer(drips, (response) => response.end(JSON.stringify(envelope)))
       expect(await read.run(clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 1_000 }))).toEqual(read.data)
@@ -112,7 +112,7 @@ describe.each([
       vi.restoreAllMocks()
     })
 
-    test('a body of some megabytes arrives whole', async () => {
+    test('with some megabytes sends a complete body', async () => {
       const used_by = Array.from({ length: 100_000 }, (_, index) => `account-${index}-${'x'.repeat(40)}`)
       server = await httpServer((response) => response.end(JSON.stringify({ success: true, data: { used_by } })))
       const data = await clientOf({ transport, baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
@@ -120,7 +120,7 @@ describe.each([
       expect(data.used_by.at(-1)).toBe(used_by.at(-1))
     })
 
-    test('a multibyte character that arrives in two parts is not broken', async () => {
+    test('with a character in two chunks sends it intact', async () => {
       const bytes = Buffer.from(JSON.stringify({ success: true, data: { used_by: ['zoë 🚀'] } }))
       const middle = bytes.indexOf(0xf0) + 2
       server = await httpServer((response) => {
@@ -132,7 +132,7 @@ describe.each([
   })
 })
 
-describe('with time in hand', () => {
+describe('with fake time', () => {
   beforeEach(() => {
     vi.useFakeTimers()
     vi.spyOn(Math, 'random').mockReturnValue(0)
@@ -144,7 +144,7 @@ describe('with time in hand', () => {
     vi.restoreAllMocks()
   })
 
-  /** A `fetch` that heeds no signal. */
+  /** A `fetch` that ignores its signal. */
   const deaf: Step = () => new Promise(() => undefined)
 
   describe.each(bothWires())('over $name', ({ script }) => {
@@ -172,7 +172,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(1)
     })
 
-    test('a call may differ from its client', async () => {
+    test('a call can override the timeouts of its client', async () => {
       const { via } = script(hanging)
       const client = clientOf({ ...via, timeoutMs: 1, totalTimeoutMs: 2 })
       expect(await rejection(read.run(client, { timeoutMs: 700, totalTimeoutMs: 5000, maxRetries: 0 }))).toMatchObject({
@@ -185,14 +185,14 @@ describe('with time in hand', () => {
       })
     })
 
-    test('a first attempt that reaches the total may have been applied', async () => {
+    test('an attempt that reaches the total timeout may have been applied', async () => {
       const { via, sent } = script(hanging)
       const error = await rejection(award.run(clientOf({ ...via, timeoutMs: 5_000, totalTimeoutMs: 1_000 })))
       expect(error).toMatchObject({ scope: 'total', timeoutMs: 1_000, outcome: 'unknown' })
       expect(sent).toHaveLength(1)
     })
 
-    test('the attempt that reaches the total is the last', async () => {
+    test('the attempt that reaches the total timeout is the last', async () => {
       const { via, sent } = script(hanging)
       const error = await rejection(
         award.run(clientOf({ ...via, timeoutMs: 400, totalTimeoutMs: 1000, maxRetries: 9 })),
@@ -307,16 +307,16 @@ describe('with time in hand', () => {
       )
     })
 
-    test('if the token source took all the time', async () => {
+    test('if the token source took too long', async () => {
       const accessToken = (): Promise<string> => new Promise(() => undefined)
       expect(await messageOf({ accessToken, totalTimeoutMs: 5_000 })).toBe(
         'recordActionValue: the access token source took longer than totalTimeoutMs (5000 ms)',
       )
-      // The source is still asked; the timer that abandons it after 30 s holds no process.
+      // The pending source keeps its 30 s timer, which does not keep the process alive.
       vi.clearAllTimers()
     })
 
-    test('if the token source took all the time after a 401', async () => {
+    test('if the token source took too long after a 401', async () => {
       const accessToken = vi
         .fn<() => Promise<string>>()
         .mockResolvedValueOnce('first')
@@ -371,7 +371,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(2)
     })
 
-    test('a retry is not sent either: the call ends at once, with the outcome of the first attempt', async () => {
+    test('the same applies to a retry: the outcome is that of the first attempt', async () => {
       const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }))
       const startedAt = performance.now()
       const error = await rejection(award.run(clientOf({ fetch, totalTimeoutMs: 5_400 })))
@@ -381,8 +381,8 @@ describe('with time in hand', () => {
     })
   })
 
-  describe('nothing is sent once the time is up', () => {
-    /** Stands for a process that was busy, or frozen, while something else finished. */
+  describe('nothing is sent after the total timeout', () => {
+    /** Simulates a process that was blocked. */
     let frozenMs = 0
     beforeEach(() => {
       frozenMs = 0
@@ -390,7 +390,7 @@ describe('with time in hand', () => {
       vi.spyOn(performance, 'now').mockImplementation(() => now() + frozenMs)
     })
 
-    test('after the token source took all the time', async () => {
+    test('if the token source took too long', async () => {
       const { fetch, sent } = scriptedFetch(success)
       const accessToken = (): string => {
         frozenMs = 60_000
@@ -402,7 +402,7 @@ describe('with time in hand', () => {
       expect(sent).toHaveLength(0)
     })
 
-    test('after a wait whose timer fired late', async () => {
+    test('if the timer of a wait fired late', async () => {
       const { fetch, sent } = scriptedFetch(refusal(429, { 'retry-after': '5' }), success)
       const client = clientOf({
         fetch,
@@ -458,12 +458,12 @@ describe('timers', () => {
   })
 
   describe('withTimeout', () => {
-    test('settles as the work does', async () => {
+    test('settles like the work', async () => {
       expect(await withTimeout(10, undefined, async () => 'done')).toBe('done')
       await expect(withTimeout(10, undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     })
 
-    test('rejects when the time is up, and aborts the work', async () => {
+    test('rejects after the timeout and cancels the work', async () => {
       let given: AbortSignal | undefined
       const late = withTimeout(10, undefined, ({ signal }) => {
         given = signal
@@ -478,7 +478,7 @@ describe('timers', () => {
       expect(given?.reason).toMatchObject({ name: 'TimeoutError' })
     })
 
-    test('rejects with the error of the work, also of work that throws synchronously', async () => {
+    test('rejects with the error of the work, even if it throws synchronously', async () => {
       const broken = (): never => {
         throw new Error('broken')
       }
@@ -486,13 +486,13 @@ describe('timers', () => {
         await expect(withTimeout(10, undefined, work)).rejects.toThrow('broken')
     })
 
-    test('does not begin the work of an aborted signal', async () => {
+    test('does not start the work if the signal is already aborted', async () => {
       const work = vi.fn(never)
       expect(await withTimeout(10, AbortSignal.abort('no'), work).catch((reason: unknown) => reason)).toBe('no')
       expect(work).not.toHaveBeenCalled()
     })
 
-    test('is settled once, by the first event', async () => {
+    test('settles once', async () => {
       const controller = new AbortController()
       let finish: (value: string) => void = () => undefined
       const first = withTimeout(10, controller.signal, () => new Promise<string>((resolve) => (finish = resolve)))
@@ -520,7 +520,7 @@ describe('timers', () => {
       expect(ended).toHaveBeenCalledOnce()
     })
 
-    test('ends at once with the reason of an abort', async () => {
+    test('rejects with the reason of an abort', async () => {
       const controller = new AbortController()
       const caught = wait(10, controller.signal).catch((reason: unknown) => reason)
       controller.abort(undefined)

@@ -23,21 +23,21 @@ const award = operation('rewardWallet')
 const record = operation('recordActionValue')
 const success = answer(200, { success: true, data: read.data })
 
-/** Gives ready tokens, one a call: signing takes real time, which faked time would run away from. */
+/** A source of signed tokens. They are signed before, because signing takes real time. */
 function sourceOf(...tokens: readonly string[]) {
   let calls = 0
   return vi.fn(async () => tokens[Math.min(calls++, tokens.length - 1)] as string)
 }
 
 let serial = 0
-/** A signed JWT that expires so many seconds from now, or says nothing of it. */
+/** Signs a JWT that expires in a number of seconds, or has no `exp`. */
 async function jwt(expiresInSeconds?: number): Promise<string> {
   const token = new SignJWT({}).setProtectedHeader({ alg: 'HS256' }).setJti(String(++serial))
   if (expiresInSeconds !== undefined) token.setExpirationTime(Math.floor(Date.now() / 1000) + expiresInSeconds)
   return token.sign(KEY)
 }
 
-/** A JWT with whatever payload, signed by nobody. */
+/** Returns an unsigned JWT with any payload. */
 function unsigned(payload: unknown): string {
   const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url')
   return `${encode({ alg: 'none' })}.${encode(payload)}.`
@@ -77,7 +77,7 @@ afterEach(async () => {
 })
 
 describe.each(bothWires())('over $name', ({ script }) => {
-  describe('a token is kept', () => {
+  describe('a token is cached', () => {
     test('until 30 s before its exp', async () => {
       const accessToken = sourceOf(await jwt(3600), await jwt(7200))
       const { via, sent } = script(success)
@@ -152,7 +152,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).not.toHaveBeenCalled()
     })
 
-    test('is called once for calls at the same time', async () => {
+    test('is called once for concurrent calls', async () => {
       const accessToken = vi.fn(() => new Promise<string>((resolve) => setTimeout(() => resolve('shared'), 100)))
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -172,7 +172,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test('is called once for refusals at the same time', async () => {
+    test('is called once after concurrent 401 answers', async () => {
       let valid = 'token-1'
       let calls = 0
       const accessToken = vi.fn(async () => `token-${++calls}`)
@@ -186,7 +186,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(41)
     })
 
-    test('is not called again after a late refusal of the old token', async () => {
+    test('is not called again after a late 401 for the old token', async () => {
       let calls = 0
       const accessToken = vi.fn(async () => `token-${++calls}`)
       let quickIsThrough = (): void => undefined
@@ -200,7 +200,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       const { via, sent } = script(late, refusal(401), success)
       const client = clientOf({ ...via, accessToken })
       const slow = read.run(client)
-      // Not in faked time, which would wait for all that is on its way.
+      // Uses real time: fake time would wait for all busy connections.
       await read.run(client)
       quickIsThrough()
       expect((await settle(slow)).status).toBe('fulfilled')
@@ -208,7 +208,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test('is called by the next call if maxRetries: 0 forbids the replay', async () => {
+    test('is called by the next call if maxRetries is 0', async () => {
       let calls = 0
       const accessToken = vi.fn(() => `token-${++calls}`)
       const { via, sent } = script(acceptsOnly(() => 'token-2'))
@@ -230,7 +230,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 
   describe('the arguments of a source', () => {
-    test('is a signal, and no this', async () => {
+    test('are a signal, and `this` is undefined', async () => {
       const seen: unknown[] = []
       function accessToken(this: unknown, ...given: unknown[]): string {
         seen.push(this, ...given)
@@ -306,7 +306,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain('hunter2')
     })
 
-    test('is not retried, and called again by the next call', async () => {
+    test('is not retried; the next call calls it again', async () => {
       const accessToken = vi.fn<() => Promise<string>>().mockRejectedValueOnce(thrown).mockResolvedValue('token')
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -332,7 +332,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['as it is', (token: string) => token],
       ['in JSON', (token: string) => JSON.stringify({ token }).replaceAll('/', '\\/')],
       ['in a URL', encodeURIComponent],
-    ])('and quotes the token that was refused (%s) shows nothing of it', async (_, spell) => {
+    ])('and quotes the refused token (%s) does not show it', async (_, spell) => {
       const tokens = ['opaque/first+1', 'opaque/second+2']
       const accessToken = vi
         .fn<() => Promise<string>>()
@@ -348,7 +348,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/first|second/)
     })
 
-    test('after a 401 leaves its own error', async () => {
+    test('after a 401 fails the call with its own error', async () => {
       const accessToken = vi.fn<() => Promise<string>>().mockResolvedValueOnce('token').mockRejectedValue(thrown)
       const { via, sent } = script(refusal(401))
       const error = await immediateRejection(record.run(clientOf({ ...via, accessToken })))
@@ -360,7 +360,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   describe('a source that never settles', () => {
     const stuck = (): Promise<string> => new Promise(() => undefined)
 
-    test('ends in the total timeout; a write is not applied', async () => {
+    test('fails after the total timeout; a write is not applied', async () => {
       const { via, sent } = script(success)
       const startedAt = performance.now()
       const error = await rejection(record.run(clientOf({ ...via, accessToken: stuck, totalTimeoutMs: 5000 })))
@@ -385,7 +385,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(performance.now() - startedAt).toBe(1000)
     })
 
-    test('fails the calls that wait after 30 s, aborts its signal, and is asked again by the next call', async () => {
+    test('fails the waiting calls after 30 s, aborts its signal, and is called again by the next call', async () => {
       const signals: AbortSignal[] = []
       const accessToken = vi.fn(({ signal }: { signal: AbortSignal }) => {
         signals.push(signal)
@@ -409,7 +409,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
     })
 
-    test('has one call in flight, however many callers give up one after the other', async () => {
+    test('has one call in flight, even if its callers abort one after the other', async () => {
       let inFlight = 0
       let most = 0
       const accessToken = vi.fn(() => {
@@ -459,7 +459,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
 
-    test('the token of a slow source serves later calls, though nobody waited for it', async () => {
+    test('the token of a slow source is used by later calls, even if all callers aborted', async () => {
       const accessToken = vi.fn(() => new Promise<string>((resolve) => setTimeout(() => resolve('late'), 6000)))
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -471,7 +471,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
 
-    /** A source whose calls answer when the test says so, in whatever order. */
+    /** A source whose calls settle when the test decides. */
     function slowSource() {
       const finish: ((token: string) => void)[] = []
       const accessToken = vi.fn(() => new Promise<string>((resolve) => finish.push(resolve)))
@@ -499,7 +499,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['shared'])
     })
 
-    test('a source call whose callers all aborted serves the next call', async () => {
+    test('a pending source call without callers is used by the next call', async () => {
       const { accessToken, finish } = slowSource()
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -516,7 +516,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(new Set(sentTokens(sent))).toEqual(new Set(['first']))
     })
 
-    /** A client whose first call of the source was abandoned after 30 s, and a second one is in flight. */
+    /** A client with an abandoned source call and a second one in flight. */
     async function abandoned(steps: readonly [Step, ...Step[]] = [success]) {
       const { accessToken, finish } = slowSource()
       const { via, sent } = script(...steps)
@@ -553,7 +553,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['newer', 'newest'])
     })
 
-    test('a late token serves calls until the newer one arrives', async () => {
+    test('a late token is used until the newer one arrives', async () => {
       const { client, second, finish, sent } = await abandoned()
       finish[0]?.('older')
       await vi.advanceTimersByTimeAsync(5)
@@ -588,11 +588,11 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['second', 'second'])
     })
 
-    test('that fails for a call aborted before causes no unhandled rejection', async () => {
+    test('that fails after its call was aborted causes no unhandled rejection', async () => {
       const failing = () => Promise.reject(new Error('late'))
       const inside = clientInternals(clientOf({ accessToken: failing }))
       await expect(inside?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
-      // The check of unheard rejections comes after each test.
+      // vitest reports unhandled rejections after each test.
       await vi.advanceTimersByTimeAsync(1)
     })
 
@@ -608,7 +608,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('the identity in a token, for other modules', () => {
+  describe('the identity in a token', () => {
     const address = 'https://service.example/api/v1/'
     const targetOf = (accessToken: CampaignClientOptions['accessToken']) =>
       clientInternals(clientOf({ accessToken }))?.target('rewardWallets', undefined)
@@ -621,11 +621,11 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await targetOf(unsigned(claims))).toEqual({ address, issuer, subject })
     })
 
-    test('are null for a token that is no JWT', async () => {
+    test('is null for a token that is not a JWT', async () => {
       expect(await targetOf('opaque')).toEqual({ address, issuer: null, subject: null })
     })
 
-    test('the source is not asked while its last token is good', async () => {
+    test('is read from a cached token without calling the source', async () => {
       const accessToken = sourceOf(await jwt(3600))
       const inside = clientInternals(clientOf({ accessToken }))
       await inside?.target('rewardWallets', undefined)
@@ -635,7 +635,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 
   describe('the message of a 401', () => {
-    test('says when the token had expired', async () => {
+    test('contains the time when the token expired', async () => {
       const token = await jwt(60)
       const { via } = script(refusal(401))
       const client = clientOf({ ...via, accessToken: token })
@@ -645,13 +645,13 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:05:05.000Z')
     })
 
-    test('says so in the millisecond of the expiry', async () => {
+    test('contains it from the millisecond of the expiry on', async () => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(0) })))
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:04:05.000Z')
     })
 
-    test('says so for a source of expired tokens', async () => {
+    test('contains it for a source of expired tokens', async () => {
       const { via, sent } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: sourceOf(await jwt(-3600)) })))
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T02:04:05.000Z')
@@ -662,13 +662,13 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['is valid', () => jwt(3600)],
       ['shows no exp', () => jwt()],
       ['is opaque', async () => 'opaque'],
-    ])('does not say so if the token %s', async (_, token) => {
+    ])('does not contain it if the token %s', async (_, token) => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await token() })))
       expect(wordsOf(error)).toBe('getCampaignPoints: the service answered HTTP 401, scripted')
     })
 
-    test('names no time outside the range of Date', async () => {
+    test('contains no time outside the range of Date', async () => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(-1e300) })))
       expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
@@ -682,7 +682,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 
   describe('a token that is a string', () => {
-    test('is never renewed: one 401 ends the call', async () => {
+    test('is never renewed: a 401 fails the call', async () => {
       const { via, sent } = script(refusal(401), success)
       expect(await immediateRejection(read.run(clientOf({ ...via, maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
       expect(sent).toHaveLength(1)

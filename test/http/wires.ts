@@ -4,23 +4,23 @@ import type { CampaignClientOptions, Transport } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { afterAll, beforeAll } from 'vitest'
 import { closedAddress } from './loopback-server.ts'
-import { onItsWay } from './real-connections.ts'
+import { trackExchange } from './real-connections.ts'
 import { type SentRequest, type Step, scriptedFetch } from './scripted-fetch.ts'
 
-/** What a client under test is given to send with, and what it has sent. */
+/** The transport option of a client, and the requests that it sent. */
 export interface Scripted {
   readonly via: Pick<CampaignClientOptions, 'fetch' | 'transport'>
-  /** In the order of sending. */
+  /** In order. */
   readonly sent: readonly SentRequest[]
 }
 
-/** A way from a client to the steps that answer it: the n-th request gets the n-th, the last serves all that follow. */
+/** A transport whose n-th request gets the n-th step. Further requests get the last one. */
 export interface Wire {
   readonly name: string
   script(...steps: readonly [Step, ...Step[]]): Scripted
 }
 
-/** Both transports of the package, for `describe.each` of a test file. Opens its servers with the file. */
+/** Both transports of the package, for `describe.each`. */
 export const bothWires = (): readonly Wire[] => [fetchWire, nodeWire()]
 
 const fetchWire: Wire = {
@@ -34,7 +34,7 @@ const fetchWire: Wire = {
 const unknownHost: LookupFunction = (host, _, callback) =>
   callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), '')
 
-/** The Node transport over real connections, sent by as a client does: the steps answer as a server on loopback. */
+/** The Node transport with a loopback server that answers with the steps. */
 export function nodeWire(): Wire {
   const answers: ((response: ServerResponse) => void)[] = []
   const server = createServer((request, response) => {
@@ -81,8 +81,8 @@ export function nodeWire(): Wire {
         })
         const numbered = { ...to(origin), headers: { ...headers, 'x-sending': String(sending - 1) } }
         const exchange = transport.send(numbered, signal)
-        // Of what is never answered only the arrival is to be waited for.
-        onItsWay(step.accident === 'silence' ? Promise.race([arrival, exchange]) : exchange)
+        // Do not wait for the answer of a request that hangs.
+        trackExchange(step.accident === 'silence' ? Promise.race([arrival, exchange]) : exchange)
         return exchange
       }
       return { via: { transport: { send } }, sent }
@@ -91,11 +91,11 @@ export function nodeWire(): Wire {
 }
 
 function watched<T>(exchange: Promise<T>): Promise<T> {
-  onItsWay(exchange)
+  trackExchange(exchange)
   return exchange
 }
 
-/** Answers as the step does with a `fetch`. */
+/** Converts the result of a step to an HTTP answer. */
 async function respond(response: ServerResponse, step: Step, request: SentRequest): Promise<void> {
   if (step.accident === 'silence') return
   if (step.accident === 'reset') {

@@ -14,7 +14,7 @@ import {
   tcpServer,
 } from '../loopback-server.ts'
 
-/** A transport under test, and how to be done with it. */
+/** A transport under test. */
 export interface TransportUnderTest {
   readonly transport: Transport
   /** Called after each test. */
@@ -25,11 +25,10 @@ const DATA = { success: true, data: { text: 'zoë 🚀' } }
 const TEXT = JSON.stringify(DATA)
 
 /**
- * What every transport promises, over real connections: call it in a test file of its own, with a function that makes
- * one.
+ * Tests the contract of a transport over real connections.
  *
- * @param options - `sends421`: how often it sends what is answered with 421. The `fetch` of Node does that once more by
- *   itself. `knowsUnsent`: whether it knows that a request never left; no `fetch` does.
+ * @param options - `sends421`: how often a request that gets a 421 is sent. Node's `fetch` retries it once.
+ *   `knowsUnsent`: whether the transport can report `sent: false`. No `fetch` can.
  */
 export function transportContract(
   name: string,
@@ -103,7 +102,7 @@ export function transportContract(
     }
 
     describe('a request', () => {
-      test('arrives as it was given: method, path, query, headers', async () => {
+      test('has its method, path, query and headers', async () => {
         const server = await started(httpServer(json(DATA)))
         await send(server.baseUrl, { headers: { 'x-mine': 'Zoë', authorization: 'Bearer the-token' } })
         expect(server.requests).toMatchObject([
@@ -114,11 +113,11 @@ export function transportContract(
             body: '',
           },
         ])
-        // Node reads header bytes as Latin-1, which is what they were given in.
+        // Node decodes header bytes as Latin-1.
         expect(server.requests[0]?.headers['x-mine']).toBe('Zoë')
       })
 
-      test('has its body, in UTF-8, with its length', async () => {
+      test('has its body in UTF-8 with a content-length', async () => {
         const server = await started(httpServer(json(DATA)))
         await write(server.baseUrl)
         expect(server.requests).toMatchObject([
@@ -130,14 +129,14 @@ export function transportContract(
         ])
       })
 
-      test('of a GET has no body, and says nothing of one', async () => {
+      test('of a GET has no body and no headers about it', async () => {
         const server = await started(httpServer(json(DATA)))
         await send(server.baseUrl)
         expect(server.requests[0]?.headers).not.toHaveProperty('content-type')
         expect(server.requests[0]?.headers).not.toHaveProperty('transfer-encoding')
       })
 
-      test('carries no cookie that an answer before it had set', async () => {
+      test('has no cookies of earlier answers', async () => {
         const server = await started(httpServer(json(DATA, 200, { 'set-cookie': 'session=1; Path=/' })))
         await send(server.baseUrl)
         await send(server.baseUrl)
@@ -155,13 +154,13 @@ export function transportContract(
         },
       )
 
-      test('of 421 is not asked for again', async () => {
+      test('of 421 does not lead to a retry', async () => {
         const server = await started(httpServer(json(DATA, 421)))
         await write(server.baseUrl)
         expect(server.requests).toHaveLength(sends421)
       })
 
-      test('gives its headers in any letter case, and null for absent ones', async () => {
+      test('returns headers by name in any letter case, and null for absent ones', async () => {
         const server = await started(httpServer(json(DATA, 200, { 'X-Request-Id': 'r1' })))
         const { header } = await send(server.baseUrl)
         expect([header('x-request-id'), header('X-REQUEST-ID'), header('x-none')]).toEqual(['r1', 'r1', null])
@@ -177,7 +176,7 @@ export function transportContract(
         expect(await send(server.baseUrl)).toMatchObject({ status: 200, text: '', complete: true })
       })
 
-      test('a character split over two chunks is decoded whole', async () => {
+      test('with a character in two chunks is decoded correctly', async () => {
         const server = await started(
           httpServer((response) => {
             const bytes = Buffer.from(TEXT)
@@ -191,7 +190,7 @@ export function transportContract(
         expect((await send(server.baseUrl)).text).toBe(TEXT)
       })
 
-      test('that arrives in thousands of pieces of one byte is whole', async () => {
+      test('in thousands of chunks of one byte is complete', async () => {
         const bytes = Buffer.from(TEXT.repeat(Math.ceil(5_000 / TEXT.length)))
         const server = await started(
           tcpServer((socket) => {
@@ -204,12 +203,12 @@ export function transportContract(
         expect(await send(server.baseUrl)).toMatchObject({ text: bytes.toString(), complete: true })
       })
 
-      test('behind a byte order mark is read without it', async () => {
+      test('has no byte order mark', async () => {
         const server = await started(httpServer((response) => response.end(`\uFEFF${TEXT}`)))
         expect((await send(server.baseUrl)).text).toBe(TEXT)
       })
 
-      test('that goes on until the connection closes is whole', async () => {
+      test('that ends with the connection is complete', async () => {
         const server = await started(tcpServer((socket) => answerOnce(socket, `HTTP/1.1 200 OK\r\n\r\n${TEXT}`)))
         expect(await send(server.baseUrl)).toMatchObject({ text: TEXT, complete: true })
       })
@@ -307,7 +306,7 @@ export function transportContract(
         }
       })
 
-      test('before the request was read as one may have carried it all the same', async () => {
+      test('before the request was read may have sent it', async () => {
         const server = await started(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
         expect(await failureOf(write(server.baseUrl))).toMatchObject({ kind: 'network', sent: true })
       })
@@ -348,13 +347,13 @@ export function transportContract(
 
       test.each(
         [200, 400, 503].flatMap((status) => withinTheBody(status).map(([how, lose]) => ({ status, how, lose }))),
-      )('within the body of a $status ($how) leaves its status', async ({ status, lose }) => {
+      )('within the body of a $status ($how) keeps the status', async ({ status, lose }) => {
         const server = await started(httpServer(lose))
         expect(await write(server.baseUrl)).toMatchObject({ status, complete: false, cause: expect.any(Error) })
         expect(server.requests).toHaveLength(1)
       })
 
-      test('in its compression only: the status is kept, too', async () => {
+      test('within compressed data keeps the status', async () => {
         const server = await started(
           httpServer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(TEXT)),
         )
@@ -402,7 +401,7 @@ export function transportContract(
         expect(await failureOf(send(server.baseUrl, { maxResponseBytes: 299 }))).toMatchObject({ kind: 'too_large' })
       })
 
-      test('lets go of a connection that would never end', async () => {
+      test('closes the connection', async () => {
         const server = await started(
           httpServer((response) => {
             const more = (): boolean => response.write('x'.repeat(1_000), () => setImmediate(more))
@@ -452,14 +451,14 @@ export function transportContract(
         await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
       })
 
-      test('beforehand sends nothing', async () => {
+      test('before the request sends nothing', async () => {
         const server = await started(httpServer(json(DATA)))
         const reason = new Error('enough')
         expect(await write(server.baseUrl, AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(reason)
         expect(server.requests).toHaveLength(0)
       })
 
-      test('afterwards changes nothing, and leaves no listener', async () => {
+      test('after the answer has no effect and leaves no listener', async () => {
         const server = await started(httpServer(json(DATA)))
         const controller = new AbortController()
         const answer = await send(server.baseUrl, {}, controller.signal)
@@ -470,14 +469,14 @@ export function transportContract(
     })
 
     describe('connections', () => {
-      test('serve requests in a row', async () => {
+      test('are reused by later requests', async () => {
         const server = await started(httpServer(json(DATA)))
         for (let request = 0; request < 10; request++) await send(server.baseUrl)
-        // A second one, because the next request may begin before the first connection is put back.
+        // A second connection is possible: the next request may begin before the first is released.
         expect(server.sockets.length).toBeLessThanOrEqual(2)
       })
 
-      test('closed by the server while idle cost no write, and send none twice', async () => {
+      test('closed by the server while idle lose no write and send none twice', async () => {
         const server = await started(httpServer(json(DATA)))
         for (let request = 1; request <= 3; request++) {
           expect(await write(server.baseUrl)).toMatchObject({ status: 200 })
@@ -487,7 +486,7 @@ export function transportContract(
         }
       })
 
-      test('of 64 requests at once give each its own answer', async () => {
+      test('serve 64 requests at once', async () => {
         const server = await started(
           httpServer((response, { url }) => {
             const query = new URL(url, 'http://loopback').search
@@ -504,7 +503,7 @@ export function transportContract(
   })
 }
 
-/** Waits for the request, as servers do, then answers and closes. */
+/** Waits for the request, then answers and closes the connection. */
 function answerOnce(socket: import('node:net').Socket, text: string): void {
   socket.once('data', () => socket.end(text))
 }
