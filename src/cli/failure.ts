@@ -65,7 +65,7 @@ export const unknownOutcomeFailure = (code: string, message: string): CommandFai
 
 export const UNKNOWN_OUTCOME_ADVICE = 'it may have been applied: read the progress before you run it again'
 
-/** Returns the exit code for the code of a `CampaignError`, whose outcome is not unknown. */
+/** Returns the exit code for an error code, if the outcome is known. */
 export function exitCodeOf(code: string): ExitCode {
   if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
   return code === 'network' || code === 'timeout' ? EXIT.unreachable : EXIT.refused

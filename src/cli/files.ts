@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { parseJson } from '../shared/text/json.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 
-/** Far above the size of any message. A larger input is the wrong file, or endless. */
+/** Messages and arguments are much smaller. A larger input is the wrong file, or has no end. */
 const MAX_BYTES = 64_000_000
 
 /** Reads a file. The name `-` stands for standard input. */
@@ -42,7 +42,7 @@ function parseInput(name: string, bytes: Uint8Array): unknown {
   try {
     return parseJson(text)
   } catch {
-    // The message of JSON.parse quotes the text, which may hold a secret.
+    // The message of JSON.parse quotes the text, which may contain a secret.
     throw usageFailure(`${inputName(name)} is not JSON`)
   }
 }

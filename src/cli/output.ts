@@ -102,7 +102,7 @@ export interface Output {
   readonly err: Channel
   /** Whether results are printed as JSON. */
   json: boolean
-  /** Prints a result: as one line of JSON with a version, or with `printText`. */
+  /** Prints a result as one line of JSON, or as text with `printText`. */
   result(fields: Readonly<Record<string, unknown>>, printText?: (out: Channel) => void): void
 }
 

@@ -30,7 +30,7 @@ test('with --json the result is one line with a version', async () => {
   expect(jsonOf(ended)).toMatchObject({ version: 1, data: { id: 'demo' } })
 })
 
-test('a method without data prints null, and the write is done', async () => {
+test('prints null for a method without data', async () => {
   const { env, service } = await listeningService()
   const { code, stdout } = await run(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'null\n' })
@@ -49,7 +49,7 @@ test.each(Object.keys(endpoints))('%s has a flag for each argument, except for s
   }
 })
 
-test('missing arguments are named by their flags', async () => {
+test('names missing arguments by their flags', async () => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['call', 'getUserProgress', '--account', 'ada'], { env })
   expect(code).toBe(2)
@@ -101,7 +101,7 @@ describe('--input', () => {
   })
 })
 
-test('an endless file is refused', async () => {
+test('refuses an endless file', async () => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['call', 'getCampaignInfo', '--input', '/dev/zero'], { env })
   expect(code).toBe(2)
@@ -141,7 +141,7 @@ test.each([
   ['https://127.0.0.1:1/api/v1', {}],
   ['https://localhost:1/api/v1', {}],
   ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
-])('%s with %j is reached without the proxy', async (CAMPAIGN_BASE_URL, more) => {
+])('reaches %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
   let asked = 0
   const proxy = createServer().on('connect', (_, socket) => {
     asked++
@@ -164,7 +164,7 @@ describe('read-only and allowed campaigns', () => {
     [[], { CAMPAIGN_READ_ONLY: '1' }],
     [[], { CAMPAIGN_READ_ONLY: 'true' }],
     [[], { CAMPAIGN_ALLOWED_CAMPAIGNS: 'live,test' }],
-  ])('%j with %j refuses every POST before anything is sent, and no read', async (flags, more) => {
+  ])('%j with %j refuses each POST before it is sent, and no read', async (flags, more) => {
     const { env, service } = await listeningService()
     const writes = [
       ['rewardWallet', ...flagsOf(AWARD)],
@@ -187,7 +187,7 @@ describe('read-only and allowed campaigns', () => {
     { CAMPAIGN_READ_ONLY: '' },
     { CAMPAIGN_ALLOWED_CAMPAIGNS: '' },
     { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo,,test' },
-  ])('%j is refused, also for a read', async (more) => {
+  ])('refuses %j, also for a read', async (more) => {
     const { env, service } = await listeningService()
     const { code } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env: { ...env, ...more } })
     expect(code).toBe(2)
@@ -221,7 +221,7 @@ test('where the package has a homepage, the reference is a web address', () => {
   expect(withDocsAddress('see docs/methods/points.md', {})).toBe('see documentation page "methods/points"')
 })
 
-test('a secret in a flag of registerWebhook is refused without being shown', async () => {
+test('refuses a secret in a flag of registerWebhook without showing it', async () => {
   const { env } = await listeningService()
   const args = ['call', 'registerWebhook', '--scope', 'x', '--url', 'http://127.0.0.1:1/', '--secret', 'hunter2']
   const { code, stderr } = await run(args, { env })
@@ -249,19 +249,10 @@ test.each([
   expect(service.requests).toEqual([])
 })
 
-test('a missing argument is named, and nothing is sent', async () => {
-  const { env, service } = await listeningService()
-  const { code, stderr } = await run(['call', 'getUserProgress', '--account', 'ada'], { env })
-  expect(code).toBe(2)
-  expect(stderr).toContain('platform')
-  expect(stderr).toContain('pid')
-  expect(service.requests).toEqual([])
-})
-
 test.each([
   [[], "'--registration-path <path>' not specified"],
   [['--registration-path', '../hooks'], '--registration-path must be a path below CAMPAIGN_BASE_URL'],
-])('registerWebhook with the path %j is refused, by the name of the flag', async (path, sentence) => {
+])('registerWebhook refuses the path %j and names the flag', async (path, sentence) => {
   const { env, service } = await listeningService()
   const args = ['call', 'registerWebhook', '--scope', 'user_activity', '--url', 'http://127.0.0.1:1/', ...path]
   const { code, stderr } = await run(args, { env })
@@ -277,7 +268,7 @@ test('--query adds query parameters', async () => {
   expect(service.requests[0]?.query).toMatchObject({ env: ['dev'], a: ['b=c'] })
 })
 
-test('a query parameter that is given twice is refused', async () => {
+test('refuses a query parameter that is given twice', async () => {
   const { env, service } = await listeningService()
   const args = ['call', 'getCampaignInfo', '--pid', 'demo', '--query', 'env=dev', '--query', 'env=live']
   const { code, stderr } = await run(args, { env })
@@ -313,7 +304,7 @@ describe('the environment', () => {
     expect(stderr).not.toMatch(/baseUrl|accessToken|function|pass query/)
   })
 
-  test('a token file that cannot be read twice is refused at once', async () => {
+  test('refuses a token file that cannot be read twice', async () => {
     const pipe = join(scratchFolder(), 'pipe')
     execFileSync('mkfifo', [pipe])
     for (const file of [pipe, '/dev/zero']) {
@@ -368,7 +359,7 @@ describe('exit codes', () => {
     expect(stderr).toContain('it may have been applied')
   })
 
-  test('5 when a write is interrupted; a read dies of the signal', async () => {
+  test('5 when a write is interrupted; a read ends by the signal', async () => {
     const { env, service } = await listeningService()
     service.fail({ kind: 'hang', times: 2 })
     const asked = () =>

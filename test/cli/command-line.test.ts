@@ -54,7 +54,7 @@ test.each([
   [['call', 'getuserProgress'], "unknown command 'getuserProgress'", 'getUserProgress'],
   [['dev', '--prot', '1'], "unknown option '--prot'", '--port'],
   [['types', 'demo', '--ouput', 'x'], "unknown option '--ouput'", '--out'],
-])('a misspelt word gets a suggestion: %s', async (args, sentence, meant) => {
+])('suggests the right word for a misspelt one: %s', async (args, sentence, meant) => {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(`error ${sentence}`)
@@ -69,7 +69,7 @@ test.each([
   [['webhook', 'verify', 'x', '--signature', 'a', '--signature', 'b'], '--signature <hex>'],
   [['dev', '--quiet', '--quiet'], '--quiet'],
   [['--json', 'types', 'demo', '--json'], '--json'],
-])('a flag that is given twice is refused: %j', async (args, flag) => {
+])('refuses a flag that is given twice: %j', async (args, flag) => {
   const { code, stderr } = await run(args)
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`option '${flag}' is given twice`) })
 })
@@ -79,7 +79,7 @@ test.each([
   ['--access-token=hunter2', 'CAMPAIGN_ACCESS_TOKEN'],
   ['--secret=hunter2', 'CAMPAIGN_WEBHOOK_SECRET'],
   ['--webhook-secret=hunter2', 'CAMPAIGN_WEBHOOK_SECRET'],
-])('a secret in a flag is refused without being shown: %s', async (flag, variable) => {
+])('refuses a secret in a flag without showing it: %s', async (flag, variable) => {
   for (const args of [
     ['types', 'demo', flag],
     ['webhook', 'send', 'http://127.0.0.1:1', flag, '--json'],
@@ -91,7 +91,7 @@ test.each([
   }
 })
 
-test('with --json a failure is a line of JSON on stdout as well', async () => {
+test('with --json, prints a failure as a line of JSON on stdout, too', async () => {
   const ended = await run(['types', 'demo', '--json'])
   expect(ended.code).toBe(2)
   expect(jsonOf(ended)).toEqual({
@@ -106,7 +106,7 @@ test('with --json a failure is a line of JSON on stdout as well', async () => {
   expect(ended.stdout.split('\n')).toHaveLength(2)
 })
 
-test.each([[[]], [['call']], [['webhook']]])('with --json a missing command after %j is an error', async (words) => {
+test.each([[[]], [['call']], [['webhook']]])('with --json, a missing command after %j is an error', async (words) => {
   const ended = await run([...words, '--json'])
   expect(ended.code).toBe(2)
   expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'usage', exitCode: 2 } })
@@ -114,7 +114,7 @@ test.each([[[]], [['call']], [['webhook']]])('with --json a missing command afte
   expect(ended.stderr).toContain(`Usage: ${['campaign-client', ...words].join(' ')} `)
 })
 
-test('with --json version and help are lines of JSON', async () => {
+test('with --json, prints the version and the help as lines of JSON', async () => {
   for (const args of [
     ['--version', '--json'],
     ['--json', '-V'],
@@ -130,7 +130,7 @@ test('with --json version and help are lines of JSON', async () => {
   }
 })
 
-test('terminal controls in the input are spelt out', async () => {
+test('escapes control characters in the input', async () => {
   const { stderr } = await run(['\u001b]0;pwned\u0007\u202eevil\r\n\u009b31m'])
   expect(stderr).toContain('\\u001b]0;pwned\\u0007\\u202eevil\\u000d\\u000a\\u009b31m')
   for (const control of ['\u001b', '\u0007', '\u009b', '\u202e', '\r']) expect(stderr).not.toContain(control)
@@ -165,6 +165,6 @@ test.skipIf(!existsSync('/dev/full'))('a result that cannot be written ends with
   expect(await run(['--json', 'dve'], { within })).toMatchObject({ code: 2 })
 })
 
-test('no home folder is needed', async () => {
+test('runs without a home directory', async () => {
   expect(await run(['--help'], { env: { HOME: '/nonexistent' } })).toMatchObject({ code: 0, stderr: '' })
 })

@@ -24,7 +24,7 @@ export interface Plan extends PlanOptions {
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** The awards to send. */
   readonly toSend: Totals
-  /** Wallets to send to with an earlier award in the same campaign under an id that is not in the list. */
+  /** Wallets to send to that have an earlier award in the same campaign. The id of that award is not in the list. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
 }
 
@@ -34,7 +34,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   const verdicts = new Map<string, Verdict>()
   /** The ids of awards that must not be sent again. */
   const settled = new Set<string>()
-  /** Awards with other ids than the list's, by wallet and campaign. */
+  /** Awards in the ledger with ids that are not in the list, by wallet and campaign. */
   const others = new Map<string, LedgerEntry>()
 
   const { readLedger } = await import('campaign-client/bulk')

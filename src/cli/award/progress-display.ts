@@ -34,7 +34,7 @@ const MAX_BAR_WIDTH = 30
 /** Moves to the start of the line and clears it. */
 const CLEAR_LINE = '\r\u001b[K'
 
-/** Overwrites one line. Changes no setting of the terminal, so that a killed process leaves none behind. */
+/** Overwrites one line. Does not change settings of the terminal: a killed process could not restore them. */
 function progressBar(rows: number, err: Output['err']): ProgressDisplay {
   let shown = ''
   const draw = (text: string, share: number): void => {

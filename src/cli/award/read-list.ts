@@ -22,13 +22,13 @@ export interface AwardList {
   readonly rows: readonly ListRow[]
   /** The first row of each award, by id. */
   readonly awards: ReadonlyMap<string, ListRow>
-  /** All mistakes, in the order of their discovery. */
+  /** All mistakes, unsorted. */
   readonly problems: ListProblem[]
   /** The names of ignored columns. */
   readonly unused: readonly string[]
 }
 
-/** A million rows have about 80 MB. */
+/** About three million rows. */
 const MAX_LIST_BYTES = 256_000_000
 
 /** Reads a list and finds all mistakes in it. @throws CommandFailure when it is not a list of awards */
@@ -75,7 +75,7 @@ const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): List
     ? { line, column: 'id', message: `is the id of another award on line ${first.line}` }
     : { line, column: 'xp', message: `differs from line ${first.line}, which has the same wallet and reason` }
 
-/** How many mistakes are listed. The others are only counted. */
+/** How many mistakes to list. The others are only counted. */
 const MAX_PROBLEMS = 1_000
 
 /** The failure for the mistakes of a list, sorted by line. */
@@ -93,7 +93,7 @@ export function listFailure({ name, problems }: AwardList): CommandFailure {
 const problemText = ({ line, column, message }: ListProblem): string =>
   line === undefined ? message : `line ${line}${column === undefined ? '' : `, column ${column}`}: ${message}`
 
-/** A number of awards, of wallets among them, and their XP. */
+/** The number of awards and of different wallets, and the total XP. */
 export interface Totals {
   readonly awards: number
   readonly wallets: number

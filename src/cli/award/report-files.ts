@@ -9,7 +9,7 @@ import type { Plan } from './plan.ts'
 
 const EXTENSIONS = ['.json', '.csv', '.txt']
 
-/** Checks that each report can be written and replaces no file of the run. @throws CommandFailure if not */
+/** Checks the report paths. @throws CommandFailure when a report cannot be written or would replace a file of the run */
 export async function checkReportPaths(paths: readonly string[], filesOfRun: readonly string[]): Promise<void> {
   for (const path of paths) {
     const report = `--report "${path}"`

@@ -10,7 +10,7 @@ import { type Plan, recordedTotals } from './plan.ts'
 /** A run that is complete or stopped. */
 export interface EndedRun {
   readonly report: AwardReport
-  /** The plan with the ledger as the run found it. */
+  /** The plan, made after the run locked the ledger. */
   readonly before: Plan
   /** Why the run stopped. */
   readonly stop?: CommandFailure
@@ -42,7 +42,7 @@ export async function stopFailure({ cause, message }: AwardRunStoppedError): Pro
   const { code } = failure
   // Not `failure.exitCode`: after an unknown outcome, the report has the verdict of the row.
   const exitCode = exitCodeOf(code)
-  // The message of an unreachable service is complete. Other stops need the message of the run.
+  // The error of an unreachable service is complete. Other errors need the message of the run.
   const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message
   const sentence = withoutDocsPath(text)
     .replace(/^rewardWallets stopped: /, '')
@@ -61,7 +61,7 @@ const byRow = (problems: readonly RowProblem[]): RowProblem[] =>
 
 const MAX_PROBLEMS_SHOWN = 20
 
-/** Counts the rows by verdict, for people, and lists the problems. */
+/** Formats the number of rows by verdict, and the problems. */
 export function summaryLines({ report, before, stop }: EndedRun, { platform, isAssumed }: ProgressFormat): Part[][] {
   const { counts, xp, halted, startedAt, finishedAt } = report
   const { rows } = before.list

@@ -6,8 +6,8 @@ import type { Pair } from '../flags.ts'
 const SUBJECT = { account: 'ada', platform: 'discord', pid: 'demo' } as const
 
 /**
- * Creates a message of each kind in the interface, which does not show the payloads of the login, reward and referral
- * hooks: these are assumed.
+ * Creates a message of each kind. The interface does not document the payloads of the login, reward and referral hooks:
+ * they are assumed.
  */
 const CREATORS = {
   action_completed: () => emitted({ kind: 'action_completed', aid: 'follow' }),

@@ -13,7 +13,7 @@ export interface SavedMessage {
   readonly secret: string
 }
 
-/** Defines a command that checks the signature of a saved message. It ends with 0 if the signature is right, else with 1. */
+/** Defines a command that checks the signature of a saved message. Exit code 0: the signature is right; 1: it is wrong. */
 export function defineCheck(
   command: Command,
   { action, env, output }: Context,

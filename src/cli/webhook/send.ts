@@ -94,7 +94,7 @@ type Sign = (body: Uint8Array) => string | undefined
 
 async function signerOf(flags: SendFlags, env: NodeJS.ProcessEnv): Promise<Sign> {
   if (flags.unsigned) return () => undefined
-  // A well-formed signature: an endpoint that checks only the format accepts it.
+  // Sign with another secret: an endpoint that checks only the format accepts this signature.
   const secret = flags.wrongSignature ? crypto.randomUUID() : webhookSecretOf(env)
   if (secret === undefined) {
     throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'set it to the secret of the endpoint, or use --unsigned')

@@ -9,7 +9,7 @@ import { localService, TOKEN, WALLET } from './deviation.ts'
 
 const award = { address: WALLET, pid: 'demo', id: 'launch-1', xp: 5 }
 
-/** A client of a service that shows progress of wallets under one platform, with rewards of one type. */
+/** Creates a client of a service with one platform for wallets and one type of rewards. Makes an award. */
 async function awarded(platform: string, type: string): Promise<CampaignClient> {
   const service = localService()
   const client = new CampaignClient({
@@ -30,13 +30,13 @@ async function awarded(platform: string, type: string): Promise<CampaignClient> 
   return client
 }
 
-test('without a profile an award is looked for under the platform ethereum', async () => {
+test('without a profile, looks for an award on the platform ethereum', async () => {
   expect(await findAward(await awarded('ethereum', 'xp'), award, progressFormatOf())).toEqual({ xp: 5 })
   expect(await findAward(await awarded('evm', 'xp'), award, progressFormatOf())).toBeUndefined()
   expect(await findAward(await awarded('ethereum', 'badge'), award, progressFormatOf())).toBe(true)
 })
 
-test('a profile names the platform, and whether rewards have amounts', async () => {
+test('reads from a profile the platform, and whether rewards have amounts', async () => {
   const client = await awarded('evm', 'xp')
   expect(
     await findAward(client, award, progressFormatOf({ walletPlatform: 'evm', listsRewards: 'ids_and_amounts' })),

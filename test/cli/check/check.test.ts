@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { ADDRESS, deviatingServer, TOKEN, WALLET } from './deviation.ts'
 const ERROR = '{"success":false,"error":{"code":500,"message":"internal error"}}'
 const WRITE = ['--allow-writes', '--address', WALLET, '--yes']
 
-test('0: nothing differs; the table, the saved profile and a comparison with it', async () => {
+test('0: nothing differs. Prints the table, saves the profile and compares with it', async () => {
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')
   const { env } = await deviatingServer()
@@ -22,18 +22,21 @@ test('0: nothing differs; the table, the saved profile and a comparison with it'
   expect(first.stdout).toMatch(/\n\d+ as assumed, 0 differs, 0 can't tell, \d+ not asked\n$/)
   expect(readdirSync(folder)).toEqual(['profile.json'])
   const saved = readFileSync(file, 'utf8')
+  linkSync(file, join(folder, 'earlier.json'))
 
   const second = await run([...args, '--json', '--against', file, '--save', file], { env })
   const { exitCode, changes, ...profile } = jsonOf(second)
   expect([second.code, exitCode, changes]).toEqual([0, 0, []])
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(profile)
+  // The new profile replaces the file: it is not written over the earlier one.
+  expect(readFileSync(join(folder, 'earlier.json'), 'utf8')).toBe(saved)
   expect({ ...JSON.parse(saved), checkedAt: '' }).toEqual({ ...profile, checkedAt: '' })
   for (const text of [first.stdout, second.stdout, saved]) {
     for (const secret of [TOKEN, 'WELCOME-2026', 'organization-7']) expect(text).not.toContain(secret)
   }
 })
 
-test('1: something differs; the table says what to do, and shows no terminal controls', async () => {
+test('1: something differs. The table has advice and no control characters', async () => {
   const service = createCampaignService({ tokens: [TOKEN], queryNames: { getCampaignInfo: { pid: 'campaign' } } })
   const { env } = await deviatingServer(async (request, pass) => {
     const response = await pass()
@@ -79,14 +82,14 @@ test('5: the outcome of the award is unknown', async () => {
   expect(stderr).toContain('the outcome of the award is unknown')
 })
 
-describe('2: nothing is sent', () => {
+describe('2: sends nothing for', () => {
   test.each<[string, string[], Record<string, string>, string]>([
     ['no campaign', [], {}, "required option '--pid <pid>' not specified"],
     ['no platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform need each other'],
     ['no wallet for the award', ['--pid', 'demo', '--allow-writes'], {}, '--allow-writes needs --address'],
     ['a malformed wallet', ['--pid', 'demo', '--address', '0x1'], {}, 'It must be 0x and 40 hex digits'],
     [
-      'nobody to ask',
+      'no terminal',
       ['--pid', 'demo', '--allow-writes', '--address', WALLET],
       {},
       'there is no terminal to ask for confirmation',
@@ -110,7 +113,7 @@ describe('2: nothing is sent', () => {
   })
 })
 
-test('an interrupted run leaves the earlier profile as it was', async () => {
+test('an interrupted run does not change the earlier profile', async () => {
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')
   writeFileSync(file, 'earlier')
@@ -129,7 +132,7 @@ test('an interrupted run leaves the earlier profile as it was', async () => {
   expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['earlier', ['profile.json']])
 })
 
-test('5: interrupted during the award; nothing is saved', async () => {
+test('5: interrupted during the award. Saves nothing', async () => {
   const folder = scratchFolder()
   let sent = () => {}
   const isSent = new Promise<void>((resolve) => {
@@ -201,7 +204,7 @@ describe('a profile', () => {
     await expect(read(content)).rejects.toMatchObject({ exitCode: 2 })
   })
 
-  test('older than 30 days is warned about', async () => {
+  test('older than 30 days causes a warning', async () => {
     const checkedAt = new Date(Date.now() - 40 * 86_400_000).toISOString()
     const { warnings } = await read({ ...PROFILE, checkedAt })
     expect(warnings).toEqual([expect.stringContaining('profile.json" is 40 days old: run check again')])

@@ -9,7 +9,7 @@ import { Check, type CheckArguments } from '../../../src/cli/check/question.ts'
 import { type Answered, runCheck } from '../../../src/cli/check/run-check.ts'
 import type { TransportRequest, TransportResponse } from '../../../src/transport.ts'
 
-/** Answers a request in place of the service, or changes what the service answers. */
+/** Answers a request instead of the service, or changes the answer of the service. */
 export type Deviation = (
   request: Request,
   pass: (request?: Request) => Promise<Response>,
@@ -24,7 +24,7 @@ export const TOKEN = [
   'signature-of-nobody',
 ].join('.')
 
-/** A local service that takes one token. Its campaign has a user, and an invite code that the user has used. */
+/** Creates a local service that accepts one token. */
 export const localService = (options: CampaignServiceOptions = {}): CampaignService =>
   createCampaignService({ tokens: [TOKEN], ...options })
 
@@ -33,9 +33,9 @@ export const ALL: CheckArguments = { pid: 'demo', account: 'ada', platform: 'dis
 export interface Checked extends Conclusion {
   readonly answered: readonly Answered[]
   readonly requests: readonly TransportRequest[]
-  /** The result of a question. */
+  /** Returns the result of a question. */
   result(id: string): Result | undefined
-  /** Everything that a user or a file gets to see. */
+  /** The whole content of the table and the profile. */
   readonly output: string
 }
 
@@ -48,7 +48,7 @@ interface CheckedOptions {
   readonly address?: string
 }
 
-/** Runs all questions without waiting, over a service that deviates. */
+/** Asks all questions to a service that deviates, without waiting between requests. */
 export async function checked(options: CheckedOptions = {}): Promise<Checked> {
   const { service = localService(), deviation = (_, pass) => pass(), token = TOKEN, address = ADDRESS } = options
   const requests: TransportRequest[] = []
@@ -85,7 +85,7 @@ export async function checked(options: CheckedOptions = {}): Promise<Checked> {
   }
 }
 
-/** A server in front of the local service, for real processes. */
+/** Starts a server in front of the local service, for real processes. */
 export async function deviatingServer(deviation: Deviation = (_, pass) => pass(), service?: CampaignService) {
   const target = service ?? localService()
   const server = http.createServer(async (incoming, outgoing) => {

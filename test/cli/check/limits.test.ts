@@ -3,10 +3,10 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { Probe } from '../../../src/cli/check/probe.ts'
 import { checked, type Deviation, TOKEN, WALLET } from './deviation.ts'
 
-/** Values that must never reach a profile or the output: what the user gave, and what the service says of users. */
+/** Personal data from the user and the service, which must not be in a profile or the output. */
 const SECRETS = ['ada-the-account', 'WELCOME-2026-code', 'value-of-a-user', TOKEN]
 
-/** Bodies of a hostile or broken service. Each value of a user in them is one of the secrets. */
+/** Bodies of a hostile or broken service. All personal data in them is in `SECRETS`. */
 const secret = fc.constantFrom(...SECRETS)
 const key = fc.constantFrom(
   'id',
@@ -45,7 +45,7 @@ const answer = fc.record({
   fate: fc.constantFrom('answer', 'answer', 'answer', 'service', 'service', 'reset'),
 })
 
-test('with any service: no request beyond the limit, no write unless allowed, no value shown', async () => {
+test('keeps its limits, writes only if allowed and shows no personal data with any service', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 12 }), fc.boolean(), async (answers, allowWrites) => {
       let count = 0
@@ -73,12 +73,12 @@ test('with any service: no request beyond the limit, no write unless allowed, no
   )
 })
 
-test('a service that never gives what identifies an argument is asked at most 60 times', async () => {
+test('sends at most 60 requests to a service that ignores all parameters', async () => {
   const { requests, answered } = await checked({
     async deviation(request, pass) {
       const response = await pass()
       if (request.method === 'POST') return response
-      // Every read identifies its argument whatever is asked, so that all names are tried.
+      // All names get the same data, so that the run tries all names.
       const url = new URL(request.url)
       url.search = '?pid=demo&account=ada&platform=discord&code=WELCOME-2026'
       return pass(new Request(url, request))
@@ -89,7 +89,7 @@ test('a service that never gives what identifies an argument is asked at most 60
   expect(answered[0]?.finding.result).toBe('as assumed')
 })
 
-test('answers of megabytes are read, and neither shown nor saved', async () => {
+test('reads answers of megabytes without showing or saving them', async () => {
   const large = 'value-of-a-user'.repeat(100_000)
   const { output, exitCode } = await checked({
     deviation: (request, pass) =>
@@ -103,7 +103,7 @@ test('answers of megabytes are read, and neither shown nor saved', async () => {
   expect(exitCode).toBe(1)
 })
 
-test('a service that takes longer than 10 s answers nothing', async () => {
+test('a request fails after 10 s', async () => {
   const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort())
   const { exitCode, answered } = await checked({
     deviation: (request) => {
@@ -122,7 +122,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('at most five requests a second, one after the other', async () => {
+test('sends at most five requests a second, one after the other', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const sentAt: number[] = []
   let inFlight = 0

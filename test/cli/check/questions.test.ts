@@ -9,7 +9,7 @@ const json = (body: unknown, status = 200, headers: Record<string, string> = {})
 
 const pathOf = ({ url }: Request): string => new URL(url).pathname.replace('/api/v1/', '')
 
-/** Changes the data of one path. */
+/** Changes the data in the answers of one path. */
 const changed =
   (path: string, change: (data: Record<string, unknown>) => unknown): Deviation =>
   async (request, pass) => {
@@ -19,7 +19,7 @@ const changed =
     return json({ ...body, data: change(body.data) })
   }
 
-/** Takes other query names on a path than the assumed ones, and refuses the assumed ones. */
+/** Accepts other query names on a path, and refuses the assumed names. */
 const renamed =
   (path: string, names: Readonly<Record<string, string>>): Deviation =>
   (request, pass) => {
@@ -36,7 +36,7 @@ const renamed =
 
 const WRITES: Partial<CheckArguments> = { allowWrites: true, address: WALLET }
 
-test('finds nothing that differs at the local service', async () => {
+test('finds no difference at the local service', async () => {
   const { exitCode, answered, profile, requests } = await checked({ args: WRITES })
   const others = answered.filter(({ finding }) => finding.result !== 'as assumed')
   expect(others.map(({ question }) => question.id)).toEqual(['timing.clock'])
@@ -57,7 +57,7 @@ test('finds nothing that differs at the local service', async () => {
   })
 })
 
-test('skips the questions without arguments, and names their flags', async () => {
+test('skips questions without arguments, and names the missing flags', async () => {
   const { answered, requests, exitCode } = await checked({
     args: { account: undefined, platform: undefined, code: undefined } as never,
   })
@@ -79,7 +79,7 @@ describe('query names', () => {
     ['getUserProfiles', 'user/profiles', { pid: 'campaign_id' }, { pid: 'campaign_id' }],
     ['getInviteCode', 'code', { code: 'invite' }, { code: 'invite' }],
   ]
-  test.each(cases)('%s of %s takes %o: learned, and read with them', async (operation, path, names, learned) => {
+  test.each(cases)('%s: finds that %s needs the names %o, and uses them', async (operation, path, names, learned) => {
     const service = localService()
     const { exitCode, profile, result } = await checked({ service, deviation: renamed(path, names) })
     expect(result(`names.${operation}`)).toBe('differs')
@@ -101,7 +101,7 @@ describe('query names', () => {
     expect(service.requests[0]?.query).toEqual({ id: ['demo'] })
   })
 
-  test('unknown parameters are ignored and the only campaign is returned: nothing is learned', async () => {
+  test('proves no names if the service ignores all parameters', async () => {
     const anything: Deviation = (request, pass) => {
       if (!/^campaign\//.test(pathOf(request))) return pass()
       const url = new URL(request.url)
@@ -117,7 +117,7 @@ describe('query names', () => {
   test.each([
     ['code', { used_by: [] }],
     ['user/profiles', { user_id: 'x', xp: 0, ref_xp: 0, ugc_xp: 0, refs: 0, ref_count: 0, profiles: [] }],
-  ])('an empty answer of %s, which fits anything, teaches nothing', async (path, data) => {
+  ])('an empty answer of %s proves no names', async (path, data) => {
     const { profile, result } = await checked({
       deviation: (request, pass) => (pathOf(request) === path ? json({ success: true, data }) : pass()),
     })
@@ -125,7 +125,7 @@ describe('query names', () => {
     expect(profile.client).toEqual({})
   })
 
-  test('a service that fails on values that do not exist teaches nothing', async () => {
+  test('proves no names if the service fails for nonexistent values', async () => {
     const { result } = await checked({
       deviation: (request, pass) => (/none-/.test(request.url) ? json({}, 500) : pass()),
     })
@@ -135,7 +135,7 @@ describe('query names', () => {
 })
 
 describe('shapes', () => {
-  test('unlisted fields are named with their types, never with values', async () => {
+  test('lists unlisted fields with their types, without values', async () => {
     const { answered, result, exitCode } = await checked({
       deviation: changed('user/progress', (data) => ({
         ...data,
@@ -152,7 +152,7 @@ describe('shapes', () => {
     expect(exitCode).toBe(1)
   })
 
-  test('keys that may be values are not shown', async () => {
+  test('does not show keys that may be personal data', async () => {
     const map = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`user_${index}`, 1]))
     const { answered, output } = await checked({
       deviation: changed('campaign/points', (data) => ({
@@ -171,7 +171,7 @@ describe('shapes', () => {
     expect(output).not.toContain('user_3')
   })
 
-  test('a field of another type is named by its path', async () => {
+  test('lists the path of a field with another type', async () => {
     const { answered } = await checked({
       deviation: changed('user/progress', (data) => ({ ...data, rank: 'first', rewards: [{ id: 1 }] })),
     })
@@ -180,7 +180,7 @@ describe('shapes', () => {
     expect(finding?.detail?.paths).toEqual(expect.arrayContaining(['rank', 'rewards[].id', 'rewards[].reward']))
   })
 
-  test('unknown statuses are counted', async () => {
+  test('counts unknown statuses', async () => {
     const { answered } = await checked({
       deviation: changed('user/progress', (data) => ({
         ...data,
@@ -197,9 +197,9 @@ describe('shapes', () => {
 
   test.each<[string, Response, string]>([
     ['another envelope', json({ ok: true, result: {} }), 'no envelope'],
-    ['a page', new Response('<html>'), 'not JSON'],
-    ['nothing', new Response(''), 'empty'],
-  ])('%s in place of data differs', async (_, response, form) => {
+    ['an HTML page', new Response('<html>'), 'not JSON'],
+    ['an empty body', new Response(''), 'empty'],
+  ])('%s instead of data is a difference', async (_, response, form) => {
     const { answered } = await checked({
       deviation: (request, pass) => (pathOf(request) === 'campaign/points' ? response.clone() : pass()),
     })
@@ -208,7 +208,7 @@ describe('shapes', () => {
   })
 })
 
-test('mistakes in a campaign are counted', async () => {
+test('counts mistakes in a campaign', async () => {
   const { answered } = await checked({
     deviation: changed('campaign/info', (data) => {
       const [task] = data.actions as object[]
@@ -235,7 +235,7 @@ test('mistakes in a campaign are counted', async () => {
 
 describe('errors', () => {
   test.each<[string, () => Response, object]>([
-    ['a page', () => new Response('<html>', { status: 400 }), { status: 400, form: 'not JSON' }],
+    ['an HTML page', () => new Response('<html>', { status: 400 }), { status: 400, form: 'not JSON' }],
     [
       'another status',
       () => json({ success: false, error: { code: 422, message: 'no' } }, 422),
@@ -246,7 +246,7 @@ describe('errors', () => {
       () => json({ success: false, error: 'account of ada is missing' }, 400),
       { status: 400, form: 'string' },
     ],
-  ])('%s in place of the standard error differs', async (_, answer, detail) => {
+  ])('%s instead of the standard error is a difference', async (_, answer, detail) => {
     const { answered, output } = await checked({
       deviation: async (_request, pass) => {
         const response = await pass()
@@ -259,7 +259,7 @@ describe('errors', () => {
     expect(output).not.toContain('account of ada')
   })
 
-  test('headers that name a request or a limit are listed by name', async () => {
+  test('lists headers with request ids or rate limits by name', async () => {
     const { answered, output } = await checked({
       async deviation(_, pass) {
         const response = await pass()
@@ -275,7 +275,7 @@ describe('errors', () => {
   })
 })
 
-test('clock skew is told, and never makes a difference', async () => {
+test('shows clock skew, which is not a difference', async () => {
   const { answered, exitCode } = await checked({
     async deviation(_, pass) {
       const response = await pass()
@@ -292,13 +292,13 @@ test('clock skew is told, and never makes a difference', async () => {
 })
 
 describe('the token', () => {
-  test('a service that does not look at tokens differs', async () => {
+  test('a service that ignores tokens is a difference', async () => {
     const { result, exitCode } = await checked({ service: createCampaignService() })
     expect(result('access.token-checked')).toBe('differs')
     expect(exitCode).toBe(1)
   })
 
-  test('a wrong token that gets another error tells nothing', async () => {
+  test('another error for a wrong token proves nothing', async () => {
     const { result } = await checked({
       deviation: (request, pass) =>
         request.headers.get('authorization') === `Bearer ${TOKEN}` ? pass() : json({}, 403),
@@ -306,14 +306,14 @@ describe('the token', () => {
     expect(result('access.token-checked')).toBe("can't tell")
   })
 
-  test('a token that is refused ends the run after one request with 3', async () => {
+  test('a refused token ends the run with 3 after one request', async () => {
     const { exitCode, requests, result } = await checked({ service: createCampaignService({ tokens: ['another'] }) })
     expect(exitCode).toBe(3)
     expect(requests).toHaveLength(1)
     expect(result('shapes.getCampaignInfo')).toBe("can't tell")
   })
 
-  test('of an opaque token a random one takes the place', async () => {
+  test('replaces an opaque token with a random one', async () => {
     const { requests, result } = await checked({
       service: createCampaignService({ tokens: ['opaque'] }),
       token: 'opaque',
@@ -327,7 +327,7 @@ describe('the token', () => {
 describe('a service that does not answer', () => {
   test.each<[string, () => Response]>([
     ['500', () => json({ success: false, error: { code: 500, message: 'internal error' } }, 500)],
-    ['a page of a proxy', () => new Response('<html>Bad gateway', { status: 502 })],
+    ['an HTML page of a proxy', () => new Response('<html>Bad gateway', { status: 502 })],
     [
       'resets',
       () => {
@@ -335,7 +335,7 @@ describe('a service that does not answer', () => {
       },
     ],
     ['redirects', () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
-  ])('%s: no question is answered, and it ends with 4', async (_, answer) => {
+  ])('%s: answers no question and ends with 4', async (_, answer) => {
     const { exitCode, answered, profile } = await checked({ deviation: answer, args: {} })
     const results = answered
       .filter(({ question }) => !/^(?:access.path|access.token-expiry)$/.test(question.id))
@@ -353,7 +353,7 @@ describe('a service that does not answer', () => {
     expect(answered[0]?.finding.note).toBe('the service limited the rate (HTTP 429)')
   })
 
-  test('500 in the middle is never an answer', async () => {
+  test('a 500 is never a difference', async () => {
     let count = 0
     const { answered } = await checked({ deviation: (_, pass) => (++count % 2 === 0 ? json({}, 500) : pass()) })
     expect(answered.filter(({ finding }) => finding.result === 'differs')).toEqual([])
@@ -366,7 +366,7 @@ describe('awards', () => {
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
-  test('a later run only sees the refusal', async () => {
+  test('later runs send the same award, which the service refuses', async () => {
     const service = localService()
     await checked({ service, args: WRITES })
     const { result, exitCode, requests } = await checked({ service, args: WRITES })
@@ -380,10 +380,10 @@ describe('awards', () => {
     ])
   })
 
-  /** Shows the award in progress as told. */
-  const shown = (
+  /** Changes how progress on one platform lists the award. */
+  const listed = (
     platform: string,
-    showing: (reward: Record<string, unknown>) => object | undefined,
+    change: (reward: Record<string, unknown>) => object | undefined,
     afterReads = 0,
   ): Deviation => {
     let reads = 0
@@ -397,7 +397,7 @@ describe('awards', () => {
       if (response.status !== 200) return response
       const body = (await response.json()) as { data: { rewards: Record<string, unknown>[] } }
       const isLate = reads++ < afterReads
-      const rewards = isLate ? [] : body.data.rewards.flatMap((reward) => showing(reward) ?? [])
+      const rewards = isLate ? [] : body.data.rewards.flatMap((reward) => change(reward) ?? [])
       return json({ ...body, data: { ...body.data, rewards, ...(isLate && { xp: 0 }) } })
     }
   }
@@ -405,31 +405,31 @@ describe('awards', () => {
   test.each<[string, Deviation, object, string]>([
     [
       'under another platform',
-      shown('evm', (reward) => reward),
+      listed('evm', (reward) => reward),
       { walletPlatform: 'evm', listsRewards: 'ids_and_amounts' },
       'differs',
     ],
     [
       'late',
-      shown('ethereum', (reward) => reward, 2),
+      listed('ethereum', (reward) => reward, 2),
       { walletPlatform: 'ethereum', listsRewards: 'ids_and_amounts' },
       'as assumed',
     ],
     [
       'without its amount',
-      shown('ethereum', ({ id }) => ({ id, reward: 'badge', type: 'nft' })),
+      listed('ethereum', ({ id }) => ({ id, reward: 'badge', type: 'nft' })),
       { walletPlatform: 'ethereum', listsRewards: 'ids' },
       'as assumed',
     ],
-    ['only by its XP', shown('wallet', () => undefined), { walletPlatform: 'wallet' }, 'differs'],
-    ['never', shown('nowhere', () => undefined), {}, "can't tell"],
-  ])('an award that shows %s', async (_, deviation, award, platform) => {
+    ['only by its XP', listed('wallet', () => undefined), { walletPlatform: 'wallet' }, 'differs'],
+    ['never', listed('nowhere', () => undefined), {}, "can't tell"],
+  ])('an award that progress lists %s', async (_, deviation, award, platform) => {
     const { profile, result } = await checked({ deviation, args: WRITES })
     expect(profile.award).toEqual(award)
     expect(result('writes.wallet-platform')).toBe(platform)
   })
 
-  test('a service that accepts the same id twice differs', async () => {
+  test('a service that accepts the same id twice is a difference', async () => {
     const { result, exitCode } = await checked({
       deviation: (request, pass) => (request.method === 'POST' ? json({ success: true }) : pass()),
       args: WRITES,
@@ -439,7 +439,7 @@ describe('awards', () => {
 
   test.each<[string, () => Response]>([
     ['is answered with 500', () => json({}, 500)],
-    ['is answered by a page', () => new Response('<html>')],
+    ['is answered by an HTML page', () => new Response('<html>')],
     [
       'is reset',
       () => {
@@ -457,14 +457,14 @@ describe('awards', () => {
 })
 
 describe('against an earlier profile', () => {
-  test('the same service changes nothing', async () => {
+  test('the same service has no changes', async () => {
     const service = localService()
     const { profile } = await checked({ service, args: WRITES })
     const { changes, exitCode } = await checked({ service, earlier: profile, args: WRITES })
     expect({ changes, exitCode }).toEqual({ changes: [], exitCode: 0 })
   })
 
-  test('reports a service that has changed, even if an answer became unknown', async () => {
+  test('reports changes of the service and answers that became unknown', async () => {
     const { profile } = await checked()
     const renamedNow = await checked({ earlier: profile, deviation: renamed('campaign/info', { pid: 'id' }) })
     expect(renamedNow.changes).toEqual(['names.getCampaignInfo', 'client.queryNames'])
@@ -476,13 +476,13 @@ describe('against an earlier profile', () => {
     expect(silent.exitCode).toBe(1)
   })
 
-  test('another learned name is a change, though both differ from what is assumed', async () => {
+  test('reports another proven name, although both names differ from the assumed one', async () => {
     const { profile } = await checked({ deviation: renamed('campaign/info', { pid: 'id' }) })
     const { changes } = await checked({ earlier: profile, deviation: renamed('campaign/info', { pid: 'cid' }) })
     expect(changes).toEqual(['client.queryNames'])
   })
 
-  test('findings of the first award are carried over', async () => {
+  test('keeps the results of the first award', async () => {
     const service = localService()
     const { profile } = await checked({ service, args: WRITES })
     const hidden: Deviation = changed('user/progress', (data) => ({ ...data, rewards: [] }))
@@ -491,7 +491,7 @@ describe('against an earlier profile', () => {
     expect(later.changes).toEqual([])
   })
 
-  test('fewer flags change nothing', async () => {
+  test('fewer flags are not a change', async () => {
     const { profile } = await checked({ args: WRITES })
     const { changes } = await checked({ earlier: profile, args: { code: undefined } as never })
     expect(changes).toEqual([])

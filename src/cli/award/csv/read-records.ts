@@ -8,7 +8,7 @@ export interface CsvRecord {
   readonly line: number
 }
 
-/** More than a row can need. A longer record is in the wrong file, or has an open quote. */
+/** Much longer than any row. A longer record has an open quote, or is in the wrong file. */
 const MAX_RECORD_CHARACTERS = 100_000
 
 /** A syntax error. */

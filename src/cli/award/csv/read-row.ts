@@ -56,7 +56,7 @@ function atMost(maxXp: number | undefined, read: Read<number>): Read<number> {
   return { problem: `is ${read.value}, more than the ${maxXp} of --max-xp` }
 }
 
-/** Reads a campaign. With `--pid`, the cell must be empty or hold the same campaign. */
+/** Reads a campaign. With `--pid`, the cell must be empty or contain the same campaign. */
 function readPid(cell: string, onlyPid: string | undefined, allowed: readonly string[] | undefined): Read<string> {
   if (onlyPid !== undefined) {
     if (cell === '' || cell === onlyPid) return { value: onlyPid }

@@ -82,7 +82,7 @@ async function findNames(read: ReadWithOpenNames, check: Check): Promise<Finding
   return cannotTell(doubt ?? 'no set of names returned data for the arguments')
 }
 
-/** Sends the same call with a nonexistent value for one argument at a time. Returns why the names are not proven, if so. */
+/** Sends the same call with a nonexistent value for one argument at a time. Returns the reason if the names are not proven. */
 async function doubtAbout(read: ReadWithOpenNames, names: QueryNames, check: Check): Promise<string | undefined> {
   for (const argument of READS[read.operation]) {
     const control = await check.send(read.operation, { names, values: { [argument]: `none-${randomUUID()}` } })

@@ -16,8 +16,8 @@ import {
 
 const PLATFORMS = ['ethereum', 'evm', 'wallet']
 
-/** When to read progress after the award, in seconds. */
-const READ_AFTER_S = [0, 2, 5, 10]
+/** How long to wait before each read of progress after the award: 10 s in total. */
+const DELAYS_MS = [0, 2_000, 3_000, 5_000]
 const XP = 1
 
 /** The award of `--allow-writes`. Its id is the same in each run, so that only the first run awards XP. */
@@ -41,7 +41,7 @@ export const isOutcomeUnknown = ({ awards: { first, second } }: Check): boolean 
 const isAccepted = (outcome: Outcome | undefined): boolean =>
   isReply(outcome) && outcome.status < 300 && outcome.kind === 'data'
 
-/** The progress of the wallet under one platform. */
+/** The progress of the wallet on one platform. */
 interface Progress {
   readonly platform: string
   /** `undefined` without a reply. */
@@ -96,10 +96,8 @@ const usedId: Question = {
     awards.first = await probe.post('wallet/reward', award)
     if (!isReply(awards.first) || isOutcomeUnknown(check)) return
     awards.second = await probe.post('wallet/reward', award)
-    let waitedS = 0
-    for (const atS of READ_AFTER_S) {
-      await probe.wait((atS - waitedS) * 1_000)
-      waitedS = atS
+    for (const delayMs of DELAYS_MS) {
+      await probe.wait(delayMs)
       const after = await readProgress(check)
       const shown = findById(after, award.id) ?? (isAccepted(awards.first) ? findByXp(before, after) : undefined)
       if (shown !== undefined) awards.shown = shown
