@@ -12,15 +12,15 @@ import { describe, expect, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import type { Told } from './expect-agreement.ts'
-import { award, newPath, scene } from './fixtures.ts'
+import type { RecordedAward } from './expect-agreement.ts'
+import { award, newPath, setup } from './fixtures.ts'
 import { postgresLedgers } from './postgres-ledgers.ts'
 import { type Random, randomFor } from './random.ts'
 
-const STORIES = FULL_SIZE ? 100 : 12
+const SCENARIOS = FULL_SIZE ? 100 : 12
 const ROWS = 24
 
-/** Whatever an answer can say, and what ends a run or a campaign. */
+/** Every kind of answer, including answers that end a run or halt a campaign. */
 const FAULTS: readonly Omit<FaultOptions, 'on'>[] = [
   { kind: 'reset' },
   { kind: 'applied_then_reset' },
@@ -34,20 +34,19 @@ const FAULTS: readonly Omit<FaultOptions, 'on'>[] = [
   { kind: 'status', status: 401 } as never,
 ]
 
-/** One run with random faults over random options, which may be aborted. Whatever ends it, there is a report. */
-async function runOnce(random: Random, { service, client }: ReturnType<typeof scene>, ledger: AwardLedger) {
+/** Makes one run with random faults and options, which may be aborted. @returns its report */
+async function runOnce(random: Random, { service, client }: ReturnType<typeof setup>, ledger: AwardLedger) {
   const { below } = random
-  /** Of a hundred calls so many fail. */
-  const failing = [0, 30, 90][below(3)] as number
+  const failuresPerHundredCalls = [0, 30, 90][below(3)] as number
   const controller = new AbortController()
   let callsLeft = below(3) === 0 ? below(ROWS) : Infinity
-  const abortSometime = () => {
-    if (callsLeft-- === 0) controller.abort(new Error('the operator has had enough'))
+  const abortAfterCalls = () => {
+    if (callsLeft-- === 0) controller.abort(new Error('the operator stopped the run'))
   }
   const watched = {
     async rewardWallet(row: AwardRow) {
-      abortSometime()
-      if (below(100) < failing) {
+      abortAfterCalls()
+      if (below(100) < failuresPerHundredCalls) {
         service.fail({ on: 'rewardWallet', ...FAULTS[below(FAULTS.length)] } as FaultOptions)
       }
       await client.rewardWallet(row)
@@ -55,7 +54,7 @@ async function runOnce(random: Random, { service, client }: ReturnType<typeof sc
   }
   const given = () => new Set(service.state.awards.map(({ id }) => id))
   const confirm = ({ id }: AwardRow) => {
-    abortSometime()
+    abortAfterCalls()
     return below(4) === 0 ? undefined : given().has(id)
   }
   const run = rewardWallets(
@@ -77,32 +76,35 @@ async function runOnce(random: Random, { service, client }: ReturnType<typeof sc
   return report
 }
 
-/** Holds a report against the ledger, for the rows that the run has read. */
-function expectSame({ rows, counts }: AwardReport, told: readonly Told[], story: string): void {
+/** Compares the counts of a report with the ledger, for the rows that the run has read. */
+function expectSameCounts({ rows, counts }: AwardReport, recorded: readonly RecordedAward[], label: string): void {
   const found = { awarded: 0, alreadyAwarded: 0, unconfirmed: 0, rejected: 0, indeterminate: 0, duplicate: 0 }
-  for (const { id, verdict } of told) {
+  for (const { id, verdict } of recorded) {
     if (Number(id.slice('award-'.length)) < rows) found[verdict as keyof typeof found]++
   }
-  expect(counts, story).toEqual(found)
+  expect(counts, label).toEqual(found)
 }
 
-async function tell(what: string, place: () => { open: () => AwardLedger; read: () => Promise<Told[]> }) {
-  const random = randomFor(what)
-  for (let story = 0; story < STORIES; story++) {
-    const { open, read } = place()
-    const stage = scene()
+async function runScenarios(
+  label: string,
+  newLedger: () => { open: () => AwardLedger; read: () => Promise<RecordedAward[]> },
+) {
+  const random = randomFor(label)
+  for (let scenario = 0; scenario < SCENARIOS; scenario++) {
+    const { open, read } = newLedger()
+    const serviceAndClient = setup()
     for (let run = 0; run < 6; run++) {
-      const report = await runOnce(random, stage, open())
-      expectSame(report, await read(), `story ${story}, run ${run}`)
+      const report = await runOnce(random, serviceAndClient, open())
+      expectSameCounts(report, await read(), `scenario ${scenario}, run ${run}`)
     }
   }
 }
 
-describe('the report of every run agrees with the ledger on every row it read', {
+describe('every report agrees with the ledger', {
   timeout: 300_000,
 }, () => {
-  test('in a file', async () => {
-    await tell('agreement, file', () => {
+  test('in a file, for every row that was read', async () => {
+    await runScenarios('agreement, file', () => {
       const path = newPath()
       return { open: () => fileLedger(path), read: async () => readLedger(path) }
     })
@@ -111,8 +113,8 @@ describe('the report of every run agrees with the ledger on every row it read', 
   describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('in PostgreSQL', () => {
     const newLedger = postgresLedgers()
 
-    test('the same', async () => {
-      await tell('agreement, PostgreSQL', newLedger)
+    test('for every row that was read', async () => {
+      await runScenarios('agreement, PostgreSQL', newLedger)
     })
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
-import { award, awards, counts, newPath, scene, stopOf, temporaryFolder } from './fixtures.ts'
+import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder } from './fixtures.ts'
 
 const proxyThatThrows = new Proxy(
   {},
@@ -22,11 +22,11 @@ const proxyThatThrows = new Proxy(
 
 const WRONG: readonly (readonly [string, unknown])[] = [
   ['no address', award(1, { address: undefined as never })],
-  ['an address that is none', award(1, { address: '0x12' })],
+  ['an invalid address', award(1, { address: '0x12' })],
   ['an empty id', award(1, { id: '' })],
-  ['a number for an id', award(1, { id: 7 as never })],
+  ['a number as the id', award(1, { id: 7 as never })],
   ['a lone surrogate', award(1, { id: '\ud800' })],
-  ['XP in words', award(1, { xp: '5' as never })],
+  ['XP as text', award(1, { xp: '5' as never })],
   ['NaN', award(1, { xp: Number.NaN })],
   ['infinite XP', award(1, { xp: Infinity })],
   ['null', null],
@@ -35,9 +35,9 @@ const WRONG: readonly (readonly [string, unknown])[] = [
   ['a promise', Promise.resolve(award(1))],
 ]
 
-describe('a row that is wrong', () => {
-  test.each(WRONG)('%s: counted as rejected, with its place, and the others go on', async (_, wrong) => {
-    const { client, service } = scene()
+describe('an invalid row', () => {
+  test.each(WRONG)('with %s is counted as rejected, and the other rows are sent', async (_, wrong) => {
+    const { client, service } = setup()
     const path = newPath()
     const report = await rewardWallets(client, [award(10), wrong as AwardRow, award(11)], { ledger: fileLedger(path) })
     expect(report.counts).toEqual(counts({ awarded: 2, rejected: 1 }))
@@ -47,15 +47,15 @@ describe('a row that is wrong', () => {
     expect(await readLedger(path)).toHaveLength(2)
   })
 
-  test('does not bind the id: the corrected row is sent', async () => {
-    const { client } = scene()
+  test('leaves its id free: the corrected row is sent', async () => {
+    const { client } = setup()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, [award(1, { address: '0x12' })], { ledger })
     expect((await rewardWallets(client, awards(1, 1), { ledger })).counts.awarded).toBe(1)
   })
 
-  test('does not bind the id either when only the client refuses it, for instance by its guard', async () => {
-    const { client } = scene()
+  test('leaves its id free if the guard of the client refuses it', async () => {
+    const { client } = setup()
     const guarded = {
       async rewardWallet(row: AwardRow) {
         if (row.xp > 100) {
@@ -76,8 +76,8 @@ describe('a row that is wrong', () => {
     expect((await rewardWallets(guarded, [award(2, { xp: 50 })], { ledger: fileLedger(path) })).counts.awarded).toBe(1)
   })
 
-  test('is read once: later values have no effect', async () => {
-    const { client, service } = scene()
+  test('is read once: a getter cannot change it later', async () => {
+    const { client, service } = setup()
     let reads = 0
     const shifty = {
       address: award(1).address,
@@ -91,8 +91,8 @@ describe('a row that is wrong', () => {
     expect(service.state.awards).toMatchObject([{ xp: 1 }])
   })
 
-  test('a list may use one object for all of its rows', async () => {
-    const { client, service } = scene()
+  test('may be an object that the list uses for all rows', async () => {
+    const { client, service } = setup()
     const shared = award(0)
     function* rows() {
       for (let number = 0; number < 50; number++) yield Object.assign(shared, award(number))
@@ -106,8 +106,8 @@ describe('a row that is wrong', () => {
     expect(service.state.awards).toHaveLength(50)
   })
 
-  test('changes that client and confirm make to a row have no effect', async () => {
-    const { client, service } = scene()
+  test('is copied: changes by the client or confirm have no effect', async () => {
+    const { client, service } = setup()
     const path = newPath()
     const spoil = (row: AwardRow) => void Object.assign(row, award(99))
     const spoiling = {
@@ -124,8 +124,8 @@ describe('a row that is wrong', () => {
     expect((await readLedger(path)).map(({ id }) => id).sort()).toEqual(['award-0', 'award-1'])
   })
 
-  test('a million of them do not fill the report', async () => {
-    const { client } = scene()
+  test('is omitted from the report after 1 000 problems', async () => {
+    const { client } = setup()
     const rows = Array.from({ length: 3_000 }, () => ({}) as AwardRow)
     const report = await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })
     expect(report).toMatchObject({ problemsOmitted: 2_000, counts: counts({ rejected: 3_000 }) })
@@ -133,48 +133,50 @@ describe('a row that is wrong', () => {
   })
 })
 
-describe('a row that contradicts another one', () => {
+describe('a row that contradicts an earlier one', () => {
   test.each([
-    ['XP', { xp: 99 }, /xp is 99, but the id "award-0" stands for 1\. /],
-    ['a campaign', { pid: 'other' }, /pid is "other", but the id "award-0" stands for "demo"\. /],
-    ['an address', { address: award(7).address }, /address is "0x.*8", but the id/],
-  ])('another %s: the run stops before it is sent', async (_, changes, words) => {
-    const { client, service } = scene()
+    ['xp', { xp: 99 }, /xp is 99, but the id "award-0" stands for 1\. /],
+    ['pid', { pid: 'other' }, /pid is "other", but the id "award-0" stands for "demo"\. /],
+    ['address', { address: award(7).address }, /address is "0x.*8", but the id/],
+  ])('by another value of %s stops the run before it is sent', async (_, changes, words) => {
+    const { client, service } = setup()
     const path = newPath()
     const rows = [award(0), award(1), award(0, changes), ...awards(500, 2)]
-    const { cause, report } = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 1 }))
+    const { cause, report } = await stopErrorOf(
+      rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 1 }),
+    )
     expect(cause).toBeInstanceOf(InvalidRequestError)
     expect((cause as Error).message).toMatch(words)
     expect((cause as InvalidRequestError).issues).toMatchObject([{ path: ['rows', 2, Object.keys(changes)[0]] }])
     expect(report.counts.awarded).toBeLessThan(10)
     expect(service.state.awards).toContainEqual(expect.objectContaining({ id: 'award-0', xp: 1, pid: 'demo' }))
-    // The next run, against the ledger alone.
-    const next = await stopOf(rewardWallets(client, [award(0, changes)], { ledger: fileLedger(path) }))
+    // The next run finds the conflict in the ledger.
+    const next = await stopErrorOf(rewardWallets(client, [award(0, changes)], { ledger: fileLedger(path) }))
     expect((next.cause as Error).message).toMatch(words)
     expect(next.report.rows).toBe(1)
   })
 
-  test('it stops the run at once, even while other rows are in flight', async () => {
-    const { client, sent } = scene()
+  test('stops the run even while other rows are in flight', async () => {
+    const { client, sent } = setup()
     const rows = [...awards(100), award(0, { xp: 99 }), ...awards(2_000, 100)]
-    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 16 }))
+    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 16 }))
     expect((stop.cause as Error).message).toContain('xp is 99')
     expect(stop.report.rows).toBeLessThan(200)
     expect(sent()).toBeLessThan(200)
   })
 
-  test('an award of a halted campaign, begun and released, counts, too', async () => {
-    const { client, service } = scene()
+  test('stops the run if the earlier row belongs to a halted campaign', async () => {
+    const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
     const rows = [award(0), award(0, { pid: 'other' })]
-    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 1 }))
+    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 1 }))
     expect((stop.cause as Error).message).toContain('pid is "other", but the id "award-0" stands for')
     expect(service.state.awards).toEqual([])
   })
 })
 
-test('each option is read once: later values have no effect', async () => {
-  const { client } = scene()
+test('each option is read once', async () => {
+  const { client } = setup()
   const reads: string[] = []
   const options = new Proxy(
     { ledger: fileLedger(newPath()), concurrency: 2, retryRejected: false },
@@ -190,12 +192,12 @@ test('each option is read once: later values have no effect', async () => {
 })
 
 describe('strict', () => {
-  test('reads all rows first, and sends nothing when one of them is wrong', async () => {
-    const { client, sent } = scene()
+  test('reads all rows first, and sends nothing if one is invalid', async () => {
+    const { client, sent } = setup()
     const path = newPath()
     await rewardWallets(client, [award(900)], { ledger: fileLedger(path) })
     const rows = [award(0), award(1, { xp: Number.NaN }), award(0, { xp: 5 }), award(900, { xp: 1 }), award(2)]
-    const { cause, report, message } = await stopOf(
+    const { cause, report, message } = await stopErrorOf(
       rewardWallets(client, rows, { ledger: fileLedger(path), strict: true }),
     )
     expect(sent()).toBe(1)
@@ -211,8 +213,8 @@ describe('strict', () => {
     expect(await readLedger(path)).toHaveLength(1)
   })
 
-  test('sends all of a list without fault, duplicates once', async () => {
-    const { client } = scene()
+  test('sends a valid list, and each duplicate once', async () => {
+    const { client } = setup()
     async function* rows() {
       yield* awards(5)
       yield award(0)
@@ -222,7 +224,7 @@ describe('strict', () => {
   })
 
   test('can be aborted while it reads', async () => {
-    const { client, sent } = scene()
+    const { client, sent } = setup()
     const controller = new AbortController()
     async function* rows() {
       for (let number = 0; ; number++) {
@@ -231,7 +233,7 @@ describe('strict', () => {
         await undefined
       }
     }
-    const stop = await stopOf(
+    const stop = await stopErrorOf(
       rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true, signal: controller.signal }),
     )
     expect(stop.cause).toMatchObject({ name: 'AbortError' })
@@ -239,15 +241,15 @@ describe('strict', () => {
   })
 })
 
-describe('a list that is hostile', () => {
+describe('a list', () => {
   test.each([
     ['undefined', undefined],
     ['a number', 5],
     ['an object', {}],
     ['a text', 'abc'],
     ['null', null],
-  ])('%s is no list', async (_, rows) => {
-    const { client } = scene()
+  ])('%s is refused as a list', async (_, rows) => {
+    const { client } = setup()
     const path = newPath()
     const run = rewardWallets(client, rows as never, { ledger: fileLedger(path) })
     await expect(run).rejects.toThrow(InvalidRequestError)
@@ -255,77 +257,77 @@ describe('a list that is hostile', () => {
     await expect(readLedger(path)).rejects.toThrow('does not exist')
   })
 
-  test('one that gives no iterator', async () => {
-    const { client } = scene()
+  test('that returns no iterator is refused', async () => {
+    const { client } = setup()
     const rows = { [Symbol.iterator]: () => 5 } as never
     await expect(rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).rejects.toThrow(
       'must return an iterator',
     )
   })
 
-  test.each([Symbol.iterator, Symbol.asyncIterator])(
-    'one that throws when it is asked for its rows: %s',
-    async (name) => {
-      const { client } = scene()
-      const failure = new Error('the file is not there')
-      const rows = {
-        [name]() {
-          throw failure
-        },
-      } as never
-      const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+  test.each([Symbol.iterator, Symbol.asyncIterator])('that throws in %s stops the run', async (name) => {
+    const { client } = setup()
+    const failure = new Error('the file is not there')
+    const rows = {
+      [name]() {
+        throw failure
+      },
+    } as never
+    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+    expect(stop.cause).toBe(failure)
+    expect(stop.message).toContain('the list of awards threw an error: the file is not there')
+  })
+
+  test.each(['an iterator', 'an async iterator'])(
+    '%s that throws stops the run after the calls in flight',
+    async (kind) => {
+      const { client, service } = setup()
+      const path = newPath()
+      const failure = new Error('line 25 of the file is not CSV')
+      function* some() {
+        yield* awards(24)
+        throw failure
+      }
+      async function* later() {
+        yield* some()
+      }
+      service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 30, times: 24 })
+      const rows = kind === 'an iterator' ? some() : later()
+      const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(path) }))
       expect(stop.cause).toBe(failure)
-      expect(stop.message).toContain('the list of awards threw an error: the file is not there')
+      expect(stop.message).toContain('the list of awards threw an error: line 25')
+      expect(stop.report).toMatchObject({ rows: 24, complete: false })
+      const { awarded } = stop.report.counts
+      expect(service.state.awards).toHaveLength(awarded)
+      expect((await readLedger(path)).filter(({ verdict }) => verdict === 'awarded')).toHaveLength(awarded)
+      expect((await rewardWallets(client, awards(24), { ledger: fileLedger(path) })).counts.awarded).toBe(24)
     },
   )
 
-  test.each(['an iterator', 'an asynchronous one'])('%s that throws late: what was begun is settled', async (kind) => {
-    const { client, service } = scene()
-    const path = newPath()
-    const failure = new Error('line 25 of the file is not CSV')
-    function* some() {
-      yield* awards(24)
-      throw failure
-    }
-    async function* later() {
-      yield* some()
-    }
-    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 30, times: 24 })
-    const rows = kind === 'an iterator' ? some() : later()
-    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(path) }))
-    expect(stop.cause).toBe(failure)
-    expect(stop.message).toContain('the list of awards threw an error: line 25')
-    expect(stop.report).toMatchObject({ rows: 24, complete: false })
-    const { awarded } = stop.report.counts
-    expect(service.state.awards).toHaveLength(awarded)
-    expect((await readLedger(path)).filter(({ verdict }) => verdict === 'awarded')).toHaveLength(awarded)
-    expect((await rewardWallets(client, awards(24), { ledger: fileLedger(path) })).counts.awarded).toBe(24)
-  })
-
   test.each([
-    ['no object', () => 5],
+    ['a number', () => 5],
     ['a result that throws', () => proxyThatThrows],
     ['a promise that rejects', () => Promise.reject(new Error('late'))],
-  ])('an iterator whose next gives %s', async (_, next) => {
-    const { client } = scene()
+  ])('an iterator whose next() returns %s stops the run', async (_, next) => {
+    const { client } = setup()
     const rows = { [Symbol.iterator]: () => ({ next }) } as never
-    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
     expect(stop.report.rows).toBe(0)
   })
 
-  test('an iterator that never answers does not hold an abort', async () => {
-    const { client } = scene()
+  test('an iterator whose next() never resolves does not delay an abort', async () => {
+    const { client } = setup()
     const controller = new AbortController()
     const rows = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined), return: vi.fn() }),
     }
     const run = rewardWallets(client, rows, { ledger: fileLedger(newPath()), signal: controller.signal })
     setTimeout(() => controller.abort(), 20)
-    expect((await stopOf(run)).report.rows).toBe(0)
+    expect((await stopErrorOf(run)).report.rows).toBe(0)
   })
 
-  test('an endless one is left in the middle, and may clean up', async () => {
-    const { client, service } = scene()
+  test('an endless list can clean up after a stop', async () => {
+    const { client, service } = setup()
     const cleaned = vi.fn()
     async function* rows() {
       try {
@@ -335,12 +337,12 @@ describe('a list that is hostile', () => {
       }
     }
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
-    await stopOf(rewardWallets(client, rows(), { ledger: fileLedger(newPath()) }))
+    await stopErrorOf(rewardWallets(client, rows(), { ledger: fileLedger(newPath()) }))
     expect(cleaned).toHaveBeenCalledOnce()
   })
 
-  test('one whose clean-up hangs is not waited for longer than a second', async () => {
-    const { client, service } = scene()
+  test('a list has at most one second to clean up', async () => {
+    const { client, service } = setup()
     let number = 0
     const rows = {
       [Symbol.iterator]: () => ({
@@ -349,11 +351,11 @@ describe('a list that is hostile', () => {
       }),
     }
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
-    await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+    await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
   })
 
-  test('is asked for one row at a time, and not before the row can be sent', async () => {
-    const { client, service } = scene()
+  test('is read one row at a time, and only as fast as awards are sent', async () => {
+    const { client, service } = setup()
     let asked = 0
     let open = 0
     let most = 0
@@ -368,38 +370,38 @@ describe('a list that is hostile', () => {
         },
       }),
     }
-    const ahead: number[] = []
+    const readAhead: number[] = []
     const counting = {
       async rewardWallet(row: AwardRow) {
-        ahead.push(asked - service.state.awards.length)
+        readAhead.push(asked - service.state.awards.length)
         await client.rewardWallet(row)
       },
     }
     const report = await rewardWallets(counting, rows, { ledger: fileLedger(newPath()), concurrency: 4 })
     expect(report.counts.awarded).toBe(400)
     expect(most).toBe(1)
-    expect(Math.max(...ahead)).toBeLessThanOrEqual(4 * 2 + 1)
+    expect(Math.max(...readAhead)).toBeLessThanOrEqual(4 * 2 + 1)
   })
 })
 
-describe('arguments', () => {
-  const { client } = scene()
+describe('rewardWallets refuses', () => {
+  const { client } = setup()
   test.each([
     ['no options', undefined, /options must be an object/],
-    ['no ledger', {}, /options\.ledger must be a ledger, such as fileLedger\('awards\.ledger'\), got undefined/],
-    ['a path for a ledger', { ledger: 'awards.ledger' }, /options\.ledger must be a ledger/],
+    ['a missing ledger', {}, /options\.ledger must be a ledger, such as fileLedger\('awards\.ledger'\), got undefined/],
+    ['a path as the ledger', { ledger: 'awards.ledger' }, /options\.ledger must be a ledger/],
     ['a misspelt option', { ledger: fileLedger('x'), concurency: 3 }, /options\.concurency is not an option/],
-    ['no concurrency', { ledger: fileLedger('x'), concurrency: 0 }, /options\.concurrency must be a whole number/],
-    ['a signal that is none', { ledger: fileLedger('x'), signal: {} }, /options\.signal must be an AbortSignal/],
-    ['a text for a flag', { ledger: fileLedger('x'), strict: 'yes' }, /options\.strict must be true or false/],
-    ['no function', { ledger: fileLedger('x'), confirm: true }, /options\.confirm must be a function/],
+    ['a concurrency of 0', { ledger: fileLedger('x'), concurrency: 0 }, /options\.concurrency must be a whole number/],
+    ['a signal of another type', { ledger: fileLedger('x'), signal: {} }, /options\.signal must be an AbortSignal/],
+    ['a text as a boolean', { ledger: fileLedger('x'), strict: 'yes' }, /options\.strict must be true or false/],
+    ['a boolean as a function', { ledger: fileLedger('x'), confirm: true }, /options\.confirm must be a function/],
   ])('%s', async (_, options, words) => {
     const run = rewardWallets(client, [], options as never)
     await expect(run).rejects.toThrow(InvalidRequestError)
     await expect(run).rejects.toThrow(words)
   })
 
-  test('no client', async () => {
+  test('a missing client', async () => {
     const run = rewardWallets(undefined as never, [], { ledger: fileLedger('x') })
     await expect(run).rejects.toThrow(/client must have the method rewardWallet, got undefined/)
   })
@@ -413,11 +415,11 @@ describe('arguments', () => {
     ['', /options\.run must be a non-empty string/],
     ['x'.repeat(501), /options\.run must have at most 500 characters, got 501/],
     ['a\u0000b', /options\.run must not contain U\+0000/],
-  ])('a run without a usable name: %#', (run, words) => {
+  ])('an invalid name of a run: %#', (run, words) => {
     expect(() => fileLedger('x', { run })).toThrow(words)
   })
 
-  test('a ledger with a misspelt option', () => {
+  test('a misspelt option of a ledger', () => {
     expect(() => fileLedger('x', { name: 'launch' } as never)).toThrow(/options\.name is not an option; there are run/)
   })
 
@@ -429,24 +431,24 @@ describe('arguments', () => {
   })
 })
 
-describe('a ledger that can not be written', () => {
-  const { client } = scene()
+describe('a ledger that cannot be written', () => {
+  const { client } = setup()
   const refused = async (path: string, words: RegExp) => {
     const run = rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     await expect(run).rejects.toThrow(ConfigurationError)
     await expect(run).rejects.toThrow(words)
   }
 
-  test('its folder is not there', () =>
+  test('is refused if its folder is missing', () =>
     refused(join(temporaryFolder(), 'no', 'awards.ledger'), /can't be used: ENOENT/))
 
-  test('it is a folder', async () => {
+  test('is refused if it is a folder', async () => {
     const path = newPath()
     mkdirSync(path)
     await refused(path, /it is a folder/)
   })
 
-  test('a part of its path is a file', async () => {
+  test('is refused if a part of its path is a file', async () => {
     const path = newPath()
     writeFileSync(path, '')
     await refused(join(path, 'awards.ledger'), /ENOTDIR/)
@@ -457,8 +459,8 @@ describe('the guard of the client', () => {
   const guard = { campaigns: ['demo'], maxXpPerAward: 100 }
   const rows = [award(1), award(2, { xp: 500 }), award(3, { pid: 'other' })]
 
-  test('refuses rows before an intent is written', async () => {
-    const { client, sent } = scene({ guard })
+  test('refuses a row before its intent is written', async () => {
+    const { client, sent } = setup({ guard })
     const path = newPath()
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
     expect(report).toMatchObject({ counts: counts({ awarded: 1, rejected: 2 }), complete: true })
@@ -470,16 +472,16 @@ describe('the guard of the client', () => {
     expect(sent()).toBe(1)
   })
 
-  test('strict sends nothing at all', async () => {
-    const { client, sent } = scene({ guard })
-    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), strict: true }))
+  test('makes a strict run send nothing', async () => {
+    const { client, sent } = setup({ guard })
+    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), strict: true }))
     expect(stop.message).toContain('Nothing was sent. To continue, run it again')
     expect(stop.report.counts.rejected).toBe(2)
     expect(sent()).toBe(0)
   })
 
-  test('a derived client brings its own, and the ledger of the one it comes from', async () => {
-    const { client } = scene()
+  test('belongs to a derived client, which can use the ledger of its parent', async () => {
+    const { client } = setup()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, awards(1), { ledger })
     const report = await rewardWallets(client.with({ guard }), rows, { ledger })

@@ -18,20 +18,20 @@ const row = { address: '0x', pid: 'demo', id: 'one', xp: 5 }
 const file = fileLedger('awards.ledger')
 const shared = postgresLedger(new Pool(), { run: 'launch' })
 
-test('a run takes either ledger, and rows of any iterable', () => {
+test('rewardWallets accepts both ledgers and any iterable', () => {
   expectTypeOf(rewardWallets(client, [row], { ledger: file })).toEqualTypeOf<Promise<AwardReport>>()
   expectTypeOf(rewardWallets(client, new Set([row]), { ledger: shared })).toEqualTypeOf<Promise<AwardReport>>()
   async function* rows() {
     yield row
   }
   expectTypeOf(rewardWallets).toBeCallableWith(client, rows(), { ledger: file, signal: undefined })
-  // @ts-expect-error There is no run without a ledger.
+  // @ts-expect-error The ledger is required.
   void rewardWallets(client, [row], {})
 })
 
-test('one award as a job takes a ledger that processes can share, and no file', () => {
+test('awardOne accepts a shared ledger, but no file', () => {
   expectTypeOf(awardOne(client, row, { ledger: shared })).toEqualTypeOf<Promise<FinalVerdict>>()
-  // @ts-expect-error A file belongs to one process at a time.
+  // @ts-expect-error Only one process at a time can use a file.
   void awardOne(client, row, { ledger: file })
 })
 
@@ -39,11 +39,11 @@ test('any object with rewardWallet is a client', () => {
   expectTypeOf(awardOne).toBeCallableWith({ rewardWallet: async () => undefined }, row, { ledger: shared })
 })
 
-test('both clients of PostgreSQL fit', () => {
+test('postgresLedger accepts a client of the postgres package', () => {
   expectTypeOf(postgresLedger).toBeCallableWith(postgres('postgres://localhost', { prepare: false }), { run: 'launch' })
 })
 
-test('entries come one after the other, or all at once', async () => {
+test('readLedger gives an array or single entries', async () => {
   expectTypeOf(await readLedger('awards.ledger')).toEqualTypeOf<LedgerEntry[]>()
   for await (const entry of readLedger('awards.ledger')) expectTypeOf(entry).toEqualTypeOf<LedgerEntry>()
 })

@@ -3,8 +3,8 @@ import type { CampaignService, FaultOptions } from 'campaign-client/testing'
 import { expect } from 'vitest'
 import type { Random } from './random.ts'
 
-/** What the ledger says of one award. */
-export interface Told {
+/** An award in a ledger. */
+export interface RecordedAward {
   readonly id: string
   readonly xp: number
   readonly verdict: string
@@ -25,11 +25,11 @@ const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
   { kind: 'status', status: 429, headers: { 'retry-after': '0' } } as never,
 ]
 
-/** Lets one request in some `every` fail, in random ways that say nothing about the award. Returns what ends it. */
+/** Makes about one in `every` requests fail, at random. @returns a function that ends the faults */
 export function sprinkleFaults(service: CampaignService, random: Random, every: number): () => void {
   let stopped = false
   const order = (): void => {
-    // A fault that takes every request in between for itself, and leaves it as it is, and then the one that fails.
+    // A delay of 0 ms passes the requests before the one that fails.
     const gap = random.below(2 * every)
     if (gap > 0) service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: gap })
     const fault = FAULTS[random.below(FAULTS.length)]
@@ -46,11 +46,11 @@ export function sprinkleFaults(service: CampaignService, random: Random, every: 
   }
 }
 
-/** Holds report, ledger and the service's own state against each other, to the row. */
+/** Compares the report, the ledger and the state of the service for each row. */
 export function expectAgreement(
   rows: readonly AwardRow[],
   report: AwardReport,
-  told: readonly Told[],
+  recorded: readonly RecordedAward[],
   service: CampaignService,
 ): void {
   const given = new Map<string, number>()
@@ -58,9 +58,9 @@ export function expectAgreement(
     expect(given.has(id), `the award ${id} was made twice`).toBe(false)
     given.set(id, xp)
   }
-  const byId = new Map(told.map((entry) => [entry.id, entry]))
-  expect(byId.size).toBe(told.length)
-  expect(told.length).toBe(rows.length)
+  const byId = new Map(recorded.map((entry) => [entry.id, entry]))
+  expect(byId.size).toBe(recorded.length)
+  expect(recorded.length).toBe(rows.length)
   const found: Record<string, number> = {}
   for (const { id, xp } of rows) {
     const entry = byId.get(id)
@@ -68,8 +68,9 @@ export function expectAgreement(
     const verdict = entry?.verdict ?? ''
     expect(entry?.xp).toBe(xp)
     found[verdict] = (found[verdict] ?? 0) + 1
-    if (verdict === 'rejected') expect(given.has(id), `${id} is told as rejected, and is there`).toBe(false)
-    else expect(given.get(id), `${id} is told as ${verdict}, and is not there`).toBe(xp)
+    if (verdict === 'rejected')
+      expect(given.has(id), `${id} is rejected in the ledger but awarded in the service`).toBe(false)
+    else expect(given.get(id), `${id} is ${verdict} in the ledger but not awarded in the service`).toBe(xp)
   }
   const counted = Object.fromEntries(Object.entries(report.counts).filter(([, count]) => count > 0))
   expect(counted).toEqual(found)

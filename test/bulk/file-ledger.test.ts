@@ -24,17 +24,17 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
 import { findProgram } from '../support/server-process.ts'
-import { award, awards, newPath, scene, stopOf, temporaryFolder, verdictsIn } from './fixtures.ts'
+import { award, awards, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
 
-/** A token as issuers make them; its signature is of no interest here. */
+/** Returns a token with these claims and an invalid signature. */
 const jwt = (claims: object): string =>
   [{ alg: 'none' }, claims, 'signature']
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')
 
-/** A ledger with awards of all kinds in it, and the client that made it. */
+/** Writes a ledger with several verdicts. */
 async function mixedLedger(path: string) {
-  const { client, service } = scene()
+  const { client, service } = setup()
   service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
   service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
   service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
@@ -43,7 +43,7 @@ async function mixedLedger(path: string) {
 }
 
 describe('the format', () => {
-  test('is as documented: lines of JSON in groups, each with the sum of all before it', async () => {
+  test('has lines of JSON in groups with chained checksums', async () => {
     const path = newPath()
     await mixedLedger(path)
     const text = readFileSync(path, 'utf8')
@@ -78,9 +78,9 @@ describe('the format', () => {
     expect([...kinds].sort()).toEqual(['intent', 'ledger', 'released', 'verdict'])
   })
 
-  test('a rejection stands there with its reason, and a token never', async () => {
+  test('has the reason of a rejection, but never a token', async () => {
     const token = jwt({ iss: 'https://issuer.example', sub: 'bulk-job', exp: 9_999_999_999 })
-    const { client, service } = scene({ accessToken: token })
+    const { client, service } = setup({ accessToken: token })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body: { error: { code: 400, message: token } } })
     const path = newPath()
     await rewardWallets(client, awards(2), { ledger: fileLedger(path), concurrency: 1 })
@@ -96,7 +96,7 @@ describe('the format', () => {
   })
 
   const jq = findProgram('jq')
-  test.skipIf(jq === undefined)('jq reads it', async () => {
+  test.skipIf(jq === undefined)('can be read by jq', async () => {
     const path = newPath()
     await mixedLedger(path)
     const filter = 'select(.verdict == "rejected") | .id'
@@ -105,8 +105,8 @@ describe('the format', () => {
 })
 
 describe('the file', () => {
-  test('only its owner may read it; a wider one is narrowed', async () => {
-    const { client } = scene()
+  test('is readable by its owner only; wider rights are removed', async () => {
+    const { client } = setup()
     const path = newPath()
     await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -117,15 +117,15 @@ describe('the file', () => {
     expect(existsSync(`${path}.new`)).toBe(false)
   })
 
-  test('an unfinished new file of a crashed run does not prevent a new run', async () => {
-    const { client } = scene()
+  test('is created even if a crashed run left a temporary file', async () => {
+    const { client } = setup()
     const path = newPath()
     writeFileSync(`${path}.new`, '{"ledger":"campaign-cl')
     expect((await rewardWallets(client, awards(1), { ledger: fileLedger(path) })).complete).toBe(true)
   })
 
   const refused = async (path: string, words: RegExp, options = {}) => {
-    const { client, sent } = scene()
+    const { client, sent } = setup()
     const before = existsSync(path) && statSync(path).isFile() ? readFileSync(path) : undefined
     const run = rewardWallets(client, awards(1), { ledger: fileLedger(path, options) })
     await expect(run).rejects.toThrow(ConfigurationError)
@@ -136,7 +136,7 @@ describe('the file', () => {
     if (before) expect(readFileSync(path).equals(before)).toBe(true)
   }
 
-  test('a symbolic link, to a ledger or to nothing, is refused', async () => {
+  test('is refused if it is a symbolic link', async () => {
     const target = newPath()
     const link = join(temporaryFolder(), 'link')
     symlinkSync(target, link)
@@ -147,7 +147,7 @@ describe('the file', () => {
     await expect(readLedger(link)).rejects.toThrow('it is a symbolic link')
   })
 
-  test('a file with two names is refused by both: each would have a lock of its own', async () => {
+  test('is refused if it has two hard links', async () => {
     const path = newPath()
     await mixedLedger(path)
     const link = join(temporaryFolder(), 'link')
@@ -158,10 +158,10 @@ describe('the file', () => {
   })
 
   test.each([
-    ['a list', 'address,xp\n0x1,5\n', /it is not a ledger/],
-    ['nothing', '', /it is empty/],
-    ['a binary', '\u0000\u0001\n\n', /it is not a ledger/],
-    ['a pipe’s worth of lines', '{"commit":1,"sum":"0000000000000000"}\n', /it is not a ledger/],
+    ['a CSV file', 'address,xp\n0x1,5\n', /it is not a ledger/],
+    ['an empty file', '', /it is empty/],
+    ['a binary file', '\u0000\u0001\n\n', /it is not a ledger/],
+    ['a commit without a header', '{"commit":1,"sum":"0000000000000000"}\n', /it is not a ledger/],
     [
       'half a header',
       '{"ledger":"campaign-client awards","version":1,"run":"de',
@@ -177,7 +177,7 @@ describe('the file', () => {
       '{"ledger":"campaign-client awards","version":2,"records":"elsewhere"}\n',
       /it has version 2 of the format/,
     ],
-  ])('%s is refused, and left as it is', async (_, content, words) => {
+  ])('%s is refused and not changed', async (_, content, words) => {
     const path = newPath()
     writeFileSync(path, content)
     await refused(path, words)
@@ -193,7 +193,7 @@ describe('the file', () => {
 
 describe('the target', () => {
   const clientOf = (baseUrl: string, accessToken: string) => {
-    const { service } = scene()
+    const { service } = setup()
     return new CampaignClient({ baseUrl, accessToken, fetch: service.fetch })
   }
   const here = 'https://service.example/api/v1'
@@ -213,7 +213,7 @@ describe('the target', () => {
       /another issuer \('iss'\) of the access token: "test", and the client now has "production"/,
     ],
     ['another subject', here, jwt({ iss: 'test', sub: 'other' }), /another subject/],
-    ['a token that shows nothing', here, 'opaque', /issuer .* "test", and the client now has none/],
+    ['an opaque token', here, 'opaque', /issuer .* "test", and the client now has none/],
   ])('%s is refused', async (_, baseUrl, accessToken, words) => {
     const path = newPath()
     await rewardWallets(clientOf(here, token), awards(1), { ledger: fileLedger(path) })
@@ -223,7 +223,7 @@ describe('the target', () => {
     await expect(run).rejects.not.toThrow(accessToken)
   })
 
-  test('a new token of the same account goes on, and so does a client of another make', async () => {
+  test('a new token of the same account is accepted, and so is a client of another class', async () => {
     const path = newPath()
     const client = clientOf(`${here}/`, token)
     await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
@@ -237,25 +237,25 @@ describe('the target', () => {
 describe('damage', () => {
   let whole: Buffer
   let entries: Record<string, string>
-  /** Where the last complete group begins. */
+  /** The position of the last complete group. */
   let lastGroup: number
 
   beforeAll(async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'campaign-client-bulk-')), 'awards.ledger')
     await mixedLedger(path)
     whole = readFileSync(path)
-    entries = await verdictsIn(path)
+    entries = await verdictsOf(path)
     const commits = [...whole.toString('latin1').matchAll(/\{"commit":[^\n]+\n/g)]
     const [before] = commits.slice(-2)
     lastGroup = (before?.index ?? 0) + (before?.[0].length ?? 0)
     rmSync(dirname(path), { recursive: true })
   })
 
-  /** Neither a run nor a reader uses it, and both leave it as it is. */
+  /** Expects that a run and `readLedger` refuse these bytes and do not change the file. */
   const refusedAsDamaged = async (bytes: Buffer) => {
     const path = newPath()
     writeFileSync(path, bytes)
-    const run = rewardWallets(scene().client, awards(1), { ledger: fileLedger(path) })
+    const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
     await expect(run).rejects.toThrow(ConfigurationError)
     await expect(run).rejects.toThrow("can't be used")
     await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
@@ -269,7 +269,7 @@ describe('damage', () => {
     return bytes
   }
 
-  test('any changed byte before the last group is refused, and the file left as it is', async () => {
+  test('any changed byte before the last group is refused', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(lastGroup - 1), fc.integer({ min: 1, max: 255 }), (at, change) =>
         refusedAsDamaged(changedAt(at, change)),
@@ -287,9 +287,9 @@ describe('damage', () => {
     ['zeros', (hole: Buffer) => hole.fill(0)],
     ['line breaks', (hole: Buffer) => hole.fill('\n')],
     ['noise', (hole: Buffer) => randomFillSync(hole)],
-  ])('a hole of %s that reaches to the last group is refused, however long it is', async (_, fill) => {
+  ])('%s before the last group are refused', async (_, fill) => {
     await fc.assert(
-      // The byte before the last group is a line break: filling that alone changes nothing.
+      // The byte before the last group is a line break already.
       fc.asyncProperty(fc.nat(lastGroup - 2), async (from) => {
         const bytes = Buffer.from(whole)
         fill(bytes.subarray(from, lastGroup))
@@ -299,7 +299,7 @@ describe('damage', () => {
     )
   })
 
-  test('bytes that were cut out or put in before the last group are refused', async () => {
+  test('removed or inserted bytes before the last group are refused', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(lastGroup - 2), fc.integer({ min: 1, max: 100 }), async (at, length) => {
         const end = Math.min(at + length, lastGroup)
@@ -310,8 +310,8 @@ describe('damage', () => {
     )
   })
 
-  test('a group that is missing, doubled or in another place is refused', async () => {
-    const { client } = scene()
+  test('a missing, repeated or moved group is refused', async () => {
+    const { client } = setup()
     const groups = whole.toString('latin1').split(/(?<=\{"commit":[^\n]+\n)/)
     expect(groups.length).toBeGreaterThan(5)
     const [header = '', first = '', second = '', ...rest] = groups
@@ -328,19 +328,18 @@ describe('damage', () => {
     }
   })
 
-  test('a last group that is cut at any byte is ignored', { timeout: 60_000 }, async () => {
-    const { client } = scene()
+  test('an incomplete last group is ignored and moved to another file', { timeout: 60_000 }, async () => {
+    const { client } = setup()
     const path = newPath()
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: lastGroup, max: whole.length - 1 }), async (length) => {
         writeFileSync(path, whole)
         truncateSync(path, length)
-        const found = await verdictsIn(path)
+        const found = await verdictsOf(path)
         for (const [id, verdict] of Object.entries(found))
           if (verdict !== 'indeterminate') expect(verdict).toBe(entries[id])
         await rewardWallets(client, [], { ledger: fileLedger(path) })
         expect(statSync(path).size).toBe(lastGroup)
-        // It is kept beside the ledger.
         const torn = `${path}.torn-${lastGroup}`
         expect(existsSync(torn)).toBe(length > lastGroup)
         if (length === lastGroup) return
@@ -368,19 +367,19 @@ describe('damage', () => {
         Buffer.from('\n{"commit":9,"after":"0123456789abcdef","sum":"0123456789abcdef"}\n'),
       ]),
     ],
-  ])('%s at the end are cut off', async (_, rest) => {
-    const { client } = scene()
+  ])('%s at the end are moved to another file', async (_, rest) => {
+    const { client } = setup()
     const path = newPath()
     writeFileSync(path, whole)
     appendFileSync(path, rest)
-    expect(await verdictsIn(path)).toEqual(entries)
+    expect(await verdictsOf(path)).toEqual(entries)
     await rewardWallets(client, [], { ledger: fileLedger(path) })
     expect(readFileSync(path).equals(whole)).toBe(true)
     expect(readFileSync(`${path}.torn-${whole.length}`).equals(rest)).toBe(true)
   })
 
   test('an edited ledger is refused with the line of the first change', async () => {
-    const { client } = scene()
+    const { client } = setup()
     const path = newPath()
     writeFileSync(path, whole.toString('utf8').replace('"xp":5,', '"xp":50,'))
     await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
@@ -388,8 +387,8 @@ describe('damage', () => {
     )
   })
 
-  test('whole groups of lines that make no sense are refused', async () => {
-    const { client } = scene()
+  test('intact groups with unrecognised lines are refused', async () => {
+    const { client } = setup()
     for (const [line, words] of [
       [
         '{"verdict":"awarded","id":"never begun","at":"2026-11-21T21:06:00.123Z"}',
@@ -408,12 +407,12 @@ describe('damage', () => {
   })
 })
 
-describe('a ledger that changes while a run uses it', () => {
+describe('a run stops if another program', () => {
   test.each([
-    ['appends to it', (path: string) => appendFileSync(path, '\n'), /another program has changed it/],
-    ['cuts it off', (path: string) => truncateSync(path, 200), /another program has changed it/],
+    ['appends to its ledger', (path: string) => appendFileSync(path, '\n'), /another program has changed it/],
+    ['truncates it', (path: string) => truncateSync(path, 200), /another program has changed it/],
     [
-      'saves another file in its place, as editors do',
+      'replaces it, like an editor',
       (path: string) => {
         writeFileSync(`${path}.saved`, readFileSync(path))
         renameSync(`${path}.saved`, path)
@@ -421,9 +420,9 @@ describe('a ledger that changes while a run uses it', () => {
       /another file has replaced it/,
     ],
     ['deletes it', (path: string) => rmSync(path), /ENOENT/],
-  ])('%s: the run stops, also when that was in the middle of a write', async (_, change, words) => {
+  ])('%s, even during a write', async (_, change, words) => {
     for (let attempt = 0; attempt < 10; attempt++) {
-      const { client, service } = scene()
+      const { client, service } = setup()
       const path = newPath()
       let made = 0
       const meddling = {
@@ -432,21 +431,21 @@ describe('a ledger that changes while a run uses it', () => {
           await client.rewardWallet(row)
         },
       }
-      const stop = await stopOf(rewardWallets(meddling, awards(300), { ledger: fileLedger(path), concurrency: 4 }))
+      const stop = await stopErrorOf(rewardWallets(meddling, awards(300), { ledger: fileLedger(path), concurrency: 4 }))
       expect(stop.message).toMatch(words)
-      // A reason for people, unlike a bug. Where the file is gone, it is the system's.
+      // If the file was deleted, the cause is the system's error.
       expect(stop.cause instanceof ConfigurationError || existsSync(path) === false).toBe(true)
-      // Those that were begun, and those whose intents were just written.
+      // The awards in flight, and those with a flushed intent.
       expect(service.state.awards.length).toBeLessThanOrEqual(20 + attempt + 2 * 2 * 4)
     }
   })
 })
 
 test.each([
-  ['back to the beginning', 0],
-  ['to another age', Date.UTC(12_345, 0)],
+  ['to 1970', 0],
+  ['to the year 12345', Date.UTC(12_345, 0)],
 ])('a clock that jumps %s changes no verdict', async (_, time) => {
-  const { client } = scene()
+  const { client } = setup()
   const path = newPath()
   await rewardWallets(client, awards(2), { ledger: fileLedger(path) })
   vi.useFakeTimers({ toFake: ['Date'], now: time })
@@ -460,10 +459,10 @@ test.each([
 })
 
 describe('readLedger', () => {
-  test('gives each id once, with its last verdict, at once or one after the other', async () => {
+  test('gives each id once with its last verdict, as an array or one by one', async () => {
     const path = newPath()
     const { client, service } = await mixedLedger(path)
-    // The first two are refused anyway, since they had been made.
+    // The service refuses the first two in any case, because it has made them.
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
     await rewardWallets(client, awards(12), { ledger: fileLedger(path), retryRejected: true, concurrency: 1 })
     const all = await readLedger(path)
@@ -479,8 +478,8 @@ describe('readLedger', () => {
     })
   })
 
-  test('changes nothing, and may read while a run writes', async () => {
-    const { client } = scene()
+  test('changes nothing, and works while a run writes', async () => {
+    const { client } = setup()
     const path = newPath()
     let most = 0
     const watching = {
@@ -496,8 +495,8 @@ describe('readLedger', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  test('an entry keeps its reason when an attempt to retry it was taken back', async () => {
-    const { client, service } = scene()
+  test('gives the earlier reason after a released retry', async () => {
+    const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
@@ -508,21 +507,21 @@ describe('readLedger', () => {
     expect(await readLedger(path)).toEqual(before)
   })
 
-  test('an id that was released and begun anew stands for the later award', async () => {
-    const { client, service } = scene()
+  test('gives the later award of an id that was released', async () => {
+    const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
-    await stopOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
+    await stopErrorOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
     expect(await readLedger(path)).toEqual([])
     const corrected = award(0, { xp: 70, pid: 'other', address: award(7).address })
     await rewardWallets(client, [corrected], { ledger: fileLedger(path) })
     expect(await readLedger(path)).toMatchObject([corrected])
     expect((await rewardWallets(client, [corrected], { ledger: fileLedger(path) })).fromLedger).toBe(1)
-    const stop = await stopOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
+    const stop = await stopErrorOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
     expect((stop.cause as Error).message).toContain('xp is 1, but the id "award-0" stands for 70')
   })
 
-  test('a reader that leaves in the middle lets go of the file', async () => {
+  test('closes the file if the iteration stops early', async () => {
     const path = newPath()
     await mixedLedger(path)
     for await (const entry of readLedger(path)) {
@@ -532,12 +531,12 @@ describe('readLedger', () => {
     expect(openFiles(path)).toBe(0)
   })
 
-  test('rejects where there is none', async () => {
+  test('rejects if there is no ledger', async () => {
     await expect(readLedger(newPath())).rejects.toThrow(ConfigurationError)
   })
 })
 
-test('a long run of ids of all sizes comes back as it was', { timeout: 30_000 }, async () => {
+test('the ledger keeps long and unusual ids', { timeout: 30_000 }, async () => {
   const stub = { rewardWallet: async () => undefined }
   const path = newPath()
   const rows = Array.from({ length: 300 }, (_, number) =>
@@ -554,7 +553,7 @@ function counted(entries: readonly { verdict: string }[]): Record<string, number
   return found
 }
 
-/** How many descriptors of this process lead to the file. */
+/** Returns the number of open descriptors of the file. */
 function openFiles(path: string): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {

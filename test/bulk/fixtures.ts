@@ -6,19 +6,19 @@ import { type AwardReport, type AwardRow, AwardRunStoppedError, readLedger } fro
 import { type CampaignService, createCampaignService } from 'campaign-client/testing'
 import { expect, onTestFinished } from 'vitest'
 
-/** A folder that is gone after the test. */
+/** Creates a folder that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-bulk-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** The path of a ledger that is not there yet. */
+/** Returns the path of a new ledger. */
 export const newPath = (): string => join(temporaryFolder(), 'awards.ledger')
 
 export const wallet = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 
-/** The award of a number: always the same one. */
+/** Returns the award with this number. The same number gives the same award. */
 export const award = (number: number, changes: Partial<AwardRow> = {}): AwardRow => ({
   address: wallet(number + 1),
   pid: 'demo',
@@ -30,11 +30,11 @@ export const award = (number: number, changes: Partial<AwardRow> = {}): AwardRow
 export const awards = (count: number, from = 0): AwardRow[] =>
   Array.from({ length: count }, (_, index) => award(from + index))
 
-/** A service without a network, and a client that makes one attempt per call unless told otherwise. */
-export function scene(options: Partial<CampaignClientOptions> = {}): {
+/** Creates a local service and its client, which makes one attempt per call by default. */
+export function setup(options: Partial<CampaignClientOptions> = {}): {
   readonly service: CampaignService
   readonly client: CampaignClient
-  /** How often `rewardWallet` was asked for. */
+  /** Returns the number of `rewardWallet` requests. */
   readonly sent: () => number
 } {
   const service = createCampaignService({
@@ -57,10 +57,10 @@ export function scene(options: Partial<CampaignClientOptions> = {}): {
   }
 }
 
-/** What a run was stopped by. */
-export async function stopOf(run: Promise<AwardReport>): Promise<AwardRunStoppedError> {
+/** Returns the error of a run that stops. */
+export async function stopErrorOf(run: Promise<AwardReport>): Promise<AwardRunStoppedError> {
   const error: unknown = await run.then(
-    () => expect.unreachable('the run was not stopped'),
+    () => expect.unreachable('the run did not stop'),
     (reason: unknown) => reason,
   )
   if (!(error instanceof AwardRunStoppedError)) throw error
@@ -69,16 +69,16 @@ export async function stopOf(run: Promise<AwardReport>): Promise<AwardRunStopped
 
 const NONE = { awarded: 0, alreadyAwarded: 0, unconfirmed: 0, rejected: 0, indeterminate: 0, duplicate: 0 }
 
-/** All counts, of which most are 0. */
+/** Returns all counts, with 0 as the default. */
 export const counts = (some: Partial<AwardReport['counts']>): AwardReport['counts'] => ({ ...NONE, ...some })
 
-/** The verdict of each id in the ledger. */
-export async function verdictsIn(path: string): Promise<Record<string, string>> {
+/** Returns the verdicts of a ledger by id. */
+export async function verdictsOf(path: string): Promise<Record<string, string>> {
   return Object.fromEntries((await readLedger(path)).map(({ id, verdict }) => [id, verdict]))
 }
 
-/** A client whose calls wait for a word, in the order in which they came. */
-export function held(client: Pick<CampaignClient, 'rewardWallet'>) {
+/** Wraps a client so that each call waits until the test calls its entry of `waiting`. */
+export function holdCalls(client: Pick<CampaignClient, 'rewardWallet'>) {
   const waiting: (() => void)[] = []
   return {
     waiting,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { findProgram } from '../support/server-process.ts'
-import { awards, scene, stopOf, temporaryFolder } from './fixtures.ts'
+import { awards, setup, stopErrorOf, temporaryFolder } from './fixtures.ts'
 
 const [mount, umount, unshare] = ['mount', 'umount', 'unshare'].map((name) => findProgram(name) ?? name) as [
   string,
@@ -17,12 +17,12 @@ const missing = (() => {
     execFileSync(unshare, ['--mount', mount, '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' })
     return undefined
   } catch {
-    return 'this machine lets nobody mount anything'
+    return 'this machine does not allow mounts'
   }
 })()
 if (missing !== undefined) console.warn(`SKIPPED, the tests on a full disk: ${missing}`)
 
-/** A disk of so many bytes, mounted for the test. */
+/** Mounts a disk of this size for the test. */
 function smallDisk(bytes: number): string {
   const folder = join(temporaryFolder(), 'disk')
   mkdirSync(folder)
@@ -32,27 +32,27 @@ function smallDisk(bytes: number): string {
 }
 
 describe.skipIf(missing !== undefined)('a full disk', () => {
-  test('stops the run cleanly, and with free space it continues at the same row', { timeout: 120_000 }, async () => {
-    const { client, service } = scene()
+  test('stops the run, which continues at the same row when there is space', { timeout: 120_000 }, async () => {
+    const { client, service } = setup()
     const disk = smallDisk(256 * 1024)
     const ballast = join(disk, 'ballast')
     writeFileSync(ballast, Buffer.alloc(160 * 1024))
     const path = join(disk, 'awards.ledger')
     const rows = awards(2_000)
-    const stop = await stopOf(rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 8 }))
+    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 8 }))
     expect(stop.cause).toMatchObject({ code: 'ENOSPC' })
     expect(stop.message).toMatch(/the ledger failed: ENOSPC/)
     const { awarded, indeterminate } = stop.report.counts
     expect(awarded).toBeGreaterThan(50)
     expect(awarded).toBeLessThan(2_000)
     expect(indeterminate).toBeLessThanOrEqual(2 * 8)
-    // Whatever the service has, the ledger knows.
+    // The ledger has every award of the service.
     const known = new Map((await readLedger(path)).map(({ id, verdict }) => [id, verdict]))
     for (const { id } of service.state.awards) expect(known.has(id)).toBe(true)
     expect([...known.values()].filter((verdict) => verdict === 'awarded')).toHaveLength(awarded)
 
-    // Still full, or nearly: it stops again, and nothing is lost.
-    await stopOf(rewardWallets(client, rows, { ledger: fileLedger(path) }))
+    // The disk is still full: the next run stops, too.
+    await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(path) }))
     rmSync(ballast)
     execFileSync(mount, ['-o', 'remount,size=8m', disk])
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
@@ -61,15 +61,17 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     expect(service.state.awards).toHaveLength(2_000)
   })
 
-  test('full from the start: nothing is sent', async () => {
-    const { client, sent } = scene()
+  test('sends nothing if the disk is full from the start', async () => {
+    const { client, sent } = setup()
     const disk = smallDisk(64 * 1024)
     try {
       writeFileSync(join(disk, 'ballast'), Buffer.alloc(128 * 1024))
     } catch {
-      // That is what a full disk is.
+      // The disk is full.
     }
-    const stop = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(join(disk, 'awards.ledger')) }))
+    const stop = await stopErrorOf(
+      rewardWallets(client, awards(3), { ledger: fileLedger(join(disk, 'awards.ledger')) }),
+    )
     expect(stop.cause).toMatchObject({ code: 'ENOSPC' })
     expect(sent()).toBe(0)
   })

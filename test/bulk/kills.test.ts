@@ -7,12 +7,12 @@ import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { expectAgreement, sprinkleFaults, type Told } from './expect-agreement.ts'
+import { expectAgreement, type RecordedAward, sprinkleFaults } from './expect-agreement.ts'
 import { awards, newPath } from './fixtures.ts'
 import { postgresLedgers } from './postgres-ledgers.ts'
 import { randomFor } from './random.ts'
 import { RunProcess } from './run-process.ts'
-import type { ChildTask } from './run-program.ts'
+import type { RunTask } from './run-program.ts'
 
 const ROWS = FULL_SIZE ? 10_000 : 1_000
 const KILLS = FULL_SIZE ? 20 : 5
@@ -20,15 +20,15 @@ const KILLS = FULL_SIZE ? 20 : 5
 const PROGRAM = 'test/bulk/run-program.ts'
 const pathOf = compiled(PROGRAM)
 
-interface Place {
-  readonly task: ChildTask['ledger']
+interface LedgerUnderTest {
+  readonly task: RunTask['ledger']
   readonly open: () => AwardLedger
-  readonly read: () => Promise<Told[]>
+  readonly read: () => Promise<RecordedAward[]>
 }
 
-/** Runs in processes of their own that are killed at random points; then one run here that goes to the end. */
-async function prove(what: string, { task, open, read }: Place): Promise<void> {
-  const random = randomFor(what)
+/** Kills runs in child processes at random points, then completes the list in this process and compares the results. */
+async function killRuns(label: string, { task, open, read }: LedgerUnderTest): Promise<void> {
+  const random = randomFor(label)
   const service = createCampaignService()
   const { url, close } = await service.listen()
   onTestFinished(close)
@@ -42,10 +42,10 @@ async function prove(what: string, { task, open, read }: Place): Promise<void> {
       ledger: task,
       rows: [0, ROWS],
       concurrency: 16,
-      // Some of the faults are answers that never come.
+      // Some faults never answer.
       timeoutMs: 300,
     })
-    // After some of its calls, or now and then while it is just starting.
+    // Kill one in five runs while it starts, and the others after some calls.
     if (random.below(5) === 0) await wait(random.below(300))
     else await run.calls(1 + random.below(Math.floor((ROWS / KILLS) * 0.9)))
     await wait(random.below(8))
@@ -58,9 +58,7 @@ async function prove(what: string, { task, open, read }: Place): Promise<void> {
   const rows = awards(ROWS)
   const report = await rewardWallets(client, rows, { ledger: open(), concurrency: 16 })
   expectAgreement(rows, report, await read(), service)
-  console.info(
-    `${what}: ${killed} kills, ${service.requests.length} requests remembered, ${JSON.stringify(report.counts)}`,
-  )
+  console.info(`${label}: ${killed} kills, ${service.requests.length} requests, ${JSON.stringify(report.counts)}`)
 
   const given = new Set(service.state.awards.map(({ id, xp }) => `${id} ${xp}`))
   const confirm = ({ id, xp }: AwardRow) => given.has(`${id} ${xp}`)
@@ -71,17 +69,17 @@ async function prove(what: string, { task, open, read }: Place): Promise<void> {
 }
 
 describe('runs that are killed at random points', { timeout: 300_000 }, () => {
-  test('over a ledger in a file: each award once, and report, ledger and service agree to the row', async () => {
+  test('with a ledger in a file: each award is made once; report, ledger and service agree', async () => {
     const path = newPath()
-    await prove('kills, file', { task: { path }, open: () => fileLedger(path), read: async () => readLedger(path) })
+    await killRuns('kills, file', { task: { path }, open: () => fileLedger(path), read: async () => readLedger(path) })
   })
 
-  describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('over a ledger in PostgreSQL', () => {
+  describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('with a ledger in PostgreSQL', () => {
     const newLedger = postgresLedgers()
 
-    test('the same', async () => {
+    test('each award is made once; report, ledger and service agree', async () => {
       const { open, remove, ...ledger } = newLedger()
-      await prove('kills, PostgreSQL', { ...ledger, open: () => open({ leaseMs: 700 }) })
+      await killRuns('kills, PostgreSQL', { ...ledger, open: () => open({ leaseMs: 700 }) })
       await remove()
     })
   })

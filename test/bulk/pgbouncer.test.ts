@@ -5,7 +5,7 @@ import connect from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databaseBehindPgbouncer, pgbouncerMissing } from '../databases/pgbouncer.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { award, awards, counts, scene } from './fixtures.ts'
+import { award, awards, counts, setup } from './fixtures.ts'
 
 describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresLedger behind pgbouncer', () => {
   const table = `awards_${randomUUID().replaceAll('-', '')}`
@@ -16,7 +16,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresLedger beh
 
   test.each(['pg', 'postgres'])('%s keeps every award while the server loses prepared statements', async (kind) => {
     const { pool, sql } = database
-    const { client, service } = scene()
+    const { client, service } = setup()
     const run = randomUUID()
     const ledger = postgresLedger(kind === 'pg' ? pool : sql, { run, table })
     let rewarded = 0

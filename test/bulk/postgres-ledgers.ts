@@ -5,20 +5,20 @@ import { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
-import type { Told } from './expect-agreement.ts'
-import type { ChildTask } from './run-program.ts'
+import type { RecordedAward } from './expect-agreement.ts'
+import type { RunTask } from './run-program.ts'
 
-/** A ledger of its own in a database that others use as well. */
+/** A ledger in a shared database, with its own run name. */
 export interface PostgresLedgerUnderTest {
-  /** For a process that opens it itself. */
-  readonly task: ChildTask['ledger']
+  /** The ledger of a {@link RunTask}. */
+  readonly task: RunTask['ledger']
   readonly open: (options?: Omit<PostgresLedgerOptions, 'run'>) => AwardLedger
-  /** What it says, past the package. */
-  readonly read: () => Promise<Told[]>
+  /** Reads the awards from the table, without the package. */
+  readonly read: () => Promise<RecordedAward[]>
   readonly remove: () => Promise<unknown>
 }
 
-/** Opens a server with the tests of a `describe`, and gives what makes a ledger in it. */
+/** Opens a database for the tests of a `describe`. @returns a function that creates a ledger */
 export function postgresLedgers(): () => PostgresLedgerUnderTest {
   let server: Database
   let pool: Pool
@@ -38,7 +38,7 @@ export function postgresLedgers(): () => PostgresLedgerUnderTest {
     return {
       task: { database: server.url, run },
       open: (options) => postgresLedger(pool, { run, ...options }),
-      read: async () => (await pool.query<Told>(text, [run])).rows,
+      read: async () => (await pool.query<RecordedAward>(text, [run])).rows,
       remove: () => pool.query('DELETE FROM campaign_awards WHERE run = $1', [run]),
     }
   }

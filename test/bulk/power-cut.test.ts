@@ -18,28 +18,26 @@ interface File {
   cached: Buffer
 }
 
-/**
- * A disk that keeps what was flushed. When its power is cut, each sector written since then is there or not, at random.
- */
+/** A disk that keeps flushed bytes. After a power cut, each sector that was written but not flushed is kept at random. */
 class Disk implements LedgerStorage {
   readonly #random: Random
   readonly #files = new Map<string, File>()
   #isOn = true
-  /** Cuts the power by itself after so many flushes. */
+  /** The number of flushes until the power is cut. */
   flushesLeft = Infinity
-  /** Cuts that left a hole before a sector that was written. */
+  /** The number of cuts that kept a sector after a lost one. */
   holes = 0
 
   constructor(random: Random) {
     this.#random = random
   }
 
-  /** What a new start would find. */
+  /** Returns the flushed content of the file. */
   content(path: string): Buffer | undefined {
     return this.#files.get(path)?.durable
   }
 
-  /** Writes without a flush, as a process does that is killed right after. */
+  /** Writes without a flush, like a process that is then killed. */
   append(path: string, bytes: Uint8Array): void {
     const file = this.#files.get(path) as File
     file.cached = Buffer.concat([file.cached, bytes])
@@ -63,7 +61,7 @@ class Disk implements LedgerStorage {
       } else if (end > durable.length) {
         hasHole = true
       }
-      // What was durable stays, also in a sector that was written on since.
+      // Flushed bytes stay, even in a sector that was extended.
       durable.subarray(at, end).copy(found, at)
     }
     file.durable = found
@@ -167,13 +165,13 @@ describe('a power cut', { timeout: 300_000 }, () => {
       const content = disk.content(path)
       if (content === undefined) continue
       writeFileSync(image, content)
-      const told = new Map((await readLedger(image)).map((entry) => [entry.id, entry.verdict]))
-      for (const { id } of sent) expect(told.has(id), `${id} was sent, and the ledger does not know it`).toBe(true)
-      const found = [...told.values()].filter((verdict) => verdict === 'awarded').length
+      const recorded = new Map((await readLedger(image)).map((entry) => [entry.id, entry.verdict]))
+      for (const { id } of sent) expect(recorded.has(id), `the ledger lacks ${id}, which was sent`).toBe(true)
+      const found = [...recorded.values()].filter((verdict) => verdict === 'awarded').length
       if (end instanceof AwardRunStoppedError) expect(found).toBeGreaterThanOrEqual(end.report.counts.awarded)
     }
     expect(cuts).toBeGreaterThan(CUTS / 3)
-    expect(disk.holes, 'no tear went across sectors').toBeGreaterThan(0)
+    expect(disk.holes, 'no cut lost a sector before a kept one').toBeGreaterThan(0)
     endFaults()
 
     const report = await rewardWallets(patient, rows, { ledger, concurrency: 16 })
@@ -182,7 +180,7 @@ describe('a power cut', { timeout: 300_000 }, () => {
   })
 
   test('unflushed lines of a killed process are flushed before a run relies on them', async () => {
-    const disk = new Disk(randomFor('a kill, and then a power cut'))
+    const disk = new Disk(randomFor('a kill before a power cut'))
     const service = createCampaignService()
     const client = new CampaignClient({ baseUrl: 'https://s.example/api/v1', accessToken: 'x', fetch: service.fetch })
     const path = newPath()
@@ -199,7 +197,7 @@ describe('a power cut', { timeout: 300_000 }, () => {
     expect(String(disk.content(path))).toContain('{"verdict":"awarded","id":"x"')
   })
 
-  test('a flush that fails is final: what is on the disk then, only a new start can tell', async () => {
+  test('the run stops after a failed flush', async () => {
     const disk = new Disk(randomFor('a failed flush'))
     const service = createCampaignService()
     const client = new CampaignClient({ baseUrl: 'https://s.example/api/v1', accessToken: 'x', fetch: service.fetch })
@@ -225,7 +223,7 @@ describe('a power cut', { timeout: 300_000 }, () => {
     expect(error).toBeInstanceOf(AwardRunStoppedError)
     expect(error).toHaveProperty('code', 'award_run_stopped')
     expect(error.cause).toMatchObject({ code: 'EIO' })
-    // At most what was in flight when it failed.
+    // Only the calls in flight may end after the failure.
     expect(service.state.awards.length).toBeLessThanOrEqual(3 * 2 * 2)
     expect(error.report.counts.awarded + error.report.counts.indeterminate).toBeLessThanOrEqual(
       service.state.awards.length,

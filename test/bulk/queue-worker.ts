@@ -1,6 +1,6 @@
 /**
- * A worker of a queue in a process of its own, for tests that kill it: each of its jobs is one award. Takes a
- * {@link WorkerTask} as JSON in its argument.
+ * Works on jobs of a queue in a child process that tests can kill. Each job is one award. Its argument is a
+ * {@link WorkerTask} as JSON.
  */
 import type { Processor } from 'bullmq'
 import { CampaignClient } from 'campaign-client'
@@ -11,7 +11,7 @@ import { Pool } from 'pg'
 export interface WorkerTask {
   readonly queue: string
   readonly database: string
-  /** Of BullMQ; without it the queue is pg-boss. */
+  /** The address of Redis for BullMQ. Without it, the queue is pg-boss. */
   readonly redis?: string
   readonly baseUrl: string
   readonly run: string
@@ -31,7 +31,7 @@ async function work(award: AwardRow): Promise<string> {
   }
 }
 
-// One that is killed starts often: only what it needs is loaded.
+// The process starts often: load only the queue that it needs.
 if (task.redis === undefined) {
   const { default: PgBoss } = await import('pg-boss')
   const boss = new PgBoss({
@@ -42,7 +42,7 @@ if (task.redis === undefined) {
   })
   boss.on('error', () => undefined)
   await boss.start()
-  // Several at once: each asks for one job at a time.
+  // Each of the six workers takes one job at a time.
   const options = { pollingIntervalSeconds: 0.5, batchSize: 1 }
   for (let count = 0; count < 6; count++)
     await boss.work<AwardRow>(task.queue, options, async ([job]) => job && work(job.data))
@@ -50,7 +50,7 @@ if (task.redis === undefined) {
   const { Worker } = await import('bullmq')
   const { Redis } = await import('ioredis')
   const connection = new Redis(task.redis, { maxRetriesPerRequest: null })
-  // A lock that is not renewed in time: the job goes to another worker while this one is still busy.
+  // The lock expires before it is renewed, so another worker gets the same job.
   const late = { lockDuration: 250, lockRenewTime: 10_000, stalledInterval: 200, maxStalledCount: 1_000 }
   const processor: Processor<AwardRow> = (job) => work(job.data)
   new Worker(task.queue, processor, { connection, concurrency: 6, ...late }).on('error', () => undefined)

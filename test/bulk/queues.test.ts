@@ -24,9 +24,9 @@ import { type Random, randomFor } from './random.ts'
 
 const JOBS = FULL_SIZE ? 300 : 40
 const WORKERS = 3
-/** How often one of two of them is killed while jobs are left: after so many that were settled. */
+/** The number of kills while jobs are left. */
 const KILLS = 4
-/** How many calls hang, from the first on. */
+/** The number of calls that hang, from the first one. */
 const HANGING = 4
 
 const PROGRAM = 'test/bulk/queue-worker.ts'
@@ -38,7 +38,7 @@ const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
   { kind: 'hang' },
   { kind: 'status', status: 500, applied: true } as never,
   { kind: 'status', status: 503 } as never,
-  // Longer than any of the queues gives a job.
+  // Longer than the job timeout of both queues.
   { kind: 'delay', delayMs: 600 } as never,
   { kind: 'delay', delayMs: 300 } as never,
 ]
@@ -47,7 +47,7 @@ class Workers {
   readonly #task: WorkerTask
   readonly #running: ChildProcess[] = []
   kills = 0
-  /** Why jobs ended without a verdict, and how often. */
+  /** The number of jobs without a verdict, by reason. */
   readonly unsettled = new Map<string, number>()
 
   constructor(task: WorkerTask) {
@@ -66,7 +66,7 @@ class Workers {
     })
   }
 
-  /** Kills one of the first two in the middle of its work, and starts another in its place. */
+  /** Kills one of the first two workers and starts another in its place. */
   async killOne(random: Random): Promise<void> {
     const place = random.below(WORKERS - 1)
     const child = this.#running[place] as ChildProcess
@@ -87,7 +87,7 @@ class Workers {
   }
 }
 
-/** Writes every change of a verdict down, as the database sees it. */
+/** Returns SQL that records every change of a verdict in another table. */
 const auditOf = (table: string): string => `
   CREATE TABLE ${table}_audit (id text, before text, after text);
   CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -101,7 +101,7 @@ const auditOf = (table: string): string => `
 const missing = [postgres.missing, redis.missing].filter((reason) => reason !== undefined).join('; ') || undefined
 
 describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
-  'one award as the body of a job',
+  'awardOne as the body of a job',
   { timeout: 240_000 },
   () => {
     let databases: Database
@@ -115,12 +115,12 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       await memory?.stop()
     })
 
-    async function prove(
-      what: string,
+    async function runJobs(
+      label: string,
       start: (database: string, queue: string) => Promise<Enqueue>,
       withRedis: boolean,
     ) {
-      const random = randomFor(what)
+      const random = randomFor(label)
       const database = await ownDatabase(databases)
       const pool = new Pool({ connectionString: database, max: 2 })
       pool.on('error', () => undefined)
@@ -130,7 +130,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       const service: CampaignService = createCampaignService()
       const { url, close } = await service.listen()
       onTestFinished(close)
-      // Calls that outlive the time either queue gives their job, which then goes to another worker as well.
+      // These calls take longer than the job timeout, so the queue gives the job to another worker, too.
       service.fail({ on: 'rewardWallet', kind: 'hang', times: HANGING })
       for (let fault = 0; fault < JOBS / 2; fault++) {
         service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: 1 + random.below(3) })
@@ -140,8 +140,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       const queue = `awards_${randomUUID().slice(0, 8)}`
       const rows = awards(JOBS)
       const enqueue = await start(database, queue)
-      // Some jobs come twice from the start, the first ones at the same time: a worker has six in hand at once, and their calls
-      // hang, so that one of two finds the other at work.
+      // Some jobs are queued twice. A worker takes six jobs at once, and the first calls hang: the second job is `busy`.
       await enqueue(rows.slice(0, HANGING).flatMap((row) => [row, row]))
       await enqueue([...rows.slice(HANGING), ...rows.filter(() => random.below(4) === 0)])
       const task: WorkerTask = { queue, database, baseUrl: url, run: 'launch', ...(withRedis && { redis: memory.url }) }
@@ -155,7 +154,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
         if (done < JOBS && done > (workers.kills * JOBS) / KILLS) await workers.killOne(random)
         expect(performance.now() - began, 'the jobs were not done in time').toBeLessThan(200_000)
       }
-      // Jobs that are delivered once more, after all is done.
+      // The queue delivers some jobs again after they are done.
       await enqueue(rows.slice(0, 10))
       await wait(1_500)
       await workers.end()
@@ -172,7 +171,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
         expect(['awarded', 'unconfirmed'], id).toContain(verdict)
         expect(given.get(id)).toBe(xp)
       }
-      // A verdict is found, or a better one; none is lost or made worse.
+      // No verdict is lost, and only `unconfirmed` changes: to `awarded`.
       const changes = (await pool.query('SELECT before, after FROM campaign_awards_audit')).rows
       for (const change of changes) {
         expect([
@@ -183,29 +182,29 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       }
       const requests = service.requests.filter(({ operation }) => operation === 'rewardWallet').length
       console.info(
-        `${what}: ${JOBS} jobs, ${workers.kills} kills, ${requests} requests, ${JSON.stringify([...workers.unsettled])}, in ${Math.round(performance.now() - began)} ms`,
+        `${label}: ${JOBS} jobs, ${workers.kills} kills, ${requests} requests, ${JSON.stringify([...workers.unsettled])}, in ${Math.round(performance.now() - began)} ms`,
       )
       expect(workers.kills).toBeGreaterThan(1)
-      expect(workers.unsettled.get('busy'), 'no job came while another worker had it').toBeGreaterThan(0)
+      expect(workers.unsettled.get('busy'), 'no job was busy').toBeGreaterThan(0)
     }
 
     type Enqueue = (rows: readonly AwardRow[]) => Promise<void>
 
-    test('in pg-boss: each award is made once, none is lost, no verdict is overwritten', async () => {
+    test('makes each award once in pg-boss, and overwrites no final verdict', async () => {
       const start = async (database: string, queue: string): Promise<Enqueue> => {
         const boss = new PgBoss({ connectionString: database, schema: queue, max: 2 })
         boss.on('error', () => undefined)
         await boss.start()
         onTestFinished(() => boss.stop({ graceful: false }))
         await boss.createQueue(queue)
-        // A job that takes longer than a second is given to somebody else, also while the first one is still busy.
+        // After one second, another worker gets the job, even if the first one still works on it.
         const options = { name: queue, expireInSeconds: 1, retryLimit: 500, retryDelay: 1 }
         return async (rows) => boss.insert(rows.map((data) => ({ ...options, data })))
       }
-      await prove('pg-boss', start, false)
+      await runJobs('pg-boss', start, false)
     })
 
-    test('in BullMQ: the same', async () => {
+    test('makes each award once in BullMQ, and overwrites no final verdict', async () => {
       const start = async (_: string, name: string): Promise<Enqueue> => {
         const connection = new Redis(memory.url, { maxRetriesPerRequest: null })
         const queue = new Queue(name, { connection })
@@ -217,7 +216,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
         const opts = { attempts: 1_000, backoff: { type: 'fixed', delay: 150 } }
         return async (rows) => void (await queue.addBulk(rows.map((data) => ({ name: 'award', data, opts }))))
       }
-      await prove('BullMQ', start, true)
+      await runJobs('BullMQ', start, true)
     })
   },
 )

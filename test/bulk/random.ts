@@ -1,15 +1,15 @@
-/** Random numbers that a printed seed brings back. */
+/** Random numbers from a seed. */
 export interface Random {
-  /** From 0 to below 1. */
+  /** Returns a number of at least 0 and below 1. */
   next(): number
-  /** A whole number from 0 to below `end`. */
+  /** Returns a whole number of at least 0 and below `end`. */
   below(end: number): number
 }
 
-/** Mulberry32, from the seed in CAMPAIGN_TEST_SEED or a new one, which is printed. */
-export function randomFor(what: string): Random {
+/** Mulberry32 with the seed in CAMPAIGN_TEST_SEED, or with a new one. Prints the seed. */
+export function randomFor(label: string): Random {
   const seed = Number(process.env.CAMPAIGN_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32))
-  console.info(`${what}: CAMPAIGN_TEST_SEED=${seed}`)
+  console.info(`${label}: CAMPAIGN_TEST_SEED=${seed}`)
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -9,7 +9,7 @@ const parts: RewardIdParts = {
   reason: 'launch party',
 }
 
-describe('the vectors of the guide', () => {
+describe('the test vectors of the guide', () => {
   test.each([
     [parts, 'v1-7a03af3ae8af538af8aad61bd35874ee2989d024'],
     [{ ...parts, pid: 'summer', reason: 'quiz 7, second prize' }, 'v1-236969d3c4a534413f30cd3e5bbbfe0da3d5d124'],
@@ -42,7 +42,7 @@ describe('inputs that give different ids', () => {
     expect(rewardId({ ...parts, ...changes })).not.toBe(rewardId(parts))
   })
 
-  test('parts can not run into each other', () => {
+  test('different parts never give the same id', () => {
     const text = fc.string({ minLength: 1, maxLength: 6, unit: fc.constantFrom('a', ',', ':', '1', '2', '\u0000') })
     fc.assert(
       fc.property(text, text, text, text, (pid, reason, otherPid, otherReason) => {
@@ -54,7 +54,7 @@ describe('inputs that give different ids', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('rewardId refuses', () => {
   test.each([
     ['pid', { ...parts, pid: '' }],
     ['address', { ...parts, address: '0x52' }],
@@ -66,7 +66,7 @@ describe('what is refused', () => {
     expect(() => rewardId(given as RewardIdParts)).toThrow(new RegExp(`^rewardId: ${name} `))
   })
 
-  test('nothing', () => {
+  test('undefined', () => {
     expect(() => rewardId(undefined as never)).toThrow(InvalidRequestError)
   })
 })

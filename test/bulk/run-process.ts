@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
-import type { ChildStep, ChildTask } from './run-program.ts'
+import type { RunStep, RunTask } from './run-program.ts'
 
-/** A run in a process of its own, and what it told. */
+/** A child process with a run of awards, and the steps that it has reported. */
 export class RunProcess {
   readonly #process: ChildProcess
-  readonly #steps: ChildStep[] = []
+  readonly #steps: RunStep[] = []
   readonly #closed: Promise<unknown>
   #changed: () => void = () => undefined
   #errors = ''
 
-  constructor(program: string, task: ChildTask) {
+  constructor(program: string, task: RunTask) {
     this.#process = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: 'pipe' })
     this.#closed = once(this.#process, 'close')
     onTestFinished(async () => void (await this.kill()))
@@ -22,7 +22,7 @@ export class RunProcess {
     this.#process.stdin?.on('error', () => undefined)
     if (this.#process.stdout) {
       createInterface({ input: this.#process.stdout }).on('line', (line) => {
-        this.#steps.push(JSON.parse(line) as ChildStep)
+        this.#steps.push(JSON.parse(line) as RunStep)
         this.#changed()
       })
     }
@@ -33,21 +33,21 @@ export class RunProcess {
     return this.#process.pid as number
   }
 
-  /** The first step of one of these kinds. */
-  async step<Kind extends ChildStep['step']>(...kinds: Kind[]): Promise<Extract<ChildStep, { step: Kind }>> {
-    const found = await this.#until(({ step }) => kinds.includes(step as Kind))
-    if (found !== undefined) return found as Extract<ChildStep, { step: Kind }>
+  /** Resolves to the first step of one of these kinds. */
+  async step<Kind extends RunStep['step']>(...kinds: Kind[]): Promise<Extract<RunStep, { step: Kind }>> {
+    const found = await this.#find(({ step }) => kinds.includes(step as Kind))
+    if (found !== undefined) return found as Extract<RunStep, { step: Kind }>
     throw new Error(`The process ended without ${kinds}: ${JSON.stringify(this.#steps.slice(-5))}\n${this.#errors}`)
   }
 
-  /** Resolves when so many calls have ended, or the process has. */
+  /** Resolves when this number of calls, or the process, has ended. */
   async calls(count: number): Promise<void> {
-    await this.#until((step) => step.step === 'ended' && step.calls >= count)
+    await this.#find((step) => step.step === 'ended' && step.calls >= count)
   }
 
-  async #until(isIt: (step: ChildStep) => boolean): Promise<ChildStep | undefined> {
+  async #find(matches: (step: RunStep) => boolean): Promise<RunStep | undefined> {
     for (let seen = 0; ; ) {
-      for (; seen < this.#steps.length; seen++) if (isIt(this.#steps[seen] as ChildStep)) return this.#steps[seen]
+      for (; seen < this.#steps.length; seen++) if (matches(this.#steps[seen] as RunStep)) return this.#steps[seen]
       if (this.#process.exitCode !== null || this.#process.signalCode !== null) return undefined
       await new Promise<void>((resolve) => {
         this.#changed = resolve
@@ -55,7 +55,7 @@ export class RunProcess {
     }
   }
 
-  goOn(): void {
+  resume(): void {
     this.#process.stdin?.write('\n')
   }
 
@@ -63,7 +63,7 @@ export class RunProcess {
     this.#process.kill(signal)
   }
 
-  /** Resolves when it is gone: to whether it was still running. */
+  /** Kills the process. Resolves when it has ended, to whether it was still running. */
   async kill(): Promise<boolean> {
     this.#process.kill('SIGKILL')
     await this.#closed

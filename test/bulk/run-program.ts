@@ -1,33 +1,33 @@
 /**
- * A run of awards in a process of its own, for tests that kill it. Takes a {@link ChildTask} as JSON in its argument, and
- * writes one line of JSON for each step it gets to.
+ * Runs awards in a child process that tests can kill. Its argument is a {@link RunTask} as JSON. It prints a line of JSON for
+ * each {@link RunStep}.
  */
 import { CampaignClient } from 'campaign-client'
 import { type AwardReport, AwardRunStoppedError, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { postgresLedger } from 'campaign-client/bulk/postgres'
 import { Pool } from 'pg'
 
-export interface ChildTask {
+export interface RunTask {
   readonly baseUrl: string
   readonly ledger: { readonly path: string } | { readonly database: string; readonly run: string }
   readonly rows: readonly [from: number, count: number]
   readonly concurrency: number
-  /** How long an answer may take, in milliseconds. */
+  /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number
-  /** Goes on when it gets a line on its standard input, once this many awards have ended. */
+  /** After this number of calls, the process waits for a line on its standard input. */
   readonly haltAfter?: number
 }
 
-export type ChildStep =
-  /** No call is under way any more, and so many have ended. Lines of the ledger may still be on their way to the disk. */
+export type RunStep =
+  /** All calls wait for standard input. `calls` have ended. The ledger may still be writing. */
   | { readonly step: 'halted'; readonly calls: number }
-  /** Calls that have ended in this process. */
+  /** The number of calls that have ended. */
   | { readonly step: 'ended'; readonly calls: number }
   | { readonly step: 'report'; readonly report: AwardReport }
   | { readonly step: 'error'; readonly name: string; readonly message: string; readonly report?: AwardReport }
 
-const task = JSON.parse(process.argv[2] ?? '') as ChildTask
-const tell = (step: ChildStep) => process.stdout.write(`${JSON.stringify(step)}\n`)
+const task = JSON.parse(process.argv[2] ?? '') as RunTask
+const print = (step: RunStep) => process.stdout.write(`${JSON.stringify(step)}\n`)
 
 const pool =
   'database' in task.ledger ? new Pool({ connectionString: task.ledger.database, max: 3, min: 0 }) : undefined
@@ -52,7 +52,7 @@ function* rows() {
 }
 
 let ended = 0
-let standing = 0
+let halted = 0
 let release: () => void = () => undefined
 const released = new Promise<void>((resolve) => {
   release = resolve
@@ -61,20 +61,20 @@ process.stdin.once('data', () => release())
 const halting = {
   async rewardWallet(...[row, options]: Parameters<CampaignClient['rewardWallet']>) {
     if (ended >= (task.haltAfter ?? Infinity)) {
-      if (++standing === task.concurrency) tell({ step: 'halted', calls: ended })
+      if (++halted === task.concurrency) print({ step: 'halted', calls: ended })
       await released
     }
     await client.rewardWallet(row, options).finally(() => ended++)
-    tell({ step: 'ended', calls: ended })
+    print({ step: 'ended', calls: ended })
   },
 }
 
 try {
-  tell({ step: 'report', report: await rewardWallets(halting, rows(), { ledger, concurrency: task.concurrency }) })
+  print({ step: 'report', report: await rewardWallets(halting, rows(), { ledger, concurrency: task.concurrency }) })
 } catch (error) {
   const { name, message } = error as Error
   const report = error instanceof AwardRunStoppedError ? { report: error.report } : {}
-  tell({ step: 'error', name, message, ...report })
+  print({ step: 'error', name, message, ...report })
 }
 process.stdin.unref()
 await pool?.end()

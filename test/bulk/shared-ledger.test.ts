@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { award, awards, counts, held, newPath, scene, stopOf } from './fixtures.ts'
+import { award, awards, counts, holdCalls, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
 
-/** What an unsettled award was left with. */
+/** Returns the error of an award without a verdict. */
 async function unsettled(run: Promise<unknown>): Promise<AwardUnsettledError> {
   const error: unknown = await run.then(
     (verdict) => expect.unreachable(`it was settled: ${verdict}`),
@@ -48,12 +48,12 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     (await pool.query(`SELECT id, verdict, in_doubt, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
       .rows
 
-  describe.each(['pg', 'postgres'])('a run over a list, with %s', (kind) => {
+  describe.each(['pg', 'postgres'])('with %s', (kind) => {
     const ledgerOf = (run: string = randomUUID()) =>
       kind === 'pg' ? postgresLedger(pool, { run, table }) : postgresLedger(sql, { run, table })
 
-    test('every verdict, and what a second run makes of it', async () => {
-      const { client, service, sent } = scene()
+    test('stores every verdict for the next run', async () => {
+      const { client, service, sent } = setup()
       const ledger = ledgerOf()
       service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
       service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
@@ -77,8 +77,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(service.state.awards).toHaveLength(30)
     })
 
-    test('ids, addresses and XP of all kinds', async () => {
-      const { client, service } = scene()
+    test('stores unusual ids, addresses and XP', async () => {
+      const { client, service } = setup()
       const ledger = ledgerOf()
       const ids = ['é', 'e\u0301', '"', '\\', "'; DROP TABLE x; --", '\n', '😀', 'a'.repeat(20_000), '$1', '{}']
       const amounts = [0, -0, 0.1, 1e21, 5e-324, 1.7976931348623157e308, Number.MAX_SAFE_INTEGER, -3, 1 / 3, 250]
@@ -90,60 +90,60 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     })
   })
 
-  test('an id that PostgreSQL can not store is a wrong row', async () => {
-    const { client } = scene()
+  test('an id that PostgreSQL cannot store makes the row invalid', async () => {
+    const { client } = setup()
     const report = await rewardWallets(client, [award(1, { id: 'a\0' }), award(2)], { ledger: newRun() })
     expect(report.counts).toEqual(counts({ rejected: 1, awarded: 1 }))
     await expect(awardOne(client, award(1, { pid: '\0' }), { ledger: newRun() })).rejects.toThrow(InvalidRequestError)
   })
 
   test('an id with different content stops the run, and the message shows the recorded award', async () => {
-    const { client } = scene()
+    const { client } = setup()
     const ledger = newRun()
     await rewardWallets(client, awards(2), { ledger })
-    const stop = await stopOf(rewardWallets(client, [award(0, { xp: 7 })], { ledger }))
+    const stop = await stopErrorOf(rewardWallets(client, [award(0, { xp: 7 })], { ledger }))
     expect((stop.cause as Error).message).toContain('xp is 7, but the id "award-0" stands for 1')
-    const strict = await stopOf(rewardWallets(client, [award(5), award(0, { xp: 7 })], { ledger, strict: true }))
+    const strict = await stopErrorOf(rewardWallets(client, [award(5), award(0, { xp: 7 })], { ledger, strict: true }))
     expect(strict.report.counts.rejected).toBe(1)
     await expect(awardOne(client, award(0, { xp: 7 }), { ledger })).rejects.toThrow(InvalidRequestError)
   })
 
   test('runs do not see each other', async () => {
-    const { client } = scene()
+    const { client } = setup()
     await rewardWallets(client, awards(3), { ledger: newRun() })
     expect((await rewardWallets(client, awards(3), { ledger: newRun() })).counts.rejected).toBe(3)
   })
 
   test('a run of another target is refused', async () => {
-    const { client } = scene()
+    const { client } = setup()
     const ledger = newRun()
     await rewardWallets(client, awards(1), { ledger })
-    const other = scene({ baseUrl: 'https://other.example/api/v1' }).client
+    const other = setup({ baseUrl: 'https://other.example/api/v1' }).client
     await expect(rewardWallets(other, awards(1), { ledger })).rejects.toThrow(ConfigurationError)
     await expect(awardOne(other, award(1), { ledger })).rejects.toThrow(/another service/)
   })
 
-  test('tables that are not there', async () => {
-    const { client } = scene()
+  test('missing tables are an error', async () => {
+    const { client } = setup()
     const ledger = postgresLedger(pool, { run: 'x', table: 'not_there' })
     await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(/postgresLedgerSchema\(\)/)
   })
 
-  test('tables of another shape under their names', async () => {
-    const { client, sent } = scene()
+  test('tables with other columns are an error', async () => {
+    const { client, sent } = setup()
     const other = `${table}_other`
     await pool.query(`CREATE TABLE ${other} (run text, id int)`)
     onTestFinished(async () => void (await pool.query(`DROP TABLE ${other}, ${other}_runs`)))
     await pool.query(postgresLedgerSchema(other))
     const ledger = postgresLedger(pool, { run: 'x', table: other })
-    const { cause } = await stopOf(rewardWallets(client, awards(1), { ledger }))
+    const { cause } = await stopErrorOf(rewardWallets(client, awards(1), { ledger }))
     expect(cause).toBeInstanceOf(ConfigurationError)
     await expect(awardOne(client, award(0), { ledger })).rejects.toThrow(/or have other columns.*column "id_hash"/)
     expect(sent()).toBe(0)
   })
 
-  test('the longest table name: that of its runs is another one', async () => {
-    const { client } = scene()
+  test('the longest table name leaves room for the suffix of the second table', async () => {
+    const { client } = setup()
     const longest = table.padEnd(58, 'x')
     await pool.query(postgresLedgerSchema(longest))
     onTestFinished(async () => void (await pool.query(`DROP TABLE ${longest}, ${longest}_runs`)))
@@ -151,11 +151,11 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ awarded: 1 }))
   })
 
-  test('XP are compared by the database: how a pool reads numbers changes nothing', async () => {
-    const { client } = scene()
+  test('the database compares XP, even if a pool reads numbers as text', async () => {
+    const { client } = setup()
     const run = randomUUID()
     const rows = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, 7].map((xp, number) => award(number, { xp }))
-    // As PostgreSQL 11 gives them, and as a pool for exact decimals does.
+    // PostgreSQL 11 rounds numbers; a pool may read them as text.
     const rounding = new Pool({ connectionString: server.url, options: '-c extra_float_digits=0' })
     const getTypeParser = (oid: number) => (NUMBERS.has(oid) ? String : types.getTypeParser(oid))
     const asText = new Pool({ connectionString: server.url, types: { getTypeParser } as never })
@@ -167,8 +167,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     }
   })
 
-  test.each(['repeatable read', 'serializable'])('two runs at once where transactions are %s', async (level) => {
-    const { client, service } = scene()
+  test.each(['repeatable read', 'serializable'])('two runs share a list with the isolation level %s', async (level) => {
+    const { client, service } = setup()
     const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`
     const strict = new Pool({ connectionString: server.url, options, max: 8 })
     onTestFinished(async () => void (await strict.end()))
@@ -180,16 +180,18 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect(service.state.awards).toHaveLength(200)
   })
 
-  test('a database that can not be reached', async () => {
-    const { client, sent } = scene()
+  test('an unreachable database stops the run before it sends anything', async () => {
+    const { client, sent } = setup()
     const lost = new Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/x' })
     const ledger = postgresLedger(lost, { run: 'x', table })
-    expect((await stopOf(rewardWallets(client, awards(1), { ledger }))).cause).toMatchObject({ code: 'ECONNREFUSED' })
+    expect((await stopErrorOf(rewardWallets(client, awards(1), { ledger }))).cause).toMatchObject({
+      code: 'ECONNREFUSED',
+    })
     expect(sent()).toBe(0)
   })
 
-  test('two runs over one list at once award each row once', async () => {
-    const { client, service } = scene()
+  test('two concurrent runs over one list make each award once', async () => {
+    const { client, service } = setup()
     const ledger = newRun()
     const reports = await Promise.all([1, 2].map(() => rewardWallets(client, awards(200), { ledger, concurrency: 4 })))
     for (const report of reports) expect(report).toMatchObject({ counts: counts({ awarded: 200 }), complete: true })
@@ -197,9 +199,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect(service.requests).toHaveLength(200)
   })
 
-  describe('one award', () => {
-    test('resolves with its verdict, the second time without sending', async () => {
-      const { client, sent } = scene()
+  describe('awardOne', () => {
+    test('resolves to the verdict, and does not send the award again', async () => {
+      const { client, sent } = setup()
       const ledger = newRun()
       expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
       expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
@@ -213,30 +215,33 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       ['401', { kind: 'status', status: 401 }, 'refused_for_now', 'awarded'],
       ['403', { kind: 'status', status: 403 }, 'refused_for_now', 'awarded'],
       ['404', { kind: 'status', status: 404 }, 'refused_for_now', 'awarded'],
-    ] as const)('%s: unsettled, and the retry ends it', async (_, fault, reason, verdict) => {
-      const { client, service } = scene()
+    ] as const)('%s leaves the award unsettled until a retry', async (_, fault, reason, verdict) => {
+      const { client, service } = setup()
       const ledger = newRun()
       service.fail({ on: 'rewardWallet', ...fault })
       const error = await unsettled(awardOne(client, award(1), { ledger }))
       expect(error).toMatchObject({ reason, code: 'award_unsettled', operation: 'awardOne' })
       expect(error.cause).toBeInstanceOf(Error)
       if (reason === 'rate_limited') expect(error.retryAfterMs).toBe(7_000)
-      // Of another process, which the service has not asked to wait.
-      const { client: another } = scene({ fetch: service.fetch })
+      // Another process, which has no rate limit.
+      const { client: another } = setup({ fetch: service.fetch })
       expect(await awardOne(another, award(1), { ledger })).toBe(verdict)
     })
 
     test('an error that is not a CampaignError leaves the award indeterminate', async () => {
-      const { client } = scene()
+      const { client } = setup()
       const ledger = newRun()
-      const cause = new DOMException('The worker is going', 'AbortError')
-      const leaving = { rewardWallet: () => Promise.reject(cause) }
-      expect(await unsettled(awardOne(leaving, award(1), { ledger }))).toMatchObject({ reason: 'indeterminate', cause })
+      const cause = new DOMException('The worker shuts down', 'AbortError')
+      const aborting = { rewardWallet: () => Promise.reject(cause) }
+      expect(await unsettled(awardOne(aborting, award(1), { ledger }))).toMatchObject({
+        reason: 'indeterminate',
+        cause,
+      })
       expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
     })
 
-    test('a refusal is final, unless it is retried', async () => {
-      const { client, service } = scene()
+    test('a refusal is final without retryRejected', async () => {
+      const { client, service } = setup()
       const ledger = newRun()
       service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
       expect(await awardOne(client, award(1), { ledger })).toBe('rejected')
@@ -245,8 +250,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await awardOne(client, award(1), { ledger, retryRejected: true })).toBe('awarded')
     })
 
-    test('confirm settles what stayed unconfirmed', async () => {
-      const { client, service } = scene()
+    test('confirm settles an unconfirmed award', async () => {
+      const { client, service } = setup()
       const ledger = newRun()
       service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
       await unsettled(awardOne(client, award(1), { ledger }))
@@ -254,10 +259,10 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await awardOne(client, award(1), { ledger, confirm: () => true })).toBe('alreadyAwarded')
     })
 
-    test('while one attempt is open, another is busy', async () => {
-      const { client } = scene()
+    test('a second attempt is busy while the first one works', async () => {
+      const { client } = setup()
       const ledger = newRun()
-      const slow = held(client)
+      const slow = holdCalls(client)
       const first = awardOne(slow, award(1), { ledger })
       await expect.poll(() => slow.waiting).toHaveLength(1)
       const second = await unsettled(awardOne(client, award(1), { ledger }))
@@ -267,10 +272,10 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
-    test('an attempt keeps its lease while it works, however long', async () => {
-      const { client } = scene()
+    test('an attempt that takes longer than its lease keeps its claim', async () => {
+      const { client } = setup()
       const ledger = newRun(300)
-      const slow = held(client)
+      const slow = holdCalls(client)
       const first = awardOne(slow, award(1), { ledger })
       await expect.poll(() => slow.waiting).toHaveLength(1)
       const until = performance.now() + 1_000
@@ -280,8 +285,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
-    test('a lease is renewed for the attempt that holds it, and for no other', async () => {
-      const { client } = scene()
+    test('only the attempt that holds the claim renews the lease', async () => {
+      const { client } = setup()
       let renewals = 0
       const counting = {
         connect: () => pool.connect(),
@@ -292,7 +297,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
         },
       }
       const ledger = postgresLedger(counting, { run: randomUUID(), table, leaseMs: 60 })
-      const slow = held(client)
+      const slow = holdCalls(client)
       const late = awardOne(slow, award(1), { ledger })
       await expect.poll(() => slow.waiting).toHaveLength(1)
       const takeOver = `UPDATE ${table} SET attempt = $2, lease_until = '2100-01-01' WHERE run = $1`
@@ -305,8 +310,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       await late
     })
 
-    test('a comparison of targets that failed is made again by the next job', async () => {
-      const { client } = scene()
+    test('the next job retries a failed comparison of targets', async () => {
+      const { client } = setup()
       const failure = Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' })
       let failing = true
       const flaky = {
@@ -320,7 +325,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     })
 
     test('retryRejected does not resend an id that was awarded with another amount', async () => {
-      const { client, service, sent } = scene()
+      const { client, service, sent } = setup()
       const ledger = newRun()
       service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
       expect(await awardOne(client, award(1), { ledger, confirm: () => ({ xp: 9 }) })).toBe('rejected')
@@ -331,8 +336,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(sent()).toBe(1)
     })
 
-    test('a row or an argument that is wrong', async () => {
-      const { client } = scene()
+    test('refuses an invalid row or argument', async () => {
+      const { client } = setup()
       await expect(awardOne(client, award(1, { xp: Number.NaN }), { ledger: newRun() })).rejects.toThrow(/xp expected/)
       const inFile = { ledger: fileLedger(newPath()) as never }
       await expect(awardOne(client, award(1), inFile)).rejects.toThrow(/processes can share, got one in a file/)
@@ -340,20 +345,20 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     })
   })
 
-  describe('an attempt whose lease ran out', () => {
-    /** Two workers on one award: the first was believed to be dead. `order`: whose request arrives first. */
+  describe('an attempt whose lease has expired', () => {
+    /** Makes one award in two workers after the lease of the first one has expired. @param order - of their requests */
     async function race(order: 'late first' | 'late last', kind?: 'applied_then_reset') {
-      const { client, service } = scene()
+      const { client, service } = setup()
       const run = randomUUID()
-      const late = held(client)
-      // A worker that stands still renews nothing: its ledger's timer never comes.
+      const late = holdCalls(client)
+      // The long lease time means that this worker never renews its lease.
       const frozen = postgresLedger(pool, { run, table, leaseMs: 2_000_000 })
       const first = awardOne(late, award(1), { ledger: frozen }).catch((error: unknown) => error)
       await expect.poll(() => late.waiting).toHaveLength(1)
       await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
 
       const ledger = newRun(30_000, run)
-      const successor = held(client)
+      const successor = holdCalls(client)
       const second = awardOne(successor, award(1), { ledger }).catch((error: unknown) => error)
       await expect.poll(() => successor.waiting).toHaveLength(1)
       if (kind) service.fail({ on: 'rewardWallet', kind })
@@ -371,36 +376,36 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       }
     }
 
-    test('the late one is awarded first: its verdict is the truth, and stays', async () => {
+    test('can still record that it was awarded', async () => {
       const { late, successor, service, ledger } = await race('late first')
       expect([late, successor]).toEqual(['awarded', 'awarded'])
       expect(service.state.awards).toHaveLength(1)
       expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'awarded', attempt: null }])
     })
 
-    test('the late one is refused since its successor was awarded: it changes nothing', async () => {
+    test('changes nothing if it is refused after its successor was awarded', async () => {
       const { late, successor, service, ledger } = await race('late last')
       expect([late, successor]).toEqual(['awarded', 'awarded'])
       expect(service.state.awards).toHaveLength(1)
       expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'awarded', error: null }])
     })
 
-    test('the late one does not know: its successor is refused, and that is no rejection', async () => {
+    test('with an unknown outcome makes its refused successor unconfirmed', async () => {
       const { late, successor, service } = await race('late first', 'applied_then_reset')
       expect(late).toMatchObject({ reason: 'busy' })
       expect(successor).toBe('unconfirmed')
       expect(service.state.awards).toHaveLength(1)
     })
 
-    test('a refusal is never written while another attempt is open', async () => {
-      const { client, service } = scene()
+    test('cannot record a refusal while its successor holds the claim', async () => {
+      const { client, service } = setup()
       const run = randomUUID()
-      const late = held(client)
+      const late = holdCalls(client)
       const first = awardOne(late, award(1), { ledger: postgresLedger(pool, { run, table, leaseMs: 2_000_000 }) })
       await expect.poll(() => late.waiting).toHaveLength(1)
       await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
       const ledger = newRun(30_000, run)
-      const successor = held(client)
+      const successor = holdCalls(client)
       const second = awardOne(successor, award(1), { ledger })
       await expect.poll(() => successor.waiting).toHaveLength(1)
       service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
@@ -412,8 +417,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     })
   })
 
-  test('many workers on few awards: each is made once', async () => {
-    const { client, service } = scene({ maxRetries: 0 })
+  test('many workers make each award once', async () => {
+    const { client, service } = setup({ maxRetries: 0 })
     for (const kind of ['applied_then_reset', 'reset', 'garbage', 'applied_then_reset'] as const) {
       service.fail({ on: 'rewardWallet', kind, times: 5 })
     }
@@ -442,25 +447,25 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     }
   })
 
-  test('a run that was aborted leaves no attempt open', async () => {
-    const { client } = scene()
+  test('an aborted run leaves no claim', async () => {
+    const { client } = setup()
     const ledger = newRun()
     const controller = new AbortController()
-    const slow = held(client)
+    const slow = holdCalls(client)
     const run = rewardWallets(slow, awards(100), { ledger, concurrency: 4, signal: controller.signal })
     await expect.poll(() => slow.waiting).toHaveLength(4)
     controller.abort()
-    for (const letGo of slow.waiting) letGo()
-    const { report } = await stopOf(run)
+    for (const resume of slow.waiting) resume()
+    const { report } = await stopErrorOf(run)
     expect(report.counts).toEqual(counts({ awarded: 4 }))
     expect(await rowsOf(ledger)).toHaveLength(4)
   })
 })
 
-describe('arguments of postgresLedger', () => {
+describe('postgresLedger refuses', () => {
   const pool = { query: async () => ({ rows: [] }), connect: async () => undefined }
   test.each([
-    ['nothing', undefined, { run: 'x' }, /database must be a Pool/],
+    ['an undefined database', undefined, { run: 'x' }, /database must be a Pool/],
     ['a single client', { ...pool, escapeIdentifier: () => '' }, { run: 'x' }, /not a single client/],
     [
       'the sql of a transaction',
@@ -474,18 +479,28 @@ describe('arguments of postgresLedger', () => {
       { run: 'x' },
       /must be made with prepare: false. With prepared statements, .* can lose a COMMIT/,
     ],
-    ['no run', pool, {}, /options\.run must be a non-empty string/],
-    ['a run that no index holds', pool, { run: '😀'.repeat(251) }, /options\.run must have at most 500 characters/],
-    ['a table without room for its runs', pool, { run: 'x', table: 'a'.repeat(59) }, /at most 58 characters/],
+    ['a missing run', pool, {}, /options\.run must be a non-empty string/],
+    [
+      'a run name that is too long for an index',
+      pool,
+      { run: '😀'.repeat(251) },
+      /options\.run must have at most 500 characters/,
+    ],
+    [
+      'a table name that is too long for the suffix',
+      pool,
+      { run: 'x', table: 'a'.repeat(59) },
+      /at most 58 characters/,
+    ],
     ['a table with a quote', pool, { run: 'x', table: 'a"b' }, /options\.table must be a name/],
-    ['a lease of nothing', pool, { run: 'x', leaseMs: 0 }, /options\.leaseMs must be/],
+    ['a lease of 0 ms', pool, { run: 'x', leaseMs: 0 }, /options\.leaseMs must be/],
     ['a misspelt option', pool, { run: 'x', lease: 5 }, /options\.lease is not an option/],
   ])('%s', (_, database, options, words) => {
     expect(() => postgresLedger(database as never, options as never)).toThrow(InvalidRequestError)
     expect(() => postgresLedger(database as never, options as never)).toThrow(words)
   })
 
-  test('a malformed table', () => {
+  test('a malformed table name in postgresLedgerSchema', () => {
     expect(() => postgresLedgerSchema('a b')).toThrow(TypeError)
     expect(() => postgresLedgerSchema('a'.repeat(59))).toThrow(/at most 58 characters/)
   })

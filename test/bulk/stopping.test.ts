@@ -20,16 +20,16 @@ import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../support/server-process.ts'
-import { award, awards, counts, held, newPath, scene, stopOf, verdictsIn } from './fixtures.ts'
+import { award, awards, counts, holdCalls, newPath, setup, stopErrorOf, verdictsOf } from './fixtures.ts'
 
-/** Where nobody listens. */
-const nowhere = async () => `http://127.0.0.1:${await freePort()}/api/v1`
+/** Returns an address without a server. */
+const unusedUrl = async () => `http://127.0.0.1:${await freePort()}/api/v1`
 
 describe('any thrown value', () => {
   const THROWN: readonly (readonly [string, unknown])[] = [
     ['undefined', undefined],
     ['a symbol', Symbol('thrown')],
-    ['an error whose name is none', Object.assign(new Error('odd'), { name: Symbol('name') })],
+    ['an error with a symbol as its name', Object.assign(new Error('odd'), { name: Symbol('name') })],
   ]
   const raise = (error: unknown): never => {
     throw error
@@ -37,7 +37,7 @@ describe('any thrown value', () => {
   const PLACES: Readonly<Record<string, (path: string, thrown: unknown) => Promise<AwardReport>>> = {
     'the list': (path, thrown) =>
       rewardWallets(
-        scene().client,
+        setup().client,
         { [Symbol.iterator]: () => ({ next: () => raise(thrown) }) },
         { ledger: fileLedger(path) },
       ),
@@ -51,20 +51,20 @@ describe('any thrown value', () => {
   }
   const cases = Object.keys(PLACES).flatMap((place) => THROWN.map(([name, thrown]) => [place, name, thrown] as const))
 
-  test.each(cases)('by %s, it is the cause of the stop: %s', async (place, name, thrown) => {
+  test.each(cases)('by %s is the cause of the stop: %s', async (place, name, thrown) => {
     const path = newPath()
-    const { cause, report } = await stopOf(PLACES[place]?.(path, thrown) as Promise<AwardReport>)
-    // An abort without a reason has one of its own.
+    const { cause, report } = await stopErrorOf(PLACES[place]?.(path, thrown) as Promise<AwardReport>)
+    // An abort without a reason has a default reason.
     if (place === 'the signal' && name === 'undefined') expect(cause).toMatchObject({ name: 'AbortError' })
     else expect(cause === thrown).toBe(true)
     expect(report.complete).toBe(false)
-    // The ledger has been let go, and says what is in doubt.
-    const { client } = scene()
+    // The next run can open the ledger and completes the list.
+    const { client } = setup()
     expect((await rewardWallets(client, awards(100), { ledger: fileLedger(path) })).complete).toBe(true)
   })
 
-  test.each(THROWN)('by confirm, it leaves the award in doubt: %s', async (_, thrown) => {
-    const { client, service } = scene()
+  test.each(THROWN)('by confirm makes the award indeterminate: %s', async (_, thrown) => {
+    const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     const confirm = () => raise(thrown)
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()), confirm })
@@ -73,31 +73,31 @@ describe('any thrown value', () => {
 })
 
 describe('failures that end a run', () => {
-  test('401: what is in flight is settled, nothing is rejected, and the next run goes on', async () => {
-    const { client, service } = scene()
+  test('401: calls in flight are completed, nothing is rejected, and the next run continues', async () => {
+    const { client, service } = setup()
     const path = newPath()
     const rows = awards(20)
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 200, times: 3 })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
-    const { cause, report, message } = await stopOf(
+    const { cause, report, message } = await stopErrorOf(
       rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 4 }),
     )
     expect(cause).toBeInstanceOf(UnauthorizedError)
     expect(message).toMatch(/other awards would fail as well.*HTTP 401.*run it again with the same ledger/s)
-    // Its own place alone, not that of the error that it quotes.
+    // The docs path of the stop, without the docs path of its cause.
     expect(message.match(/docs\/error-codes\.md#\w+/g)).toEqual(['docs/error-codes.md#award_run_stopped'])
     expect(report).toMatchObject({ counts: counts({ awarded: 3 }), complete: false })
-    expect(Object.values(await verdictsIn(path))).toEqual(['awarded', 'awarded', 'awarded'])
+    expect(Object.values(await verdictsOf(path))).toEqual(['awarded', 'awarded', 'awarded'])
 
     const next = await rewardWallets(client, rows, { ledger: fileLedger(path) })
     expect(next).toMatchObject({ counts: counts({ awarded: 20 }), fromLedger: 3, complete: true })
     expect(service.state.awards).toHaveLength(20)
   })
 
-  test.each(['fetch', 'nodeTransport'])('a service that can not be reached, over %s', async (kind) => {
+  test.each(['fetch', 'nodeTransport'])('an unreachable service, over %s', async (kind) => {
     const transport = kind === 'fetch' ? {} : { transport: nodeTransport() }
     const client = new CampaignClient({
-      baseUrl: await nowhere(),
+      baseUrl: await unusedUrl(),
       accessToken: 'a-token',
       maxRetries: 0,
       ...transport,
@@ -105,21 +105,21 @@ describe('failures that end a run', () => {
     let calls = 0
     const counting = { rewardWallet: (row: AwardRow) => client.rewardWallet(row).finally(() => calls++) }
     const path = newPath()
-    const { cause, message, report } = await stopOf(
+    const { cause, message, report } = await stopErrorOf(
       rewardWallets(counting, awards(30), { ledger: fileLedger(path), concurrency: 1 }),
     )
     expect(message).toContain("the service can't be reached")
     expect(cause).toMatchObject({ code: 'network' })
-    // Three in a row, and then one probe after each of three pauses.
+    // Three calls, then one probe after each of three pauses.
     expect(calls).toBe(3 + 3)
-    // Without knowing that a request never left, its award is in doubt.
+    // If the request may have left, the award is in doubt.
     const inDoubt = (cause as NetworkError).outcome === 'unknown' ? calls : 0
     expect(report.counts).toEqual(counts({ indeterminate: inDoubt }))
     expect(await readLedger(path)).toHaveLength(inDoubt)
   })
 
-  test('after a pause one call goes first, and the others when it is answered, whatever the answer', async () => {
-    const { client } = scene()
+  test('after a pause, one call is the probe, and any answer to it lets the others through', async () => {
+    const { client } = setup()
     let calls = 0
     let open = 0
     let failTogether: () => void = () => undefined
@@ -152,8 +152,8 @@ describe('failures that end a run', () => {
     expect(duringProbe).toEqual(Array(20).fill(1))
   })
 
-  test('answers in between end the row of unreachable calls', async () => {
-    const { client } = scene()
+  test('an answer resets the count of unreachable calls', async () => {
+    const { client } = setup()
     let calls = 0
     const flaky = {
       async rewardWallet(row: AwardRow) {
@@ -169,8 +169,8 @@ describe('failures that end a run', () => {
     expect(Math.max(...waits)).toBe(0)
   })
 
-  test("calls that timed out in the client's queue were not sent and get no verdict", async () => {
-    const { client, service } = scene()
+  test("calls that time out in the client's queue are sent again", async () => {
+    const { client, service } = setup()
     let open = 0
     const busy = {
       async rewardWallet(row: AwardRow) {
@@ -192,9 +192,9 @@ describe('failures that end a run', () => {
     expect(service.state.awards).toHaveLength(60)
   })
 
-  test('a service that is away for a moment is waited for', async () => {
-    const { client, service } = scene()
-    const options = { baseUrl: await nowhere(), accessToken: 'a-token', maxRetries: 0 }
+  test('the run waits for a service that is unreachable for a short time', async () => {
+    const { client, service } = setup()
+    const options = { baseUrl: await unusedUrl(), accessToken: 'a-token', maxRetries: 0 }
     const lost = new CampaignClient({ ...options, transport: nodeTransport() })
     let away = 12
     const flaky = { rewardWallet: (row: AwardRow) => (away-- > 0 ? lost : client).rewardWallet(row) }
@@ -203,29 +203,29 @@ describe('failures that end a run', () => {
     expect(service.state.awards).toHaveLength(30)
   })
 
-  test('an abort: its reason is the cause, and what is in flight is waited for', async () => {
-    const { client, service } = scene()
+  test('an abort: its reason is the cause, and calls in flight are completed', async () => {
+    const { client, service } = setup()
     const path = newPath()
     const controller = new AbortController()
-    const slow = held(client)
+    const slow = holdCalls(client)
     const run = rewardWallets(slow, awards(100), {
       ledger: fileLedger(path),
       concurrency: 4,
       signal: controller.signal,
     })
     await expect.poll(() => slow.waiting).toHaveLength(4)
-    const reason = new Error('the operator has had enough')
+    const reason = new Error('the operator stopped the run')
     controller.abort(reason)
-    for (const letGo of slow.waiting) letGo()
-    const stop = await stopOf(run)
+    for (const resume of slow.waiting) resume()
+    const stop = await stopErrorOf(run)
     expect(stop.cause).toBe(reason)
     expect(stop.report.counts).toEqual(counts({ awarded: 4 }))
     expect(service.state.awards).toHaveLength(4)
     expect(await readLedger(path)).toHaveLength(4)
   })
 
-  test('an abort before the start: nothing is read, sent or opened', async () => {
-    const { client, sent } = scene()
+  test('an abort before the start: nothing is opened, read or sent', async () => {
+    const { client, sent } = setup()
     const path = newPath()
     const rows = {
       next: vi.fn(() => ({ done: true as const, value: undefined })),
@@ -233,7 +233,7 @@ describe('failures that end a run', () => {
         return this
       },
     }
-    const stop = await stopOf(
+    const stop = await stopErrorOf(
       rewardWallets(client, rows, { ledger: fileLedger(path), signal: AbortSignal.abort('no') }),
     )
     expect(stop.cause).toBe('no')
@@ -243,8 +243,8 @@ describe('failures that end a run', () => {
     await expect(readLedger(path)).rejects.toThrow('does not exist')
   })
 
-  test('an abort while the service asks to wait', async () => {
-    const { client, service } = scene()
+  test('an abort during a pause', async () => {
+    const { client, service } = setup()
     const controller = new AbortController()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '60' }, times: Infinity })
     const run = rewardWallets(client, awards(5), {
@@ -252,16 +252,16 @@ describe('failures that end a run', () => {
       signal: controller.signal,
       onProgress: ({ waitingMs }) => waitingMs > 50_000 && controller.abort(),
     })
-    expect((await stopOf(run)).report.counts).toEqual(counts({}))
+    expect((await stopErrorOf(run)).report.counts).toEqual(counts({}))
   })
 
-  test('an abort is not held by a confirm that never answers', async () => {
-    const { client, service } = scene()
+  test('an abort waits ten seconds for a confirm that never resolves', async () => {
+    const { client, service } = setup()
     const path = newPath()
     const controller = new AbortController()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     const confirm = vi.fn(() => new Promise<boolean>(() => undefined))
-    const run = stopOf(
+    const run = stopErrorOf(
       rewardWallets(client, awards(3), {
         ledger: fileLedger(path),
         signal: controller.signal,
@@ -283,22 +283,22 @@ describe('failures that end a run', () => {
     expect(await readLedger(path)).toEqual([])
   })
 
-  test('twenty refusals of one kind before any success', async () => {
-    const { client, service, sent } = scene()
+  test('twenty equal refusals before any success', async () => {
+    const { client, service, sent } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: Infinity })
-    const stop = await stopOf(rewardWallets(client, awards(500), { ledger: fileLedger(path), concurrency: 4 }))
+    const stop = await stopErrorOf(rewardWallets(client, awards(500), { ledger: fileLedger(path), concurrency: 4 }))
     expect(stop.cause).toMatchObject({ code: 'bad_request' })
     expect(stop.message).toContain('20 awards were refused in the same way')
     const { rejected } = stop.report.counts
     expect(rejected).toBeGreaterThanOrEqual(20)
     expect(rejected).toBeLessThan(20 + 4)
     expect(sent()).toBe(rejected)
-    expect(Object.values(await verdictsIn(path)).filter((verdict) => verdict === 'rejected')).toHaveLength(rejected)
+    expect(Object.values(await verdictsOf(path)).filter((verdict) => verdict === 'rejected')).toHaveLength(rejected)
   })
 
-  test('twenty refusals of several kinds, or after a success, do not', async () => {
-    const { client, service } = scene()
+  test('twenty refusals of different kinds, or after a success, do not end a run', async () => {
+    const { client, service } = setup()
     for (const status of [400, 409]) service.fail({ on: 'rewardWallet', kind: 'status', status, times: 19 })
     expect((await rewardWallets(client, awards(40), { ledger: fileLedger(newPath()), concurrency: 2 })).counts).toEqual(
       counts({ rejected: 38, awarded: 2 }),
@@ -311,20 +311,20 @@ describe('failures that end a run', () => {
     expect((await rewardWallets(client, rows, { ledger: later, concurrency: 1 })).counts.rejected).toBe(30)
   })
 
-  test('twenty refusals judged unconfirmed stop it as well', async () => {
-    const { client, service, sent } = scene()
+  test('twenty equal refusals with the verdict unconfirmed', async () => {
+    const { client, service, sent } = setup()
     const ledger = fileLedger(newPath())
     service.fail({ on: 'rewardWallet', kind: 'status', status: 500, applied: true, times: 60 } as never)
     await rewardWallets(client, awards(60), { ledger })
     const before = sent()
-    const stop = await stopOf(rewardWallets(client, awards(60), { ledger, concurrency: 4 }))
+    const stop = await stopErrorOf(rewardWallets(client, awards(60), { ledger, concurrency: 4 }))
     expect(stop.message).toContain('20 awards were refused in the same way')
     expect(stop.report.counts.unconfirmed).toBeGreaterThanOrEqual(20)
     expect(sent() - before).toBeLessThan(20 + 4)
   })
 
-  test('an award that confirm finds counts as a success, and so does one of the list that the ledger has', async () => {
-    const { client, service } = scene()
+  test('an award that confirm or the ledger knows counts as a success', async () => {
+    const { client, service } = setup()
     const refuse = () => service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 30 })
     refuse()
     const confirm = ({ id }: AwardRow) => id === 'award-0' || undefined
@@ -337,8 +337,8 @@ describe('failures that end a run', () => {
     expect(second.counts).toEqual(counts({ awarded: 1, rejected: 30 }))
   })
 
-  test('repeated refusals of earlier rejected awards do not end a run that retries them', async () => {
-    const { client, service } = scene()
+  test('refusals of retried awards do not end a run if the ledger has a success', async () => {
+    const { client, service } = setup()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, awards(1), { ledger })
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0 })
@@ -349,9 +349,9 @@ describe('failures that end a run', () => {
   })
 
   test('100 consecutive awards with an unknown outcome', async () => {
-    const { client, service } = scene()
+    const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 503, times: Infinity })
-    const stop = await stopOf(rewardWallets(client, awards(500), { ledger: fileLedger(newPath()) }))
+    const stop = await stopErrorOf(rewardWallets(client, awards(500), { ledger: fileLedger(newPath()) }))
     expect(stop.cause).toBeInstanceOf(ServiceError)
     expect(stop.report.counts.indeterminate).toBeGreaterThanOrEqual(100)
     expect(stop.report.counts.indeterminate).toBeLessThan(110)
@@ -361,27 +361,27 @@ describe('failures that end a run', () => {
     const bug = new TypeError('token-secret is not a function')
     const path = newPath()
     const client = { rewardWallet: async () => Promise.reject(bug) }
-    const stop = await stopOf(rewardWallets(client, awards(50), { ledger: fileLedger(path), concurrency: 2 }))
+    const stop = await stopErrorOf(rewardWallets(client, awards(50), { ledger: fileLedger(path), concurrency: 2 }))
     expect(stop.cause).toBe(bug)
     expect(stop.report.counts.indeterminate).toBeGreaterThan(0)
     expect(JSON.stringify(await readLedger(path))).not.toContain('token-secret')
   })
 
-  test('a token source that fails: before anything is opened', async () => {
-    const { client } = scene({
+  test('a token source that fails, before the ledger is opened', async () => {
+    const { client } = setup({
       accessToken: async () => {
-        throw new Error('the vault is sealed')
+        throw new Error('the vault is locked')
       },
     })
     const path = newPath()
-    const { cause } = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(path) }))
+    const { cause } = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(path) }))
     expect(cause).toMatchObject({ code: 'access_token' })
     await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
   })
 })
 
 describe('failures that do not end a run', () => {
-  test.each([403, 404])('%i halts the campaign it came from, and the others go on', async (status) => {
+  test.each([403, 404])('%i halts its campaign, and other campaigns continue', async (status) => {
     const service = createCampaignService({
       campaigns: [
         { id: 'demo', name: 'Demo' },
@@ -413,7 +413,7 @@ describe('failures that do not end a run', () => {
   })
 
   test('finished rows of a halted campaign keep their verdicts', async () => {
-    const { client, service } = scene()
+    const { client, service } = setup()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, awards(3), { ledger })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
@@ -423,37 +423,37 @@ describe('failures that do not end a run', () => {
     expect(report.halted).toMatchObject([{ pid: 'demo', rows: 2 }])
   })
 
-  test('429 goes back into the queue each time, and never becomes a verdict', async () => {
-    const { client, service } = scene()
+  test('a row is sent again after each 429, which is never a verdict', async () => {
+    const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: 25 })
     const report = await rewardWallets(client, awards(10), { ledger: fileLedger(path), concurrency: 3 })
     expect(report).toMatchObject({ counts: counts({ awarded: 10 }), complete: true, problems: [] })
     expect(service.state.awards).toHaveLength(10)
-    const lines = (await readLedger(path)).map(({ verdict }) => verdict)
-    expect(lines).toEqual(Array(10).fill('awarded'))
+    const verdicts = (await readLedger(path)).map(({ verdict }) => verdict)
+    expect(verdicts).toEqual(Array(10).fill('awarded'))
   })
 
-  test('429 after a lost answer: the doubt stays', async () => {
-    const { client, service } = scene({ maxRetries: 1 })
+  test('after a lost answer and a 429, the award is still in doubt', async () => {
+    const { client, service } = setup({ maxRetries: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
   })
 
-  test('429 without an attempt in doubt leaves no trace: a refusal after it is a rejection', async () => {
-    const { client, service } = scene()
+  test('a refusal after a 429 alone is a rejection', async () => {
+    const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
     expect(report.counts).toEqual(counts({ rejected: 1 }))
   })
 
-  test('an endless 429 ends the run in the end, and a wait of an hour at once', async () => {
-    const { client, service } = scene()
+  test('30 pauses after a 429, or a Retry-After of an hour, end a run', async () => {
+    const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
-    const stop = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    const stop = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
     expect(stop.cause).toMatchObject({ code: 'rate_limited' })
     service.reset()
     service.fail({
@@ -463,7 +463,7 @@ describe('failures that do not end a run', () => {
       headers: { 'retry-after': '3600' },
       times: Infinity,
     })
-    const soon = await stopOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    const soon = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
     expect(soon.message).toContain('asks to wait for 60 minutes')
     expect(soon.report.counts).toEqual(counts({}))
   })

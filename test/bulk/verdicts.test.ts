@@ -8,11 +8,11 @@ import {
 } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
 import { Totals } from '../../src/bulk/report/totals.ts'
-import { award, awards, counts, newPath, scene, verdictsIn } from './fixtures.ts'
+import { award, awards, counts, newPath, setup, verdictsOf } from './fixtures.ts'
 
 describe('the verdict of one award', () => {
-  test('200: awarded, and not sent again', async () => {
-    const { client, service, sent } = scene()
+  test('200 is awarded, and the award is not sent again', async () => {
+    const { client, service, sent } = setup()
     const path = newPath()
     const report = await rewardWallets(client, awards(3), { ledger: fileLedger(path) })
     expect(report).toMatchObject({ version: 1, rows: 3, complete: true, fromLedger: 0, problems: [], halted: [] })
@@ -28,11 +28,11 @@ describe('the verdict of one award', () => {
     const again = await rewardWallets(client, awards(3), { ledger: fileLedger(path) })
     expect(again).toMatchObject({ rows: 3, fromLedger: 3, complete: true, counts: counts({ awarded: 3 }) })
     expect(sent()).toBe(3)
-    expect(await verdictsIn(path)).toEqual({ 'award-0': 'awarded', 'award-1': 'awarded', 'award-2': 'awarded' })
+    expect(await verdictsOf(path)).toEqual({ 'award-0': 'awarded', 'award-1': 'awarded', 'award-2': 'awarded' })
   })
 
-  test('an answer that gets lost: indeterminate, then unconfirmed, since the refusal is the same for every reason', async () => {
-    const { client, service, sent } = scene()
+  test('a lost answer is indeterminate, and unconfirmed after the next run', async () => {
+    const { client, service, sent } = setup()
     const ledger = fileLedger(newPath())
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     const first = await rewardWallets(client, awards(1), { ledger })
@@ -47,41 +47,41 @@ describe('the verdict of one award', () => {
     expect(sent()).toBe(2)
   })
 
-  test('an answer that gets lost within one call of the client, which retried', async () => {
-    const { client, service } = scene({ maxRetries: 1 })
+  test('a lost answer before a retry of the client is unconfirmed', async () => {
+    const { client, service } = setup({ maxRetries: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
     expect(service.state.awards).toHaveLength(1)
   })
 
-  test('an attempt that was lost without effect: awarded by the next run', async () => {
-    const { client, service } = scene()
+  test('an attempt without effect is awarded by the next run', async () => {
+    const { client, service } = setup()
     const ledger = fileLedger(newPath())
     service.fail({ on: 'rewardWallet', kind: 'reset' })
     expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ indeterminate: 1 }))
     expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ awarded: 1 }))
   })
 
-  test.each(['hang', 'garbage', 'truncate', 'misshapen'] as const)('%s: indeterminate', async (kind) => {
-    const { client, service } = scene({ timeoutMs: 500 })
+  test.each(['hang', 'garbage', 'truncate', 'misshapen'] as const)('%s is indeterminate', async (kind) => {
+    const { client, service } = setup({ timeoutMs: 500 })
     service.fail({ on: 'rewardWallet', kind })
-    // Half of an answer to a write that carries no data may still say 200: then it is awarded.
+    // A truncated 200 without data is a success.
     const { counts: found } = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
     expect(found.awarded + found.indeterminate).toBe(1)
     if (kind !== 'truncate') expect(found.indeterminate).toBe(1)
   })
 
-  test.each([500, 503, 408])('%i: indeterminate', async (status) => {
-    const { client, service } = scene()
+  test.each([500, 503, 408])('%i is indeterminate', async (status) => {
+    const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status })
     expect((await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })).counts.indeterminate).toBe(1)
   })
 
   test.each([400, 409, 422])(
-    '%i without an attempt before: rejected, with the reason, and not sent again',
+    '%i without an earlier attempt is rejected with its reason, and the award is not sent again',
     async (status) => {
-      const { client, service, sent } = scene()
+      const { client, service, sent } = setup()
       const path = newPath()
       service.fail({ on: 'rewardWallet', kind: 'status', status })
       const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
@@ -96,7 +96,7 @@ describe('the verdict of one award', () => {
         },
       ])
       const again = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-      // The ledger has code and reason, too.
+      // The second report has code and reason from the ledger.
       expect(again.problems).toEqual(report.problems)
       expect(again).toMatchObject({ counts: counts({ rejected: 1 }), fromLedger: 1 })
       expect(sent()).toBe(1)
@@ -104,7 +104,7 @@ describe('the verdict of one award', () => {
   )
 
   test('retryRejected sends rejected awards again', async () => {
-    const { client, service } = scene()
+    const { client, service } = setup()
     const ledger = fileLedger(newPath())
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     await rewardWallets(client, awards(2), { ledger, concurrency: 1 })
@@ -113,8 +113,8 @@ describe('the verdict of one award', () => {
     expect(service.state.awards).toHaveLength(2)
   })
 
-  test('an id that was used elsewhere: rejected, whatever that proves; the ledger may have been lost', async () => {
-    const { client, service } = scene()
+  test('an id that was used without this ledger is rejected', async () => {
+    const { client, service } = setup()
     await client.rewardWallet(award(0))
     expect((await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })).counts.rejected).toBe(1)
     expect(service.state.awards).toHaveLength(1)
@@ -122,22 +122,21 @@ describe('the verdict of one award', () => {
 })
 
 describe('evidence', () => {
-  /** The id was used, and the ledger knows of no attempt. */
+  /** Returns a client of a service that has the award. The ledger has no attempt. */
   const used = async () => {
-    const { client, sent } = scene()
+    const { client, sent } = setup()
     await client.rewardWallet(award(0))
     return { client, sent, path: newPath() }
   }
 
   const lost = async (rows: readonly AwardRow[] = awards(1)) => {
-    const { client, service, sent } = scene()
+    const { client, service, sent } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: rows.length })
     await rewardWallets(client, rows, { ledger: fileLedger(path) })
     return { client, service, sent, path, ledger: fileLedger(path), rows }
   }
 
-  /** Each answer of `confirm` with an attempt of ours whose outcome is unknown, and without one. */
   test.each<[answer: unknown, after: string, verdict: Verdict, code?: string]>([
     [true, 'an unknown outcome', 'alreadyAwarded'],
     [true, 'no attempt', 'alreadyAwarded'],
@@ -180,7 +179,7 @@ describe('evidence', () => {
     if (verdict === 'rejected') expect((await readLedger(path))[0]?.error?.code).toBe(code)
   })
 
-  test('a used id with another amount is not this award, though isUsedId says so; both amounts are told', async () => {
+  test('confirm with another amount overrides isUsedId, and the reason has both amounts', async () => {
     const { client, path } = await lost([award(0, { xp: 500 })])
     const evidence = { isUsedId: () => true, confirm: () => ({ xp: 5 }) }
     const rows = [award(0, { xp: 500 })]
@@ -189,7 +188,7 @@ describe('evidence', () => {
     expect(report.problems[0]?.reason).toMatch(/5 XP.*500 XP/)
   })
 
-  test('retryRejected does not send a row again whose id was used with another amount', async () => {
+  test('retryRejected does not resend an id that was used with another amount', async () => {
     const { client, path, sent } = await lost()
     const ledger = fileLedger(path)
     await rewardWallets(client, awards(1), { ledger, confirm: () => ({ xp: 7 }) })
@@ -199,7 +198,7 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
-  test('confirm may know an award that isUsedId does not know', async () => {
+  test('confirm overrides isUsedId', async () => {
     const { client, ledger, rows } = await lost()
     const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false, confirm: () => true })
     expect(report.counts.alreadyAwarded).toBe(1)
@@ -217,15 +216,15 @@ describe('evidence', () => {
     expect((await rewardWallets(client, rows, { ledger })).counts).toEqual(counts({ alreadyAwarded: 1, rejected: 1 }))
   })
 
-  test('an award that confirm does not know stays unconfirmed, with its reason', async () => {
+  test('an award that confirm does not find stays unconfirmed', async () => {
     const { client, ledger, rows, path } = await lost()
     await rewardWallets(client, rows, { ledger })
     const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
     expect(report.counts.unconfirmed).toBe(1)
-    expect(await verdictsIn(path)).toEqual({ 'award-0': 'unconfirmed' })
+    expect(await verdictsOf(path)).toEqual({ 'award-0': 'unconfirmed' })
   })
 
-  test('a confirm that throws leaves it unconfirmed, and what it threw stays secret', async () => {
+  test('a confirm that throws leaves the award unconfirmed, and its error is not recorded', async () => {
     const { client, ledger, rows, path, sent } = await lost()
     await rewardWallets(client, rows, { ledger })
     const before = sent()
@@ -236,7 +235,7 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
-  test('an unconfirmed award is sent again when there is only isUsedId', async () => {
+  test('an unconfirmed award is sent again if only isUsedId is given', async () => {
     const { client, sent, ledger, rows } = await lost()
     await rewardWallets(client, rows, { ledger })
     const before = sent()
@@ -244,27 +243,24 @@ describe('evidence', () => {
     expect(sent()).toBe(before + 1)
   })
 
-  test.each(['isUsedId', 'confirm'] as const)(
-    'a %s that throws: not final, and asked again next time',
-    async (name) => {
-      const { client, ledger, rows } = await lost()
-      const evidence = {
-        [name]: () => {
-          throw new Error('the lookup of secret-123 failed')
-        },
-      }
-      const report = await rewardWallets(client, rows, { ledger, ...evidence })
-      expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
-      expect(JSON.stringify(report)).not.toContain('secret-123')
-      expect((await rewardWallets(client, rows, { ledger, [name]: () => true })).counts.alreadyAwarded).toBe(1)
-    },
-  )
+  test.each(['isUsedId', 'confirm'] as const)('a %s that throws is called again in the next run', async (name) => {
+    const { client, ledger, rows } = await lost()
+    const evidence = {
+      [name]: () => {
+        throw new Error('the lookup of secret-123 failed')
+      },
+    }
+    const report = await rewardWallets(client, rows, { ledger, ...evidence })
+    expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
+    expect(JSON.stringify(report)).not.toContain('secret-123')
+    expect((await rewardWallets(client, rows, { ledger, [name]: () => true })).counts.alreadyAwarded).toBe(1)
+  })
 
-  test('failing evidence does not make a sure refusal unknown: a run without evidence rejects the award', async () => {
-    const { client, service } = scene()
+  test('after a confirm that throws, a run without confirm rejects the award', async () => {
+    const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
-    const confirm = () => Promise.reject(new Error('the database is away'))
+    const confirm = () => Promise.reject(new Error('the database is down'))
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm })
     expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
     expect(report.problems).toMatchObject([{ reason: expect.stringContaining('confirm threw') }])
@@ -272,16 +268,16 @@ describe('evidence', () => {
     expect(next.counts).toEqual(counts({ rejected: 1 }))
   })
 
-  test('an isUsedId that gives a promise, against its type, is waited for', async () => {
+  test('an async isUsedId, which its type forbids, is awaited', async () => {
     const { client, ledger, rows } = await lost()
     const isUsedId = (async () => true) as never
     expect((await rewardWallets(client, rows, { ledger, isUsedId })).counts.alreadyAwarded).toBe(1)
   })
 
-  test('no false comfort: an intent whose request never left, refused because the award is wrong', async () => {
+  test('an attempt without effect and a later refusal are unconfirmed, then rejected by confirm', async () => {
     const { client, ledger, rows, service } = await (async () => {
-      const { client, service } = scene()
-      // The first attempt has no effect, and nobody knows; the second is refused for the campaign's own reason.
+      const { client, service } = setup()
+      // The first attempt has no effect. The second one is refused for another reason than a used id.
       service.fail({ on: 'rewardWallet', kind: 'reset' })
       const ledger = fileLedger(newPath())
       await rewardWallets(client, awards(1), { ledger })
@@ -294,9 +290,9 @@ describe('evidence', () => {
   })
 })
 
-describe('one id', () => {
+describe('an id', () => {
   test('the same row twice is sent once', async () => {
-    const { client, sent } = scene()
+    const { client, sent } = setup()
     const upper = award(0, { address: award(0).address.toUpperCase().replace('0X', '0x') })
     const ledger = fileLedger(newPath())
     const report = await rewardWallets(client, [award(0), award(0), award(1), upper], { ledger })
@@ -311,8 +307,8 @@ describe('one id', () => {
     expect(again).toMatchObject({ counts: counts({ awarded: 2, duplicate: 2 }), fromLedger: 2 })
   })
 
-  test('letter case, Unicode form and white space tell ids apart', async () => {
-    const { client, service } = scene()
+  test('differs by letter case, Unicode form and white space', async () => {
+    const { client, service } = setup()
     const ids = ['a', 'A', 'é', 'e\u0301', ' a', 'a ', '\u0000', '"', '\\', '\n', '😀', 'a'.repeat(20_000)]
     const rows = ids.map((id, number) => award(number, { id }))
     const ledger = fileLedger(newPath())
@@ -321,8 +317,8 @@ describe('one id', () => {
     expect(service.state.awards.map(({ id }) => id).sort()).toEqual([...ids].sort())
   })
 
-  test('XP of all kinds come back as they were', async () => {
-    const { client, service } = scene()
+  test('the ledger keeps unusual XP exactly', async () => {
+    const { client, service } = setup()
     const amounts = [0, -0, 0.1, 1e21, 5e-324, Number.MAX_SAFE_INTEGER, -3]
     const rows = amounts.map((xp, number) => award(number, { xp }))
     const ledger = fileLedger(newPath())
@@ -337,14 +333,14 @@ describe('one id', () => {
     [[1.1, 2.2, 3.3], 6.6],
     [[0.7, 0.1, 0.2, -1], 0],
     [Array(1_000).fill(1_234.56), 1_234_560],
-  ])('sums of decimal XP are right: %#', (amounts, sum) => {
+  ])('sums of decimal XP have no binary rounding errors: %#', (amounts, sum) => {
     const totals = new Totals()
     for (const xp of amounts) totals.add('awarded', xp)
     expect(totals.xp.awarded).toBe(sum)
   })
 
-  test('sums of XP beyond all numbers are infinite', async () => {
-    const { client } = scene()
+  test('a sum of XP that is out of range is infinite', async () => {
+    const { client } = setup()
     const rows = Array.from({ length: 3 }, (_, number) => award(number, { xp: Number.MAX_VALUE }))
     const { xp } = await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })
     expect(xp.awarded).toBe(Infinity)

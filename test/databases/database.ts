@@ -1,26 +1,26 @@
-/** A real database server for tests: started by the test itself, or running already at an address from the environment. */
+/** A database server for tests: started by the test, or running at an address from the environment. */
 export interface Database {
-  /** Credentials included. */
+  /** The address with credentials. */
   readonly url: string
   stop(): Promise<void>
 }
 
-/** A server that belongs to one test, which may kill it. */
+/** A server for one test, which can kill it. */
 export interface PrivateDatabase extends Database {
-  /** Ends it the hard way, as a crash of its machine would. */
+  /** Ends the server without a clean shutdown. */
   kill(): Promise<void>
-  /** Starts it again at the same address. */
+  /** Starts the server again at the same address. */
   restart(): Promise<void>
 }
 
-/** Whether and how tests can have a server. */
+/** Starts servers of one database, if they are installed. */
 export interface DatabaseSource {
   readonly name: string
-  /** Why tests of this database are skipped; `undefined` when there is one. */
+  /** Why tests of this database are skipped; `undefined` if they can run. */
   readonly missing: string | undefined
-  /** Why tests that kill the server are skipped: those need the program itself, an address is not enough. */
+  /** Why tests that kill the server are skipped: they need the installed program. */
   readonly missingPrivate: string | undefined
-  /** The server at the address from the environment, or one of our own. */
+  /** Returns the server at the address from the environment, or starts one. */
   start(): Promise<Database>
   startPrivate(): Promise<PrivateDatabase>
 }

@@ -9,13 +9,13 @@ import type { DatabaseSource, PrivateDatabase } from './database.ts'
 const address = process.env.CAMPAIGN_TEST_POSTGRES_URL
 const initdb = findProgram('initdb')
 const program = findProgram('postgres')
-/** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
+/** The user of PostgreSQL, which refuses to run as root. Debian's package creates it. */
 const owner = process.getuid?.() === 0 ? systemUser('postgres') : undefined
 const noProgram =
   initdb === undefined || program === undefined
     ? 'no PostgreSQL server is installed (Debian: apt-get install postgresql)'
     : process.getuid?.() === 0 && owner === undefined
-      ? 'PostgreSQL refuses to run as root and there is no user "postgres" to run it as'
+      ? 'PostgreSQL refuses to run as root and there is no user "postgres"'
       : undefined
 
 async function startPrivate(): Promise<PrivateDatabase> {
@@ -52,7 +52,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
   const start = () =>
     startServer(
       program,
-      // Without fsync: the tests crash clients and connections, never the machine under the database.
+      // Without fsync: no test crashes the operating system.
       ['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', '', '-F', '-c', 'max_connections=120'],
       /database system is ready to accept connections/,
       { ...identity, cwd: folder },
@@ -60,7 +60,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
   let server: ServerProcess = await start()
   return {
     url: `postgres://campaign:${password}@127.0.0.1:${port}/postgres`,
-    // SIGQUIT is PostgreSQL's immediate shutdown: no clean-up, recovery at the next start, but no orphaned backends.
+    // SIGQUIT is PostgreSQL's immediate shutdown, with recovery at the next start and without orphaned processes.
     kill: () => server.stop('SIGQUIT'),
     restart: async () => {
       server = await start()
@@ -72,7 +72,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
   }
 }
 
-/** PostgreSQL: at CAMPAIGN_TEST_POSTGRES_URL, or a cluster of our own in a temporary folder, on a free loopback port. */
+/** PostgreSQL at CAMPAIGN_TEST_POSTGRES_URL, or a new server with its data in a temporary folder. */
 export const postgres: DatabaseSource = {
   name: 'PostgreSQL',
   missing: address === undefined ? noProgram && `CAMPAIGN_TEST_POSTGRES_URL is not set and ${noProgram}` : undefined,

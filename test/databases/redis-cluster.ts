@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const server = findProgram('redis-server')
 const cli = findProgram('redis-cli')
 
-/** Why there can be no cluster here; `undefined` when there can. */
+/** Why tests of a cluster are skipped; `undefined` if they can run. */
 export const clusterMissing =
   server === undefined || cli === undefined
     ? `no ${server === undefined ? 'redis-server' : 'redis-cli'} is installed (Debian: apt-get install redis-server)`
@@ -21,12 +21,12 @@ export const clusterMissing =
 export interface RedisCluster {
   readonly password: string
   readonly nodes: readonly { readonly host: string; readonly port: number }[]
-  /** Sends a command to one node, as text. */
+  /** Sends a command to one node. Resolves to the text of the answer. */
   command(node: number, ...args: string[]): Promise<string>
   stop(): Promise<void>
 }
 
-/** Nodes talk to each other on a second port, which older servers fix at 10 000 above the first. */
+/** Nodes use a second port among themselves. In older servers it is 10 000 above the first. */
 const BUS_OFFSET = 10_000
 
 async function freePortPair(): Promise<number> {
@@ -38,7 +38,7 @@ async function freePortPair(): Promise<number> {
   }
 }
 
-/** Starts three nodes and joins them. It takes some three seconds, in which they get to know each other. */
+/** Starts three nodes and joins them, which takes some three seconds. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   if (server === undefined || cli === undefined) throw new Error(clusterMissing)
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-redis-cluster-'))

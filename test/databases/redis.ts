@@ -18,7 +18,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
   const start = () =>
     startServer(
       program,
-      // No persistence: what a test needs to outlive a restart it says by restarting nothing.
+      // No test needs its data after a restart.
       ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--requirepass', password],
       /Ready to accept connections/,
     )
@@ -36,7 +36,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
   }
 }
 
-/** Redis: at CAMPAIGN_TEST_REDIS_URL, or a redis-server of our own on a free loopback port. */
+/** Redis at CAMPAIGN_TEST_REDIS_URL, or a new redis-server on a free loopback port. */
 export const redis: DatabaseSource = {
   name: 'Redis',
   missing: address === undefined ? noProgram && `CAMPAIGN_TEST_REDIS_URL is not set and ${noProgram}` : undefined,

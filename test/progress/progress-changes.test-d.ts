@@ -13,14 +13,14 @@ import { expectTypeOf, test } from 'vitest'
 
 declare const reading: UserProgress
 
-test('two readings in, a list of changes out; the earlier one may be missing', () => {
+test('progressChanges takes two readings, and the earlier one may be missing', () => {
   expectTypeOf(progressChanges).returns.toEqualTypeOf<ProgressChange[]>()
   expectTypeOf(progressChanges).toBeCallableWith(reading, reading)
   expectTypeOf(progressChanges).toBeCallableWith(undefined, reading)
   expectTypeOf(progressChanges).toBeCallableWith(null, reading)
-  // @ts-expect-error the later one may not
+  // @ts-expect-error The later reading is required.
   progressChanges(reading)
-  // @ts-expect-error the text has to be parsed
+  // @ts-expect-error A reading is an object, not JSON text.
   progressChanges('{}', reading)
 })
 

@@ -3,7 +3,7 @@ import { createCampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wordsOf } from '../shared/words-of.ts'
-import { applied, reading, standingOf, subjectOf } from './readings.ts'
+import { applied, reading, stateOf, subjectOf } from './readings.ts'
 
 const empty: UserProgress = {
   id: 'entry-1',
@@ -23,13 +23,13 @@ const empty: UserProgress = {
 }
 const task = (id: string, status: string, name = id) => ({ id, name, xp: 10, xp_mul: 1.5, status })
 
-/** Objects and lists that throw when they are written to. */
+/** Freezes a value deeply. */
 function frozen<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen)
   return value
 }
 
-/** What the call throws: an `InvalidRequestError`, or the test fails. */
+/** Returns the `InvalidRequestError` of the call. */
 function refusal(before: unknown, after: unknown): InvalidRequestError {
   try {
     progressChanges(before as UserProgress, after as UserProgress)
@@ -41,10 +41,10 @@ function refusal(before: unknown, after: unknown): InvalidRequestError {
 }
 
 describe('for any two readings of a user', () => {
-  test('applied to the earlier one, the changes give the later one; nothing is taken away', () => {
+  test('the changes turn the earlier state into the later one, and remove no completion', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
-        const [earlier, later] = [standingOf(before), standingOf(after)]
+        const [earlier, later] = [stateOf(before), stateOf(after)]
         expect(applied(progressChanges(before, after), earlier)).toEqual({
           ...later,
           completed: new Set([...earlier.completed, ...later.completed]),
@@ -53,10 +53,10 @@ describe('for any two readings of a user', () => {
     )
   })
 
-  test('no change comes twice, and none that the earlier one shows', () => {
+  test('no change is repeated or already in the earlier reading', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
-        const earlier = standingOf(before)
+        const earlier = stateOf(before)
         const subjects = progressChanges(before, after).map(subjectOf)
         expect(new Set(subjects).size).toBe(subjects.length)
         expect(subjects.filter((subject) => earlier.completed.has(subject))).toEqual([])
@@ -64,7 +64,7 @@ describe('for any two readings of a user', () => {
     )
   })
 
-  test('a figure that is the same is no change', () => {
+  test('an equal figure is no change', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
         for (const change of progressChanges(before, after)) {
@@ -74,7 +74,7 @@ describe('for any two readings of a user', () => {
     )
   })
 
-  test('a reading beside itself, or alone, has none', () => {
+  test('a reading compared with itself or with nothing has no changes', () => {
     fc.assert(
       fc.property(reading, (only) => {
         expect(progressChanges(only, structuredClone(only))).toEqual([])
@@ -84,7 +84,7 @@ describe('for any two readings of a user', () => {
     )
   })
 
-  test('neither is changed, and storing them as JSON in between changes nothing', () => {
+  test('neither reading is modified, and a stored copy gives the same changes', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
         const stored = JSON.parse(JSON.stringify(before)) as UserProgress
@@ -93,7 +93,7 @@ describe('for any two readings of a user', () => {
     )
   })
 
-  test('a reading in between tells the same completions, as long as none is taken back', () => {
+  test('a reading in between gives the same completions if none is revoked', () => {
     fc.assert(
       fc.property(reading, reading, reading, (first, second, third) => {
         const grown = (earlier: UserProgress, later: UserProgress): UserProgress => ({
@@ -117,7 +117,7 @@ describe('for any two readings of a user', () => {
   })
 })
 
-test('every kind, in order, with ids, names and amounts', () => {
+test('all kinds of changes are in order, with ids, names and amounts', () => {
   const before: UserProgress = { ...empty, actions: [task('follow', 'none'), task('share', 'completed')] }
   const after: UserProgress = {
     ...empty,
@@ -147,24 +147,28 @@ test('every kind, in order, with ids, names and amounts', () => {
 })
 
 test.each([
-  ['an entry that vanished', [task('follow', 'completed')], []],
-  ['a completion that was taken back', [task('follow', 'completed')], [task('follow', 'none')]],
-  ['a status that nobody knows, after', [task('follow', 'none')], [task('follow', 'verified')]],
-  ['an ID listed twice, completed once in each', [task('a', 'none'), task('a', 'completed')], [task('a', 'completed')]],
-  ['an entry that appeared, not completed', [], [task('follow', 'none')]],
-])('is no change: %s', (_, before, after) => {
+  ['a removed entry', [task('follow', 'completed')], []],
+  ['a revoked completion', [task('follow', 'completed')], [task('follow', 'none')]],
+  ['an unknown status in the later reading', [task('follow', 'none')], [task('follow', 'verified')]],
+  [
+    'an ID that is listed twice and completed in both readings',
+    [task('a', 'none'), task('a', 'completed')],
+    [task('a', 'completed')],
+  ],
+  ['a new entry that is not completed', [], [task('follow', 'none')]],
+])('%s is no change', (_, before, after) => {
   expect(progressChanges({ ...empty, actions: before }, { ...empty, actions: after })).toEqual([])
 })
 
 test.each([
-  ['an entry that appeared, completed', [], [task('a', 'completed')]],
-  ['one whose status nobody knew, before', [task('a', 'expired')], [task('a', 'completed')]],
+  ['a new completed entry', [], [task('a', 'completed')]],
+  ['a completed entry with an unknown status in the earlier reading', [task('a', 'expired')], [task('a', 'completed')]],
   [
-    'an ID listed twice, both completed',
+    'an ID that is listed and completed twice',
     [task('a', 'none')],
     [task('a', 'completed'), task('a', 'completed', 'again')],
   ],
-])('is one change: %s', (_, before, after) => {
+])('%s is one change', (_, before, after) => {
   expect(progressChanges({ ...empty, actions: before }, { ...empty, actions: after })).toEqual([
     { kind: 'task_completed', id: 'a', name: 'a', xp: 10, xp_mul: 1.5 },
   ])
@@ -175,7 +179,7 @@ test('the same ID as a task and as a quest is two completions', () => {
   expect(progressChanges(empty, after).map(({ kind }) => kind)).toEqual(['task_completed', 'quest_completed'])
 })
 
-test('a __proto__ in the stored text is no way into the changes', () => {
+test('a __proto__ key in stored JSON does not affect the changes', () => {
   const text = JSON.stringify({ ...empty, actions: [task('__proto__', 'completed')] })
   const hostile = text.replace('"id":', '"__proto__":{"total":5,"rewards":[{"id":"free"}]},"id":')
   const changes = progressChanges(empty, JSON.parse(hostile))
@@ -183,11 +187,11 @@ test('a __proto__ in the stored text is no way into the changes', () => {
   expect(Object.hasOwn(Object.prototype, 'total')).toBe(false)
 })
 
-describe('values that are not a progress are refused', () => {
+describe('an invalid reading is refused', () => {
   test.each([
     ['text', JSON.stringify(empty), 'expected object, received string', []],
     ['the envelope', { success: true, data: empty }, 'expected string, received undefined', ['id']],
-    ['nothing', undefined, 'expected object, received undefined', []],
+    ['undefined', undefined, 'expected object, received undefined', []],
     ['a rank that is NaN', { ...empty, rank: Number.NaN }, 'expected a finite number, received NaN', ['rank']],
     ['infinite XP', { ...empty, total: Infinity }, 'expected a finite number, received Infinity', ['total']],
     ['XP as text', { ...empty, xp: '12' }, 'expected a finite number, received string', ['xp']],
@@ -208,7 +212,7 @@ describe('values that are not a progress are refused', () => {
     expect(before.message).toContain(['before', ...path].join('.'))
   })
 
-  test('two users, or two campaigns: the id of the entry tells', () => {
+  test('readings with different ids belong to two users or campaigns', () => {
     const error = refusal(empty, { ...empty, id: 'entry-2' })
     expect(wordsOf(error)).toBe(
       'progressChanges: after.id must equal the id of before; the readings belong to two users or two campaigns',
@@ -217,11 +221,11 @@ describe('values that are not a progress are refused', () => {
     expect(error.code).toBe('invalid_request')
   })
 
-  test('the same user under another of their accounts is the same entry', () => {
+  test('another account of the same user is accepted', () => {
     expect(progressChanges(empty, { ...empty, user_id: 'ada@campaign.example' })).toEqual([])
   })
 
-  test('the message stays short where everything is wrong, and issues name the first and count the others', () => {
+  test('the message and the issues are short for a long invalid list', () => {
     const error = refusal(empty, { ...empty, actions: Array.from({ length: 5000 }, () => ({})) })
     expect(error.issues).toHaveLength(20)
     expect(error.moreIssues).toBe(5000 * 5 - 20)
@@ -229,16 +233,16 @@ describe('values that are not a progress are refused', () => {
     expect(wordsOf(error)).toMatch(/; and 24995 more$/)
   })
 
-  test('the values of a reading never show in the error', () => {
+  test('the error never shows a value of the reading', () => {
     const error = refusal({ ...empty, team: { secret: 'a-secret' }, name: 5 }, empty)
     expect(JSON.stringify(error)).not.toContain('a-secret')
   })
 
   test('any input gives changes or an InvalidRequestError', () => {
-    const bent = fc
+    const malformed = fc
       .tuple(reading, fc.constantFrom(...Object.keys(empty)), fc.anything({ withNullPrototype: true }))
       .map(([whole, key, value]) => ({ ...whole, [key]: value }))
-    const anything = fc.oneof(reading, bent, fc.anything({ withNullPrototype: true, withSparseArray: true }))
+    const anything = fc.oneof(reading, malformed, fc.anything({ withNullPrototype: true, withSparseArray: true }))
     let refused = 0
     fc.assert(
       fc.property(anything, anything, (before, after) => {

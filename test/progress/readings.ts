@@ -1,9 +1,9 @@
 import type { ProgressChange, UserProgress } from 'campaign-client'
 import fc from 'fast-check'
 
-/** Few, so that two readings share some, and lists hold some twice; among them the names of inherited properties. */
+/** Few values, so that readings and lists repeat some. They include the names of inherited properties. */
 const id = fc.constantFrom('follow', 'share', 'visit', '', '__proto__', 'constructor', 'toString')
-// No -0: the text of JSON that a service writes has none, and 0 is no change of it.
+// Without -0, which JSON does not have.
 const number = fc
   .oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true, noDefaultInfinity: true }))
   .map((value) => value + 0)
@@ -18,7 +18,7 @@ const entry = {
 }
 const items = fc.array(fc.record(entry), { maxLength: 6 })
 
-/** Readings of one user in one campaign, as far as the interface limits them: anything may follow upon anything. */
+/** Any reading of one user in one campaign that the interface allows. */
 export const reading: fc.Arbitrary<UserProgress> = fc.record({
   id: fc.constant('entry-1'),
   user_id: fc.constant('ada'),
@@ -36,16 +36,16 @@ export const reading: fc.Arbitrary<UserProgress> = fc.record({
   team: fc.constantFrom('', 'analysts', 'kernel'),
 })
 
-/** What the kinds of change speak of. */
-export interface Standing {
+/** The part of a reading that changes describe. */
+export interface ProgressState {
   completed: Set<string>
   xp: { total: number; xp: number; ref_xp: number; ugc_xp: number }
   rank: number
   team: string
 }
 
-/** The standing that a reading shows. */
-export function standingOf({ total, xp, ref_xp, ugc_xp, rank, team, ...lists }: UserProgress): Standing {
+/** Returns the state of a reading. */
+export function stateOf({ total, xp, ref_xp, ugc_xp, rank, team, ...lists }: UserProgress): ProgressState {
   const done = (kind: string, entries: readonly { id: string; status: string }[]) =>
     entries.filter(({ status }) => status === 'completed').map((entry) => `${kind} ${entry.id}`)
   return {
@@ -61,12 +61,12 @@ export function standingOf({ total, xp, ref_xp, ugc_xp, rank, team, ...lists }: 
   }
 }
 
-/** What a change is about: the same for two changes of which one would be too many. */
+/** Returns the subject of a change. Each subject may appear once in a list of changes. */
 export const subjectOf = (change: ProgressChange): string =>
   'id' in change ? `${change.kind} ${change.id}` : change.kind
 
-/** A standing after the changes. */
-export function applied(changes: readonly ProgressChange[], before: Standing): Standing {
+/** Returns the state after the changes. */
+export function applied(changes: readonly ProgressChange[], before: ProgressState): ProgressState {
   const after = { ...before, completed: new Set(before.completed) }
   for (const change of changes) {
     if (change.kind === 'xp_changed') after.xp = change.after

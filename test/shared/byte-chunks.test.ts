@@ -10,7 +10,7 @@ test.each([0, 1, 2, 255, 256, 257, 513, 70_000])('joins %i chunks in order', (co
   expect(Array.from(chunks.concat())).toEqual(bytes)
 })
 
-test('holds only some hundreds of a hundred thousand tiny chunks', () => {
+test('joins tiny chunks, so that it never has more than 1 000', () => {
   const concat = spiedConcat()
   const chunks = new ByteChunks(concat)
   for (let count = 0; count < 100_000; count++) chunks.add(Uint8Array.of(1))

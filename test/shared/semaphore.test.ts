@@ -3,7 +3,7 @@ import { Semaphore } from '../../src/shared/semaphore.ts'
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('lets as many tasks run at once as there are permits, the others in order', async () => {
+test('runs one task per permit at once, and the others in order', async () => {
   const semaphore = new Semaphore(2)
   const started: number[] = []
   const finish: (() => void)[] = []
@@ -32,7 +32,7 @@ test('a task that fails releases its permit', async () => {
   await expect(semaphore.run(async () => 'next')).resolves.toBe('next')
 })
 
-test('a permit without waiting calls is free again', async () => {
+test('a released permit can be acquired again', async () => {
   const semaphore = new Semaphore(1)
   for (let round = 0; round < 3; round++) {
     await semaphore.acquire()
@@ -47,7 +47,7 @@ test('a permit without waiting calls is free again', async () => {
   await second
 })
 
-test('without a limit no call waits', async () => {
+test('with infinite permits no task waits', async () => {
   const semaphore = new Semaphore(Number.POSITIVE_INFINITY)
   await Promise.all(Array.from({ length: 1_000 }, () => semaphore.acquire()))
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 
 /**
- * Bundles programs of this repository before the tests of a file, since compiling them in each process is slow. Installed
+ * Bundles programs of this repository before the tests of a file, because compiling them in each process is slow. Installed
  * packages stay external.
  *
  * @param files - paths in the repository, such as `'examples/webhook-node.ts'`
@@ -14,7 +14,7 @@ import { pathTo } from '../../scripts/repository.ts'
 export function compiled(...files: readonly string[]): (file: string) => string {
   let folder: string
   beforeAll(async () => {
-    // Inside the repository, where Node finds packages.
+    // Inside the repository, so that Node finds the installed packages.
     folder = mkdtempSync(pathTo('node_modules/.programs-'))
     await build({
       absWorkingDir: pathTo('.'),

@@ -1,6 +1,6 @@
 /**
- * Runs before each test file. Files share processes and modules, so a file that leaves fake timers, globals, environment
- * variables or listeners behind would break another file. It fails instead.
+ * Runs for each test file. Test files share processes and modules, so fake timers, globals, environment variables or
+ * listeners of one file would break another one. A file that leaves any of them behind fails.
  */
 import { afterAll, expect, vi } from 'vitest'
 
@@ -13,7 +13,7 @@ const env = { ...process.env }
 const listeners = countListeners()
 
 afterAll(async () => {
-  // Vitest does the same after each file; a spy may restore a clock that is already gone.
+  // Vitest does this later, but a spy could then restore a fake clock that no longer exists.
   vi.restoreAllMocks()
   const found = {
     fakeTimers: vi.isFakeTimers(),

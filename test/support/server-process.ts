@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 
-/** Debian's folders with server programs that are not on the PATH. */
+/** Returns the folders of the PATH and Debian's folders for server programs. */
 function programFolders(): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter)
   folders.push('/usr/bin', '/usr/sbin')
@@ -11,12 +11,12 @@ function programFolders(): string[] {
     const versions = readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a))
     folders.push(...versions.map((version) => join('/usr/lib/postgresql', version, 'bin')))
   } catch {
-    // No PostgreSQL from Debian: only the PATH counts.
+    // Debian's PostgreSQL is not installed.
   }
   return folders
 }
 
-/** The absolute path of a program, or `undefined` where it is not installed. */
+/** Returns the absolute path of a program; `undefined` if it is not installed. */
 export function findProgram(name: string): string | undefined {
   return programFolders()
     .filter((folder) => folder !== '')
@@ -31,7 +31,7 @@ export function findProgram(name: string): string | undefined {
     })
 }
 
-/** Returns a free TCP port on loopback, or rejects when `port` is given and taken. */
+/** Returns a free TCP port on loopback. Rejects if `port` is given and in use. */
 export async function freePort(port = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
@@ -44,7 +44,7 @@ export async function freePort(port = 0): Promise<number> {
   })
 }
 
-/** The uid and gid of a system user, or `undefined` if it does not exist. */
+/** Returns the uid and gid of a system user; `undefined` if it does not exist. */
 export function systemUser(name: string): { uid: number; gid: number } | undefined {
   try {
     const id = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }))
@@ -61,7 +61,7 @@ export interface ServerProcess {
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
-/** The servers that still run, to be killed when this process exits. */
+/** The running servers, which are killed when this process exits. */
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
@@ -78,7 +78,7 @@ export async function startServer(
   ready: RegExp,
   options: Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'> = {},
 ): Promise<ServerProcess> {
-  const { command, commandArgs, user } = diesWithUs(program, args, options)
+  const { command, commandArgs, user } = withParentDeathSignal(program, args, options)
   const child = spawn(command, commandArgs, { cwd: options.cwd, ...user, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   const ended = new Promise<void>((resolve) => {
@@ -119,8 +119,12 @@ export async function startServer(
   }
 }
 
-/** Uses the kernel's parent-death signal: `exit` listeners don't run when the test process is killed. */
-function diesWithUs(program: string, args: readonly string[], { uid, gid }: Pick<SpawnOptions, 'uid' | 'gid'>) {
+/** Adds the kernel's parent-death signal, because `exit` listeners do not run when the test process is killed. */
+function withParentDeathSignal(
+  program: string,
+  args: readonly string[],
+  { uid, gid }: Pick<SpawnOptions, 'uid' | 'gid'>,
+) {
   const setpriv = findProgram('setpriv')
   if (setpriv === undefined) {
     return {
@@ -129,7 +133,7 @@ function diesWithUs(program: string, args: readonly string[], { uid, gid }: Pick
       user: { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) },
     }
   }
-  // Changing the user clears the signal, so setpriv must do both.
+  // A change of the user clears the signal, so setpriv must do both.
   const identity = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid ?? uid}`, '--clear-groups']
   return { command: setpriv, commandArgs: [...identity, '--pdeathsig=KILL', '--', program, ...args], user: {} }
 }

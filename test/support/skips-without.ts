@@ -1,7 +1,7 @@
 /**
- * Decides whether the tests of a file are skipped, and prints why.
+ * Returns whether tests are skipped because something is missing, and prints the reason.
  *
- * @returns `true` when the tests must be skipped
+ * @param missing - the reason; `undefined` if nothing is missing
  * @throws Error instead of skipping when CAMPAIGN_TEST_REQUIRE_SERVICES=1
  */
 export function skipsWithout(name: string, missing: string | undefined): boolean {

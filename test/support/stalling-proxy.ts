@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, connect as dial, type Socket } from 'node:net'
 
-/** A TCP proxy that can stall, as a stopped server or a broken network does. */
+/** A TCP proxy that can stall like a stopped server or a broken network. */
 export interface StallingProxy {
   /** The address of the server, through the proxy. */
   readonly url: string
-  /** Holds back requests or answers. */
-  stall(what: 'requests' | 'answers'): void
-  /** Blocks the current connections for ever, in both directions. Later connections work. */
+  /** Delays requests or answers until {@link resume}. */
+  stall(direction: 'requests' | 'answers'): void
+  /** Blocks the current connections forever. Later connections work. */
   silence(): void
-  /** Forwards what was held back. */
+  /** Forwards the delayed requests or answers. */
   resume(): void
   close(): Promise<void>
 }
@@ -50,8 +50,8 @@ export async function startStallingProxy(serverUrl: string): Promise<StallingPro
   url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
   return {
     url: url.href,
-    stall(what) {
-      stalled = what
+    stall(direction) {
+      stalled = direction
       apply()
     },
     silence() {

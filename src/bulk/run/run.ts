@@ -28,7 +28,7 @@ export interface RunParts {
   readonly refusals: (row: AwardRow) => readonly Issue[]
 }
 
-/** More workers than calls: the others write to the ledger meanwhile. */
+/** More workers than calls: workers without a call write to the ledger. */
 const WORKERS_PER_CALL = 2
 /** The longest wait before the run checks again whether another process has finished an award. */
 const MAX_BUSY_MS = 250

@@ -21,9 +21,9 @@ export interface Lock {
 export interface LockTimes {
   /** How often the holder updates its lock file. */
   readonly heartbeatMs: number
-  /** How long a lock file must not be updated before another run takes it over. */
+  /** The time without an update after which another run takes over the lock file. */
   readonly watchMs: number
-  /** How long that run then waits and checks that no other run has taken the lock over at the same moment. */
+  /** The wait after a takeover, before a check that no other run has taken the lock over at the same time. */
   readonly settleMs: number
 }
 
@@ -56,20 +56,18 @@ export async function takeLock(
   times: LockTimes = TIMES,
   onWait: (wait: LedgerWait) => void = () => undefined,
 ): Promise<Lock> {
-  for (;;) {
-    const created = await create(path)
-    if (created !== undefined) {
-      await removeIfThere(oldPathOf(path))
-      return hold(path, created, times, false)
-    }
-    const existing = await read(path)
-    if (existing === undefined || !(await isAbandoned(path, existing, times, onWait))) continue
-    await rename(path, oldPathOf(path)).catch(ignoreMissing)
+  for (let isTakenOver = false; ; ) {
     const handle = await create(path)
-    if (handle === undefined) continue
-    const lock = await hold(path, handle, times, true)
+    if (handle === undefined) {
+      const existing = await read(path)
+      if (existing === undefined || !(await isAbandoned(path, existing, times, onWait))) continue
+      await rename(path, oldPathOf(path)).catch(ignoreMissing)
+      isTakenOver = true
+      continue
+    }
+    const lock = await hold(path, handle, times, isTakenOver)
     try {
-      await wait(times.settleMs)
+      if (isTakenOver) await wait(times.settleMs)
       lock.check()
       await removeIfThere(oldPathOf(path))
       return lock

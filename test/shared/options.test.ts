@@ -15,7 +15,7 @@ const client: Maker = (options) =>
   new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...options })
 const localService: Maker = createCampaignService
 
-/** Whoever takes an option object, given what it cannot do without. */
+/** The functions with an option object. Each adds the required options. */
 const makers: readonly (readonly [string, Maker])[] = [
   ['the client', client],
   [
@@ -28,12 +28,15 @@ const makers: readonly (readonly [string, Maker])[] = [
   ['the store in PostgreSQL', (options) => postgresStore(new Pool(), options)],
   ['the transport over node:http', nodeTransport],
   ['the local service', localService],
-  ['its clock', createManualClock],
-  ['a webhook of it', (options) => createCampaignService().registerWebhook({ url: 'https://a.example', ...options })],
-  ['a fault of it', (options) => createCampaignService().fail({ kind: 'reset', ...options })],
+  ['the clock of the local service', createManualClock],
+  [
+    'a webhook of the local service',
+    (options) => createCampaignService().registerWebhook({ url: 'https://a.example', ...options }),
+  ],
+  ['a fault of the local service', (options) => createCampaignService().fail({ kind: 'reset', ...options })],
 ]
 
-/** What it refuses the options with; options that pass fail the test. */
+/** Returns the error for these options. */
 function refusal(make: Maker, options: object): Error {
   try {
     make(options)
@@ -43,7 +46,7 @@ function refusal(make: Maker, options: object): Error {
   throw new Error('the options were accepted')
 }
 
-/** What it says of the options, without its own name in front. */
+/** Returns the message for these options, without the name of the function. */
 const complaint = (make: Maker, options: object): string => {
   const error = refusal(make, options)
   const words = error instanceof CampaignError ? wordsOf(error) : error.message
@@ -51,7 +54,7 @@ const complaint = (make: Maker, options: object): string => {
 }
 
 describe.each(makers)('%s', (_, make) => {
-  it('needs no optional options', () => {
+  it('accepts only the required options', () => {
     expect(() => make({})).not.toThrow()
   })
 
@@ -113,7 +116,7 @@ describe('webhookRegistrationPath', () => {
   )
 
   it.each(['webhooks', '/webhooks', 'org/webhooks/', 'campaign/info'])(
-    '%j is one address for both',
+    '%j is the same address for both',
     async (webhookRegistrationPath) => {
       const { fetch } = createCampaignService({ webhookRegistrationPath })
       const options = { baseUrl: 'https://service.example/api/v1', accessToken: 'token' }
