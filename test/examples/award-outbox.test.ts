@@ -42,7 +42,7 @@ function start(databaseUrl: string, baseUrl: string): Promise<Running> {
 
 const wallet = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
 
-/** The seconds that a queue or a lease would wait are over at once. */
+/** Skips the seconds that a queue or a lease waits. */
 async function letTimePass(pool: Pool, boss: PgBoss): Promise<void> {
   await pool.query(`UPDATE pgboss.job SET started_on = started_on - interval '1 hour' WHERE state = 'active'`)
   await pool.query('UPDATE campaign_awards SET lease_until = clock_timestamp() WHERE attempt IS NOT NULL')
@@ -50,7 +50,7 @@ async function letTimePass(pool: Pool, boss: PgBoss): Promise<void> {
 }
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', () => {
-  test('killed at random points: every order has its award, and none has two', { timeout: 120_000 }, async () => {
+  test('makes one award for every order when killed at random points', { timeout: 120_000 }, async () => {
     const database: Database = await postgres.start()
     onTestFinished(() => database.stop())
     const databaseUrl = await ownDatabase(database)
@@ -62,7 +62,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
 
     let kill: () => void = () => undefined
     let countdown = Number.POSITIVE_INFINITY
-    /** Called at each point at which a kill can hurt; the process dies at one of them. */
+    /** Called at each critical point. The process is killed at one of them. */
     const passPoint = () => {
       if (--countdown === 0) kill()
     }
@@ -88,7 +88,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
       countdown = 1 + Math.floor(Math.random() * 24)
       kill = () => running.process.kill('SIGKILL')
       await Promise.all(Array.from({ length: 8 }, () => place(running.url)))
-      // Awards go on until the process is killed; rarely all of them were faster.
+      // The process is killed before the last award, with rare exceptions.
       if (countdown > 0) kill()
       expect(await running.ended).toBe('SIGKILL')
       countdown = Number.POSITIVE_INFINITY

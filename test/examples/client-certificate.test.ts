@@ -23,7 +23,7 @@ async function listening(server: net.Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** The local service behind TLS. It accepts only clients with a certificate of the authority. */
+/** The local service behind TLS. It requires a certificate of the authority. */
 async function service(): Promise<{ port: number; peers: string[] }> {
   const local = createCampaignService()
   const peers: string[] = []
@@ -44,7 +44,7 @@ async function service(): Promise<{ port: number; peers: string[] }> {
   return { port: await listening(server), peers }
 }
 
-/** A proxy that opens tunnels, and the hosts it was asked for. */
+/** A proxy that opens tunnels and records their hosts. */
 async function proxy(): Promise<{ port: number; asked: string[] }> {
   const asked: string[] = []
   const server = createServer()
@@ -62,7 +62,7 @@ async function proxy(): Promise<{ port: number; asked: string[] }> {
 const EXAMPLE = 'examples/client-certificate.ts'
 const pathOf = compiled(EXAMPLE)
 
-/** Runs the example with these settings, and a certificate of the authority's. */
+/** Runs the example with these settings and a certificate of the authority. */
 async function run(port: number, settings: Record<string, string> = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-certificate-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -85,13 +85,13 @@ async function run(port: number, settings: Record<string, string> = {}): Promise
   return stdout
 }
 
-test('shows its certificate, and ends', { timeout: 60_000 }, async () => {
+test('sends its certificate and ends', { timeout: 60_000 }, async () => {
   const { port, peers } = await service()
   expect(await run(port)).toBe('Demo campaign has 1265 points\n')
   expect(peers).toEqual(['a-partner'])
 })
 
-test('shows it through the tunnel of a proxy as well', { timeout: 60_000 }, async () => {
+test('sends its certificate through a proxy', { timeout: 60_000 }, async () => {
   const { port, peers } = await service()
   const tunnel = await proxy()
   const HTTPS_PROXY = `http://127.0.0.1:${tunnel.port}`
@@ -100,7 +100,7 @@ test('shows it through the tunnel of a proxy as well', { timeout: 60_000 }, asyn
   expect(peers).toEqual(['a-partner'])
 })
 
-test('is refused without one', { timeout: 60_000 }, async () => {
+test('is refused without a certificate', { timeout: 60_000 }, async () => {
   const { port, peers } = await service()
   await expect(run(port, { CLIENT_CERT: '', CLIENT_KEY: '' })).rejects.toThrow(/NetworkError/)
   expect(peers).toEqual([])

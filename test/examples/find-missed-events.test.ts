@@ -26,7 +26,7 @@ import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
-// Programs of their own take seconds to start on a busy machine, and slowness is not what is tested.
+// Programs take seconds to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const HOUR = 3_600_000
@@ -35,18 +35,18 @@ const platform = 'discord'
 const secret = 'a-webhook-secret'
 const coins: Record<string, number> = { welcome: 50, 'spread-the-word': 50, regular: 100, 'all-rounder': 100 }
 
-/** A partner's side, on a database of its own, and the local service. */
+/** A partner's database and receiver, and the local service. */
 interface World {
   readonly service: CampaignService
   readonly client: CampaignClient
   readonly clock: ManualClock
   readonly pool: Pool
   readonly databaseUrl: string
-  /** Whether the receiver can be reached. */
+  /** Whether the receiver is available. */
   down: boolean
   search(): Promise<SearchReport>
   complete(account: string, ...tasks: string[]): Promise<void>
-  /** What the members have, by member. */
+  /** The coins of each member. */
   coins(): Promise<Record<string, number>>
   counted(): Promise<string[]>
 }
@@ -109,7 +109,7 @@ async function createWorld(postgresServer: Database, users: readonly string[]): 
   return world
 }
 
-/** What each member should have: for each completion since the start once, for a daily visit each time. */
+/** The expected coins of each member: every completion since the start once, every daily visit. */
 function due({ service }: World): Record<string, number> {
   const { entries, values } = service.state
   return Object.fromEntries(
@@ -130,7 +130,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
 
   afterAll(() => server?.stop())
 
-  test('a receiver that was down for an hour: after the search nothing is missing and nothing doubled', async () => {
+  test('finds every completion once after the receiver was down for an hour', async () => {
     const world = await createWorld(server, ['ada', 'grace', 'linus', 'quiet'])
     expect(await world.search()).toEqual({ read: 4, found: 0, failed: [] })
 
@@ -138,7 +138,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     await world.complete('grace', 'connect-wallet')
     await world.clock.advance(0)
     const visit = (line: string) => line.replace(/"daily-visit",".+"/, '"daily-visit",ID')
-    // What has no message shows in a reading: here a challenge.
+    // A challenge has no message. Only a reading shows it.
     expect((await world.counted()).map(visit)).toEqual([
       'member of ada: ["quest","welcome"] by webhook',
       'member of ada: ["task","connect-wallet"] by webhook',
@@ -176,7 +176,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     ])
     expect(found).toBe(bySearch.length)
 
-    // The same once more, by another message and by another search.
+    // The same again, from another message and another search.
     world.service.emit({ kind: 'action_completed', account: 'ada', platform, pid, aid: 'follow' })
     world.service.emit({ kind: 'quest_completed', account: 'ada', platform, pid, cid: 'welcome' })
     await world.clock.advance(HOUR)
@@ -184,7 +184,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     expect(await world.coins()).toEqual(due(world))
   })
 
-  test('a message and the search at the same moment, and two searches: each completion counts once', async () => {
+  test('counts a completion once when a message and two searches find it at the same time', async () => {
     const users = accounts(12)
     const world = await createWorld(server, users)
     await world.search()
@@ -199,7 +199,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     expect(world.service.deliveries.map(({ state }) => state)).not.toContain('undelivered')
   })
 
-  test('a search that was overtaken by another leaves the newer reading', async () => {
+  test('does not replace a newer reading of another search', async () => {
     const world = await createWorld(server, ['ada'])
     const { client, pool } = world
     world.down = true
@@ -217,7 +217,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     expect(rows[0].reading.actions[0]).toMatchObject({ id: 'connect-wallet', status: 'completed' })
   })
 
-  test('the first reading is silent, also for an entry that was made anew', async () => {
+  test('counts nothing in the first reading of an entry, or of a new entry', async () => {
     const world = await createWorld(server, ['ada'])
     world.down = true
     await world.complete('ada', 'connect-wallet')
@@ -232,7 +232,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     expect(await world.counted()).toEqual(['member of ada: ["task","feedback"] by search'])
   })
 
-  test('a baseline when somebody joins: what comes before the first night is found', async () => {
+  test('finds completions before the first night after a first reading at joining', async () => {
     const world = await createWorld(server, ['ada'])
     const { client, pool } = world
     expect(await searchMember({ client, pool, pid }, asMember('ada'))).toBe(0)
@@ -243,14 +243,14 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     expect(await world.coins()).toEqual(due(world))
   })
 
-  test('a member who fails is left for the next run, and never more than four are read at once', async () => {
+  test('leaves a failed member for the next run, and reads at most four at once', async () => {
     const world = await createWorld(server, accounts(20))
     await world.search()
     world.down = true
     for (const account of accounts(20)) await world.complete(account, 'connect-wallet')
     await world.clock.advance(HOUR)
     world.service.fail({ on: 'getUserProgress', kind: 'status', status: 500, times: 3 })
-    // The first readings wait until there are four, and nobody is on the way to a fifth.
+    // The first readings wait until four are running. There must be no fifth.
     const { pool } = world
     const isIdle = () => pool.waitingCount === 0 && pool.idleCount === pool.totalCount
     let reading = 0
@@ -329,10 +329,10 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
         (row) => row.member_id,
       )
 
-    test('killed while it reads, it goes on where it was', async () => {
+    test('continues after it was killed while reading', async () => {
       const { world, url } = await missedByAll(12)
       const before = world.service.requests.length
-      // Four readings hang at last, one for each worker, and the rest of the members stays unread.
+      // Four readings hang, one for each worker. The other members are not read.
       for (let served = 0; served < 5; served++) {
         world.service.fail({ on: 'getUserProgress', kind: 'delay', delayMs: 0 })
       }
@@ -351,7 +351,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       expect(await world.coins()).toEqual(due(world))
     })
 
-    test('killed between reading and storing the changes, it has stored neither', async () => {
+    test('stores nothing when killed before the commit', async () => {
       const { world, url } = await missedByAll(3)
       const blocker = await world.pool.connect()
       onTestFinished(() => blocker.release(true))
@@ -370,7 +370,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       expect(await world.coins()).toEqual(due(world))
     })
 
-    test('it ends with 1 when members are left, and with 2 without its settings', async () => {
+    test('exits with 1 when members failed, and with 2 without its settings', async () => {
       const { world, url } = await missedByAll(3)
       world.service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 1 })
       const { code, output } = await run(world, url)

@@ -13,7 +13,7 @@ const SECRET = 'the secret of the webhook'
 const accounts = ['ada', 'grace', 'linus'] as const
 const user = (account: string) => ({ account, platform: 'discord', pid: 'demo' })
 
-/** A service whose messages are held back, to be delivered as a test wants. */
+/** A service whose messages a test delivers by itself. */
 function start(pool: Pool, delayOf: () => number = () => 0) {
   const held: Request[] = []
   const service = createCampaignService({
@@ -27,7 +27,7 @@ function start(pool: Pool, delayOf: () => number = () => 0) {
     baseUrl: 'https://service.example/api/v1',
     accessToken: 'any',
     maxRetries: 0,
-    // The answer is taken at once, and may be old when it arrives.
+    // The answer is created at once, and may be outdated when it arrives.
     async fetch(...request) {
       const response = await service.fetch(...request)
       await wait(delayOf())
@@ -49,7 +49,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     return pool
   }
 
-  test('shows the true points, for messages in any order and number', { timeout: 60_000 }, async () => {
+  test('shows the present points after messages in any order and number', { timeout: 60_000 }, async () => {
     const pool = await emptyDatabase()
     const visits = fc.array(fc.constantFrom(...accounts), { minLength: 1, maxLength: 8 })
     const chances = fc.infiniteStream(fc.integer({ min: 0, max: 9 }))
@@ -63,7 +63,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
         for (const account of visited) {
           service.completeTask({ ...user(account), aid: 'daily-visit' })
           await service.settle()
-          // Some are delivered while points still change, some twice, the rest backwards.
+          // Delivers some messages while points change, some twice, and the rest in reverse order.
           if (next() < 3) deliver(held[0] as Request)
         }
         for (const request of held.reverse()) deliver(request)
@@ -77,7 +77,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     )
   })
 
-  test('a reading that began earlier does not replace a later one', async () => {
+  test('does not replace a later reading by an earlier one', async () => {
     const pool = await emptyDatabase()
     const delays = [200, 0]
     const { service, mirror, held, shown } = start(pool, () => delays.shift() ?? 0)
@@ -92,7 +92,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     expect(await shown()).toEqual([{ account: 'linus', xp: 30, rank: 1 }])
   })
 
-  test('a message whose reading fails is refused, so that it comes again', async () => {
+  test('refuses a message when the reading fails, so that the service retries', async () => {
     const pool = await emptyDatabase()
     const { service, mirror, held, shown } = start(pool)
     service.completeTask({ ...user('ada'), aid: 'feedback' })
@@ -104,7 +104,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     expect(await shown()).toEqual([{ account: 'ada', xp: 1225, rank: 1 }])
   })
 
-  test('users with equal points share a rank', async () => {
+  test('gives users with equal points the same rank', async () => {
     const pool = await emptyDatabase()
     await pool.query("INSERT INTO leaderboard VALUES ('a', 5, 1), ('b', 7, 2), ('c', 5, 3)")
     expect(await start(pool).shown()).toEqual([

@@ -29,7 +29,7 @@ function start() {
 const shows = (total: number) => ({ status: 200, text: `<p>Ada has ${total} XP and rank 1.</p>` })
 
 describe('progress-page', () => {
-  test('300 simultaneous readers make one call, and later ones none', async () => {
+  test('makes one call for 300 concurrent readers, and none for later ones', async () => {
     const { service, readers } = start()
     expect(new Set((await readers(300)).map(({ text }) => text))).toEqual(new Set([shows(1215).text]))
     expect(service.requests).toHaveLength(1)
@@ -37,7 +37,7 @@ describe('progress-page', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  test('shows an old reading at once and renews it in the background, with one call', async () => {
+  test('shows old progress at once and reads it again in the background, with one call', async () => {
     const { service, read, readers } = start()
     await read()
     service.unregisterWebhook(service.webhooks[0]?.hook_id ?? '')
@@ -49,7 +49,7 @@ describe('progress-page', () => {
     expect(service.requests).toHaveLength(2)
   })
 
-  test('a webhook empties the cache of its user alone', async () => {
+  test('removes only the user of a webhook message from the cache', async () => {
     const { service, read } = start()
     await read()
     await read('grace')
@@ -61,7 +61,7 @@ describe('progress-page', () => {
     expect(service.requests.map(({ query }) => query.account?.[0])).toEqual(['ada', 'grace', 'ada'])
   })
 
-  test('a reading that a webhook overtakes is not kept', async () => {
+  test('does not keep progress that a webhook message made old', async () => {
     const { service, read } = start()
     service.fail({ on: 'getUserProgress', kind: 'delay', delayMs: 1000 })
     const overtaken = read()
@@ -73,7 +73,7 @@ describe('progress-page', () => {
     expect(await read()).toEqual(shows(1225))
   })
 
-  test('shows the last reading during an outage, and never zero points', async () => {
+  test('shows the last progress during an outage, and never zero points', async () => {
     const { service, read, readers } = start()
     await read()
     vi.advanceTimersByTime(15_001)
@@ -97,7 +97,7 @@ describe('progress-page', () => {
     expect((await read()).text).toContain('<p>&lt;script&gt;alert(1)&lt;/script&gt; has')
   })
 
-  test('an unsigned message empties nothing', async () => {
+  test('ignores an unsigned message', async () => {
     const { service, page, read } = start()
     await read()
     const response = await page.request('/webhooks/campaign', { method: 'POST', body: '{"id":"1","user":"ada"}' })
