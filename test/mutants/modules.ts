@@ -9,7 +9,7 @@ interface Module {
 /** The modules that `npm run test:mutants -- NAME` knows. */
 export const MODULES: Readonly<Record<string, Module>> = {
   http: { mutate: ['src/http/**/*.ts'], tests: ['test/{client,http}/*.test.ts', 'test/node/node-transport.test.ts'] },
-  node: { mutate: ['src/node/*.ts'], tests: ['test/node/*.test.ts'] },
+  node: { mutate: ['src/node/*.ts'], tests: ['test/node/!(answers).test.ts'] },
   progress: { mutate: ['src/progress/*.ts'], tests: ['test/progress/*.test.ts'] },
   verify: { mutate: ['src/webhook/{verify,event}/*.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
   receiver: {
@@ -20,6 +20,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
   stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
   /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
   bulk: { mutate: ['src/bulk/**/*.ts'], tests: ['test/bulk/!(kills|queues|full-disk).test.ts'] },
-  testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/*.test.ts'] },
-  console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/server/*.test.ts'] },
+  testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-bounds).test.ts'] },
+  console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(console).test.ts'] },
 }

@@ -8,8 +8,8 @@ export default defineConfig({
   test: {
     include: [...(MODULES[process.env.CAMPAIGN_MUTANTS_MODULE ?? '']?.tests ?? [])],
     exclude: base.test?.exclude ?? [],
-    setupFiles: base.test?.setupFiles ?? [],
-    testTimeout: 60_000,
+    isolate: false,
+    testTimeout: 10_000,
     typecheck: { enabled: false },
   },
 })

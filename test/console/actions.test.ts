@@ -1,0 +1,350 @@
+import { describe, expect, test } from 'vitest'
+import type { DeliveryRow } from '../../src/console/protocol.ts'
+import { RecentRows } from '../../src/console/server/recent-rows.ts'
+import { requestSize, requestView } from '../../src/console/server/request-view.ts'
+import { endpoint, LINUS, openConsole, receiver, WALLET } from './open-console.ts'
+
+test('the campaigns are shown with their items, users and points', async () => {
+  const { changes } = await openConsole()
+  const [demo, ...others] = (await changes()).state?.campaigns ?? []
+  expect(others).toEqual([])
+  expect(demo).toMatchObject({ pid: 'demo', name: 'Demo campaign', users: 3, points: 1265 })
+  const deps = ['connect-wallet']
+  expect(demo?.items.find(({ id }) => id === 'follow')).toEqual({
+    ...{ id: 'follow', name: 'Follow the project', kind: 'task', xp: 20, deps, isRecurring: false, isOptional: false },
+  })
+  expect(demo?.items.find(({ id }) => id === 'welcome')).toEqual({
+    ...{ id: 'welcome', name: 'Welcome', kind: 'quest', xp: 100, deps: [] },
+    actions: ['connect-wallet', 'follow', 'feedback'],
+  })
+  expect(demo?.items.find(({ id }) => id === 'regular')).toEqual({
+    ...{ id: 'regular', name: 'Regular', kind: 'challenge', xp: 25, deps: ['daily-visit'] },
+  })
+  expect(demo?.items.filter(({ isRecurring, isOptional }) => isRecurring || isOptional)).toMatchObject([
+    { id: 'daily-visit', isRecurring: true, isOptional: false },
+    { id: 'feedback', isRecurring: false, isOptional: true },
+  ])
+})
+
+test('a campaign and its items are shown by their IDs where they have no names', async () => {
+  const campaigns = [
+    { id: 'bare' },
+    { id: 'short', actions: [{ id: 'a' }], quests: [{ id: 'q', actions: ['a'] }], challenges: [{ id: 'c' }] },
+  ]
+  const { act, changes } = await openConsole({ campaigns } as never)
+  const item = (id: string, kind: string) => ({ id, name: id, kind, xp: 0, deps: [] })
+  const items = [
+    { ...item('a', 'task'), isRecurring: false, isOptional: false },
+    { ...item('q', 'quest'), actions: ['a'] },
+    item('c', 'challenge'),
+  ]
+  expect((await changes()).state?.campaigns).toEqual([
+    { pid: 'bare', name: 'bare', items: [], users: 0, points: 0 },
+    { pid: 'short', name: 'short', items, users: 0, points: 0 },
+  ])
+  expect(await act('listUsers', { pid: 'bare', find: '', limit: 5 })).toEqual({ users: [], found: 0 })
+})
+
+test.each([
+  ['', 2, ['ada', 'grace'], 3],
+  ['  ADA ', 9, ['ada'], 1],
+  ['analysts', 9, ['ada'], 1],
+  ['Grace', 9, ['grace'], 1],
+  ['discord', 9, ['ada', 'grace', 'linus'], 3],
+  ['nobody', 9, [], 0],
+])('the filter "%s" with the limit %i finds %j', async (find, limit, accounts, found) => {
+  const { act } = await openConsole()
+  const list = await act('listUsers', { pid: 'demo', find, limit })
+  expect(list.users.map(({ account }) => account)).toEqual(accounts)
+  expect(list.found).toBe(found)
+})
+
+test('users are ranked by their points, with the number of tasks they have completed', async () => {
+  const { act, client } = await openConsole()
+  await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5000 })
+  await client.updateUser({ ...LINUS, name: 'n'.repeat(121), team: 't'.repeat(120) })
+  const { users } = await act('listUsers', { pid: 'demo', find: '', limit: 9 })
+  expect(users.map(({ account, rank, completedTasks }) => [account, rank, completedTasks])).toEqual([
+    [WALLET, 1, 0],
+    ['ada', 2, 2],
+    ['grace', 3, 1],
+    ['linus', 4, 0],
+  ])
+  expect(users[3]).toMatchObject({ name: `${'n'.repeat(120)}…`, team: 't'.repeat(120) })
+  expect(await act('readUser', LINUS)).toMatchObject({ ...LINUS, name: 'n'.repeat(121), rank: 4, ref_id: 'ref-linus' })
+})
+
+test('a linked account stands for its user', async () => {
+  const { act, service } = await openConsole()
+  service.registerWebhook({ hook_id: 'h', url: 'http://127.0.0.1:1/' })
+  const account = 'ada@campaign.example'
+  const { Payload } = await act('testWebhook', { account, hook_id: 'h' })
+  expect(JSON.parse(Payload)).toMatchObject({ user: 'ada' })
+  const emitted = { kind: 'action_completed', pid: 'demo', account, item: 'share' } as const
+  expect(await act('emit', emitted)).toEqual({ sent: 1 })
+})
+
+test('a message without a user or a type is shown by its scope', async () => {
+  const { url } = await receiver()
+  const { act, changes, service } = await openConsole()
+  const scope = 's'.repeat(121)
+  await act('saveWebhook', endpoint(url, { scope }))
+  for (const payload of [{ event: null, user: 7 }, { event: 'x' }, { event: { type: 'T' } }]) {
+    service.emit({ kind: 'custom', payload: { scope, ...payload } } as never)
+  }
+  const { rows: deliveries } = (await changes()).deliveries
+  expect(deliveries.map(({ type, user }) => [type, user])).toEqual([
+    [`${'s'.repeat(120)}…`, ''],
+    [`${'s'.repeat(120)}…`, ''],
+    ['T', ''],
+  ])
+})
+
+test.each([
+  [200, 'delivered', { ok: true, status: 200, answer: 'thanks' }],
+  [300, 'undelivered', { ok: false, status: 300, answer: 'thanks' }],
+  [500, 'undelivered', { ok: false, status: 500, answer: 'thanks' }],
+])('a test that the endpoint answers with %i is %s', async (status, state, attempt) => {
+  const { url } = await receiver(status)
+  const { act, changes } = await openConsole()
+  await act('saveWebhook', endpoint(url, { newId: 'mine' }))
+  await act('testWebhook', { account: 'ada', hook_id: 'mine' })
+  await act('testWebhook', { account: 'ada', hook_id: 'mine' })
+  const { rows: deliveries } = (await changes()).deliveries
+  expect(deliveries.map((delivery) => delivery.state)).toEqual([state, state])
+  expect((await act('readDelivery', { key: deliveries[0]?.key ?? '' })).attemptsMade).toMatchObject([attempt])
+})
+
+test('a test that finds no endpoint at its address is undelivered, with the error', async () => {
+  const { act, changes } = await openConsole()
+  await act('saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'mine' }))
+  const { Success, Data } = await act('testWebhook', { account: 'ada', hook_id: 'mine' })
+  expect(Success).toBe(false)
+  const [row] = (await changes()).deliveries.rows as [DeliveryRow]
+  expect(row).toMatchObject({ state: 'undelivered', isTest: true })
+  expect(row).not.toHaveProperty('lastStatus')
+  expect((await act('readDelivery', { key: row.key })).attemptsMade).toMatchObject([{ ok: false, error: Data }])
+})
+
+test('actions of the console are listed as requests, each with what it was given', async () => {
+  const { act, changes } = await openConsole()
+  const { revision } = await changes()
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  await act('completeTask', { ...LINUS, aid: 'daily-visit' })
+  const { rows: requests } = (await changes(revision)).requests
+  expect(requests).toMatchObject([
+    { method: '', path: '', text: 'console task completed connect-wallet linus discord demo' },
+    { method: '', path: '', text: 'console task completed daily-visit linus discord demo' },
+  ])
+  expect(await act('readRequest', { key: requests[1]?.key ?? '' })).toMatchObject({
+    ...{ headers: {}, handled: true },
+    query: { task: ['daily-visit'], account: ['linus'], platform: ['discord'], campaign: ['demo'] },
+  })
+})
+
+test('a delivery that your own code causes after a task was completed in the console is not marked', async () => {
+  const { url } = await receiver()
+  const { act, changes, client } = await openConsole()
+  await act('saveWebhook', endpoint(url))
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+  expect((await changes()).deliveries.rows.map(({ isFromConsole }) => isFromConsole)).toEqual([true, undefined])
+})
+
+test('a request is found by its arguments, its status and the reason of its refusal', async () => {
+  const { act, changes, service, url } = await openConsole()
+  const post = (body: string) =>
+    fetch(`${url}/user?a=1&a=2`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
+      body,
+    })
+  await post(JSON.stringify({ ...LINUS, name: 'n'.repeat(2000), extra: ['x'] }))
+  await post('NULL')
+  await post('null')
+  service.fail({ on: '*', kind: 'reset', times: 1 })
+  await post('').catch(() => {})
+  const { rows: requests } = (await changes()).requests
+  const [written, text, none, broken] = requests
+  expect(written).toMatchObject({ operation: 'updateUser', subject: 'linus', pid: 'demo', status: 200 })
+  expect(written).not.toHaveProperty('reason')
+  expect(written).not.toHaveProperty('fault')
+  expect(written?.text).toBe(
+    `post /api/v1/user updateuser 200   1, 2 linus discord demo ${'n'.repeat(120)}… ["x"]`.toLowerCase(),
+  )
+  expect(text).toMatchObject({ subject: '', pid: '', status: 400, reason: expect.any(String) })
+  expect(text?.text).toMatch(/ 1, 2 null$/)
+  expect(none?.text).toMatch(/ 1, 2 $/)
+  expect(broken).toMatchObject({ fault: 'reset', text: expect.stringContaining('no answer') })
+  expect(broken).not.toHaveProperty('status')
+  const view = await act('readRequest', { key: written?.key ?? '' })
+  expect(view).toMatchObject({ query: { a: ['1', '2'] }, handled: true })
+  expect(view.answer).toMatchObject({
+    headers: { 'content-type': expect.stringContaining('application/json') },
+    body: { text: expect.stringContaining('"success":true'), isCut: false },
+  })
+  expect(await act('readRequest', { key: broken?.key ?? '' })).not.toHaveProperty('answer')
+})
+
+test('the searched text of a request has at most 1000 characters', async () => {
+  const { changes, url } = await openConsole()
+  const names = Array.from({ length: 20 }, (_, index) => [`n${index}`, 'x'.repeat(100)] as const)
+  await fetch(`${url}/code?${new URLSearchParams(names.map(([name, value]) => [name, value]))}`)
+  expect((await changes()).requests.rows[0]?.text).toHaveLength(1000)
+})
+
+test.each([
+  [256_000, false],
+  [256_001, true],
+])('of an answer of %i bytes at most 256 kB are kept: cut is %s', (bytes, isCut) => {
+  const request = { id: 1, path: '', query: {}, headers: {}, isBodyCut: true, bodySize: 0 }
+  const text = 'é'.repeat(128_000) + 'e'.repeat(bytes - 256_000)
+  const { answer } = requestView({ request, answer: { headers: {}, body: text } } as never)
+  expect(answer?.body).toEqual({ text: 'é'.repeat(128_000), bytes, isCut })
+})
+
+describe('the latest rows', () => {
+  interface Sized {
+    readonly key: string
+    readonly size: number
+  }
+  const size = (row: Sized) => row.size
+  const rows = (count: number, each: number) => {
+    const recent = new RecentRows<Sized>(size)
+    for (let number = 1; number <= count; number++) recent.set({ key: String(number), size: each }, number)
+    return recent
+  }
+
+  test('are 10 000', () => {
+    const recent = rows(10_002, 1)
+    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 10_000, discarded: 2 })
+    expect([recent.get('2'), recent.get('3')]).toEqual([undefined, { key: '3', size: 1 }])
+  })
+
+  test('have 50 MB in all, in which a replaced row counts once', () => {
+    const recent = rows(100, 500_000)
+    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 100, discarded: 0 })
+    recent.set({ key: '50', size: 500_001 }, 101)
+    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 99, discarded: 1 })
+    recent.set({ key: '50', size: 1 }, 102)
+    recent.set({ key: '101', size: 1_000_000 - 1 }, 103)
+    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 100, discarded: 1 })
+    recent.clear()
+    expect(recent.changesSince(0, size)).toEqual({ rows: [], remembered: 0, discarded: 0 })
+    recent.set({ key: '102', size: 50_000_000 }, 104)
+    expect(recent.changesSince(0, size).remembered).toBe(1)
+  })
+
+  test('are asked for since a revision, in the order in which they were added', () => {
+    const recent = rows(3, 1)
+    recent.set({ key: '1', size: 7 }, 4)
+    expect(recent.changesSince(2, ({ key }) => key).rows).toEqual(['1', '3'])
+    expect(recent.changesSince(4, ({ key }) => key).rows).toEqual([])
+  })
+})
+
+test('the size of a request is that of its texts', () => {
+  const body = (length: number) => ({ text: 'x'.repeat(length), bytes: 0, isCut: false })
+  const bare = requestSize({ text: 't' } as never)
+  const full = { text: 't', curl: 'c'.repeat(10), body: body(100), answer: { headers: {}, body: body(1000) } }
+  expect(requestSize(full as never)).toBe(bare + 1110)
+})
+
+test('the page is told how many requests and deliveries are no longer remembered', async () => {
+  const { act, answerOf, changes, url } = await openConsole()
+  const body = 'n'.repeat(256_000)
+  for (let number = 1; number <= 100; number++) await fetch(`${url}/nowhere`, { method: 'POST', body })
+  const { requests } = await changes()
+  expect(requests.remembered).toBe(requests.rows.length)
+  expect(requests.remembered + requests.discarded).toBe(100)
+  expect(requests.discarded).toBeGreaterThan(0)
+  expect(await answerOf('readRequest', { key: '1' })).toEqual({ error: 'This request is no longer remembered.' })
+  expect((await act('readRequest', { key: '100' })).body?.text).toBe(body)
+})
+
+test('faults are listed, counted down and cancelled', async () => {
+  const { act, answerOf, changes, client } = await openConsole()
+  await act('addFault', { on: 'getCampaignInfo', kind: 'status', times: 2, status: 599 })
+  await act('addFault', { on: '*', kind: 'delay', times: null, delayMs: 0 })
+  const { revision, state } = await changes()
+  const { faults = [] } = state ?? {}
+  expect(faults).toMatchObject([
+    { options: { on: 'getCampaignInfo', kind: 'status', status: 599 }, remaining: 2 },
+    { options: { on: '*', kind: 'delay', delayMs: 0 }, remaining: null },
+  ])
+  expect(faults[0]?.options).not.toHaveProperty('delayMs')
+  expect(faults[1]?.options).not.toHaveProperty('status')
+  await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 599 })
+  const later = await changes(revision)
+  expect(later.state?.faults.map(({ remaining }) => remaining)).toEqual([1, null])
+  await act('cancelFault', { key: faults[1]?.key ?? '' })
+  expect((await changes()).state?.faults).toMatchObject([{ key: faults[0]?.key }])
+  expect(await answerOf('cancelFault', { key: faults[1]?.key ?? '' })).toEqual({ error: 'This fault is already off.' })
+})
+
+test.each([{ status: 600 }, { status: 200.5 }, { times: 1.5 }, { delayMs: Number.NaN }])(
+  'a fault with %j is refused',
+  async (wrong) => {
+    const { answerOf, service } = await openConsole()
+    const answer = await answerOf('addFault', { on: '*', kind: 'status', times: 1, status: 500, ...wrong })
+    expect(answer).toHaveProperty('error')
+    expect(service.faults).toEqual([])
+  },
+)
+
+test.each([
+  ['readUser', { ...LINUS, platform: 'email' }, 'There is no such user.'],
+  ['readUser', { ...LINUS, account: 'nobody' }, 'There is no such user.'],
+  ['readRequest', { key: 'console-9' }, 'This request is no longer remembered.'],
+  ['readDelivery', { key: '9' }, 'This delivery is no longer remembered.'],
+  ['removeWebhook', { hook_id: 'none' }, 'This endpoint has been removed.'],
+  ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'This endpoint has been removed.'],
+  ['testWebhook', { account: 'ada', hook_id: 'none' }, 'This endpoint has been removed.'],
+  ['loadSeed', { seed: [] }, 'A seed is a JSON object. "Save seed" writes one.'],
+] as const)('%s with %j: %s', async (name, asked, error) => {
+  const { answerOf } = await openConsole()
+  expect(await answerOf(name, asked as never)).toEqual({ error })
+})
+
+test('a user who is in another campaign is not found in this one', async () => {
+  const campaigns = [
+    { id: 'first', users: [{ account: 'u', platform: 'p' }] },
+    { id: 'second', actions: [{ id: 'a' }], users: [{ account: 'u', platform: 'q' }] },
+  ]
+  const { act, answerOf, service } = await openConsole({ campaigns } as never)
+  service.registerWebhook({ hook_id: 'h', url: 'http://127.0.0.1:1/' })
+  const emitted = { kind: 'action_completed', pid: 'second', account: 'u', item: 'a' } as const
+  expect(await act('emit', emitted)).toEqual({ sent: 1 })
+  const nobody = { kind: 'action_completed', pid: 'second', account: 'x', item: 'a' } as const
+  expect(await answerOf('emit', nobody)).toEqual({
+    error: 'There is no user "x" in the campaign "second".',
+    field: 'account',
+  })
+})
+
+test.each([
+  ['a secret of its own', { signed: true, secret: 'its own secret' }, 'its own secret'],
+  ['no signature', { signed: false }, undefined],
+])('an endpoint of a loaded seed with %s does not get the secret of the environment', async (_, webhook, secret) => {
+  const { act, service } = await openConsole({ secret: 'of the environment' })
+  const url = 'http://127.0.0.1:1/'
+  expect(await act('loadSeed', { seed: { webhooks: [{ hook_id: 'mine', url, ...webhook }] } })).toEqual({
+    unsigned: [],
+  })
+  expect(service.exportSeed({ secrets: true }).webhooks?.[0]?.secret).toBe(secret)
+})
+
+test('a loaded seed keeps the secret of a registered endpoint where the environment has one, too', async () => {
+  const { act, service } = await openConsole({ secret: 'of the environment' })
+  const url = 'http://127.0.0.1:1/'
+  await act('saveWebhook', endpoint(url, { newId: 'signed', secret: 'known here' }))
+  await act('saveWebhook', endpoint(url, { newId: 'plain', secret: '' }))
+  await act('loadSeed', { seed: { webhooks: ['signed', 'plain'].map((hook_id) => ({ hook_id, url, signed: true })) } })
+  const secrets = service.exportSeed({ secrets: true }).webhooks?.map(({ secret }) => secret)
+  expect(secrets).toEqual(['known here', 'of the environment'])
+})
+
+test.each([[{ webhooks: 'none' }], [{ webhooks: [7] }]])('the seed %j is refused by the service', async (seed) => {
+  const { answerOf } = await openConsole({ secret: 'of the environment' })
+  expect(await answerOf('loadSeed', { seed })).toMatchObject({ error: expect.stringContaining('webhooks') })
+})

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CampaignClient } from 'campaign-client'
+import { type CampaignServiceOptions, createCampaignService, createManualClock } from 'campaign-client/testing'
+import { onTestFinished } from 'vitest'
+import type { ActionAnswer, ActionName, ActionRequest, ActionResult, Changes } from '../../src/console/protocol.ts'
+import { createConsole } from '../../src/console/server/index.ts'
+
+export const LINUS = { account: 'linus', platform: 'discord', pid: 'demo' }
+export const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+interface Options extends Pick<CampaignServiceOptions, 'campaigns'> {
+  readonly secret?: string
+  readonly reachable?: RegExp
+}
+
+/** A console over a service that listens, with the secret of the environment. */
+export async function openConsole({ secret, reachable = /./, campaigns }: Options = {}) {
+  const clock = createManualClock({ running: true })
+  const service = createCampaignService({ clock, ...(campaigns && { campaigns }) })
+  const page = createConsole({
+    service,
+    clock,
+    secret,
+    page: { script: 'the script', style: 'the style' },
+    setup: { operations: [], hasSecret: secret !== undefined },
+    allowedHosts: ['Campaign.Test'],
+    requireReachable(target) {
+      if (!reachable.test(target)) throw new Error(`${target} is not this machine`)
+    },
+  })
+  const { url, close } = await service.listen({
+    intercept: (incoming, response) => page.intercept(incoming as IncomingMessage, response as ServerResponse),
+  })
+  onTestFinished(async () => {
+    page.close()
+    await close()
+  })
+  const base = url.replace('/api/v1', '')
+  async function answerOf<Name extends ActionName>(name: Name, asked: ActionRequest<Name>) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${base}/console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(asked) })
+    return (await response.json()) as ActionAnswer<Name>
+  }
+  return {
+    ...{ url, base, service, clock, answerOf },
+    client: new CampaignClient({ baseUrl: url, accessToken: 'any', maxRetries: 0 }),
+    changes: async (since = ''): Promise<Changes> => (await fetch(`${base}/console/changes?since=${since}`)).json(),
+    async act<Name extends ActionName>(name: Name, asked: ActionRequest<Name>): Promise<Awaited<ActionResult<Name>>> {
+      const answer = await answerOf(name, asked)
+      if ('error' in answer) throw new Error(answer.error)
+      return answer.data as Awaited<ActionResult<Name>>
+    },
+  }
+}
+
+/** An endpoint, and the messages it has got. */
+export async function receiver(status = 200) {
+  const arrived: { body: string; signature: string }[] = []
+  const server = createServer(async (incoming, response) => {
+    let body = ''
+    for await (const chunk of incoming) body += chunk
+    arrived.push({ body, signature: String(incoming.headers['x-service-signature']) })
+    response.writeHead(status).end('thanks')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close().closeAllConnections())
+  return { arrived, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+}
+
+export const endpoint = (url: string, more: object = {}) => ({
+  urls: [url],
+  scope: 'user_activity',
+  campaigns: [],
+  ...more,
+})
