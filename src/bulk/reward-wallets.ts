@@ -29,13 +29,13 @@ import type { StopReason } from './run/stop-rules.ts'
  *   sent. A corrected row is sent in the next run.
  * - The same row twice is sent once.
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
- * - A row is sent again after a 429, or if its request certainly never left.
+ * - A row is sent again after a 429, and after a failure before its request was sent.
  *
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *
  * @param client - its `rewardWallet` makes the awards, with its own time limits, retries and guard. The ledger records the
- *   address of a `CampaignClient` and the issuer and subject of its token, and refuses a client with other ones
+ *   address of a `CampaignClient` and the issuer and subject of its token, and refuses a client that differs in one of them
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
  * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again
  * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option

@@ -384,7 +384,7 @@ describe('a list', () => {
   })
 })
 
-describe('rewardWallets refuses', () => {
+describe('an invalid argument is refused', () => {
   const { client } = setup()
   test.each([
     ['no options', undefined, /options must be an object/],
@@ -422,13 +422,12 @@ describe('rewardWallets refuses', () => {
   test('a misspelt option of a ledger', () => {
     expect(() => fileLedger('x', { name: 'launch' } as never)).toThrow(/options\.name is not an option; there are run/)
   })
+})
 
-  test('an empty list is complete', async () => {
-    expect(await rewardWallets(client, [], { ledger: fileLedger(newPath()) })).toMatchObject({
-      rows: 0,
-      complete: true,
-    })
-  })
+test('an empty list is complete', async () => {
+  const { client } = setup()
+  const report = await rewardWallets(client, [], { ledger: fileLedger(newPath()) })
+  expect(report).toMatchObject({ rows: 0, complete: true })
 })
 
 describe('a ledger that cannot be written', () => {

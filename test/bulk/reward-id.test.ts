@@ -54,7 +54,7 @@ describe('inputs that give different ids', () => {
   })
 })
 
-describe('rewardId refuses', () => {
+describe('invalid parts are refused', () => {
   test.each([
     ['pid', { ...parts, pid: '' }],
     ['address', { ...parts, address: '0x52' }],

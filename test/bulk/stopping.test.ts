@@ -25,7 +25,7 @@ import { award, awards, counts, holdCalls, newPath, setup, stopErrorOf, verdicts
 /** Returns an address without a server. */
 const unusedUrl = async () => `http://127.0.0.1:${await freePort()}/api/v1`
 
-describe('any thrown value', () => {
+describe('a thrown value', () => {
   const THROWN: readonly (readonly [string, unknown])[] = [
     ['undefined', undefined],
     ['a symbol', Symbol('thrown')],
@@ -297,7 +297,7 @@ describe('failures that end a run', () => {
     expect(Object.values(await verdictsOf(path)).filter((verdict) => verdict === 'rejected')).toHaveLength(rejected)
   })
 
-  test('twenty refusals of different kinds, or after a success, do not end a run', async () => {
+  test('twenty refusals of different kinds, or after a success, are not enough', async () => {
     const { client, service } = setup()
     for (const status of [400, 409]) service.fail({ on: 'rewardWallet', kind: 'status', status, times: 19 })
     expect((await rewardWallets(client, awards(40), { ledger: fileLedger(newPath()), concurrency: 2 })).counts).toEqual(
@@ -378,6 +378,24 @@ describe('failures that end a run', () => {
     expect(cause).toMatchObject({ code: 'access_token' })
     await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
   })
+
+  test('30 pauses after a 429, or a Retry-After of an hour', async () => {
+    const { client, service } = setup()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
+    const stop = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    expect(stop.cause).toMatchObject({ code: 'rate_limited' })
+    service.reset()
+    service.fail({
+      on: 'rewardWallet',
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': '3600' },
+      times: Infinity,
+    })
+    const soon = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    expect(soon.message).toContain('asks to wait for 60 minutes')
+    expect(soon.report.counts).toEqual(counts({}))
+  })
 })
 
 describe('failures that do not end a run', () => {
@@ -448,23 +466,5 @@ describe('failures that do not end a run', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
     expect(report.counts).toEqual(counts({ rejected: 1 }))
-  })
-
-  test('30 pauses after a 429, or a Retry-After of an hour, end a run', async () => {
-    const { client, service } = setup()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
-    const stop = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
-    expect(stop.cause).toMatchObject({ code: 'rate_limited' })
-    service.reset()
-    service.fail({
-      on: 'rewardWallet',
-      kind: 'status',
-      status: 429,
-      headers: { 'retry-after': '3600' },
-      times: Infinity,
-    })
-    const soon = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
-    expect(soon.message).toContain('asks to wait for 60 minutes')
-    expect(soon.report.counts).toEqual(counts({}))
   })
 })

@@ -290,7 +290,7 @@ describe('evidence', () => {
   })
 })
 
-describe('an id', () => {
+describe('ids and XP', () => {
   test('the same row twice is sent once', async () => {
     const { client, sent } = setup()
     const upper = award(0, { address: award(0).address.toUpperCase().replace('0X', '0x') })
@@ -307,7 +307,7 @@ describe('an id', () => {
     expect(again).toMatchObject({ counts: counts({ awarded: 2, duplicate: 2 }), fromLedger: 2 })
   })
 
-  test('differs by letter case, Unicode form and white space', async () => {
+  test('ids differ by letter case, Unicode form and white space', async () => {
     const { client, service } = setup()
     const ids = ['a', 'A', 'é', 'e\u0301', ' a', 'a ', '\u0000', '"', '\\', '\n', '😀', 'a'.repeat(20_000)]
     const rows = ids.map((id, number) => award(number, { id }))

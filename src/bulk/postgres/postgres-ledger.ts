@@ -62,7 +62,7 @@ const DEFAULT_LEASE_MS = 60_000
  * delete them.
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
- * @throws InvalidRequestError when the database is neither, the `sql` prepares statements, or an option is invalid
+ * @throws InvalidRequestError when the database is of another type, the `sql` prepares statements, or an option is invalid
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
   const query = queryOf(database)
@@ -77,7 +77,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   }
   const sql = statements(table)
   const leases = new LeaseRenewer(leaseMs, (claims) => queryOrExplain(sql.extend, run, JSON.stringify(claims), leaseMs))
-  /** The comparisons by target, so that jobs with the same target share one. */
+  /** One comparison per target, which later jobs reuse. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)

@@ -21,7 +21,7 @@ export interface AwardProgress {
 
 const INTERVAL_MS = 100
 const RATE_WINDOW_MS = 10_000
-/** A shorter time would mostly measure the start. */
+/** The minimum time before the first estimate. */
 const MIN_ESTIMATE_MS = 1_000
 
 interface Sample {

@@ -13,7 +13,7 @@ export interface AwardReport {
   readonly xp: PerVerdict
   /** The number of rows that were not sent because the ledger had their final verdict. */
   readonly fromLedger: number
-  /** The rows that were not certainly awarded, in the order in which they were found: at most 1 000. */
+  /** The first 1 000 rows whose verdict is neither `awarded` nor `alreadyAwarded`, in the order of their verdicts. */
   readonly problems: readonly RowProblem[]
   /** The number of further problems. */
   readonly problemsOmitted: number
@@ -27,7 +27,7 @@ export interface AwardReport {
   readonly complete: boolean
 }
 
-/** A row that was not certainly awarded. */
+/** A row whose verdict is neither `awarded` nor `alreadyAwarded`. */
 export interface RowProblem {
   /** The position of the row in the list, from 0. */
   readonly index: number

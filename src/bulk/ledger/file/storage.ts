@@ -134,7 +134,7 @@ function openFile(handle: FileHandle, path: string): LedgerFile {
   }
 }
 
-/** Each name of a file with two names would have its own lock file. */
+/** A file with two hard links would have two lock files. */
 async function refuseUnsafeFile(path: string): Promise<void> {
   try {
     const found = await lstat(path)

@@ -462,7 +462,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   })
 })
 
-describe('postgresLedger refuses', () => {
+describe('an invalid argument of postgresLedger is refused', () => {
   const pool = { query: async () => ({ rows: [] }), connect: async () => undefined }
   test.each([
     ['an undefined database', undefined, { run: 'x' }, /database must be a Pool/],
