@@ -20,6 +20,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
   stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
   /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
   bulk: { mutate: ['src/bulk/**/*.ts'], tests: ['test/bulk/!(kills|queues|full-disk).test.ts'] },
-  testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-bounds).test.ts'] },
+  testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },
   console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(console).test.ts'] },
 }

@@ -179,20 +179,6 @@ describe('retries', () => {
     expect(received).toHaveLength(64)
   })
 
-  test('the latest 10 000 ended deliveries are kept, and all pending ones', async () => {
-    const { service } = start((_request, index) => new Response(null, { status: index === 0 ? 503 : 200 }))
-    service.registerWebhook({ url: HOOK })
-    const pending = service.emit(emitFollow)
-    await service.settle()
-    const first = service.emit(emitFollow)
-    await service.settle()
-    for (let index = 0; index < 10_000; index++) service.emit(emitFollow)
-    await service.settle()
-    expect(service.deliveries).toHaveLength(10_001)
-    expect(service.deliveries[0]).toMatchObject({ id: pending.id, state: 'pending' })
-    expect(service.deliveries.some(({ id }) => id === first.id)).toBe(false)
-  }, 60_000)
-
   test('a redirect of an endpoint is a failure', async () => {
     const paths: (string | undefined)[] = []
     const server = createServer((request, response) => {
@@ -208,25 +194,6 @@ describe('retries', () => {
     expect(paths).toEqual(['/hook'])
     expect(only(service.deliveries)).toMatchObject({ state: 'pending', attempts: [{ ok: false, status: 307 }] })
   })
-
-  test('ended deliveries are discarded above 50 MB of payloads, and counted', async () => {
-    const { service } = start()
-    service.registerWebhook({ url: HOOK })
-    const send = async (length: number) => {
-      service.emit({ kind: 'custom', payload: { text: 'x'.repeat(length) } })
-      await service.settle()
-    }
-    for (let index = 0; index < 60; index++) await send(1_000_000)
-    expect(service.deliveries).toHaveLength(49)
-    expect(service.discarded).toEqual({ requests: 0, deliveries: 11 })
-    for (let index = 0; index < 100; index++) await send(10_000)
-    const { deliveries } = service
-    expect(deliveries.length + service.discarded.deliveries).toBe(160)
-    expect(deliveries.map(({ body }) => body.length).reduce((sum, length) => sum + length)).toBeGreaterThan(48_000_000)
-    expect(service.redeliver(deliveries[0]?.deliveryId ?? '').body).toBe(deliveries[0]?.body)
-    service.reset()
-    expect(service.discarded.deliveries).toBe(0)
-  }, 60_000)
 
   test.each([{ deliveryTimeoutMs: 0 }, { deliveryTimeoutMs: Infinity }, { deliver: 'https://x' }])(
     '%j is refused',
