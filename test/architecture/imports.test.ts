@@ -69,7 +69,7 @@ test.each([
   expect(new Set(imports.filter(({ target }) => target === name).map((found) => found.file))).toEqual(new Set([file]))
 })
 
-/** Folders whose files are a list: one per operation. */
+/** Folders with one file per operation. */
 const LISTS = ['endpoints', 'testing/rules']
 
 test('no folder has more than 14 files on one level', () => {

@@ -1,39 +1,39 @@
 /**
- * What the service's description says of every operation: written by hand from it, never from the source, so that the
- * two can be held against each other. Where the description is silent, `assumed` stands beside what is assumed.
+ * The operations as the interface describes them. Written by hand from the interface, not from the source, so that tests can
+ * compare both. Assumptions are marked as assumed.
  */
 import type { CallOptions, CampaignClient, OperationName } from 'campaign-client'
 
 /**
- * What a field of a request takes. All but those with a question mark are required.
- * - `identifier`: any text but the empty one.
+ * The type of a request field. A question mark means optional.
+ * - `identifier`: any non-empty text.
  * - `text`: any text.
  * - `address`: `0x` and 40 hex digits.
- * - `number`: any finite one.
+ * - `number`: any finite number.
  * - `url`: absolute, http or https.
  */
 export type FieldKind = 'identifier' | 'identifier?' | 'text?' | 'address' | 'number' | 'url'
 
-/** An operation, as the description has it. */
+/** An operation of the interface. */
 export interface OperationContract {
   readonly method: 'GET' | 'POST'
-  /** Below the base URL; `'not shown'` where the description leaves it open. */
+  /** Path relative to the base URL; `'not shown'` if the interface does not show it. */
   readonly path: `/${string}` | 'not shown'
-  /** The fields of the query of a GET, or of the body of a POST, in the order of the description. */
+  /** The fields of the query of a GET, or of the body of a POST, in order. */
   readonly fields: Readonly<Record<string, FieldKind>>
-  /** That the names in the query are not shown: those of the fields are assumed, and `queryNames` renames them. */
+  /** Set if the interface does not show the query names. The field names are then assumed; `queryNames` changes them. */
   readonly queryNames?: 'assumed'
-  /** What a second attempt does: the same again, refused by the service itself, or counted twice. */
+  /** The effect of a retry: the same state, a refusal by the service, or a second count. */
   readonly retry: 'safe' | 'guarded' | 'unsafe'
-  /** The statuses of the standard error envelope, and the errors in string form, that the description shows. */
+  /** The statuses and the string errors that the interface shows. */
   readonly errors: { readonly statuses: readonly number[]; readonly strings?: readonly string[] } | 'not shown'
   /** A request that the campaign `demo` of the local service accepts. */
   readonly request: Readonly<Record<string, unknown>>
-  /** That request on the wire, to the letter: the query with its question mark, or the body. */
+  /** The exact query, with its question mark, or body of that request. */
   readonly sent: string
-  /** The body of a successful answer: every kind of entry is in it at least once. */
+  /** The body of a successful answer, with every kind of entry. */
   readonly answer: { readonly success: true; readonly data?: unknown }
-  /** What a call that is answered so resolves to. */
+  /** The result of a call with that answer. */
   readonly result: unknown
 }
 
@@ -41,16 +41,16 @@ const ADA = { account: 'ada', platform: 'discord', pid: 'demo' }
 const USER = { account: 'identifier', platform: 'identifier', pid: 'identifier' } as const
 const STANDARD_ERRORS = { statuses: [400, 401, 403, 500] } as const
 
-/** An answer whose data is handed over as it came. */
+/** An answer whose data is not converted. */
 const asItCame = <Data>(data: Data) => ({ answer: { success: true, data }, result: data }) as const
-/** An answer that says no more than that it was done. */
+/** An answer without data. */
 const DONE = { answer: { success: true }, result: undefined } as const
 
 const entry = { name: 'Follow', xp: 10, xp_mul: 1, meta: { link: 'https://demo.example' } }
 const taskDefinition = { id: 'follow', name: 'Follow', type: 'social', recurrence: 'once', xp: 10, meta: {}, deps: [] }
 const questDefinition = { id: 'welcome', name: 'Welcome', actions: ['follow'], xp: 50, meta: {}, deps: ['intro'] }
 
-/** Every operation, by the name of its method, in the order of the description. */
+/** All operations by method name, in the order of the interface. */
 export const contract = {
   getUserProgress: {
     method: 'GET',
@@ -225,17 +225,17 @@ export const contract = {
   },
 } as const satisfies Readonly<Record<OperationName, OperationContract>>
 
-/** An operation, and how it is called. */
+/** An operation and functions that call it. */
 export interface Operation extends OperationContract {
   readonly name: OperationName
   readonly writes: boolean
-  /** The data of the example's answer, as it travels. */
+  /** The data of the example answer. */
   readonly data: unknown
-  /** Calls it with the request of the example. */
+  /** Calls the method with the example request. */
   readonly run: (client: CampaignClient, options?: CallOptions) => Promise<unknown>
 }
 
-/** Calls a method by its name, with whatever arguments. */
+/** Calls a method by its name with any arguments. */
 export function invoke(
   client: CampaignClient,
   name: OperationName,
@@ -245,7 +245,7 @@ export function invoke(
   return (client[name] as (argument: unknown, options?: unknown) => Promise<unknown>).call(client, argument, options)
 }
 
-/** Every operation, in the order of the description. */
+/** All operations in the order of the interface. */
 export const operations: readonly Operation[] = (
   Object.entries(contract) as readonly (readonly [OperationName, OperationContract])[]
 ).map(([name, row]) => ({
@@ -256,7 +256,7 @@ export const operations: readonly Operation[] = (
   run: (client, options) => invoke(client, name, row.request, options),
 }))
 
-/** The operation of that name. */
+/** Returns an operation by name. */
 export function operation(name: OperationName): Operation {
   const found = operations.find((candidate) => candidate.name === name)
   if (found === undefined) throw new Error(`test/contract/operations.ts has no row for ${name}`)

@@ -1,16 +1,16 @@
 import ts from 'typescript'
 import { pathTo } from '../../scripts/repository.ts'
 
-/** A module that exists in memory only, and where its code comes from. */
+/** A module in memory and the source of its code. */
 export interface VirtualModule {
   readonly path: string
   readonly source: string
   readonly at: string
-  /** The lines of the source that stand elsewhere on the page. */
+  /** The number of lines that are elsewhere on the page. */
   readonly linesBefore?: number
 }
 
-/** Compiles modules under the project's own settings. Gives each complaint with the place in the documentation. */
+/** Compiles modules with the project's settings. Returns each error with its place in the documentation. */
 export function complaintsOf(modules: readonly VirtualModule[], overrides: ts.CompilerOptions = {}): string[] {
   const config = ts.readConfigFile(pathTo('tsconfig.json'), ts.sys.readFile)
   const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, pathTo('.'))
@@ -18,7 +18,7 @@ export function complaintsOf(modules: readonly VirtualModule[], overrides: ts.Co
   const sources = new Map(modules.map((module) => [module.path, module]))
   const host = ts.createCompilerHost(options)
   const { fileExists, readFile, getSourceFile } = host
-  // Without it the compiler looks into every folder, also into those that exist in memory only.
+  // Without it, the compiler reads all folders, also those that exist only in memory.
   delete host.directoryExists
   host.fileExists = (path) => sources.has(path) || fileExists(path)
   host.readFile = (path) => sources.get(path)?.source ?? readFile(path)

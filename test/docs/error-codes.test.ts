@@ -3,7 +3,7 @@ import { CampaignError, type CampaignErrorCode } from 'campaign-client'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 
-/** Every code there is: the compiler asks for one that is missing here, and refuses one that is gone. */
+/** All codes. The compiler reports a missing or unknown code. */
 const codes = Object.keys({
   api_error: true,
   bad_request: true,
@@ -35,12 +35,12 @@ const codes = Object.keys({
 
 const page = readFileSync(pathTo('docs/error-codes.md'), 'utf8')
 
-test('the page of error codes has every code, and no other', () => {
+test('the page of error codes has exactly all codes', () => {
   const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, code]) => code)
   expect([...headings].sort()).toEqual([...codes].sort())
 })
 
-test('every empty section says what to do', () => {
+test('every section has text', () => {
   for (const section of page.split(/^### /m).slice(1)) expect(section).toMatch(/^- \*\*Do:\*\* /m)
 })
 
@@ -51,7 +51,7 @@ test.each(codes)('an error with the code %s leads to its place on the page', (co
   expect(message).toBe(`a message (${docsPath})`)
 })
 
-test("an error of a partner's own class keeps its words", () => {
+test("the message of a partner's own error class has no link", () => {
   class BudgetError extends CampaignError {}
   expect(new BudgetError('no budget left', { code: 'no_budget' }).message).toBe('no budget left')
 })

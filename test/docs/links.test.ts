@@ -13,7 +13,7 @@ const withoutCode = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$
 const anchorsOf = (page: string): string[] =>
   [...withoutCode(read(page)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
 
-/** The relative links of a text that lead nowhere: to no file, or to no heading of a page. */
+/** Returns the relative links of a text to missing files or headings. */
 function deadLinks(path: string, text: string): string[] {
   const links = [...withoutCode(text).matchAll(/\]\((?!\w+:|\/)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
   return links.flatMap(([, target = '', anchor]) => {
@@ -27,7 +27,7 @@ test('every link of README and docs leads to a file and a heading', () => {
   expect(pages.flatMap((page) => deadLinks(page, read(page)))).toEqual([])
 })
 
-/** Addresses of the site (`/tokens#secrets`) as relative paths. */
+/** Converts addresses of the site (`/tokens#secrets`) to relative paths. */
 const fromSite = (file: string, links: string): string =>
   links.replaceAll(/\]\(\/([\w/-]+)/g, (_, page) => `](${posix.relative(posix.dirname(file), `docs/${page}.md`)}`)
 
@@ -39,6 +39,6 @@ test('every link of a comment in src leads to a page and a heading', () => {
   expect(comments.filter(([, links]) => links !== '').length).toBeGreaterThan(10)
 })
 
-test('a link to nothing is noticed', () => {
+test('a broken link is detected', () => {
   expect(deadLinks('README.md', '[a](docs/none.md) [b](docs/tokens.md#none) [c](#none)')).toHaveLength(3)
 })

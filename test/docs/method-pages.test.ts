@@ -11,6 +11,6 @@ test('every method has a page', () => {
 test.each([...pages])('the page of %s has its sections in order, and no empty cell', (_name, page) => {
   const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
   expect(headings).toEqual(['Request', 'Example', 'curl', 'Errors', 'Retries'])
-  // A field without a meaning, or an error without a condition, would leave a cell empty.
+  // A field without a description would leave a cell empty.
   expect(page).not.toMatch(/\| +\|/)
 })

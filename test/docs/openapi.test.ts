@@ -16,7 +16,7 @@ beforeAll(async () => {
   document = (await openApiDocument(packageJson.version)) as Json
 }, 60_000)
 
-test('every endpoint of the catalogue is an operation, and nothing else is', () => {
+test('the operations are those of the catalogue', () => {
   const described = Object.values(document.paths as Json).flatMap((path) => Object.values(path))
   expect(described.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(endpoints).sort())
   for (const operation of described) {
@@ -26,7 +26,7 @@ test('every endpoint of the catalogue is an operation, and nothing else is', () 
   }
 })
 
-test('details that the interface leaves open are marked as assumed', () => {
+test('details that the interface does not show are marked as assumed', () => {
   const marked: string[] = []
   const walk = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return
@@ -46,7 +46,7 @@ test('details that the interface leaves open are marked as assumed', () => {
   expect(assumed.length).toBeGreaterThan(10)
 })
 
-test('every field of a resource and of a message has its meaning', () => {
+test('every field of a resource and of a message has a description', () => {
   const bare: string[] = []
   for (const [name, schema] of Object.entries(document.components?.schemas as Json)) {
     expect(schema.description, name).toBeTruthy()
@@ -66,6 +66,6 @@ describe('the example messages', () => {
   })
 })
 
-test('a type that is not there is named', { timeout: 60_000 }, () => {
+test('an unknown type is named in the error', { timeout: 60_000 }, () => {
   expect(() => Project.current.declaration('NoSuchType')).toThrow('src declares no type NoSuchType')
 })

@@ -8,7 +8,7 @@ import { pathTo, read } from '../../scripts/repository.ts'
 import { complaintsOf } from './compile.ts'
 import { pages, sampleFilesOf } from './samples.ts'
 
-// A folder that globs skip, so that neither compiler nor linter reads a half-written file.
+// In a folder that the compiler and the linter ignore.
 const FOLDER = pathTo('test/docs/.samples')
 const files = pages.flatMap((page, index) =>
   sampleFilesOf(page).map((file, number) => ({

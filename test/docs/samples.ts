@@ -1,16 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { pathTo, read } from '../../scripts/repository.ts'
 
-/** A file that a reader gets by pasting the samples of a page, one after the other. */
+/** The file that results from pasting the samples of a page in order. */
 export interface SampleFile {
-  /** Where its first sample starts: `docs/tokens.md:12`. */
+  /** The place of its first sample: `docs/tokens.md:12`. */
   readonly at: string
-  /** The name that the page gives it (` ```ts file: NAME `), or `undefined`. */
+  /** The name in the page (` ```ts file: NAME `), or `undefined`. */
   readonly name: string | undefined
   readonly source: string
-  /** Why it is compiled but not run here (` ```ts compile: REASON `), or `undefined`. */
+  /** The reason why it is only compiled (` ```ts compile: REASON `), or `undefined`. */
   readonly compiledOnly: string | undefined
-  /** The output that its `// → …` comments promise, in order. */
+  /** The output in its `// → …` comments, in order. */
   readonly prints: readonly string[]
 }
 

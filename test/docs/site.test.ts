@@ -14,7 +14,7 @@ const SITE = pathTo('docs/site')
 const missingSite = existsSync(join(SITE, 'index.html')) ? undefined : 'npm run docs has not been run'
 const files = missingSite === undefined ? readdirSync(SITE, { recursive: true, encoding: 'utf8' }) : []
 
-/** What partners search for, and a page that answers. */
+/** Search terms and the expected page. */
 const QUESTIONS: Readonly<Record<string, string>> = {
   retry: 'retries-and-idempotency',
   '401': 'tokens',
@@ -84,7 +84,7 @@ const WINDOWS = [
   { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 ] as const
 
-/** Page width and words that are broken over two lines, as an expression for the page. */
+/** A browser expression that measures the page width and broken words. */
 const FAULTS = `(() => {
   const faults = document.documentElement.scrollWidth > innerWidth + 1 ? ['the page scrolls sideways'] : []
   for (const code of document.querySelectorAll('.VPSidebar .text, .vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2, .vp-doc td a')) {

@@ -18,7 +18,7 @@ const sections = new Map(
 )
 const section = (heading: string): string => sections.get(anchorOf(heading)) ?? ''
 
-/** The names in backticks, without marks and types. */
+/** Returns the names in backticks, without question marks and types. */
 const namesIn = (text: string): Set<string> =>
   new Set([...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => code.match(/\w+/g) ?? []))
 
@@ -32,16 +32,16 @@ describe.each(Object.entries(contract as Record<string, OperationContract>))('%s
   const { method, path, fields, queryNames, errors, answer } = operation
   const text = section(path === 'not shown' ? 'Webhook registration' : `${method} ${path}`)
 
-  test('has a section that leads to its method', () => {
+  test('has a section with a link to its method', () => {
     expect(text).toContain(`](methods/${name}.md)`)
   })
 
-  test('has every field of the request, or says that the names are not shown', () => {
+  test('has every field of the request, or is marked as not shown', () => {
     if (queryNames === 'assumed') expect(text).toMatch(/\*\*Query:\*\*[^*]* not shown/)
     else for (const field of Object.keys(fields)) expect(namesIn(text)).toContain(field)
   })
 
-  test('has every error, or says that they are not shown', () => {
+  test('has every error, or is marked as not shown', () => {
     const line = /\*\*Errors:\*\* ([^*]+)\.$/m.exec(text)?.[1] ?? ''
     if (path === 'not shown') return expect(text).toContain('its answer are not shown')
     if (errors === 'not shown') return expect(line).toBe('not shown')

@@ -1,4 +1,4 @@
-/** A part of the source, and the tests that must notice a mistake in it. */
+/** A part of the source and the tests that must detect mutants in it. */
 interface Module {
   /** Globs of the files that are mutated. */
   readonly mutate: readonly string[]
@@ -6,7 +6,7 @@ interface Module {
   readonly tests: readonly string[]
 }
 
-/** The modules that `npm run test:mutants -- NAME` knows. */
+/** The modules for `npm run test:mutants -- NAME`. */
 export const MODULES: Readonly<Record<string, Module>> = {
   http: { mutate: ['src/http/**/*.ts'], tests: ['test/{client,http}/*.test.ts', 'test/node/node-transport.test.ts'] },
   node: { mutate: ['src/node/*.ts'], tests: ['test/node/!(answers).test.ts'] },
@@ -18,7 +18,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   /** Needs the servers: `.ci/services npm run test:mutants -- stores`. */
   stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
-  /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
+  /** Needs the servers. Tests that kill processes run compiled code, which has no mutants. */
   bulk: { mutate: ['src/bulk/**/*.ts'], tests: ['test/bulk/!(kills|queues|full-disk).test.ts'] },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },
   console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(console).test.ts'] },

@@ -1,5 +1,5 @@
 /**
- * Puts mistakes into a module and runs its tests: `npm run test:mutants -- receiver`, or
+ * Mutates a module and runs its tests: `npm run test:mutants -- receiver`, or
  * `npm run test:mutants -- receiver src/webhook/receiver/lease.ts:1-80` for some files or lines. Survivors are printed and
  * listed in reports/mutants-NAME.html. Fails below the threshold.
  */
@@ -9,12 +9,12 @@ import { MODULES } from './modules.ts'
 
 const [name = '', ...chosen] = process.argv.slice(2)
 const module = MODULES[name]
-if (module === undefined) throw new Error(`name a module: ${Object.keys(MODULES).join(', ')}`)
+if (module === undefined) throw new Error(`unknown module; use ${Object.keys(MODULES).join(', ')}`)
 
 process.chdir(pathTo('.'))
 // Read by vitest.config.ts in this folder, in the processes of the runner.
 process.env.CAMPAIGN_MUTANTS_MODULE = name
-// Stryker runs tests in threads, which can't change their time zone. In UTC, no test of time zones would fail.
+// Stryker runs tests in threads, which cannot change their time zone. In UTC, tests of time zones would detect nothing.
 process.env.TZ = 'Asia/Kolkata'
 await new Stryker({
   testRunner: 'vitest',
@@ -26,7 +26,7 @@ await new Stryker({
   // Mutants in code that runs on import need all tests of the module. Tests of `verify` import it again, in one test.
   ignoreStatic: name !== 'verify',
   concurrency: Number(process.env.CAMPAIGN_MUTANTS_WORKERS ?? 2),
-  // A mutant that exceeds it counts as noticed. On a busy machine, a lower limit would count slow tests.
+  // A mutant that times out counts as detected. With a lower limit, slow tests on a busy machine would count.
   timeoutMS: 15_000,
   reporters: ['progress-append-only', 'clear-text', 'html'],
   htmlReporter: { fileName: `reports/mutants-${name}.html` },

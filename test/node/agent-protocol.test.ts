@@ -5,10 +5,10 @@ import { type NodeAgent, nodeTransport } from 'campaign-client/node'
 import { HttpsProxyAgent } from 'https-proxy-agent'
 import { describe, expect, test } from 'vitest'
 
-/** An agent that takes requests and never makes a connection. */
+/** An agent that accepts requests and never opens a connection. */
 const idle = (agent: http.Agent): http.Agent => Object.assign(agent, { addRequest: () => undefined })
 
-/** Its own field is gone, so that the one of its prototype counts. */
+/** Without its own field, so that the field of the prototype is read. */
 function inheriting(): http.Agent {
   const agent = new http.Agent()
   Reflect.deleteProperty(agent, 'protocol')
@@ -26,7 +26,7 @@ const agents: readonly (readonly [string, () => http.Agent])[] = [
   ['an agent of another protocol', () => Object.assign(new http.Agent(), { protocol: 'ws:' })],
 ]
 
-describe('a client is refused just where Node would refuse its agent', () => {
+describe('a client rejects exactly the agents that Node rejects', () => {
   for (const [name, agent] of agents) {
     test.each([
       ['http:', http],
@@ -63,7 +63,7 @@ describe('the error', () => {
     expect(() => clientOf(baseUrl, agent)).toThrow(`CampaignClient: the agent of nodeTransport ${words}`)
   })
 
-  test('comes for the new address of a derived client, too', () => {
+  test('is thrown for the new address of a derived client, too', () => {
     const client = clientOf('https://service.example/api/v1', new https.Agent())
     expect(() => client.with({ baseUrl: 'http://127.0.0.1:1/api/v1', accessToken: 'other' })).toThrow(
       'CampaignClient: the agent of nodeTransport is an https.Agent; baseUrl needs an http.Agent',
@@ -71,7 +71,7 @@ describe('the error', () => {
     expect(() => client.with({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' })).not.toThrow()
   })
 
-  test('is not given for a transport with its own agents', () => {
+  test('is not thrown for a transport with its own agents', () => {
     const transport = nodeTransport()
     for (const baseUrl of ['http://127.0.0.1:1/api/v1', 'https://service.example/api/v1']) {
       expect(() => new CampaignClient({ baseUrl, accessToken: 'token', transport })).not.toThrow()

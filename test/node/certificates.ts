@@ -1,7 +1,7 @@
 import 'reflect-metadata'
 import * as x509 from '@peculiar/x509'
 
-/** A certificate with its key, as TLS takes them. */
+/** A certificate with its key, in PEM. */
 export interface Identity {
   readonly cert: string
   readonly key: string
@@ -15,7 +15,7 @@ interface Issuer {
   readonly keys: CryptoKeyPair
 }
 
-/** A certificate authority that exists for one test run only. */
+/** Creates a certificate authority. */
 export class TestAuthority {
   readonly cert: string
   readonly #issuer: Issuer
@@ -40,7 +40,7 @@ export class TestAuthority {
     return new TestAuthority({ certificate, keys })
   }
 
-  /** A certificate for a host name or address, valid from and to so many milliseconds from now. */
+  /** Creates a certificate for a host. `from` and `to` are in milliseconds from now. */
   async issue(host: string, [from, to] = [-DAY_MS, DAY_MS]): Promise<Identity> {
     const keys = await newKeys()
     const type = /^[\d.]+$|:/.test(host) ? 'ip' : 'dns'

@@ -43,8 +43,8 @@ const unsafeWrite = (server: RawServer): TransportRequest => ({
   idempotent: false,
 })
 
-describe('connections are kept', () => {
-  test('and used again, also by an unsafe write within a second', async () => {
+describe('a connection', () => {
+  test('is reused, also by an unsafe write within a second', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
     const transport = transportWith()
@@ -54,7 +54,7 @@ describe('connections are kept', () => {
     expect(server.requests.map(({ connection }) => connection)).toEqual([0, 0])
   })
 
-  test('but an unsafe write goes out on a new one when the old one has been idle for longer', async () => {
+  test('that was idle for longer is not used by an unsafe write', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
     const transport = transportWith()
@@ -66,7 +66,7 @@ describe('connections are kept', () => {
     expect(server.requests.at(-1)?.connection).toBe(3)
   })
 
-  test('the same with an agent of the partner', async () => {
+  test('is chosen by the same rules with an agent of the partner', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const agent = new http.Agent({ keepAlive: true })
     cleanups.push(() => agent.destroy())
@@ -86,7 +86,7 @@ describe('connections are kept', () => {
     expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1])
   })
 
-  test('for as long as asked: an idle one is closed by us', async () => {
+  test('is closed after keepAliveMs', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}', 'connection: keep-alive\r\n')))
     const transport = transportWith({ keepAliveMs: 20 })
     await transport.send(read(server), never)
@@ -94,7 +94,7 @@ describe('connections are kept', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('for less than 5 s by default', async () => {
+  test('is closed before 5 s by default', async () => {
     const setTimeouts = vi.spyOn(net.Socket.prototype, 'setTimeout')
     cleanups.push(() => setTimeouts.mockRestore())
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
@@ -105,7 +105,7 @@ describe('connections are kept', () => {
     expect(Math.max(...idleMs)).toBeLessThan(5_000)
   })
 
-  test('maxSockets of them at once; the others are queued', async () => {
+  test('is shared by queued requests if maxSockets is reached', async () => {
     const waiting: RawRequest[] = []
     const server = await serving((request) => waiting.push(request))
     const transport = transportWith({ maxSockets: 2 })
@@ -120,11 +120,11 @@ describe('connections are kept', () => {
   })
 })
 
-describe('a connection that the server closes as we write', () => {
+describe('a connection that the server closes during a write', () => {
   test.each([
     ['a safe read', read],
     ['an unsafe write', unsafeWrite],
-  ])('%s is not sent again, and may have arrived', async (_, requestOf) => {
+  ])('%s is not sent again and may have arrived', async (_, requestOf) => {
     let answered = 0
     const server = await serving(({ socket }) => {
       if (answered++ === 0) socket.write(answerOf('{}'))
@@ -137,14 +137,14 @@ describe('a connection that the server closes as we write', () => {
   })
 })
 
-test('a connection that was reset while idle costs no write', async () => {
+test('a connection that was reset while idle loses no write', async () => {
   const server = await serving(({ socket, connection }) => {
     socket.write(answerOf('{}'), () => connection === 0 && setTimeout(() => socket.resetAndDestroy(), 5))
   })
   const transport = transportWith()
   await transport.send(read(server), never)
   await expect.poll(() => server.open.size).toBe(0)
-  // The server knows first.
+  // The server notices first.
   await nextTurn()
   await nextTurn()
   expect(await transport.send(unsafeWrite(server), never)).toMatchObject({ status: 200 })
@@ -201,14 +201,14 @@ describe('bodies', () => {
     })
   })
 
-  test('that are too long are not read to their end', async () => {
+  test('that are too large are not read to their end', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf(Buffer.alloc(1_001)).subarray(0, -1)))
     const limited = { ...read(server), maxResponseBytes: 999 }
     await expect(transportWith().send(limited, never)).rejects.toMatchObject({ kind: 'too_large' })
     await expect.poll(() => server.open.size).toBe(0)
   })
 
-  test('that are no data of their encoding are not complete', async () => {
+  test('that cannot be decoded are incomplete', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('<html>', 'content-encoding: gzip\r\n')))
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, complete: false })
   })
@@ -250,14 +250,14 @@ describe('bodies', () => {
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: false })
   })
 
-  test('begin without a byte order mark', async () => {
+  test('have no byte order mark', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('\ufeff{}')))
     expect((await transportWith().send(read(server), never)).text).toBe('{}')
   })
 })
 
-describe('odd answers', () => {
-  test('informational ones come before the answer', async () => {
+describe('unusual answers', () => {
+  test('1xx answers before the final answer are ignored', async () => {
     const server = await serving(({ socket }) => {
       socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
       socket.write(answerOf('{"a":1}'))
@@ -265,7 +265,7 @@ describe('odd answers', () => {
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '{"a":1}' })
   })
 
-  test('a change of protocol is an unexpected answer', async () => {
+  test('101 is an unexpected answer', async () => {
     const server = await serving(({ socket }) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\nhello')
     })
@@ -273,12 +273,12 @@ describe('odd answers', () => {
     await expect.poll(() => server.open.size).toBe(0)
   })
 
-  test('HTTP/1.0 ends with its connection', async () => {
+  test('an HTTP/1.0 answer ends with its connection', async () => {
     const server = await serving(({ socket }) => socket.end('HTTP/1.0 200 OK\r\n\r\n{"old":true}'))
     expect(await transportWith().send(read(server), never)).toMatchObject({ text: '{"old":true}', complete: true })
   })
 
-  test('headers beyond every limit: the request had left', async () => {
+  test('too large headers: the request was sent', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}', `x-long: ${'x'.repeat(20_000)}\r\n`)))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({
       kind: 'network',
@@ -296,12 +296,12 @@ describe('odd answers', () => {
     ],
     ['a length below nothing', 'HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\n{}'],
     ['lines without their carriage returns', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n{}'],
-  ])('%s: the request had left', async (_, bytes) => {
+  ])('%s: the request was sent', async (_, bytes) => {
     const server = await serving(({ socket }) => socket.write(bytes))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: true })
   })
 
-  test('an upgrade that is only offered changes nothing', async () => {
+  test('an offered upgrade is ignored', async () => {
     const server = await serving(({ socket }) =>
       socket.write(answerOf('{"a":1}', 'connection: upgrade, keep-alive\r\nupgrade: h2c\r\n')),
     )
@@ -311,7 +311,7 @@ describe('odd answers', () => {
   test.each([
     ['at once', true],
     ['while the connection is idle', false],
-  ])('a second answer that nobody asked for, %s, answers no other request', async (_, atOnce) => {
+  ])('a second answer to one request, %s, is not used for another request', async (_, atOnce) => {
     const mine = answerOf('{"mine":true}')
     const foreign = answerOf('{"foreign":true}')
     const both = Buffer.concat([mine, foreign])
@@ -331,7 +331,7 @@ describe('odd answers', () => {
     expect((await transport.send(unsafeWrite(server), never)).text).toBe('{"mine":true}')
   })
 
-  test('an early answer while the body is still on its way', async () => {
+  test('an answer may arrive before the body is sent', async () => {
     const body = JSON.stringify('x'.repeat(3_000_000))
     const server = http.createServer((_, response) => {
       response.writeHead(413, { connection: 'close' })
@@ -369,7 +369,7 @@ describe('names and addresses', () => {
     expect((await transportWith({ agent }).send({ ...read(server), url }, never)).status).toBe(200)
   })
 
-  test('a host with two addresses that both refuse: nothing has left', async () => {
+  test('a host with two addresses that both refuse: nothing was sent', async () => {
     const server = await serving(() => undefined)
     await server.close()
     const both = ((_host, _options, callback) => {
@@ -387,7 +387,7 @@ describe('names and addresses', () => {
     })
   })
 
-  test('a host that is not known: nothing has left', async () => {
+  test('an unknown host: nothing was sent', async () => {
     const url = 'http://no-such-host.invalid/'
     const request = { ...read({ url: '' } as RawServer), url }
     await expect(transportWith().send(request, never)).rejects.toMatchObject({ kind: 'network', sent: false })
@@ -397,7 +397,7 @@ describe('names and addresses', () => {
 describe('aborted', () => {
   const reason = new Error('enough')
 
-  test('while the name is looked up', async () => {
+  test('during the name lookup', async () => {
     const aborter = new AbortController()
     const lookup: LookupFunction = () => aborter.abort(reason)
     const agent = new http.Agent({ lookup } as http.AgentOptions)
@@ -405,7 +405,7 @@ describe('aborted', () => {
     await expect(transportWith({ agent }).send(request, aborter.signal)).rejects.toBe(reason)
   })
 
-  test('while it waits for a connection of its own', async () => {
+  test('in the queue of the agent', async () => {
     const server = await serving(() => undefined)
     const transport = transportWith({ maxSockets: 1 })
     const first = new AbortController()
@@ -421,7 +421,7 @@ describe('aborted', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('while it shakes hands: nothing stays open, and nothing has left', async () => {
+  test('during the TLS handshake: nothing stays open, and nothing was sent', async () => {
     const aborter = new AbortController()
     const server = await serving(() => undefined)
     const request = { ...unsafeWrite(server), url: server.url.replace('http:', 'https:') }
@@ -446,14 +446,14 @@ describe('aborted', () => {
     expect(getEventListeners(aborter.signal, 'abort')).toEqual([])
   })
 
-  test('before it began: nothing is sent', async () => {
+  test('before the request: nothing is sent', async () => {
     const server = await serving(() => undefined)
     await expect(transportWith().send(read(server), AbortSignal.abort(reason))).rejects.toBe(reason)
     expect(server.requests).toEqual([])
   })
 })
 
-test('calls leave no listener on a signal that lives as long as the process', async () => {
+test('calls leave no listener on a long-lived signal', async () => {
   const server = await serving(({ socket }) => socket.write(answerOf('{}')))
   const transport = transportWith()
   const { signal } = new AbortController()
@@ -465,7 +465,7 @@ test('calls leave no listener on a signal that lives as long as the process', as
   expect(server.open.size).toBeLessThanOrEqual(10)
 })
 
-test('a header that node:http refuses: nothing has left, and nothing stays open', async () => {
+test('a header that node:http refuses: nothing was sent, and nothing stays open', async () => {
   const server = await serving(({ socket }) => socket.write(answerOf('{}')))
   const transport = transportWith({ maxSockets: 1 })
   const refused = transport.send({ ...read(server), headers: { trailer: 'x' } }, never)
@@ -474,13 +474,13 @@ test('a header that node:http refuses: nothing has left, and nothing stays open'
   expect(server.requests).toHaveLength(1)
 })
 
-test('an accept-encoding of its own is sent, however it is spelt', async () => {
+test('a custom accept-encoding is sent, in any letter case', async () => {
   const server = await serving(({ socket }) => socket.write(answerOf('{}')))
   await transportWith().send({ ...read(server), headers: { 'Accept-Encoding': 'identity' } }, never)
   expect(server.requests[0]?.head.match(/^accept-encoding: .*$/gim)).toEqual(['Accept-Encoding: identity'])
 })
 
-describe('a client calls the send that the transport has', () => {
+describe('a client calls a send that replaces that of nodeTransport', () => {
   const progress = { account: 'ada', platform: 'discord', pid: 'demo' }
   const clientOf = (server: RawServer, transport: Transport) =>
     new CampaignClient({ baseUrl: server.url, accessToken: 'a-token', transport, maxRetries: 0, timeoutMs: 50 })
@@ -506,14 +506,14 @@ describe('a client calls the send that the transport has', () => {
   })
 })
 
-test('fake timers do not hang a call', async () => {
+test('fake timers do not block a call', async () => {
   const server = await serving(({ socket }) => socket.write(answerOf('{}')))
   vi.useFakeTimers()
   expect((await transportWith().send(read(server), never)).status).toBe(200)
 })
 
 describe('closed', () => {
-  test('it ends idle connections and refuses requests, which have not left', async () => {
+  test('it closes idle connections, and later requests are not sent', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
     const transport = transportWith()
     await transport.send(read(server), never)
@@ -524,7 +524,7 @@ describe('closed', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('queued requests are not sent any more', async () => {
+  test('queued requests are not sent', async () => {
     const server = await serving(() => undefined)
     const transport = transportWith({ maxSockets: 1 })
     const outcomes = Promise.allSettled([1, 2, 3].map(() => transport.send(unsafeWrite(server), never)))
@@ -539,7 +539,7 @@ describe('closed', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test("it leaves the partner's agent open", async () => {
+  test("it does not close the partner's agent", async () => {
     const agent = new http.Agent({ keepAlive: true })
     cleanups.push(() => agent.destroy())
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
@@ -551,11 +551,11 @@ describe('closed', () => {
   })
 })
 
-describe('an agent that cannot be used: nothing has left, and the error says why', () => {
+describe('an unusable agent: nothing is sent, and the error gives the reason', () => {
   test.each([
     ['of https for http', new https.Agent(), 'http://127.0.0.1:1/', 'is an https.Agent; baseUrl needs an http.Agent'],
     ['of http for https', new http.Agent(), 'https://127.0.0.1:1/', 'is an http.Agent; baseUrl needs an https.Agent'],
-  ])('one %s', async (_, agent, url, message) => {
+  ])('%s', async (_, agent, url, message) => {
     const sending = transportWith({ agent }).send({ ...read({ url: '' } as RawServer), url }, never)
     await expect(sending).rejects.toMatchObject({
       kind: 'network',
@@ -564,7 +564,7 @@ describe('an agent that cannot be used: nothing has left, and the error says why
     })
   })
 
-  test('one that throws', async () => {
+  test('that throws', async () => {
     const cause = new Error('no more sockets')
     const agent = Object.assign(new http.Agent(), {
       createConnection() {
@@ -580,7 +580,7 @@ describe('an agent that cannot be used: nothing has left, and the error says why
   })
 })
 
-describe('refuses at creation', () => {
+describe('nodeTransport refuses', () => {
   test.each([
     [{ agent: {} }, 'nodeTransport: agent must be an http.Agent or https.Agent of Node, got object'],
     [{ agent: 'proxy' }, 'nodeTransport: agent must be an http.Agent or https.Agent of Node, got string'],

@@ -38,7 +38,7 @@ async function service(): Promise<{ baseUrl: string; seen: string[] }> {
   return { baseUrl: `https://localhost:${portOf(server)}/api/v1`, seen }
 }
 
-/** A proxy that answers CONNECT with a status, and opens the tunnel on 200. */
+/** A proxy that answers CONNECT with a status and opens the tunnel for 200. */
 async function proxy(status: number): Promise<{ address: string; asked: string[]; heard: () => string }> {
   const asked: string[] = []
   let heard = ''
@@ -67,7 +67,7 @@ async function proxy(status: number): Promise<{ address: string; asked: string[]
 
 function clientThrough(address: string, baseUrl: string): CampaignClient {
   const agent = new HttpsProxyAgent(address)
-  // What it does not take for the proxy it takes for the connection within the tunnel.
+  // Options that are not for the proxy apply to the connection in the tunnel.
   Object.assign(agent.options, { ca: authority.cert })
   const transport = nodeTransport({ agent })
   opened.push(transport, { close: () => agent.destroy() })
@@ -76,7 +76,7 @@ function clientThrough(address: string, baseUrl: string): CampaignClient {
 
 const value = { account: 'ada', platform: 'web', pid: 'demo', cid: 'quest', aid: 'task', value: 1 }
 
-test('a tunnel carries the call, and the proxy sees no token', async () => {
+test('a call goes through the tunnel, and the proxy sees no token', async () => {
   const { baseUrl, seen } = await service()
   const through = await proxy(200)
   await clientThrough(through.address, baseUrl).recordActionValue(value)
@@ -96,7 +96,7 @@ test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: nothing h
   expect(seen).toEqual([])
 })
 
-test('a proxy that is not there: nothing has left', async () => {
+test('an unreachable proxy: nothing was sent', async () => {
   const { baseUrl, seen } = await service()
   const gone = await listening(http.createServer())
   const address = `http://127.0.0.1:${portOf(gone)}`
@@ -112,7 +112,7 @@ test.each([
   ['speaks no HTTP', (socket: net.Socket) => socket.write('220 mail.example ESMTP\r\n\r\n')],
   ['hangs up', (socket: net.Socket) => socket.destroy()],
   ['opens a tunnel to no TLS', (socket: net.Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nno handshake of TLS')],
-])('a proxy that %s: nothing has left', async (_, answer) => {
+])('a proxy that %s: nothing was sent', async (_, answer) => {
   const { baseUrl, seen } = await service()
   const odd = await listening(
     net.createServer((socket) => {

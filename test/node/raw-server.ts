@@ -1,24 +1,24 @@
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-/** One request as it came over the wire, on which connection, and how to answer it byte by byte. */
+/** A request with its connection and a function that answers it with bytes. */
 export interface RawRequest {
   readonly head: string
   readonly body: string
-  /** 0 for the first connection that was made. */
+  /** 0 for the first connection. */
   readonly connection: number
   readonly socket: Socket
 }
 
-/** A server that answers with exactly the bytes it is told to. */
+/** A server that answers with given bytes. */
 export interface RawServer {
   readonly url: string
   readonly requests: readonly RawRequest[]
-  /** The connections that are open. */
+  /** The open connections. */
   readonly open: ReadonlySet<Socket>
   close(): Promise<void>
 }
 
-/** `answer` is called with each whole request. */
+/** Starts a server that calls `answer` for each complete request. */
 export async function rawServer(answer: (request: RawRequest) => void, host = '127.0.0.1'): Promise<RawServer> {
   const requests: RawRequest[] = []
   const open = new Set<Socket>()
@@ -58,7 +58,7 @@ export async function rawServer(answer: (request: RawRequest) => void, host = '1
   }
 }
 
-/** An answer with its length, after which the connection stays open. */
+/** Returns an answer with its content-length. */
 export const answerOf = (body: string | Buffer, headers = '', status = '200 OK'): Buffer =>
   Buffer.concat([
     Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`),

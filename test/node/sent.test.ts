@@ -19,7 +19,7 @@ afterAll(() => {
   for (const server of opened) server.close()
 })
 
-/** A service that reads each request and then drops the connection, so that nobody knows its outcome. */
+/** A service that reads each request and then closes the connection. */
 async function droppingService(encrypted: boolean): Promise<{ baseUrl: string; port: number; seen: string[] }> {
   const seen: string[] = []
   const listener: http.RequestListener = (request) => {
@@ -37,7 +37,7 @@ async function droppingService(encrypted: boolean): Promise<{ baseUrl: string; p
 
 const value = { account: 'ada', platform: 'web', pid: 'demo', cid: 'quest', aid: 'task', value: 1 }
 
-/** Records a value through sockets that `connect` makes; the client may retry twice. */
+/** Calls recordActionValue over sockets of `connect`, with up to two retries. */
 async function recordThrough(baseUrl: string, connect: () => Duplex): Promise<unknown> {
   const encrypted = baseUrl.startsWith('https:')
   const agent = Object.assign(encrypted ? new https.Agent() : new http.Agent(), { createConnection: connect })
@@ -50,7 +50,7 @@ async function recordThrough(baseUrl: string, connect: () => Duplex): Promise<un
   return client.recordActionValue(value).catch((reason: unknown) => reason)
 }
 
-/** A Duplex in front of a real socket. */
+/** A Duplex that wraps a socket. */
 function relayed(socket: net.Socket, fields: object = {}): Duplex {
   const relay = new Duplex({
     read: () => undefined,
@@ -72,7 +72,7 @@ function relayed(socket: net.Socket, fields: object = {}): Duplex {
   })
 }
 
-describe('a write that reached the service is sent once, and its outcome is unknown', () => {
+describe('a write that reached the service is sent once and has the outcome unknown', () => {
   test.each<[string, (port: number) => Duplex]>([
     ['a Duplex', (port) => relayed(net.connect(port, '127.0.0.1'))],
     [
@@ -113,7 +113,7 @@ describe('a write that reached the service is sent once, and its outcome is unkn
   })
 })
 
-describe('a write that never left is not applied', () => {
+describe('a write that was never sent has the outcome not_applied', () => {
   const nobody = { port: 1, host: '127.0.0.1' }
   test.each<[string, string, () => Duplex]>([
     ['a net.Socket that is refused', 'http', () => net.connect(nobody)],
@@ -127,7 +127,7 @@ describe('a write that never left is not applied', () => {
     expect(error).toMatchObject({ outcome: 'not_applied' })
   })
 
-  test('through TLS whose certificate is refused', async () => {
+  test('through TLS with a refused certificate', async () => {
     const { baseUrl, port, seen } = await droppingService(true)
     const error = await recordThrough(baseUrl, () => tls.connect({ port, host: '127.0.0.1' }))
     expect(error).toMatchObject({ outcome: 'not_applied', systemCode: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
@@ -135,8 +135,8 @@ describe('a write that never left is not applied', () => {
   })
 })
 
-describe('a token never leaves in plain text for an https address', () => {
-  /** A listener that records every byte. */
+describe('a token is never sent unencrypted to an https address', () => {
+  /** A server that records all bytes. */
   async function listener(): Promise<{ port: number; heard: () => string }> {
     let heard = ''
     const server = net.createServer((socket) => {
@@ -157,7 +157,7 @@ describe('a token never leaves in plain text for an https address', () => {
         return socket
       },
     ],
-  ])('an agent gives a plain socket that %s', async (_, connect) => {
+  ])('an agent returns a plain socket that %s', async (_, connect) => {
     const { port, heard } = await listener()
     const sockets = await Promise.all([1, 2, 3].map(() => connect(port)))
     const error = await recordThrough(`https://127.0.0.1:${port}/api/v1`, () => sockets.pop() as net.Socket)
@@ -166,7 +166,7 @@ describe('a token never leaves in plain text for an https address', () => {
     expect(heard()).toBe('')
   })
 
-  test('one transport talks to http and to https of one host', async () => {
+  test('one transport serves http and https of one host', async () => {
     const { port, heard } = await listener()
     const transport = nodeTransport()
     onTestFinished(() => transport.close())

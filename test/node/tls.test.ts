@@ -19,7 +19,7 @@ beforeAll(async () => {
   stranger = await TestAuthority.create('Another authority')
 })
 
-/** A server of awards behind TLS, and the requests it has read. */
+/** An https server and its requests. */
 async function secureServer(
   options: https.ServerOptions,
 ): Promise<{ baseUrl: string; seen: string[]; peers: string[] }> {
@@ -55,8 +55,8 @@ const record = (client: CampaignClient): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-describe('a private authority', () => {
-  test('is trusted by the agent that names it', async () => {
+describe('a private CA', () => {
+  test('is trusted if the agent has it', async () => {
     const server = await secureServer(await authority.issue('127.0.0.1'))
     expect(await record(clientOf(server.baseUrl, { ca: authority.cert }))).toBe('done')
     expect(server.seen).toHaveLength(1)
@@ -79,7 +79,7 @@ describe('a private authority', () => {
       'CERT_HAS_EXPIRED',
     ],
     ['not yet valid', () => authority.issue('127.0.0.1', [DAY, 2 * DAY]), () => authority.cert, 'CERT_NOT_YET_VALID'],
-  ])('a certificate %s: nothing has left', async (_, issue, ca, systemCode) => {
+  ])('a certificate %s: nothing was sent', async (_, issue, ca, systemCode) => {
     const server = await secureServer(await issue())
     const error = await record(clientOf(server.baseUrl, { ca: ca?.() }))
     expect(error).toBeInstanceOf(NetworkError)
@@ -96,14 +96,14 @@ describe('a client certificate', () => {
     rejectUnauthorized: true,
   })
 
-  test('is shown to a server that asks for one', async () => {
+  test('is sent to a server that requests it', async () => {
     const server = await secureServer(await demanding())
     const own = await authority.issue('partner.example')
     expect(await record(clientOf(server.baseUrl, { ca: authority.cert, ...own }))).toBe('done')
     expect(server.peers).toEqual(['partner.example'])
   })
 
-  test('that is missing: the server has read nothing', async () => {
+  test('that is missing: the server gets no request', async () => {
     const server = await secureServer(await demanding())
     const error = await record(clientOf(server.baseUrl, { ca: authority.cert }))
     expect(error).toBeInstanceOf(NetworkError)
@@ -111,7 +111,7 @@ describe('a client certificate', () => {
   })
 })
 
-test('a plain server behind an https address: nothing has left', async () => {
+test('an http server at an https address: nothing was sent', async () => {
   const seen: string[] = []
   const server = http.createServer((request) => seen.push(request.url ?? '')).listen(0, '127.0.0.1')
   opened.push(server)

@@ -15,7 +15,7 @@ import { documentPath, missingTools, prism } from './tools.ts'
 
 const operations = Object.keys(endpoints) as OperationName[]
 
-/** Prism knows the service from docs/openapi.json alone, and refuses requests that don't follow it. */
+/** Prism answers from docs/openapi.json and rejects requests that do not match it. */
 describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client against a mock made by others', () => {
   let server: ServerProcess
   let baseUrl: string
@@ -51,7 +51,7 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client 
     [401, UnauthorizedError],
     [403, AccessDeniedError],
     [500, ServiceError],
-  ])('%i is the error that the document shows', async (status, errorClass) => {
+  ])('%i has the documented error', async (status, errorClass) => {
     for (const operation of operations.filter((name) => name !== 'setReferrer')) {
       const error = await callWithSample(client(`code=${status}`), operation).catch((reason: unknown) => reason)
       expect(error, operation).toBeInstanceOf(errorClass)
@@ -66,7 +66,7 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client 
     expect(error).toMatchObject({ status: 400, reason: expect.stringContaining(example) })
   })
 
-  test('the mock would have refused requests of another form', async () => {
+  test('the mock rejects undocumented requests', async () => {
     const headers = { authorization: 'Bearer a-token', 'content-type': 'application/json' }
     const body = JSON.stringify({ address: '0x12', pid: 'demo', id: 'one', xp: '250' })
     expect((await fetch(`${baseUrl}/wallet/reward`, { method: 'POST', headers, body })).status).toBe(400)

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 
 const program = (name: string): string => fileURLToPath(new URL(`node_modules/.bin/${name}`, import.meta.url))
 
-/** Tools of others that read docs/openapi.json: `npm ci --prefix test/openapi` installs them. */
+/** Tools that read docs/openapi.json. `npm ci --prefix test/openapi` installs them. */
 export const redocly = program('redocly')
 export const prism = program('prism')
 export const openapiTypescript = program('openapi-typescript')
 
-/** Why the tests that need them are skipped; `undefined` when they are there. */
+/** The reason for which tests are skipped; `undefined` if the tools are installed. */
 export const missingTools = [redocly, prism, openapiTypescript].every((file) => existsSync(file))
   ? undefined
   : 'npm ci --prefix test/openapi has not been run'

@@ -9,20 +9,20 @@ import { complaintsOf } from '../docs/compile.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { documentPath, missingTools, openapiTypescript } from './tools.ts'
 
-/** The types that openapi-typescript makes of the document, held against ours in both directions. */
+/** Compares the types that openapi-typescript generates with ours, in both directions. */
 const comparison = (): string => `
 import type * as ours from 'campaign-client'
 import type { components, operations } from './theirs.ts'
 
 type Theirs = components['schemas']
-/** Fields we don't know: the document allows them, an interface of ours does not list them. */
+/** Unknown fields: the document allows them, our interfaces do not list them. */
 type Listed<T> = T extends string | number | boolean | null | undefined ? T
   : T extends readonly (infer Item)[] ? Listed<Item>[]
   : T extends object ? { [Key in keyof T as string extends Key ? never : Key]: Listed<T[Key]> }
   : T
 type Same<One, Other> = [Listed<One>] extends [Listed<Other>] ? ([Listed<Other>] extends [Listed<One>] ? true : 'ours is wider') : 'ours is narrower'
 type Numeric = 'xp_mul' | 'ref_xp'
-/** Definitions travel with numeric strings, which we read as numbers. */
+/** In answers these are numeric strings, which the client converts to numbers. */
 type Travelling<T> = { [Key in keyof T]: Key extends Numeric ? number | string : T[Key] }
 type Body<Name extends keyof operations> = operations[Name] extends { requestBody: { content: { 'application/json': infer Content } } } ? Content : never
 type Query<Name extends keyof operations> = operations[Name] extends { parameters: { query: infer Parameters } } ? Parameters : never
@@ -30,15 +30,15 @@ type Query<Name extends keyof operations> = operations[Name] extends { parameter
 ${comparisons()}
 `
 
-/** The schemas that are no types of ours, and what is compared by its parts only. */
+/** Schemas without a type of ours, or compared by their parts. */
 const APART = new Set([
   ...['StandardError', 'StringError', 'QuestCompletedMessage'],
   ...['CampaignInfo', 'AcceptedData'],
 ])
-/** Definitions travel with numeric strings. */
+/** Definitions have numeric strings in answers. */
 const TRAVELLING = new Set(['TaskDefinition', 'QuestDefinition'])
 
-/** A line for every operation, schema and message, whose type is `true` where the two sides are the same. */
+/** Returns a line for each operation, schema and message. Its type is `true` if both types are the same. */
 function comparisons(): string {
   const { components } = JSON.parse(readFileSync(documentPath, 'utf8')) as { components: { schemas: object } }
   const requests = operations.map(({ name, method }) => {
@@ -74,15 +74,15 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))(
           { path: pathTo('test/openapi/theirs.ts'), source: types, at: 'theirs.ts:1' },
           { path: pathTo('test/openapi/comparison.ts'), source: comparison(), at: 'comparison.ts:1' },
         ],
-        // Ours say that `undefined` may stand for a field left out; a document about JSON can't.
+        // Our types allow `undefined` for an absent field. JSON has no `undefined`.
         { exactOptionalPropertyTypes: false },
       )
 
-    test('are ours', { timeout: 60_000 }, () => {
+    test('are the same', { timeout: 60_000 }, () => {
       expect(complaints(theirs)).toEqual([])
     })
 
-    test('would not be, with one field less', { timeout: 60_000 }, () => {
+    test('are not the same without one field', { timeout: 60_000 }, () => {
       const poorer = theirs.replace(/^ *rank: number;$/m, '')
       expect(poorer).not.toBe(theirs)
       expect(complaints(poorer)).not.toEqual([])

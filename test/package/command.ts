@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 
 /** The result of a command. */
 export interface CommandResult {
-  /** The exit code; `null` when the command was killed, for example by its time limit. */
+  /** The exit code; `null` if the command was killed, for example by its timeout. */
   readonly code: number | null
   readonly stdout: string
   /** Standard output and standard error, interleaved. */

@@ -23,7 +23,7 @@ const { tarball, manifest } = await packPackage()
 const all = readdirSync(HOME).filter((name) => existsSync(join(HOME, name, 'package.json')))
 const chosen = process.argv.slice(2)
 const unknown = chosen.filter((name) => !all.includes(name))
-if (unknown.length > 0) throw new Error(`no consumer ${unknown.join(', ')}; there are ${all.join(', ')}`)
+if (unknown.length > 0) throw new Error(`unknown consumer ${unknown.join(', ')}; use ${all.join(', ')}`)
 
 const outcomes: Outcome[] = []
 const waiting = chosen.length > 0 ? chosen : [...all]

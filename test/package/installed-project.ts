@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { type PackedPackage, ROOT } from './packed-package.ts'
 
 /**
- * Runs a function in a temporary project that has only the packed package and zod. The project is outside the repository,
- * so tools don't find the repository's tsconfig.json and node_modules.
+ * Runs a function in a temporary project with only the packed package and zod. The project is outside the repository, so that
+ * tools do not find the repository's tsconfig.json and node_modules.
  */
 export async function withInstalledProject<Result>(
   packed: PackedPackage,

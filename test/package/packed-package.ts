@@ -24,7 +24,7 @@ const INPUTS = [
   'THIRD-PARTY-NOTICES.md',
 ]
 
-/** The part of package.json that the checks read. */
+/** The fields of package.json that the checks read. */
 export interface Manifest {
   readonly name: string
   readonly version: string

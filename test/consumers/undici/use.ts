@@ -1,4 +1,4 @@
-// The recipe of the guide "Runtimes and frameworks".
+// From the guide "Runtimes and frameworks".
 import { CampaignClient } from 'campaign-client'
 import { fetch, ProxyAgent } from 'undici'
 
@@ -9,7 +9,7 @@ export const client = new CampaignClient({
   fetch: (url, init) => fetch(url, { ...init, dispatcher }),
 })
 
-// Without a dispatcher, its fetch fits as it is.
+// Without a dispatcher, pass undici's fetch directly.
 export const plain = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'a-token',

@@ -18,7 +18,7 @@ interface EntryPoint {
 }
 
 /**
- * Compares the public API in the declarations with the recorded one, so that every change of it shows in a diff. The
+ * Compares the public API in the declarations with the recorded one, so that every change is visible in a diff. The
  * declarations must also compile without ambient types, be equal in both formats, and declare exactly the values that
  * the code exports.
  */
@@ -62,7 +62,7 @@ export const checkApiReport: PackageCheck = {
   },
 }
 
-/** The text of each report, by its path. */
+/** Returns the text of each report by its path. */
 export function apiReports(packed: PackedPackage): Map<string, string> {
   const entries = entryPoints(packed)
   const surface = new Surface(packed, entries, 'import')
@@ -76,7 +76,7 @@ function entryPoints({ manifest }: PackedPackage): EntryPoint[] {
     const report = `${path === '.' ? 'index' : path.slice(2).replaceAll('/', '-')}.txt`
     entries.push({ path, report, targets })
   }
-  // The root exports declarations of other entry points again. It comes last and refers to them.
+  // The root re-exports declarations of other entry points. It comes last and refers to them.
   return entries.sort((a, b) => Number(a.path === '.') - Number(b.path === '.'))
 }
 
@@ -86,7 +86,7 @@ async function valuesOf(file: string, format: (typeof FORMATS)[number]): Promise
   return Object.keys(module as object).sort()
 }
 
-/** The removed and the added lines. */
+/** Returns the removed and the added lines. */
 function difference(before: string, after: string): string {
   const [old, now] = [before.split('\n'), after.split('\n')]
   const gone = old.filter((line) => !now.includes(line)).map((line) => `- ${line}`)
@@ -94,7 +94,7 @@ function difference(before: string, after: string): string {
   return [...gone, ...come].slice(0, 60).join('\n')
 }
 
-/** The declarations of all entry points in one format. */
+/** Returns the declarations of all entry points in one format. */
 class Surface {
   readonly #program: ts.Program
   readonly #checker: ts.TypeChecker
@@ -126,7 +126,7 @@ class Surface {
     }
   }
 
-  /** The errors that a partner with `skipLibCheck: false` sees. */
+  /** Returns the errors that a partner with `skipLibCheck: false` would get. */
   diagnostics(): string[] {
     return this.#program
       .getSourceFiles()
@@ -141,7 +141,7 @@ class Surface {
       })
   }
 
-  /** The names of exported values, sorted. */
+  /** Returns the sorted names of exported values. */
   values(entry: EntryPoint): string[] {
     return this.#exports(entry)
       .filter((symbol) => (this.#resolve(symbol).flags & ts.SymbolFlags.Value) !== 0 && !isTypeOnly(symbol))

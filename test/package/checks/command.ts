@@ -24,7 +24,7 @@ const WORDS: readonly (readonly string[])[] = [
 /** Whether a file of the tarball belongs to the command or its page, which bundle their dependencies. */
 export const isOfCommand = (file: string): boolean => /^dist\/(?:cli|console)\//.test(file)
 
-/** The installed command runs, loads only what is installed, and its page is small. */
+/** Checks that the installed command runs without further packages and that its page is small. */
 export const checkCommand: PackageCheck = {
   title: 'the command runs, loads only what is installed, and its page is small',
   async run(packed) {
@@ -71,7 +71,7 @@ async function foreignImports({ directory, manifest }: PackedPackage, bin: strin
     ...Object.keys(manifest.exports).map((entry) => `${manifest.name}${entry.slice(1)}`),
     'zod',
     'zod/mini',
-    // The proxy agent loads it only for Negotiate authentication, which the command has no option for.
+    // The proxy agent loads it only for Negotiate authentication, which the command does not support.
     'kerberos',
   ])
   const loaded = Object.values(metafile.inputs).flatMap(({ imports }) => imports.filter(({ external }) => external))

@@ -5,15 +5,15 @@ import type { PackedPackage } from '../packed-package.ts'
 import { isOfCommand } from './command.ts'
 import type { PackageCheck } from './finding.ts'
 
-/** What the package may import: its own files, Node's modules, zod, and msw as an optional peer. */
+/** The allowed imports: the package's own files, Node's modules, zod, and msw as an optional peer. */
 const ALLOWED_IMPORTS = /^(?:\.|node:|zod(?:\/|$)|msw(?:\/|$))/
 /** An import specifier in bundled code. */
 const SPECIFIER = /(?:\bfrom\s*|\brequire\(|^import\s*|\bimport\()(["'])([^"'\n]+)\1/gm
 const MACHINE_PATH = /(?:^|["'\s])(?:\/(?:home|root|tmp|work|Users)\/|[A-Z]:\\)/m
 
 /**
- * Each entry has code and declarations in both formats, every relative import resolves, every other import is allowed, and
- * every file parses. attw passes a package without types, and a bundler does not report a dependency that it left external.
+ * Checks that each entry has code and declarations in both formats, every relative import resolves, every other import is
+ * allowed, and every file parses. attw accepts a package without types; a bundler does not report an external dependency.
  */
 export const checkEntryPoints: PackageCheck = {
   title: 'entry points: code and declarations in both formats, every import allowed',

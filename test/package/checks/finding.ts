@@ -2,7 +2,7 @@ import type { PackedPackage } from '../packed-package.ts'
 
 /** The result of a check. */
 export interface Finding {
-  /** The failures, each with what to do. */
+  /** The failures, each with a solution. */
   readonly problems: readonly string[]
   /** Figures to print. */
   readonly notes: readonly string[]

@@ -8,7 +8,7 @@ import type { Finding, PackageCheck } from './finding.ts'
 const ROUNDS = 11
 
 /**
- * Measures how long a cold import takes. Only reported: a time depends on the machine and its load.
+ * Measures a cold import. Reports the time without a limit, because it depends on the machine and its load.
  */
 export const measureImportTime: PackageCheck = {
   title: 'import time (reported only)',

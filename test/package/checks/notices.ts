@@ -5,7 +5,7 @@ import type { PackageCheck } from './finding.ts'
 
 export const NOTICES = 'THIRD-PARTY-NOTICES.md'
 
-/** The notices list exactly the packages whose code is in the build. */
+/** Checks that the notices list exactly the packages whose code is in the build. */
 export const checkNotices: PackageCheck = {
   title: `${NOTICES} has the licence of every bundled package`,
   async run(packed) {
@@ -16,10 +16,10 @@ export const checkNotices: PackageCheck = {
   },
 }
 
-/** The text of the file. */
+/** Returns the text of the file. */
 export const notices = (packed: PackedPackage): string => renderNotices(bundledPackages(packed))
 
-/** The heading that the bundler writes above each module. */
+/** Matches the comment that the bundler writes above each module. */
 const HEADING = /^\s*(?:\/\/|\/\*) (?:\S*\/)?node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\/\S+/gm
 
 function bundledPackages({ directory, files }: PackedPackage): string[] {
@@ -30,12 +30,12 @@ function bundledPackages({ directory, files }: PackedPackage): string[] {
   return [...names].sort()
 }
 
-/** The first line of a licence's terms, after its title and copyright. */
+/** Matches the first line of a licence's terms, after its title and copyright. */
 const TERMS = /^Permission /m
 
 interface Licence {
   readonly name: string
-  /** The package with its title and copyright. */
+  /** Returns the package with its title and copyright. */
   readonly section: string
   readonly terms: string
 }
@@ -52,7 +52,7 @@ function licenceOf(name: string): Licence {
   }
   const licenceDirectory = join(ROOT, 'node_modules', LICENCE_OF_REPOSITORY[name] ?? name)
   const licence = readdirSync(licenceDirectory).find((file) => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(file))
-  if (licence === undefined) throw new Error(`${name} has no licence file to pass on`)
+  if (licence === undefined) throw new Error(`${name} has no licence file`)
   const text = readFileSync(join(licenceDirectory, licence), 'utf8').trim()
   const start = text.search(TERMS)
   if (start === -1) throw new Error(`the licence of ${name} has no terms that begin with “Permission”`)
@@ -64,7 +64,7 @@ function licenceOf(name: string): Licence {
   }
 }
 
-/** Identical terms are printed once, after all packages that have them. */
+/** Prints identical terms once, after all packages with these terms. */
 function renderNotices(names: readonly string[]): string {
   const groups = new Map<string, Licence[]>()
   for (const licence of names.map(licenceOf)) {

@@ -39,7 +39,7 @@ const BUNDLES: readonly BundleBudget[] = [
 const PACKED_LIMIT = 700
 const UNPACKED_LIMIT = 2_500
 
-/** The size of bundles that use the package, of the tarball and of the installed package. */
+/** Checks the sizes of bundles, the tarball and the installed package. */
 export const checkSizes: PackageCheck = {
   title: 'sizes are within their limits',
   async run(packed) {

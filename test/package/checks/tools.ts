@@ -13,5 +13,5 @@ const tool = (title: string, command: string, args: readonly string[]): PackageC
 /** publint checks package.json and the files it names. */
 export const publint = tool('publint --strict', 'publint', ['--strict'])
 
-/** attw checks that types and code agree under every module resolution of TypeScript, node10 included. */
+/** attw checks that types and code match under every module resolution of TypeScript, including node10. */
 export const attw = tool('attw, every resolution', 'attw', ['--profile', 'strict', '--no-color'])
