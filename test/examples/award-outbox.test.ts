@@ -32,7 +32,7 @@ function start(databaseUrl: string, baseUrl: string): Promise<Running> {
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
   return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error('the example ended before it listened')))
+    child.once('exit', () => reject(new Error('the example exited before it listened')))
     createInterface({ input: child.stdout }).on('line', (line) => {
       const url = /^listening on (.+)$/.exec(line)?.[1]
       if (url !== undefined) resolve({ process: child, url, ended })

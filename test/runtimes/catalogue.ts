@@ -6,21 +6,21 @@ import type { Capability } from './suite/behaviour.ts'
 /** This folder. */
 export const HOME = fileURLToPath(new URL('.', import.meta.url))
 
-/** A runtime the package is tested on. */
+/** A runtime on which the package is tested. */
 export interface Runtime {
-  /** The name that `--only` takes. */
+  /** The name for `--only`. */
   readonly name: string
-  /** How the suite gets into it. */
+  /** How the runtime loads the suite. */
   readonly host: 'process' | 'workerd'
-  /** The binary, or undefined where there is none. */
+  /** The path of the binary; `undefined` if it is not installed. */
   binary(): string | undefined
-  /** What puts it there. */
+  /** How to install it. */
   readonly remedy: string
-  /** What stands between the binary and the file to run. */
+  /** Arguments of the binary before the file. */
   readonly args?: readonly string[]
-  /** The HMAC it has to take: that of node:crypto, or the portable one. */
+  /** The expected HMAC: of node:crypto, or portable. */
   readonly hmac: 'node' | 'portable'
-  /** What it cannot give the suite. Behaviours that need it are not run, and counted as such. */
+  /** The parts of the environment that it lacks. Behaviours that need them are skipped. */
   readonly lacks: readonly Capability[]
 }
 

@@ -2,15 +2,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { TOKEN } from './suite/secrets.ts'
 
-/** A service on loopback, prepared for suite/loopback.ts. */
+/** A loopback service with the faults for suite/loopback.ts. */
 export interface LoopbackService {
   readonly url: string
-  /** Requests that the service should not have seen after a complete run of the suite. */
+  /** Returns the unexpected requests after a complete run of the suite. */
   problems(): string[]
   close(): Promise<void>
 }
 
-/** Each operation misbehaves in its own way, so that no behaviour depends on the order of the others. */
+/** Each operation has its own fault, so that behaviours do not depend on their order. */
 export async function startLoopbackService({
   createCampaignService,
 }: typeof import('campaign-client/testing')): Promise<LoopbackService> {
@@ -53,7 +53,7 @@ export async function startLoopbackService({
   }
 }
 
-/** An address on loopback where nobody listens. */
+/** Returns a loopback address without a server. */
 export async function closedUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -8,16 +8,16 @@ import { closedUrl, startLoopbackService } from './loopback-service.ts'
 import type { Outcome } from './suite/behaviour.ts'
 import { SECRET, TOKEN } from './suite/secrets.ts'
 
-/** How the suite went on one runtime. */
+/** The result of the suite on one runtime. */
 export interface Trial {
   readonly runtime: Runtime
   readonly version: string
-  /** The HMAC that was taken. */
+  /** The HMAC that was used. */
   readonly hmac: string
   readonly passed: number
-  /** Behaviours that need what the runtime lacks. */
+  /** Behaviours that the runtime cannot run. */
   readonly notApplicable: readonly Outcome[]
-  /** Everything that is wrong, with what to do. */
+  /** The failures, each with a solution. */
   readonly problems: readonly string[]
   readonly seconds: number
 }
@@ -30,7 +30,7 @@ interface Report {
 
 const LIMIT_MS = 120_000
 
-/** Builds the suite once, as an ESM file that imports the package by its name, beside the installed package. */
+/** Builds the suite as an ESM file beside the installed package, which it imports by name. */
 export async function buildSuite(project: string): Promise<void> {
   await build({
     entryPoints: [join(HOME, 'suite/index.ts')],
@@ -47,7 +47,7 @@ export async function buildSuite(project: string): Promise<void> {
   writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}\n')
 }
 
-/** Runs the suite on one runtime. Never throws for what the runtime did. */
+/** Runs the suite on one runtime. Never throws for a failure of the runtime. */
 export async function tryRuntime(runtime: Runtime, project: string): Promise<Trial> {
   const started = performance.now()
   const trial = { runtime, version: '', hmac: '', passed: 0, notApplicable: [] }
@@ -98,10 +98,10 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
   },
 }
 
-/** The files that the package's `#hmac` may stand for. */
+/** The implementations of the package's `#hmac`. */
 const HMACS = { node: 'hmac.node.js', portable: 'hmac.portable.js' }
 
-/** Bundles a file of the project with all it imports, as its users' tools do. Gives the HMAC that went in. */
+/** Bundles a file with all its imports, as partners' tools do. Returns the included HMAC. */
 async function bundle(project: string, name: string): Promise<string> {
   const { metafile } = await build({
     absWorkingDir: project,
@@ -133,7 +133,7 @@ async function execute(
   if (code !== 0 || line === undefined) {
     problems.push(`it ended with ${code}${line === undefined ? ', before the end of the suite' : ''}:\n${output}`)
   }
-  // Our own copy of the environment is not what the runtime shows.
+  // Ignore our copy of the environment.
   const shown = output.replaceAll(/^REPORT .*$/gm, '')
   if ([TOKEN, SECRET].some((secret) => shown.includes(secret)))
     problems.push('what it prints of a client holds a secret')
@@ -141,7 +141,7 @@ async function execute(
   return { report: line === undefined ? { outcomes: [] } : (JSON.parse(line) as Report), problems }
 }
 
-/** No colours, and none of what the developer's own shell asks of Node. */
+/** The environment without colours and without the developer's Node options. */
 const QUIET = { NO_COLOR: '1', NODE_OPTIONS: '', NODE_PATH: '', DENO_NO_UPDATE_CHECK: '1' }
 
 function judge(runtime: Runtime, { hmac, outcomes }: Report): string[] {

@@ -1,9 +1,9 @@
-/** Fails unless both are the very same value. */
+/** Fails unless both are the same value. */
 export function equal(actual: unknown, expected: unknown, what = 'value'): void {
   if (!Object.is(actual, expected)) throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`)
 }
 
-/** Fails unless `actual` has everything `expected` has; arrays also in number and order. */
+/** Fails unless `actual` has all fields of `expected`. Arrays must have the same length and order. */
 export function matches(actual: unknown, expected: unknown, what = 'value'): void {
   if (typeof expected !== 'object' || expected === null) {
     equal(actual, expected, what)
@@ -16,23 +16,23 @@ export function matches(actual: unknown, expected: unknown, what = 'value'): voi
   for (const [key, value] of Object.entries(expected)) matches(Reflect.get(actual, key), value, `${what}.${key}`)
 }
 
-/** Fails unless both have the same content, in whatever order of fields. */
+/** Fails unless both have the same content. The order of fields does not matter. */
 export function same(actual: unknown, expected: unknown): void {
   matches(actual, expected)
   matches(expected, actual)
 }
 
-/** Fails unless `value` is an instance; what it really is goes into the failure. */
+/** Fails unless `value` is an instance of `type`. */
 export function instance<Instance>(
   value: unknown,
-  // biome-ignore lint/suspicious/noExplicitAny: constructors are accepted whatever they take
+  // biome-ignore lint/suspicious/noExplicitAny: constructors with any parameters are accepted
   type: abstract new (...args: any[]) => Instance,
 ): Instance {
   if (value instanceof type) return value
   throw new Error(`expected an instance of ${type.name}, got ${show(value)}`, { cause: value })
 }
 
-/** What the promise rejects with. Fails when it does not. */
+/** Returns the rejection of a promise. Fails if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   const value = await promise.then(
     (result) => ({ result }),
@@ -42,7 +42,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error(`expected a rejection, got ${show(value.result)}`)
 }
 
-/** What the function throws. Fails when it does not. */
+/** Returns the error of a function. Fails if it throws none. */
 export function thrown(run: () => unknown): unknown {
   let value: unknown
   try {

@@ -1,44 +1,44 @@
 import type { WebhookReceiver } from 'campaign-client'
 
-/** What the runtime around the suite gives it. What is optional, some runtimes cannot give. */
+/** The environment of the suite. Some runtimes lack the optional parts. */
 export interface Environment {
-  /** A service that waits on loopback, with the faults of loopback-service.ts. */
+  /** The loopback service of loopback-service.ts. */
   readonly serviceUrl: string
-  /** An address on loopback where nothing listens. */
+  /** A loopback address without a server. */
   readonly closedUrl: string
-  /** The package as `require` gives it. */
+  /** The package loaded by `require`. */
   readonly commonJs?: {
     readonly root: typeof import('campaign-client')
     readonly webhook: typeof import('campaign-client/webhook')
   }
-  /** Puts a receiver behind node:http. */
+  /** Serves a receiver with node:http. */
   readonly serveNode?: (receiver: WebhookReceiver) => Promise<Served>
-  /** Puts a receiver behind the runtime's own server of Requests and Responses. */
+  /** Serves a receiver with the runtime's own server. */
   readonly serveFetch?: (receiver: WebhookReceiver) => Promise<Served>
 }
 
-/** The parts of an environment that not every runtime has. */
+/** The parts of the environment that some runtimes lack. */
 export type Capability = 'commonJs' | 'serveNode' | 'serveFetch'
 
-/** A receiver that can be reached. */
+/** A served receiver. */
 export interface Served {
   send(init: RequestInit): Promise<Response>
   close(): Promise<void>
 }
 
-/** One thing the package does, the same on every runtime. */
+/** A behaviour of the package that is the same on every runtime. */
 export interface Behaviour {
   readonly name: string
-  /** Throws, or rejects, when the package does something else. */
+  /** Throws or rejects if the package behaves differently. */
   run(environment: Environment): unknown
 }
 
-/** What became of one behaviour. */
+/** The result of one behaviour. */
 export interface Outcome {
   readonly name: string
   readonly ok: boolean
   readonly error?: string
-  /** The part of the environment it needs and this runtime lacks: it was not run. */
+  /** The missing part of the environment, if it was skipped. */
   readonly lacks?: Capability
 }
 
@@ -51,14 +51,14 @@ class Lacking extends Error {
   }
 }
 
-/** A part of the environment, or the end of the behaviour as one that this runtime cannot show. */
+/** Returns a part of the environment. Throws if the runtime lacks it, so that the behaviour is skipped. */
 export function need<Name extends Capability>(environment: Environment, name: Name): NonNullable<Environment[Name]> {
   const value = environment[name]
   if (!value) throw new Lacking(name)
   return value
 }
 
-/** Far above what any of them takes, so that one that never ends is named instead of stopping the run. */
+/** Much longer than any behaviour takes. Without a limit, a hanging behaviour would block the run. */
 const LIMIT_MS = 20_000
 
 export async function tryBehaviour({ name, run }: Behaviour, environment: Environment): Promise<Outcome> {

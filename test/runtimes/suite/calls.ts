@@ -20,7 +20,7 @@ import { TOKEN } from './secrets.ts'
 
 const AWARD = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
 
-/** What the service answers, and what becomes of it. */
+/** Answers of the service and their results. */
 export const calls: readonly Behaviour[] = [
   ...operations.map(
     ({ name, method, path, sent, writes, answer, result, run }): Behaviour => ({
@@ -72,7 +72,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'writes, and reads what it wrote',
+    name: 'writes and reads back',
     async run() {
       const { client, service } = createLocalClient()
       equal(await client.rewardWallet(AWARD), undefined)
@@ -114,7 +114,7 @@ export const calls: readonly Behaviour[] = [
     }),
   ),
   {
-    name: 'says in words when the refused token had expired',
+    name: 'mentions in the error when the refused token expired',
     async run() {
       const part = (value: object) => btoa(JSON.stringify(value)).replace(/=+$/, '')
       const expired = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ exp: 1_700_000_000 })}.c2lnbmF0dXJl`
@@ -124,7 +124,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'retries after 503, obeys Retry-After and tells the hooks',
+    name: 'retries after 503, obeys Retry-After and calls the hooks',
     async run() {
       const seen: string[] = []
       const { client, service } = createLocalClient({
@@ -159,7 +159,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'knows that a lost answer leaves the outcome of a write open',
+    name: 'reports an unknown outcome of a write after a lost answer',
     async run() {
       const { client, service } = createLocalClient()
       service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
@@ -181,7 +181,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'throws UnexpectedResponseError for what the interface does not describe',
+    name: 'throws UnexpectedResponseError for an undocumented answer',
     async run() {
       const { client, service } = createLocalClient()
       service.fail({ kind: 'garbage' })
@@ -196,7 +196,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'hands over data of another shape when asked to report it',
+    name: "returns data of another shape with responseValidation: 'report'",
     async run() {
       const reported: unknown[] = []
       const { client, service } = createLocalClient({

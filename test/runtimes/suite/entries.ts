@@ -6,10 +6,10 @@ import { type Behaviour, need } from './behaviour.ts'
 import { ADA, createLocalClient } from './local-client.ts'
 import { SECRET } from './secrets.ts'
 
-/** The entry points of the package, and that they are one. */
+/** The entry points of the package share their classes. */
 export const entries: readonly Behaviour[] = [
   {
-    name: 'the error classes of every entry point are one',
+    name: 'all entry points export the same error classes',
     run() {
       const fromWebhook = thrown(() => webhook.parseWebhook(SECRET, '{}', null))
       const fromRoot = thrown(() => root.parseWebhook(SECRET, '{}', null))
@@ -22,7 +22,7 @@ export const entries: readonly Behaviour[] = [
     },
   },
   {
-    name: 'instanceof holds between the ESM and the CommonJS copy',
+    name: 'instanceof works across the ESM and the CommonJS copy',
     async run(environment) {
       const copy = need(environment, 'commonJs')
       equal(copy.root.CampaignError === root.CampaignError, false, 'one class')
@@ -48,7 +48,7 @@ export const entries: readonly Behaviour[] = [
     },
   },
   {
-    name: 'the schemas read, convert, keep what they do not know, and say where it does not fit',
+    name: 'the schemas convert values, keep unknown fields and report paths of issues',
     async run() {
       const { client } = createLocalClient()
       const progress = await client.getUserProgress(ADA)

@@ -41,7 +41,7 @@ export const events: readonly Behaviour[] = [
     }),
   ),
   {
-    name: 'tells which secret signed',
+    name: 'returns the index of the secret that signed',
     run() {
       const body = activity('m-1')
       const result = safeParseWebhook(['new secret', SECRET], body, signWebhook(SECRET, body))

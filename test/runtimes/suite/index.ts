@@ -21,7 +21,7 @@ const behaviours: readonly Behaviour[] = [
   ...stores,
 ]
 
-/** Tries every behaviour, one after the other. */
+/** Runs all behaviours in order. */
 export async function run(environment: Environment): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const behaviour of behaviours) outcomes.push(await tryBehaviour(behaviour, environment))

@@ -2,7 +2,7 @@ import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
 import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
 import { TOKEN } from './secrets.ts'
 
-/** A client whose service is in this process, so that no network is needed. */
+/** Creates a client of a service in this process, without a network. */
 export function createLocalClient(
   options: Partial<CampaignClientOptions> = {},
   serviceOptions: CampaignServiceOptions = {},

@@ -11,7 +11,7 @@ import type { Behaviour, Environment } from './behaviour.ts'
 import { ADA, WALLET } from './local-client.ts'
 import { TOKEN } from './secrets.ts'
 
-/** What the runtime's own `fetch` does on a real connection. Each operation has its fault in loopback-service.ts. */
+/** Calls over a real connection with the runtime's own `fetch`. loopback-service.ts has a fault for each operation. */
 export const loopback: readonly Behaviour[] = [
   {
     name: 'over HTTP: reads and writes, in Unicode and byte by byte',
@@ -59,7 +59,7 @@ export const loopback: readonly Behaviour[] = [
     },
   },
   {
-    name: 'over HTTP: throws NetworkError when an answer breaks off',
+    name: 'over HTTP: throws NetworkError for an incomplete answer',
     async run(environment) {
       const call = connect(environment, { maxRetries: 0 }).getCampaignInfo({ pid: 'demo' })
       matches(instance(await rejection(call), NetworkError), { code: 'network', operation: 'getCampaignInfo' })
@@ -79,7 +79,7 @@ export const loopback: readonly Behaviour[] = [
     },
   },
   {
-    name: 'over HTTP: awards once although the first answer is lost',
+    name: 'over HTTP: awards once even if the first answer is lost',
     async run(environment) {
       const award = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
       const error = instance(await rejection(connect(environment).rewardWallet(award)), ApiError)
@@ -95,12 +95,12 @@ export const loopback: readonly Behaviour[] = [
     },
   },
   {
-    name: 'over HTTP: throws NetworkError where nobody listens',
+    name: 'over HTTP: throws NetworkError without a server',
     async run(environment) {
       const client = connect({ ...environment, serviceUrl: environment.closedUrl }, { maxRetries: 0 })
       instance(await rejection(client.getUserProgress(ADA)), NetworkError)
       const write = instance(await rejection(client.updateUser({ ...ADA, name: 'Ada' })), NetworkError)
-      // A fetch can't prove that the request never left.
+      // fetch cannot prove that the request was never sent.
       equal(write.outcome, 'unknown', 'outcome')
     },
   },

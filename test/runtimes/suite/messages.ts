@@ -1,10 +1,10 @@
 import { exampleActivity } from '../../webhook/activity.ts'
 
-/** The body of a user activity as the service sends it, with text that is no ASCII. */
+/** The body of a user activity with non-ASCII text. */
 export const activity = (id: string, fields: Record<string, unknown> = {}): string =>
   JSON.stringify(exampleActivity({ id, user: 'Ада 🚀', ...fields }))
 
-/** The signature of a body by WebCrypto, so that a fault of the package cannot hide behind itself. */
+/** Signs a body with WebCrypto, independently of the package. */
 export async function signatureOf(secret: Uint8Array | string, body: Uint8Array | string): Promise<string> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', bytesOf(secret), algorithm, false, ['sign'])

@@ -34,7 +34,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'lets one of two attempts at the same time wait for the other',
+    name: 'handles two simultaneous attempts in turn',
     async run() {
       const gate = openable()
       const { receiver, handled } = receive({ handle: () => gate.promise })
@@ -49,7 +49,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'answers in time and lets the handler finish',
+    name: 'answers in time while the handler continues',
     async run() {
       const gate = openable()
       const kept: Promise<unknown>[] = []
@@ -63,7 +63,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'refuses a forgery, a message too large, another method',
+    name: 'refuses a wrong signature, a message that is too large, and other methods',
     async run() {
       const { receiver, handled, rejected } = receive({ maxBodyBytes: 2000 })
       const forged = await delivery('m-1')
@@ -83,7 +83,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'names the one who read the body before',
+    name: 'reports that the body was already read',
     async run() {
       const { receiver, rejected, failed } = receive()
       const request = await delivery('m-1')
@@ -94,7 +94,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'asks for another attempt when the handler fails, for none when it discards',
+    name: 'requests a new attempt if the handler fails, and none if it discards',
     async run() {
       const outcomes: unknown[] = [new Error('the ledger is closed'), undefined, new DiscardEvent('of no interest')]
       const handle = () => {
@@ -109,7 +109,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'closes: no new message, and the signal of a running handler fires',
+    name: 'refuses messages after close and aborts the signal of a running handler',
     async run() {
       const running = openable()
       const { receiver } = receive({
@@ -126,7 +126,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'receives what the local service delivers, at the fourth retry too',
+    name: 'receives deliveries of the local service, even on the fourth retry',
     async run() {
       const clock = createManualClock()
       let down = 4
@@ -148,7 +148,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'serves behind node:http',
+    name: 'works with node:http',
     run: async (environment) => exchange(need(environment, 'serveNode')),
   },
   {
@@ -157,7 +157,7 @@ export const receivers: readonly Behaviour[] = [
   },
 ]
 
-/** A receiver with what it was told and what it reported. */
+/** A receiver with its messages and its reports. */
 function receive(options: Partial<WebhookReceiverOptions> = {}) {
   const handled: WebhookEvent[] = []
   const rejected: string[] = []
@@ -192,7 +192,7 @@ async function answerOf(promise: Promise<Response>) {
   return { status: response.status, body: (await response.json()) as unknown, retryAfter }
 }
 
-/** What a sender on a real connection sees. */
+/** Sends messages over a real connection. */
 async function exchange(serve: (receiver: WebhookReceiver) => Promise<Served>): Promise<void> {
   const { receiver, handled } = receive({ maxBodyBytes: 100_000 })
   const served = await serve(receiver)
@@ -214,7 +214,7 @@ async function exchange(serve: (receiver: WebhookReceiver) => Promise<Served>): 
   }
 }
 
-/** A promise that is resolved from outside. Node 20 has no Promise.withResolvers. */
+/** Returns a promise with its resolve function. Node 20 has no Promise.withResolvers. */
 function openable(): { promise: Promise<void>; resolve: () => void } {
   let resolve = () => {}
   const promise = new Promise<void>((done) => {

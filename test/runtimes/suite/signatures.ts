@@ -32,7 +32,7 @@ const RFC_4231: readonly (readonly [key: Uint8Array, data: string | Uint8Array, 
   ],
 ]
 
-/** Around the block of SHA-256, its padding, the pieces a runtime hashes in, and well beyond. */
+/** Lengths around the block size of SHA-256, its padding and the chunks of a runtime, and larger ones. */
 const LENGTHS = [0, 1, 31, 32, 55, 56, 63, 64, 65, 119, 128, 1000, 16_383, 16_384, 16_385, 49_152, 300_000]
 
 export const signatures: readonly Behaviour[] = [
@@ -61,7 +61,7 @@ export const signatures: readonly Behaviour[] = [
     },
   },
   {
-    name: 'verifies at once, with a boolean',
+    name: 'verifies synchronously and returns a boolean',
     run() {
       const body = activity('m-1')
       const signature = signWebhook(SECRET, body)
@@ -70,7 +70,7 @@ export const signatures: readonly Behaviour[] = [
     },
   },
   {
-    name: 'takes the body as text, bytes, a part of a buffer, an ArrayBuffer',
+    name: 'accepts the body as text, bytes, part of a buffer or ArrayBuffer',
     run() {
       const body = activity('m-1')
       const signature = signWebhook(SECRET, body)
@@ -84,7 +84,7 @@ export const signatures: readonly Behaviour[] = [
     },
   },
   {
-    name: 'is false for whatever a stranger sends',
+    name: 'returns false for any malformed signature',
     run() {
       const body = activity('m-1')
       const good = signWebhook(SECRET, body)
@@ -101,7 +101,7 @@ export const signatures: readonly Behaviour[] = [
     },
   },
   {
-    name: 'throws TypeError for an unusable secret, whatever the message is',
+    name: 'throws TypeError for an unusable secret, with any message',
     run() {
       const unusable: unknown[] = [
         '',
@@ -124,7 +124,7 @@ export const signatures: readonly Behaviour[] = [
     },
   },
   {
-    name: 'accepts the old and the new secret while they are replaced',
+    name: 'accepts the old and the new secret during a rotation',
     run() {
       const body = activity('m-1')
       const secrets = ['new secret', SECRET, bytesOf('third')]

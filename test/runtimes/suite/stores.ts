@@ -4,10 +4,10 @@ import { redisStore } from 'campaign-client/webhook/redis'
 import { equal, instance, matches, thrown } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
 
-/** What remembers deliveries. */
+/** The stores of deliveries. */
 export const stores: readonly Behaviour[] = [
   {
-    name: 'memoryStore: claims once, fences with the token, forgets in time',
+    name: 'memoryStore: claims once, checks the token and removes old entries',
     async run() {
       let now = 0
       const store = memoryStore({ now: () => now })
@@ -28,7 +28,7 @@ export const stores: readonly Behaviour[] = [
     },
   },
   {
-    name: 'redisStore and postgresStore load, and refuse what is no client',
+    name: 'redisStore and postgresStore load and refuse an invalid client',
     run() {
       for (const make of [redisStore, postgresStore]) {
         instance(

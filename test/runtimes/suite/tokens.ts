@@ -4,10 +4,10 @@ import type { Behaviour } from './behaviour.ts'
 import { ADA, createLocalClient } from './local-client.ts'
 import { SECRET, TOKEN } from './secrets.ts'
 
-/** Where the token comes from, and where it must not show. */
+/** Token sources, and redaction of the token. */
 export const tokens: readonly Behaviour[] = [
   {
-    name: 'asks a token source once for concurrent calls',
+    name: 'calls a token source once for concurrent calls',
     async run() {
       let asked = 0
       const source = async () => {
@@ -35,7 +35,7 @@ export const tokens: readonly Behaviour[] = [
     },
   },
   {
-    name: 'throws AccessTokenError when the source fails or gives nothing usable',
+    name: 'throws AccessTokenError when the source fails or returns an unusable value',
     async run() {
       const failing = createLocalClient({ accessToken: () => Promise.reject(new Error('the vault is sealed')) })
       const error = instance(await rejection(failing.client.getUserProgress(ADA)), AccessTokenError)
@@ -46,7 +46,7 @@ export const tokens: readonly Behaviour[] = [
     },
   },
   {
-    name: 'shows the token nowhere',
+    name: 'never shows the token',
     async run() {
       const told: unknown[] = []
       const tell = (event: unknown) => told.push(event)
@@ -65,7 +65,7 @@ export const tokens: readonly Behaviour[] = [
         maxRetries: 0,
       })
       told.push(instance(await rejection(leaky.client.getUserProgress(ADA)), CampaignError))
-      // What the runtime makes of it is seen by whoever reads its output.
+      // The runtime's own output must not show it either.
       console.log(client, ...told)
       for (const value of [client, ...told]) {
         for (const text of everyTextOf(value)) {
@@ -76,7 +76,7 @@ export const tokens: readonly Behaviour[] = [
   },
 ]
 
-/** Every text that can be reached from a value, fields that are not enumerable included. */
+/** Returns all text in a value, including non-enumerable fields. */
 function* everyTextOf(value: unknown, seen = new Set<unknown>()): Generator<string> {
   if (typeof value === 'string' || typeof value === 'symbol') yield String(value)
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return

@@ -3,7 +3,7 @@ import { equal, instance, matches, rejection } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
 import { ADA, createLocalClient } from './local-client.ts'
 
-/** How calls end before there is an answer. */
+/** Calls that end before an answer. */
 export const waiting: readonly Behaviour[] = [
   {
     name: 'ends an attempt that takes too long',
@@ -31,7 +31,7 @@ export const waiting: readonly Behaviour[] = [
     },
   },
   {
-    name: 'ends a call as a whole that takes too long',
+    name: 'ends a call that exceeds its total timeout',
     async run() {
       const { client, service } = createLocalClient({ totalTimeoutMs: 30 })
       service.fail({ kind: 'hang' })
