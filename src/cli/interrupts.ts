@@ -1,7 +1,8 @@
 /** Handles SIGINT, SIGTERM and SIGHUP: the first aborts {@link Interrupts.signal}, the second ends the process. */
 export class Interrupts {
   readonly #controller = new AbortController()
-  #received: NodeJS.Signals | undefined
+  /** The first signal received. */
+  received: NodeJS.Signals | undefined
   #watching = false
 
   /** Aborted by the first signal. Until a command reads this property, a signal ends the process. */
@@ -13,18 +14,13 @@ export class Interrupts {
     return this.#controller.signal
   }
 
-  /** The first signal received. */
-  get received(): NodeJS.Signals | undefined {
-    return this.#received
-  }
-
   /** Ends the process by the signal, so that a shell script stops, too. */
   endBy(name: NodeJS.Signals): void {
     process.kill(process.pid, name)
   }
 
   readonly #onSignal = (name: NodeJS.Signals): void => {
-    this.#received = name
+    this.received = name
     // Without a listener, the next signal ends the process.
     this.#release()
     this.#controller.abort(new Error(`ended by ${name}`))

@@ -343,6 +343,14 @@ describe('exit codes', () => {
     expect(stderr).toContain('CAMPAIGN_BASE_URL')
   })
 
+  test('4 when the service does not answer a read in time', async () => {
+    const { env, service } = await listeningService()
+    service.fail({ kind: 'hang', times: 9 })
+    const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--timeout', '50', '--json'], { env })
+    expect(ended.code).toBe(4)
+    expect(jsonOf(ended)).toMatchObject({ error: { code: 'timeout', exitCode: 4 } })
+  })
+
   test('5 when a write may have been applied', async () => {
     const { env, service } = await listeningService()
     service.fail({ on: 'recordActionValue', kind: 'applied_then_reset' })

@@ -51,7 +51,7 @@ export async function start(args: readonly string[], options: RunOptions = {}): 
  * a signal, the exit code is 128 plus the number of the signal, as in a shell.
  */
 export async function startAtTerminal(args: readonly string[], options: RunOptions = {}): Promise<Running> {
-  return start(args, { ...options, within: ['python3', '-c', TERMINAL], keepsInput: true })
+  return start(args, { ...options, within: ['python3', '-c', TERMINAL, ...(options.within ?? [])], keepsInput: true })
 }
 
 /** Whether this machine can open terminals. */

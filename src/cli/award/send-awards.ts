@@ -4,6 +4,7 @@ import type { Context } from '../commands.ts'
 import { connect } from '../connect.ts'
 import { addressOf, currentTokenOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { isSystemError } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
 import { confirmPlan } from './confirm-plan.ts'
 import { findAward, type ProgressFormat, progressFormatOf } from './find-award.ts'
@@ -11,7 +12,15 @@ import { formatDuration } from './format.ts'
 import { hasDoubtfulAwards, makePlan, type Plan, planFields, planLines } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { writeReports } from './report-files.ts'
-import { type EndedRun, exitCodeOfRun, nextStep, reportFields, stopFailure, summaryLines } from './summary.ts'
+import {
+  type EndedRun,
+  exitCodeOfRun,
+  ledgerFailure,
+  nextStep,
+  reportFields,
+  stopFailure,
+  summaryLines,
+} from './summary.ts'
 
 export interface SendFlags {
   readonly yes?: boolean
@@ -97,7 +106,12 @@ async function run(
     })
     return { report, before, isInDoubt: false }
   } catch (error) {
-    if (!(error instanceof AwardRunStoppedError)) throw error
+    if (!(error instanceof AwardRunStoppedError)) {
+      const cause = error instanceof Error && error.cause
+      if (!isSystemError(cause)) throw error
+      // The run could not start.
+      throw ledgerFailure(cause, hasDoubtfulAwards(plan) ? EXIT.unknownOutcome : EXIT.usage)
+    }
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
       ? new CommandFailure(EXIT.notAll, INTERRUPTED, `interrupted by ${interrupts.received}`)

@@ -31,12 +31,15 @@ export function exitCodeOfRun({ report, stop, isInDoubt }: EndedRun): ExitCode {
   return counts.rejected > 0 || !complete ? EXIT.notAll : EXIT.done
 }
 
+/** The failure of a run that could not write its ledger. */
+export const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.usage): CommandFailure =>
+  new CommandFailure(exitCode, 'ledger', `the ledger cannot be written: ${systemReason(cause)}`, {
+    advice: 'make the ledger writable',
+  })
+
 /** Converts the reason why a run stopped to a failure. */
 export async function stopFailure({ cause, message }: AwardRunStoppedError): Promise<CommandFailure> {
-  if (isSystemError(cause)) {
-    const sentence = `the ledger cannot be written: ${systemReason(cause)}`
-    return new CommandFailure(EXIT.usage, 'ledger', sentence, { advice: 'make the ledger writable' })
-  }
+  if (isSystemError(cause)) return ledgerFailure(cause)
   const failure = await toFailure(cause)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
@@ -73,8 +76,8 @@ export function summaryLines({ report, before, stop }: EndedRun, { platform, isA
   }
   /** Returns the number and the XP of the rows that got this verdict in this run, not in an earlier one. */
   const inThisRun = (verdict: 'awarded' | 'alreadyAwarded') => ({
-    count: Math.max(0, counts[verdict] - recorded[verdict].awards),
-    amount: Math.max(0, addDecimals(xp[verdict], -recorded[verdict].xp)),
+    count: counts[verdict] - recorded[verdict].awards,
+    amount: addDecimals(xp[verdict], -recorded[verdict].xp),
   })
 
   const awarded = inThisRun('awarded')
@@ -82,8 +85,8 @@ export function summaryLines({ report, before, stop }: EndedRun, { platform, isA
   add(awarded.count, awarded.count > 0 ? green : bold, 'awarded', awarded.amount, took)
 
   const found = inThisRun('alreadyAwarded')
-  const earlier = counts.awarded + counts.alreadyAwarded - awarded.count - found.count
-  const earlierXp = addDecimals(addDecimals(xp.awarded, xp.alreadyAwarded), -addDecimals(awarded.amount, found.amount))
+  const earlier = recorded.awarded.awards + recorded.alreadyAwarded.awards
+  const earlierXp = addDecimals(recorded.awarded.xp, recorded.alreadyAwarded.xp)
   if (earlier > 0) add(earlier, green, 'awarded before: recorded in the ledger', earlierXp)
   if (found.count > 0) {
     const source = `the progress of the wallet (platform ${platform}${isAssumed ? ', assumed' : ''})`

@@ -479,9 +479,13 @@ describe('while it runs', () => {
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
     service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
     expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 5 })
-    const { code, stdout, stderr } = await award(['party.csv', ...SENT], onFullDisk(1))
-    expect({ code, stdout }).toEqual({ code: 5, stdout: expect.stringContaining('the ledger cannot be written') })
-    expect(stderr).toMatch(/^next: make the ledger writable, then run: /m)
+    // Without space for the lock file, and without space for the ledger.
+    for (const kilobytes of [0, 1]) {
+      const { code, stdout, stderr } = await award(['party.csv', ...SENT], onFullDisk(kilobytes))
+      expect({ kilobytes, code }).toEqual({ kilobytes, code: 5 })
+      expect(stdout + stderr).toContain('the ledger cannot be written: it is too large')
+      expect(stderr).toContain('make the ledger writable')
+    }
   })
 })
 

@@ -27,6 +27,15 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(made()).toHaveLength(awards)
     })
 
+    test('needs --yes if standard input is not the terminal', async () => {
+      const { file, atTerminal, made } = await setUp()
+      file('party.csv', listOf(3))
+      const within = ['sh', '-c', 'exec "$0" "$@" < party.csv']
+      const { ended } = await atTerminal(['-', '--pid', 'demo', '--ledger', 'my.ledger'], { within })
+      expect(await ended).toMatchObject({ code: 2, stdout: expect.stringContaining('then add --yes') })
+      expect(made()).toEqual([])
+    })
+
     test('a second award of a wallet needs the answer "again"', async () => {
       const { file, atTerminal, award, made } = await setUp()
       file('party.csv', listOf(3))
