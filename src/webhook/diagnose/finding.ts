@@ -58,8 +58,7 @@ const MESSAGES = {
     'themselves, or decode all of them at once as UTF-8.',
   stripped_newline: 'The line break at the end of the body was removed. It is signed: do not trim the body.',
   added_newline:
-    'White space at the end of the body was not signed. Check what adds it: editors and echo end a file with a line ' +
-    'break.',
+    'White space at the end of the body was not signed. Do not add any: editors and echo end a file with a line break.',
   secret_whitespace:
     'The secret starts or ends with white space, such as the line break at the end of a file. Remove it where the ' +
     'secret is stored, or trim the secret after reading it.',

@@ -26,7 +26,7 @@ const CLOSE_GRACE_MS = 1000
 export class ReceiverCore {
   readonly settings: ReceiverSettings
   readonly #reports: ReceiverReports
-  // Arrays, because the table of a busy `Set` holds deleted elements until the next full garbage collection.
+  // Arrays, because a busy `Set` keeps deleted elements in memory until a full garbage collection.
   readonly #runs: HandlerRun[] = []
   /** Runs and releases that have not settled. */
   readonly #work: Promise<unknown>[] = []
@@ -127,8 +127,8 @@ export class ReceiverCore {
       this.#reports.handled(message.event, outcome, startedAt - arrivedAt, performance.now() - startedAt)
     const run = new HandlerRun(delivery, { message, retainMs, runLimit, handle, untilRecorded, onEnd })
     this.#runs.push(run)
-    const forgotten = run.settled.then(() => remove(this.#runs, run))
-    void track(this.#work, forgotten)
+    const removed = run.settled.then(() => remove(this.#runs, run))
+    void track(this.#work, removed)
     return run
   }
 
@@ -150,7 +150,7 @@ export class ReceiverCore {
     )
   }
 
-  /** Resolves when nothing is pending. Work that starts meanwhile (the release of a late claim) counts too. */
+  /** Resolves when no work and no answer is pending, including work that starts later, such as releasing a late claim. */
   async #idle(): Promise<void> {
     while (this.#work.length + this.#answers.length > 0) await Promise.allSettled([...this.#work, ...this.#answers])
   }

@@ -7,7 +7,7 @@ export type BodyRead = { ok: true; bytes: Uint8Array } | BodyFailure
 
 export type BodyFailure =
   | { ok: false; reason: 'too_large' | 'body_aborted' | 'body_timeout' }
-  /** `detail` is a message for the partner: what consumed the body, and how to fix it. */
+  /** `detail` is the message of the error: the likely cause, and a fix. */
   | { ok: false; reason: 'body_not_raw'; detail: string }
 
 export interface BodyLimits {
