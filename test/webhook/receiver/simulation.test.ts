@@ -26,9 +26,9 @@ function random(seed: number): () => number {
 }
 
 /** A process. After its end none of its work continues, and its senders get no answer. */
-interface Life {
-  dead: boolean
-  onDeath: (() => void)[]
+interface SimulatedProcess {
+  hasCrashed: boolean
+  onCrash: (() => void)[]
   receiver: WebhookReceiver
 }
 
@@ -36,7 +36,7 @@ interface Record {
   attempts: number
   successes: number
   /** Handler runs whose signal has not fired. */
-  runs: { life: Life; signal: AbortSignal }[]
+  runs: { owner: SimulatedProcess; signal: AbortSignal }[]
   /** Whether a crash, an outage or a handler that ignores its signal affected it. A second success is then possible. */
   disturbed: boolean
   answered200: boolean
@@ -77,7 +77,7 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
   }
 
   /** The store over a slow network that is sometimes down. */
-  function storeFor(life: () => Life, faulty: boolean): DeliveryStore {
+  function storeFor(owner: () => SimulatedProcess, faulty: boolean): DeliveryStore {
     async function call<T>(key: string, apply: () => Promise<T>): Promise<T> {
       const fault = faulty ? chance() : 1
       if (fault < 0.02) {
@@ -88,10 +88,10 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
         throw new Error('connection lost')
       }
       await clock.sleep(between(0, 20))
-      if (life().dead) return cutOff(key)
+      if (owner().hasCrashed) return cutOff(key)
       const answer = await apply()
       await clock.sleep(between(0, 20))
-      return life().dead ? cutOff(key) : answer
+      return owner().hasCrashed ? cutOff(key) : answer
     }
     return {
       claim: (key, leaseMs) => call(key, () => server.claim(key, leaseMs)),
@@ -101,12 +101,12 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
     }
   }
 
-  function start({ faulty }: { faulty: boolean }): Life {
-    const life: Life = { dead: false, onDeath: [], receiver: undefined as never }
-    life.receiver = createWebhookReceiver({
+  function start({ faulty }: { faulty: boolean }): SimulatedProcess {
+    const owner: SimulatedProcess = { hasCrashed: false, onCrash: [], receiver: undefined as never }
+    owner.receiver = createWebhookReceiver({
       endpoint: 'simulation',
       secret: SECRET,
-      store: storeFor(() => life, faulty),
+      store: storeFor(() => owner, faulty),
       leaseMs: LEASE_MS,
       maxRunMs: MAX_RUN_MS,
       onReject: ({ reason }) => {
@@ -116,9 +116,10 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
       onError: () => {},
       async handle({ id }, { signal }) {
         const record = records.get(id) as Record
-        if (record.runs.some((run) => !run.life.dead && !run.signal.aborted)) violations.push(`${id} at ${clock.now}`)
+        if (record.runs.some((run) => !run.owner.hasCrashed && !run.signal.aborted))
+          violations.push(`${id} at ${clock.now}`)
         if (record.runs.length > 0) seen.takeovers += 1
-        const run = { life, signal }
+        const run = { owner, signal }
         record.runs.push(run)
         try {
           const kind = faulty ? chance() : 1
@@ -133,22 +134,22 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
           aborted.catch(() => {})
           await (ignoresSignal ? clock.sleep(duration) : Promise.race([clock.sleep(duration), aborted]))
           if (signal.aborted) record.disturbed = true
-          if (life.dead) return never
+          if (owner.hasCrashed) return never
           if (kind > 0.5 && kind < 0.65) {
             seen.thrown += 1
             throw new Error('handler')
           }
           record.successes += 1
         } catch (error) {
-          if (life.dead) return never
+          if (owner.hasCrashed) return never
           if (signal.aborted) seen.aborted += 1
           throw error
         } finally {
-          if (!life.dead) record.runs.splice(record.runs.indexOf(run), 1)
+          if (!owner.hasCrashed) record.runs.splice(record.runs.indexOf(run), 1)
         }
       },
     })
-    return life
+    return owner
   }
 
   // The last attempt of a message goes to a process without faults, so it must succeed.
@@ -159,29 +160,29 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
   async function crashNowAndThen(index: number): Promise<void> {
     while (open > 0) {
       await clock.sleep(between(1000, 600_000))
-      const life = processes[index] as Life
-      life.dead = true
+      const owner = processes[index] as SimulatedProcess
+      owner.hasCrashed = true
       seen.crashes += 1
-      for (const hangUp of life.onDeath) hangUp()
+      for (const disconnect of owner.onCrash) disconnect()
       processes[index] = start({ faulty: true })
     }
   }
 
   /** @returns the status, or 0 when the connection was lost */
   async function attempt(message: { id: string }, last: boolean): Promise<number> {
-    const life = last ? stable : (processes[Math.floor(chance() * PROCESSES)] as Life)
+    const owner = last ? stable : (processes[Math.floor(chance() * PROCESSES)] as SimulatedProcess)
     const record = records.get(message.id) as Record
     let inFlight = true
-    let hangUp = (): void => {}
+    let disconnect = (): void => {}
     const lost = new Promise<number>((resolve) => {
-      hangUp = () => resolve(0)
+      disconnect = () => resolve(0)
     })
-    life.onDeath.push(() => {
+    owner.onCrash.push(() => {
       // Also after an answer: the handler may continue after the deadline.
-      if (inFlight || record.runs.some((run) => run.life === life)) record.disturbed = true
-      hangUp()
+      if (inFlight || record.runs.some((run) => run.owner === owner)) record.disturbed = true
+      disconnect()
     })
-    const answered = life.receiver.fetch(deliveryOf(message)).then(async (response) => {
+    const answered = owner.receiver.fetch(deliveryOf(message)).then(async (response) => {
       if (response.status === 200 && (await response.text()).includes('duplicate')) seen.duplicates += 1
       return response.status
     })

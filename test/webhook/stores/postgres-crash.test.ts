@@ -7,7 +7,13 @@ import type { Database } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { crashContract } from './crash.ts'
-import { Death, expectCalm, type StormReport, storm, stormOf } from './storm.ts'
+import {
+  expectHandledOnce,
+  SimulatedCrash,
+  type SimulationReport,
+  simulateCrashes,
+  sizeOf,
+} from './crash-simulation.ts'
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore when processes die', () => {
   const schema = `test_${randomUUID().replaceAll('-', '')}`
@@ -41,7 +47,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
   describe('many deliveries, each in two copies, to processes that crash at random points', () => {
     const insert = `INSERT INTO ${applied} (key) VALUES ($1)`
 
-    const expectEachAppliedOnce = async (report: StormReport) => {
+    const expectEachAppliedOnce = async (report: SimulationReport) => {
       const counts = [...report.applied.values()]
       expect(counts.filter((count) => count !== 1)).toEqual([])
       const keys = [...report.applied.keys()]
@@ -54,29 +60,37 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
 
     test('with pg, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(pool, { table })
-      const count = stormOf(20_000)
-      const report = await storm(store, { count, concurrency: 40, leaseMs: 1000, seed: 1 }, async (key, dies) => {
-        const { ran } = await store.runOnce(key, async (tx) => {
-          await tx.query(insert, [key])
-          if (dies) throw new Death()
-        })
-        return ran
-      })
-      await expectCalm(store, report, count)
+      const count = sizeOf(20_000)
+      const report = await simulateCrashes(
+        store,
+        { count, concurrency: 40, leaseMs: 1000, seed: 1 },
+        async (key, crashes) => {
+          const { ran } = await store.runOnce(key, async (tx) => {
+            await tx.query(insert, [key])
+            if (crashes) throw new SimulatedCrash()
+          })
+          return ran
+        },
+      )
+      await expectHandledOnce(store, report, count)
       await expectEachAppliedOnce(report)
     }, 240_000)
 
     test('with postgres, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(sql, { table })
-      const count = stormOf(10_000)
-      const report = await storm(store, { count, concurrency: 40, leaseMs: 1000, seed: 2 }, async (key, dies) => {
-        const { ran } = await store.runOnce(key, async (tx) => {
-          await tx.unsafe(insert, [key])
-          if (dies) throw new Death()
-        })
-        return ran
-      })
-      await expectCalm(store, report, count)
+      const count = sizeOf(10_000)
+      const report = await simulateCrashes(
+        store,
+        { count, concurrency: 40, leaseMs: 1000, seed: 2 },
+        async (key, crashes) => {
+          const { ran } = await store.runOnce(key, async (tx) => {
+            await tx.unsafe(insert, [key])
+            if (crashes) throw new SimulatedCrash()
+          })
+          return ran
+        },
+      )
+      await expectHandledOnce(store, report, count)
       await expectEachAppliedOnce(report)
     }, 120_000)
   })

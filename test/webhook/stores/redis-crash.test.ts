@@ -8,7 +8,7 @@ import type { Database } from '../../databases/database.ts'
 import { redis } from '../../databases/redis.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { crashContract } from './crash.ts'
-import { Death, expectCalm, storm, stormOf } from './storm.ts'
+import { expectHandledOnce, SimulatedCrash, simulateCrashes, sizeOf } from './crash-simulation.ts'
 
 describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when processes die', () => {
   const prefix = `test-${randomUUID()}:`
@@ -24,10 +24,10 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
   })
 
   describe('many deliveries, each in two copies, to processes that crash at random points', () => {
-    const count = stormOf(20_000)
-    const work = async (_: string, dies: boolean): Promise<boolean> => {
+    const count = sizeOf(20_000)
+    const work = async (_: string, crashes: boolean): Promise<boolean> => {
       await nextTurn()
-      if (dies) throw new Death()
+      if (crashes) throw new SimulatedCrash()
       return true
     }
 
@@ -36,7 +36,11 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       await client.connect()
       try {
         const store = redisStore(client, { prefix })
-        await expectCalm(store, await storm(store, { count, concurrency: 100, leaseMs: 1000, seed: 0 }, work), count)
+        await expectHandledOnce(
+          store,
+          await simulateCrashes(store, { count, concurrency: 100, leaseMs: 1000, seed: 0 }, work),
+          count,
+        )
       } finally {
         client.destroy()
       }
@@ -46,7 +50,11 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       const client = new Ioredis(service.url)
       try {
         const store = redisStore(client, { prefix })
-        await expectCalm(store, await storm(store, { count, concurrency: 100, leaseMs: 1000, seed: 1 }, work), count)
+        await expectHandledOnce(
+          store,
+          await simulateCrashes(store, { count, concurrency: 100, leaseMs: 1000, seed: 1 }, work),
+          count,
+        )
       } finally {
         client.disconnect()
       }

@@ -4,28 +4,26 @@ import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.t
 import { FULL_STORM } from '../../support/full-size.ts'
 
 /** All deliveries take a minute. CI sends all of them, other runs a tenth. */
-export const stormOf = (count: number): number => (FULL_STORM ? count : count / 10)
+export const sizeOf = (count: number): number => (FULL_STORM ? count : count / 10)
 
-/** The faults of one attempt. */
-const fates = [
+const FAULTS = [
   'fails',
-  'dies before the work',
-  'dies during the work',
-  'dies after the work',
-  'dies after completing',
+  'crashes before the work',
+  'crashes during the work',
+  'crashes after the work',
+  'crashes after completing',
 ] as const
 
 /** The error of a simulated crash during the work, so that the work is rolled back. */
-export class Death extends Error {}
+export class SimulatedCrash extends Error {}
 
 interface Delivery {
   key: string
   attempts: number
-  mishaps: number
+  faults: number
 }
 
-/** The results. */
-export interface StormReport {
+export interface SimulationReport {
   /** Keys whose delivery was never acknowledged. */
   lost: string[]
   /** Keys that two handlers worked on at once, within the lease of the first. */
@@ -33,7 +31,7 @@ export interface StormReport {
   /** How often the work of a key was done. */
   applied: Map<string, number>
   attempts: number
-  deaths: number
+  crashes: number
 }
 
 /** A deterministic generator, so that a failed test can be reproduced with its seed. */
@@ -51,17 +49,17 @@ function random(seed: number): () => number {
  * Sends `count` deliveries, each in two concurrent copies, to processes that crash at random points. Retries each copy until
  * it is acknowledged. A crash is simulated: the following calls of the store do not happen, and the lease expires.
  *
- * @param work - the work of the handler; counted in `applied` when it returns `true`. With `dies` it throws a `Death`
- *   before the commit.
+ * @param work - the work of the handler; counted in `applied` when it returns `true`. With `crashes` it throws a
+ *   `SimulatedCrash` before the commit.
  */
-export async function storm(
+export async function simulateCrashes(
   store: DeliveryStore,
   options: { count: number; concurrency: number; leaseMs: number; seed: number },
-  work: (key: string, dies: boolean) => Promise<boolean>,
-): Promise<StormReport> {
+  work: (key: string, crashes: boolean) => Promise<boolean>,
+): Promise<SimulationReport> {
   const next = random(options.seed)
-  const run = `storm-${options.seed}-${process.pid}-`
-  const report: StormReport = { lost: [], overlapping: [], applied: new Map(), attempts: 0, deaths: 0 }
+  const run = `simulation-${options.seed}-${process.pid}-`
+  const report: SimulationReport = { lost: [], overlapping: [], applied: new Map(), attempts: 0, crashes: 0 }
   const acknowledged = new Set<string>()
   /** When the current claim of a key was sent. Its lease cannot have started earlier. */
   const working = new Map<string, number>()
@@ -75,33 +73,34 @@ export async function storm(
     if (claim.state === 'done') return 'acknowledged'
     if (claim.state === 'busy') return Math.min(claim.retryMs, 100)
     // One fault per retry of the service, so the last attempt succeeds.
-    const fate = delivery.mishaps < 4 && next() < 0.3 ? fates[Math.floor(next() * fates.length)] : undefined
-    if (fate !== undefined) delivery.mishaps++
-    if (fate?.startsWith('dies')) report.deaths++
-    if (fate === 'dies before the work') return 1
+    const fault = delivery.faults < 4 && next() < 0.3 ? FAULTS[Math.floor(next() * FAULTS.length)] : undefined
+    if (fault !== undefined) delivery.faults++
+    if (fault?.startsWith('crashes')) report.crashes++
+    if (fault === 'crashes before the work') return 1
 
     const other = working.get(key)
     if (other !== undefined && performance.now() < other + options.leaseMs) report.overlapping.push(key)
     working.set(key, askedAt)
     try {
-      if (await work(key, fate === 'dies during the work')) report.applied.set(key, (report.applied.get(key) ?? 0) + 1)
+      if (await work(key, fault === 'crashes during the work'))
+        report.applied.set(key, (report.applied.get(key) ?? 0) + 1)
       if (next() < 0.05) await store.extend(key, claim.token, options.leaseMs)
     } catch (error) {
-      if (error instanceof Death) return 1
+      if (error instanceof SimulatedCrash) return 1
       throw error
     } finally {
       if (working.get(key) === askedAt) working.delete(key)
     }
-    if (fate === 'dies after the work') return 1
-    if (fate === 'fails') {
+    if (fault === 'crashes after the work') return 1
+    if (fault === 'fails') {
       await store.release(key, claim.token)
       return 1
     }
     const completed = await store.complete(key, claim.token, 3_600_000)
-    return completed && fate === undefined ? 'acknowledged' : 1
+    return completed && fault === undefined ? 'acknowledged' : 1
   }
 
-  const deliveries = Array.from({ length: options.count }, (_, i) => ({ key: `${run}${i}`, attempts: 0, mishaps: 0 }))
+  const deliveries = Array.from({ length: options.count }, (_, i) => ({ key: `${run}${i}`, attempts: 0, faults: 0 }))
   const copies: Delivery[] = deliveries.flatMap((delivery) => [delivery, delivery])
   let open = copies.length
   let position = 0
@@ -130,11 +129,11 @@ export async function storm(
 }
 
 /** Expects that no delivery is lost, none runs twice at once, and a second run finds all deliveries done. */
-export async function expectCalm(store: DeliveryStore, report: StormReport, count: number): Promise<void> {
+export async function expectHandledOnce(store: DeliveryStore, report: SimulationReport, count: number): Promise<void> {
   expect(report.lost).toEqual([])
   expect(report.overlapping).toEqual([])
   expect(report.applied.size).toBe(count)
-  expect(report.deaths).toBeGreaterThan(count / 20)
+  expect(report.crashes).toBeGreaterThan(count / 20)
   const keys = [...report.applied.keys()]
   for (let from = 0; from < keys.length; from += 200) {
     const answers = await Promise.all(keys.slice(from, from + 200).map((key) => store.claim(key, 1)))
