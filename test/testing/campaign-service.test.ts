@@ -126,6 +126,9 @@ describe('a later change of the seed', () => {
     expect(service.exportSeed()).toEqual(before)
     service.reset()
     expect(service.exportSeed()).toEqual(before)
+    const [badge] = service.state.entries[0]?.rewards ?? []
+    Object.assign((badge as unknown as { traits: string[] }).traits, ['changed'])
+    expect(service.exportSeed()).toEqual(before)
     for (const entry of service.exportSeed().campaigns?.[0]?.users ?? [])
       Object.assign(entry.rewards?.[0] ?? {}, { id: 1 })
     service.reset()

@@ -306,6 +306,18 @@ describe('a running clock', () => {
     expect(seen).toEqual([1_000, 5_000])
   })
 
+  test('keeps the remaining delay of a timer when another one resets the clock', async () => {
+    const clock = createManualClock({ running: true, startMs: 0 })
+    const seen: number[] = []
+    clock.setTimeout(() => clock.reset(), 1_000)
+    clock.setTimeout(() => seen.push(clock.now()), 5_000)
+    await moved(clock.advance(1_000))
+    vi.advanceTimersByTime(3_900)
+    expect(seen).toEqual([])
+    vi.advanceTimersByTime(100)
+    expect(seen).toHaveLength(1)
+  })
+
   test('fires a timer on time that is longer than the system’s maximum', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     let ran = false

@@ -89,6 +89,11 @@ describe('seeds', () => {
       /campaigns\.0\.users\.0\.referrer must be another user/,
     ],
     [
+      'a user as their own referrer',
+      { users: [{ account: 'a', platform: 'p', referrer: 'a' }] },
+      /campaigns\.0\.users\.0\.referrer must be another user/,
+    ],
+    [
       'a duplicate referral link',
       {
         users: [
