@@ -1,5 +1,5 @@
 /** The claim of an award, with the token that proves it. */
-export interface Claim {
+interface Claim {
   readonly id: string
   readonly token: string
 }

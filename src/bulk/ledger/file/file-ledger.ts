@@ -114,9 +114,9 @@ async function openSession(
     if (conflict !== undefined) throw new Error(`${conflict}. Use another file`)
 
     const { entries, end } = await readEntries(file)
-    const isTorn = await moveTornEnd(storage, path, file, end)
+    await moveTornEnd(storage, path, file, end)
     // A killed process may not have flushed its last lines.
-    if (!isTorn) await file.flush()
+    await file.flush()
 
     const checkLock = (): void => {
       try {
@@ -144,13 +144,13 @@ async function create(storage: LedgerStorage, path: string, header: LedgerHeader
   return file
 }
 
-/** Moves the bytes after the last intact group to another file. @returns whether there were any */
+/** Moves the bytes after the last intact group to another file. */
 async function moveTornEnd(
   storage: LedgerStorage,
   path: string,
   file: LedgerFile,
   { position }: LedgerEnd,
-): Promise<boolean> {
+): Promise<void> {
   const chunks: Buffer[] = []
   for (let at = position; ; ) {
     const chunk = await readRange(file, at, 1 << 20)
@@ -158,13 +158,12 @@ async function moveTornEnd(
     chunks.push(chunk)
     at += chunk.length
   }
-  if (chunks.length === 0) return false
+  if (chunks.length === 0) return
   await storage.create(`${path}.torn-${position}`, Buffer.concat(chunks))
   await file.truncate(position)
-  return true
 }
 
-/** A full disk or too many open files. These errors are no problem of the ledger. */
+/** A full disk or too many open files: the ledger itself is usable. */
 const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
 
 /** Returns a ConfigurationError with the path and the reason. Returns system errors and CampaignErrors unchanged. */
