@@ -18,7 +18,7 @@ export function signedHeaders(body: string | Uint8Array, secret?: string): Recor
 }
 
 /** A well-formed signature, so that the receiver reads the body. */
-export const PLAUSIBLE: Readonly<Record<string, string>> = { [HEADER]: 'a'.repeat(64) }
+export const WELL_FORMED: Readonly<Record<string, string>> = { [HEADER]: 'a'.repeat(64) }
 
 /** Returns the request of one attempt to deliver `message`. */
 export function deliveryOf(message: unknown, init: { secret?: string; url?: string } = {}): Request {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { activity, deliveryOf, PLAUSIBLE } from '../signed-message.ts'
+import { activity, deliveryOf, WELL_FORMED } from '../signed-message.ts'
 import { observedReceiver } from './observed-receiver.ts'
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
@@ -41,7 +41,7 @@ test.each<[status: number, error: string, more: Record<string, string>, request:
 test('408 says request_timeout', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const { receiver } = observedReceiver({ deadlineMs: 400 })
-  const init = { method: 'POST', headers: PLAUSIBLE, body: new ReadableStream(), duplex: 'half' } as RequestInit
+  const init = { method: 'POST', headers: WELL_FORMED, body: new ReadableStream(), duplex: 'half' } as RequestInit
   const answer = receiver.fetch(new Request(ADDRESS, init))
   await vi.advanceTimersByTimeAsync(400)
   expect(await whole(await answer)).toEqual([408, HEADERS, { ok: false, error: 'request_timeout' }])

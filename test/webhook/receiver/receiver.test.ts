@@ -9,7 +9,7 @@ import {
 } from 'campaign-client/webhook'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { activity, deliveryOf, HEADER, PLAUSIBLE, SECRET, sign, signedHeaders } from '../signed-message.ts'
+import { activity, deliveryOf, HEADER, SECRET, sign, signedHeaders, WELL_FORMED } from '../signed-message.ts'
 import { deferred, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
@@ -166,7 +166,8 @@ describe('refused because of the signature', () => {
   test('a request without a body is 401', async () => {
     const { receiver, rejections } = observedReceiver()
     expect((await receiver.fetch(new Request(ADDRESS, { method: 'POST' }))).status).toBe(401)
-    expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
+    expect((await receiver.fetch(new Request(ADDRESS, { method: 'POST', headers: WELL_FORMED }))).status).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'missing_signature' }, { reason: 'signature_mismatch' }])
   })
 
   test('any unsigned request is refused without an error', async () => {
@@ -245,7 +246,7 @@ describe('refused because of the method, the size or the content', () => {
   function streamed(body: ReadableStream<Uint8Array>, headers: Record<string, string> = {}): Request {
     return new Request(ADDRESS, {
       method: 'POST',
-      headers: { ...PLAUSIBLE, ...headers },
+      headers: { ...WELL_FORMED, ...headers },
       body,
       duplex: 'half',
     } as RequestInit)

@@ -87,7 +87,6 @@ export async function readStream(stream: NodeReadable, { maxBytes, deadline }: B
   stream.on('error', () => {})
   // A destroyed stream emits no events.
   if (stream.destroyed) return { ok: false, reason: 'body_aborted' }
-  if (deadline.passed) return { ok: false, reason: 'body_timeout' }
   const collector = new BodyCollector(maxBytes)
   const ended = waitForEnd(stream, deadline, (chunk) => collector.add(chunk))
   startReading(stream)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { activity, HEADER, PLAUSIBLE, sign, signedHeaders } from '../../signed-message.ts'
+import { activity, HEADER, sign, signedHeaders, WELL_FORMED } from '../../signed-message.ts'
 import { type ObservedReceiver, observedReceiver } from '../observed-receiver.ts'
 
 interface Mounted extends ObservedReceiver {
@@ -104,7 +104,7 @@ describe('Fastify 5', () => {
     })
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...PLAUSIBLE },
+      headers: { 'content-type': 'application/json', ...WELL_FORMED },
       body,
       duplex: 'half',
     } as RequestInit)

@@ -2,7 +2,7 @@ import { Agent, request as httpRequest, type IncomingMessage, type ServerRespons
 import { PassThrough } from 'node:stream'
 import { WebhookError, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { activity, deliveryOf, HEADER, PLAUSIBLE, sign, signedHeaders } from '../../signed-message.ts'
+import { activity, deliveryOf, HEADER, sign, signedHeaders, WELL_FORMED } from '../../signed-message.ts'
 import { deferred, observedReceiver } from '../observed-receiver.ts'
 import { serve } from './loopback-server.ts'
 import { rawConnection } from './raw-connection.ts'
@@ -108,7 +108,7 @@ describe('size', () => {
         controller.close()
       },
     })
-    const response = await fetch(url, { method: 'POST', headers: PLAUSIBLE, body, duplex: 'half' } as RequestInit)
+    const response = await fetch(url, { method: 'POST', headers: WELL_FORMED, body, duplex: 'half' } as RequestInit)
     expect(response.status).toBe(413)
     expect(rejections).toMatchObject([{ reason: 'too_large' }])
   })
@@ -183,7 +183,7 @@ describe('senders that disconnect', () => {
     await arrived
     socket.destroy()
     await finished
-    expect(rejections).toHaveLength(1)
+    expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
   })
 
   test('with half a body and an open connection: 408 at the deadline', async () => {
@@ -346,7 +346,7 @@ describe('a body that was read before', () => {
     })
     const response = await fetch(url, {
       method: 'POST',
-      headers: PLAUSIBLE,
+      headers: WELL_FORMED,
       body: chunked,
       duplex: 'half',
     } as RequestInit)
