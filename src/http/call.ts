@@ -94,7 +94,7 @@ async function run(
 /**
  * Decides whether a failed attempt is retried.
  *
- * @returns the wait before the next attempt in milliseconds; 0 after a 429, because the queue then holds the attempt back
+ * @returns the wait before the next attempt in milliseconds; 0 after a 429, because the queue then delays the attempt
  * @throws CampaignError if there is no next attempt
  */
 function afterFailure(context: CallContext, call: CallState, prepared: PreparedRequest, failure: Failure): number {

@@ -73,7 +73,7 @@ function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Rea
   return headers
 }
 
-/** @param names - the query names of fields, where they differ */
+/** @param names - the query names that differ from their field names */
 function appendFields(
   query: URLSearchParams,
   fields: Readonly<Record<string, unknown>>,
