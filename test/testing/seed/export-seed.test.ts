@@ -60,10 +60,11 @@ describe('exportSeed', () => {
     expect(service.state).toEqual(began)
   })
 
-  test('returns a copy', () => {
+  test('returns a copy, with the further accounts of each user', () => {
     const service = start({ campaigns })
     const seed = service.exportSeed()
     const before = kept(seed)
+    expect(seed.campaigns?.[0]?.users?.[1]?.profiles).toEqual([{ account: 'bob', platform: 'discord' }])
     service.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
     expect(seed).toEqual(before)
     Object.assign(seed.campaigns?.[0]?.actions?.[0]?.meta ?? {}, { icon: 'changed' })

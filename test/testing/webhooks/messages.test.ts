@@ -93,7 +93,7 @@ describe('messages', () => {
     service.emit({ kind: 'quest_completed', ...ada, cid: 'spread-the-word' })
     service.emit({ ...emitFollow, xp: 3 })
     const login = service.emit({ kind: 'custom', scope: 'user_login', payload: { user: 'ada', at: 1 } })
-    service.emit({ kind: 'custom', payload: { id: 'my-id', scope: 'user_login' } })
+    expect(service.emit({ kind: 'custom', payload: { id: 'my-id', scope: 'user_login' } }).id).toBe('my-id')
     service.emit({ kind: 'custom', payload: { id: null, event: 'odd' } })
     await service.settle()
     const bodies = received.map(({ url, body }) => [url, JSON.parse(body)])
