@@ -39,7 +39,7 @@ export function define(command: Command, context: Context): void {
   command
     .usage('--pid PID [options]')
     .description(
-      'Tests on your account what this package assumes about the service. Sends at most ' +
+      'Tests the assumptions of this package about the service on your account. Sends at most ' +
         `${MAX_REQUESTS} requests. Only reads, unless --allow-writes is given.`,
     )
     .requiredOption('--pid <pid>', 'campaign ID', text)

@@ -1,17 +1,10 @@
 import type { Deliver } from 'campaign-client/testing'
 import { isLoopback } from '../../shared/hosts-and-ports.ts'
 
-/** Allows webhook messages to some hosts only. */
-export interface Destinations {
-  /** Sends a message. */
-  readonly deliver: Deliver
-  /** @throws Error when messages to this URL are not allowed */
-  requireReachable(url: string): void
-}
-
 /** Allows this machine and the given hosts only, so that test messages never reach a hosted endpoint. */
-export function destinations(hosts: readonly string[]): Destinations {
+export function destinations(hosts: readonly string[]): { deliver: Deliver; requireReachable(url: string): void } {
   const allowed = new Set(hosts.map((host) => host.toLowerCase()))
+  /** @throws Error when messages to this URL are not allowed */
   function requireReachable(url: string): void {
     if (!URL.canParse(url)) return
     const { hostname } = new URL(url)
