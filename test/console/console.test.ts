@@ -168,7 +168,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: /undelivered/ }).click()
     endpoint.status = 200
     await page.getByRole('button', { name: 'Redeliver' }).click()
-    await page.getByText('The message is sent again.').waitFor()
+    await page.getByText('The message was sent again.').waitFor()
     await page.getByRole('button', { name: 'Send the same ID again' }).click()
     await arrivals(7)
     expect(new Set(endpoint.arrived.map(({ body }) => body)).size).toBe(1)
@@ -270,7 +270,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByText('1 left').waitFor()
     await page.getByRole('row', { name: /503 getCampaignInfo/ }).waitFor()
     await page.getByRole('button', { name: 'Switch off error status on getCampaignInfo' }).click()
-    await page.getByText('None is switched on').waitFor()
+    await page.getByText('No fault is switched on').waitFor()
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
   })
 
@@ -280,11 +280,11 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     writeFileSync(seed, JSON.stringify({ campaigns: [{ id: 'other', users: [{ account: 'u', platform: 'p' }] }] }))
     const page = await open(url)
     await page.locator('input[type=file]').setInputFiles(seed)
-    await page.getByText('seed.json is loaded').waitFor()
+    await page.getByText('seed.json was loaded').waitFor()
     expect(await client.getCampaignInfo({ pid: 'other' })).toMatchObject({ id: 'other' })
     await page.getByRole('button', { name: 'Reset' }).press('Enter')
     await page.getByRole('button', { name: 'Reset everything' }).press('Enter')
-    await page.getByText('The service is reset').waitFor()
+    await page.getByText('The service was reset').waitFor()
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
   })
 

@@ -89,21 +89,6 @@ test('serves the page from memory, with headers that stop a browser from loading
   expect((await fetch(`${base}/users`, { method: 'HEAD' })).status).toBe(200)
 })
 
-test('an action is a POST of JSON with a known name and a request of the right form', async () => {
-  const { base, answerOf } = await openConsole()
-  const target = `${base}/console/do/reset`
-  const json = { 'content-type': 'application/json; charset=utf-8' }
-  expect((await fetch(target)).status).toBe(405)
-  expect((await fetch(target, { method: 'POST', body: '{}' })).status).toBe(415)
-  expect((await fetch(target, { method: 'POST', headers: json, body: '{' })).status).toBe(400)
-  const accepted = await fetch(target, { method: 'POST', headers: json, body: '{}' })
-  expect([accepted.status, await accepted.json()]).toEqual([200, { data: null }])
-  for (const name of ['nothing', 'toString']) {
-    expect(await answerOf(name as 'reset', {})).toEqual({ error: `There is no action "${name}".` })
-  }
-  expect(await answerOf('redeliver', { key: 1 } as never)).toMatchObject({ error: expect.any(String), field: 'key' })
-})
-
 test('an endpoint that is changed keeps its own secret, organization and place among others', async () => {
   const { arrived, url } = await receiver()
   const { act, service } = await openConsole({ secret: 'of the environment' })
@@ -194,74 +179,6 @@ test('an endpoint is removed once, and an unreachable or removed one is refused'
     field: 'urls',
   })
   expect(service.webhooks).toEqual([])
-})
-
-test('a fault is counted down, marks the requests that met it, and is switched off', async () => {
-  const { act, answerOf, client, changes } = await openConsole()
-  await act('addFault', { on: 'getCampaignInfo', kind: 'status', times: 2, status: 503 })
-  await act('addFault', { on: '*', kind: 'delay', times: null, delayMs: 1 })
-  await client.getCampaignInfo({ pid: 'demo' }).catch(() => {})
-  await client.getUserProgress(LINUS)
-  const { requests, state } = await changes()
-  expect(requests.rows).toMatchObject([
-    { fault: 'status', status: 503 },
-    { fault: 'delay', status: 200 },
-  ])
-  expect((await act('readRequest', { key: '1' })).handled).toBe(false)
-  expect(state?.faults).toMatchObject([
-    { remaining: 1, options: { on: 'getCampaignInfo', kind: 'status', status: 503 } },
-    { remaining: null, options: { on: '*', kind: 'delay', delayMs: 1 } },
-  ])
-  for (const { key } of state?.faults ?? []) await act('cancelFault', { key })
-  expect((await changes()).state?.faults).toEqual([])
-  expect(await answerOf('cancelFault', { key: 'gone' })).toEqual({ error: 'This fault is already off.' })
-})
-
-test('a request shows its subject, the reason of a refusal, and its answer', async () => {
-  const { act, client, changes } = await openConsole()
-  const award = { address: WALLET, pid: 'demo', id: 'a', xp: 5 }
-  await client.rewardWallet(award)
-  await client.rewardWallet(award).catch(() => {})
-  await client.updateUser({ ...LINUS, account: 'x'.repeat(500) })
-  const { rows } = (await changes()).requests
-  expect(rows).toMatchObject([
-    { subject: WALLET, pid: 'demo', status: 200 },
-    { subject: WALLET, status: 400, reason: expect.stringContaining('has been used before') },
-    { subject: `${'x'.repeat(120)}…` },
-  ])
-  expect(rows[1]?.text).toContain('has been used before')
-  expect(rows[0]).not.toHaveProperty('headers')
-  const { answer, body, headers } = await act('readRequest', { key: '2' })
-  expect(JSON.parse(body?.text ?? '')).toEqual(award)
-  expect([answer?.body.isCut, JSON.parse(answer?.body.text ?? '')]).toEqual([false, expect.any(Object)])
-  expect(headers).toMatchObject({ 'content-type': expect.stringContaining('json') })
-})
-
-test('a campaign shows its items; its users are found by account, name or team, and read whole', async () => {
-  const { act, answerOf, changes, client } = await openConsole()
-  await client.updateUser({ ...LINUS, account: 'margaret', name: 'Margaret H.', team: 'Apollo' })
-  const [campaign] = (await changes()).state?.campaigns ?? []
-  expect(campaign).toMatchObject({ pid: 'demo', users: 4, points: 1265 })
-  expect(campaign?.items).toContainEqual(
-    expect.objectContaining({ id: 'follow', kind: 'task', deps: ['connect-wallet'] }),
-  )
-  expect(campaign?.items.filter(({ isRecurring }) => isRecurring).map(({ id }) => id)).toEqual(['daily-visit'])
-  expect(campaign?.items.filter(({ isOptional }) => isOptional).map(({ id }) => id)).toEqual(['feedback'])
-  for (const find of ['MARGARET', ' h. ', 'apollo']) {
-    expect(await act('listUsers', { pid: 'demo', find, limit: 10 })).toMatchObject({
-      ...{ found: 1, users: [{ account: 'margaret', team: 'Apollo', total: 0, completedTasks: 0 }] },
-    })
-  }
-  const { users, found } = await act('listUsers', { pid: 'demo', find: '', limit: 2 })
-  expect([users.length, found]).toEqual([2, 4])
-  const ada = { pid: 'demo', platform: 'discord', account: 'ada' }
-  expect(await act('readUser', ada)).toMatchObject({
-    ...ada,
-    rank: 1,
-    completedTasks: 2,
-    email: 'ada@campaign.example',
-  })
-  expect(await answerOf('readUser', { ...ada, platform: 'x' })).toEqual({ error: 'There is no such user.' })
 })
 
 test('the clock goes back to now without a reset', async () => {

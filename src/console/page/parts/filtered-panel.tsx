@@ -6,7 +6,7 @@ import { SearchField } from './search-field.tsx'
 import { amount } from './text.tsx'
 
 /** A button that filters a list: its value in the address, its label, and the rows that it shows. */
-export type Chip<Row> = readonly [value: string, label: string, fits: (row: Row) => boolean]
+export type Chip<Row> = readonly [value: string, label: string, matches: (row: Row) => boolean]
 
 interface FilteredPanelProps<Row> {
   readonly title: string
@@ -18,7 +18,7 @@ interface FilteredPanelProps<Row> {
   readonly chips: readonly Chip<Row>[]
   /** Shown when the list has no rows. */
   readonly empty: string
-  /** Renders the rows that fit. */
+  /** Renders the rows that match. */
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }
 
@@ -33,9 +33,9 @@ export function FilteredPanel<Row>({ title, label, list, textOf, chips, empty, c
     <>
       <SearchField label={label} />
       <fieldset class="chips" aria-label="Show">
-        {[all, ...chips].map(([value, text, fits]) => {
+        {[all, ...chips].map(([value, text, matches]) => {
           const isChosen = value === chosen[0]
-          const number = found.filter(fits).length
+          const number = found.filter(matches).length
           return number === 0 && !isChosen ? null : (
             <button
               key={value}
@@ -53,7 +53,11 @@ export function FilteredPanel<Row>({ title, label, list, textOf, chips, empty, c
   )
   return (
     <Panel title={title} filters={filters}>
-      {shown.length > 0 ? children(shown) : <Empty>{list.rows.length > 0 ? 'Nothing fits the filter.' : empty}</Empty>}
+      {shown.length > 0 ? (
+        children(shown)
+      ) : (
+        <Empty>{list.rows.length > 0 ? 'No row matches the filter.' : empty}</Empty>
+      )}
       {list.discarded > 0 && (
         <p class="more muted">
           Older {title.toLowerCase()} that are no longer remembered: {amount(list.discarded)}

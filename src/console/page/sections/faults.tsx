@@ -15,7 +15,7 @@ export function Faults({ brief = false }: { brief?: boolean }) {
   return (
     <>
       <Panel title="Faults" all={brief ? '/faults' : undefined}>
-        {service.value.faults.length === 0 && <Empty>None is switched on.</Empty>}
+        {service.value.faults.length === 0 && <Empty>No fault is switched on.</Empty>}
         <ul class="rows">
           {service.value.faults.map((fault) => (
             <FaultLine key={fault.key} fault={fault} />
@@ -52,7 +52,7 @@ function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView })
         type="button"
         class="small"
         aria-label={`Switch off ${name} on ${target}`}
-        onClick={() => run(() => perform('cancelFault', { key }), 'The fault is switched off.')}
+        onClick={() => run(() => perform('cancelFault', { key }), 'The fault was switched off.')}
       >
         Switch off
       </button>
@@ -72,7 +72,7 @@ function FaultForm() {
       ...(isDelayed && { delayMs: Number.parseFloat(values.delayMs) }),
     })
     await refresh()
-    notify('The fault is switched on.')
+    notify('The fault was switched on.')
   }
   return (
     <Form class="inline fault-form" label="Switch a fault on" onSubmit={add}>

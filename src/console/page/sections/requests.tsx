@@ -21,7 +21,7 @@ const CHIPS: readonly Chip<RequestRow>[] = [
   ['console', 'Console', ({ isFromConsole }) => isFromConsole === true],
 ]
 
-const NONE = 'None yet. Calls of your code appear here.'
+const NONE = 'No requests yet. Calls of your code appear here.'
 
 /** The calls that the service has received, newest first. */
 export function Requests({ brief = false }: { brief?: boolean }) {

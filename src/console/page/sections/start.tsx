@@ -14,7 +14,7 @@ export function Start() {
   return (
     <section class="panel start" aria-labelledby="start">
       <header class="panel-head">
-        <h2 id="start">Point your code here</h2>
+        <h2 id="start">Make your first call</h2>
         <div class="tools">
           <CopyButton text={lines} label="Copy the three lines" />
         </div>

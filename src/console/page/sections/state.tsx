@@ -13,7 +13,7 @@ export function State() {
       async () => perform('loadSeed', { seed: parse(await file.text()) }),
       ({ unsigned }) => {
         const missing = `Enter the secret of ${unsigned.join(', ')} to sign its messages.`
-        return `${file.name} is loaded. ${unsigned.length > 0 ? missing : ''}`
+        return `${file.name} was loaded. ${unsigned.length > 0 ? missing : ''}`
       },
     )
     // The same file can be chosen again.
@@ -41,7 +41,7 @@ export function State() {
         question="Reset the service?"
         yes="Reset everything"
         no="Cancel"
-        onConfirm={() => run(() => perform('reset', {}), 'The service is reset.')}
+        onConfirm={() => run(() => perform('reset', {}), 'The service was reset.')}
       >
         This removes progress, awards, requests, deliveries and faults. The clock goes back to now.
       </ConfirmButton>

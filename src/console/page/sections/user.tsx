@@ -86,7 +86,7 @@ function CompleteButton({ task, user, isDisabled }: { task: ItemView; user: User
       type="button"
       class="small"
       disabled={isDisabled}
-      onClick={() => run(complete, `${task.name} is completed.`)}
+      onClick={() => run(complete, `${task.name} was completed.`)}
       aria-label={`Complete ${task.id}`}
     >
       Complete

@@ -66,7 +66,7 @@ interface UserTableProps {
 function UserTable({ campaign, find, limit }: UserTableProps) {
   const { value, error } = useAnswer('listUsers', { pid: campaign.pid, find, limit }, service.value)
   if (!value) return <Empty>{error ?? 'Loading'}</Empty>
-  if (value.found === 0) return <Empty>{find ? 'No user fits the filter.' : 'There are no users yet.'}</Empty>
+  if (value.found === 0) return <Empty>{find ? 'No user matches the filter.' : 'There are no users yet.'}</Empty>
   return (
     <>
       <Table class="users" columns={columnsOf(campaign)} rows={value.users} keyOf={linkTo} />

@@ -56,7 +56,7 @@ function SendAgain({ row }: { row: DeliveryRow }) {
     go(pathOf('webhooks', 'deliveries', key))
   }
   const button = (label: string) => (
-    <button type="button" disabled={obstacle !== false} onClick={() => run(redeliver, 'The message is sent again.')}>
+    <button type="button" disabled={obstacle !== false} onClick={() => run(redeliver, 'The message was sent again.')}>
       {label}
     </button>
   )

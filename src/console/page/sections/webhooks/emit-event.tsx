@@ -21,7 +21,7 @@ export function EmitEvent() {
   const send = async ({ account, item }: Readonly<Record<'account' | 'item', string>>) => {
     const { sent } = await perform('emit', { kind, pid: campaign.pid, account, item })
     await refresh()
-    notify(sent > 0 ? `The event is sent to ${count(sent, 'webhook')}.` : 'No endpoint accepts this event.')
+    notify(sent > 0 ? `The event was sent to ${count(sent, 'webhook')}.` : 'No endpoint accepts this event.')
   }
   return (
     <Panel title="Send an event">

@@ -33,7 +33,7 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
       ...{ urls: wordsOf(urls), scope, campaigns: wordsOf(campaigns) },
     })
     await refresh()
-    notify(known ? 'The endpoint is changed.' : 'The endpoint is added.')
+    notify(known ? 'The endpoint was changed.' : 'The endpoint was added.')
     go('/webhooks')
   }
   return (
@@ -70,7 +70,7 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
 }
 
 function secretHint(known: WebhookRecord | undefined): string {
-  if (known?.signed) return 'Leave it empty to keep the present secret.'
+  if (known?.signed) return 'Leave it empty to keep the current secret.'
   return !known && service.value.hasSecret
     ? 'Leave it empty to use CAMPAIGN_WEBHOOK_SECRET.'
     : 'Leave it empty to send messages without a signature.'

@@ -81,7 +81,7 @@ function WebhookLine({ webhook, brief }: { webhook: WebhookRecord; brief: boolea
             question="Remove this endpoint?"
             yes="Remove it"
             no="Keep it"
-            onConfirm={() => run(() => perform('removeWebhook', { hook_id }), 'The endpoint is removed.')}
+            onConfirm={() => run(() => perform('removeWebhook', { hook_id }), 'The endpoint was removed.')}
           >
             This removes its secret and drops deliveries that wait for a retry: <Text>{urls.join(', ')}</Text>
           </ConfirmButton>
