@@ -9,7 +9,7 @@ import { axeSource, launchBrowser, missingBrowser, type Page } from '../browser/
 import { type Running, scratchFolder, start } from '../cli/command.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
-// A machine with a single busy core is slow at this, and slowness is not what is tested.
+// A busy machine is slow, and these tests do not measure speed.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const SECRET = 'a secret of the webhook'
@@ -43,7 +43,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     server.close().closeAllConnections()
   })
 
-  // No test may leave an error on a console, or ask anything but the service.
+  // No page may log an error or request anything from another origin.
   afterEach(async () => {
     await Promise.all(pages.splice(0).map((page) => page.close()))
     endpoint.status = 200
@@ -64,13 +64,13 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     return { url, client, stop }
   }
 
-  /** The messages at the endpoint, as soon as there are so many. */
+  /** Waits until the endpoint has received this number of messages, and returns them. */
   async function arrivals(number: number) {
     await expect.poll(() => endpoint.arrived.length, { timeout: 30_000 }).toBe(number)
     return endpoint.arrived
   }
 
-  /** Opens a page, in the browser window of another one where that is given. */
+  /** Opens a page, in the browser window of `sibling` if it is given. */
   async function open(
     url: string,
     viewport = DESKTOP,
@@ -95,7 +95,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { name })
 
-  test('a first visit shows the parts of the console, and what to paste until the first call arrives', async () => {
+  test('the overview shows every section, and the lines to paste until the first call arrives', async () => {
     const { url, client } = await dev()
     const page = await open(url)
     for (const name of ['Users', 'Requests', 'Webhooks', 'Faults', 'Clock']) {
@@ -114,13 +114,13 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await heading(page, 'Users').waitFor()
   })
 
-  test('the Test tool sends the message it shows, tells the answer, and leaves a trace', async () => {
+  test('the Test tool sends the message, shows it with the answer, and adds it to the deliveries', async () => {
     const { url } = await dev()
     const page = await open(`${url}/webhooks`)
     await page.getByRole('link', { name: /^Test hook/ }).click()
     const form = page.getByRole('form', { name: 'Test webhook' })
     await page.waitForURL(/test=hook/)
-    // The button of the endpoint has put the cursor into the form.
+    // The endpoint's Test button has focused the form.
     await page.keyboard.type('ada')
     await form.getByRole('button', { name: 'Test' }).click()
     expect(await form.getByLabel('Success').innerText()).toBe('true')
@@ -138,7 +138,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await form.getByLabel('Success').count()).toBe(0)
   })
 
-  test('a task is completed by a button, the delivery fails, is retried by the clock, and sent again', async () => {
+  test('a button completes a task; its failed delivery is retried when the clock moves, and sent again', async () => {
     endpoint.status = 503
     const { url } = await dev()
     const page = await open(`${url}/users/demo/discord/linus`)
@@ -174,7 +174,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(new Set(endpoint.arrived.map(({ body }) => body)).size).toBe(1)
   })
 
-  test('one message to three endpoints reads as one event with three lines', async () => {
+  test('one message to three endpoints is one event with three rows', async () => {
     const { url, client } = await dev([1, 2, 3].flatMap((number) => ['--webhook', `${hook}/${number}`]))
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
     await arrivals(3)
@@ -183,7 +183,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect([await page.locator('tr.first').count(), await page.locator('tr.same').count()]).toEqual([1, 2])
   })
 
-  test('a request is shown with the reason of its refusal, found by its arguments, and copied as curl', async () => {
+  test('a request shows why it was refused, is found by its arguments, and is copied as curl', async () => {
     const { url, client } = await dev()
     const award = { address: WALLET, pid: 'demo', id: "it's", xp: 1 }
     await client.rewardWallet(award)
@@ -210,7 +210,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.waitForURL(/\/requests$/)
   })
 
-  test('JSON is folded, and a long value is shortened with its size', async () => {
+  test('JSON can be folded, and a long value is cut and shows its size', async () => {
     const { url, client } = await dev()
     const name = 'n'.repeat(200_000)
     await client.updateUser({ account: 'long', platform: 'discord', pid: 'demo', name })
@@ -227,7 +227,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     }
   })
 
-  test('endpoints are added, changed and removed after a question; errors stand at their field', async () => {
+  test('endpoints are added, changed, and removed after confirmation; errors appear at their field', async () => {
     const { url } = await dev([])
     const page = await open(`${url}/webhooks/new`)
     await page.getByRole('textbox', { name: 'URL', exact: true }).fill('nonsense')
@@ -254,7 +254,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByText('No endpoint is registered').waitFor()
   })
 
-  test('a fault is switched on, warns in the navigation, is counted down and cancelled', async () => {
+  test('a fault is switched on, shown in the navigation, counted down and switched off', async () => {
     const { url, client } = await dev()
     const page = await open(`${url}/faults`)
     await page.getByLabel('On', { exact: true }).selectOption('getCampaignInfo')
@@ -274,7 +274,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
   })
 
-  test('the state is loaded from a seed and reset, by keyboard', async () => {
+  test('a seed is loaded, and the service is reset by keyboard', async () => {
     const { url, client } = await dev()
     const seed = join(scratchFolder(), 'seed.json')
     writeFileSync(seed, JSON.stringify({ campaigns: [{ id: 'other', users: [{ account: 'u', platform: 'p' }] }] }))
@@ -297,18 +297,18 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     for (const tab of tabs) await tab.getByRole('link', { name: 'getCampaignInfo' }).waitFor()
   })
 
-  test('stale data is announced when the service is gone, and an unknown address leads back', async () => {
+  test('a banner says that the service is gone, and an unknown address links back', async () => {
     const { url, stop } = await dev()
     const page = await open(`${url}/users/demo/discord/nobody`)
     await page.getByRole('link', { name: 'Back to the list' }).click()
     await page.waitForURL(/\/users$/)
     await stop()
     await page.getByRole('alert').getByText('The service does not answer').waitFor()
-    // The browser itself reports each question that failed.
+    // The browser logs each failed request.
     faults.length = 0
   })
 
-  test('long lists render the rows in view only, and scroll to their end', async () => {
+  test('long lists render only the rows in view, and scroll to their end', async () => {
     const { url, client } = await dev()
     for (let number = 1; number <= 400; number++) await client.getCampaignInfo({ pid: 'demo' })
     const page = await open(`${url}/requests`)
@@ -319,7 +319,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await page.locator('tbody tr').count()).toBeLessThan(150)
   })
 
-  test('values from outside are shown as text and not run', async () => {
+  test('values from outside are shown as text and never run', async () => {
     const { url, client } = await dev()
     const evil = '<img src=x onerror=alert(1)><script>alert(1)</script>'
     const account = `${evil}\u202egnp.exe`
@@ -344,7 +344,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     ['dark', DESKTOP],
     ['light', PHONE],
     ['dark', PHONE],
-  ] as const)('every place is accessible and fits: %s, %o', async (scheme, viewport) => {
+  ] as const)('every page is accessible and has no sideways scrolling: %s, %o', async (scheme, viewport) => {
     endpoint.status = 500
     const { url, client } = await dev()
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })

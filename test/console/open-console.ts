@@ -14,7 +14,7 @@ interface Options extends Pick<CampaignServiceOptions, 'campaigns'> {
   readonly reachable?: RegExp
 }
 
-/** A console over a service that listens, with the secret of the environment. */
+/** Starts a service with a console. `secret` is the secret of the environment. */
 export async function openConsole({ secret, reachable = /./, campaigns }: Options = {}) {
   const clock = createManualClock({ running: true })
   const service = createCampaignService({ clock, ...(campaigns && { campaigns }) })
@@ -54,7 +54,7 @@ export async function openConsole({ secret, reachable = /./, campaigns }: Option
   }
 }
 
-/** An endpoint, and the messages it has got. */
+/** Starts an endpoint that records the messages that it receives. */
 export async function receiver(status = 200) {
   const arrived: { body: string; signature: string }[] = []
   const server = createServer(async (incoming, response) => {

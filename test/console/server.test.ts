@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import type { DeliveryRow } from '../../src/console/protocol.ts'
 import { endpoint, LINUS, openConsole, receiver, WALLET } from './open-console.ts'
 
-/** The status and the body of an answer to a request that `fetch` cannot make. */
+/** Sends a request with headers that `fetch` does not allow. Returns the status and the body of the answer. */
 const send = (url: string, method: string, headers: Readonly<Record<string, string>>) =>
   new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
     request(url, { method, headers }, async (response) => {
@@ -103,7 +103,7 @@ test('an endpoint that is changed keeps its own secret, organization and place a
   expect(service.webhooks.map(({ signed }) => signed)).toEqual([true, false])
 })
 
-test('reset removes requests and deliveries, and takes the clock back', async () => {
+test('reset removes requests and deliveries, and moves the clock back', async () => {
   const { url } = await receiver()
   const { act, client, changes } = await openConsole()
   await act('saveWebhook', endpoint(url))
@@ -205,7 +205,7 @@ test('a saved seed keeps the secrets that the running service has', async () => 
   expect((await changes()).state?.webhooks).toMatchObject([{ signed: true }])
 })
 
-test('a saved seed gets the secret of the environment where no other is known', async () => {
+test('a saved seed gets the secret of the environment if no other is known', async () => {
   const { arrived, url } = await receiver()
   const { act } = await openConsole({ secret: 'of the environment' })
   expect(await act('loadSeed', { seed: { webhooks: [{ hook_id: 'mine', url, signed: true }] } })).toEqual({
@@ -220,12 +220,12 @@ test.each([
   ['JSON with quotes', `{"account":"it's $HOME \`id\`","platform":"discord","pid":"demo","name":"50 % \\\\ "}`],
   ['JSON over several lines', '{\n\t"account": "ada",\n"platform": "discord",\n"pid": "demo", "n":\t7}\n'],
   ['control and direction characters', '{"account":"a\u202eb","platform":"discord","pid":"demo","name":"%s\\n\u0085"}'],
-])('the curl command sends the request again as pasted into sh: %s', async (_, body) => {
+])('the curl command sends the same request when pasted into sh: %s', async (_, body) => {
   const { act, service, url } = await openConsole()
   const headers = { authorization: 'Bearer x', 'content-type': 'application/json', 'x-note': "it's" }
   await fetch(`${url}/user?note=${encodeURIComponent("it's")}`, { method: 'POST', headers, body })
   const { curl = '' } = await act('readRequest', { key: '1' })
-  // What a terminal would act on is not pasted.
+  // The command contains no characters that a terminal acts on.
   expect(curl).not.toMatch(/[^\n -~]/u)
   await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 20_000 })
   const [first, again] = service.requests
@@ -246,7 +246,7 @@ test.each(['GET', 'DELETE'])(
   },
 )
 
-test('a body that was cut says so, and is no curl command', async () => {
+test('a body that was cut is marked, and has no curl command', async () => {
   const { act, client } = await openConsole()
   await client.updateUser({ ...LINUS, name: 'n'.repeat(1_000_000) })
   const { body, curl, text } = await act('readRequest', { key: '1' })
@@ -273,7 +273,7 @@ test('a page asks for the changes since its last poll', async () => {
   expect(await changes('of another process')).toMatchObject({ isAfresh: true })
 })
 
-test('a task that is completed and a test that is sent from the console leave a trace', async () => {
+test('a completed task and a sent test of the console appear in the lists', async () => {
   const { url } = await receiver()
   const { act, changes } = await openConsole()
   await act('saveWebhook', endpoint(url, { newId: 'mine' }))
@@ -291,7 +291,7 @@ test('a task that is completed and a test that is sent from the console leave a 
   expect((await act('readDelivery', { key })).body).toBe(result.Payload)
 })
 
-test('a message of your own code is not marked, one that is sent again is', async () => {
+test('a message that the console sends again is marked, a message of other code is not', async () => {
   const { url } = await receiver()
   const { act, client, changes } = await openConsole()
   await act('saveWebhook', endpoint(url))
@@ -335,12 +335,15 @@ test.each([
   ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
   ['addFault', { on: '*', kind: 'delay', times: 1, delayMs: -1 }, 'delayMs', 'at least 0'],
   ['completeTask', { ...LINUS, aid: 'follow' }, undefined, 'the dependencies of "follow" first'],
-] as const)('%s with %j tells the error at its field, in the words of the user', async (name, asked, field, words) => {
-  const { answerOf, service } = await openConsole()
-  service.registerWebhook({ hook_id: 'taken', url: 'http://127.0.0.1:1/' })
-  const answer = await answerOf(name, asked as never)
-  expect(answer).toMatchObject({ error: expect.stringContaining(words), ...(field !== undefined && { field }) })
-  expect(answer).not.toMatchObject({
-    error: expect.stringMatching(/\b(?:aid|pid|hook_id|completeTask|registerWebhook)\b/),
-  })
-})
+] as const)(
+  '%s with %j shows the error at its field, without names of methods or parameters',
+  async (name, asked, field, words) => {
+    const { answerOf, service } = await openConsole()
+    service.registerWebhook({ hook_id: 'taken', url: 'http://127.0.0.1:1/' })
+    const answer = await answerOf(name, asked as never)
+    expect(answer).toMatchObject({ error: expect.stringContaining(words), ...(field !== undefined && { field }) })
+    expect(answer).not.toMatchObject({
+      error: expect.stringMatching(/\b(?:aid|pid|hook_id|completeTask|registerWebhook)\b/),
+    })
+  },
+)
