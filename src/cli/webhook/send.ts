@@ -146,9 +146,13 @@ function isExpected(status: number | undefined, { expect, wrongSignature, unsign
   return wrongSignature || unsigned ? status === 401 : status >= 200 && status < 300
 }
 
-function show({ status = '---', ms, text, error, id, expected }: Answer, { out }: Output): void {
+function show({ status, ms, text, error, id, expected }: Answer, { out }: Output): void {
   const colour = expected ? green : red
-  out.line(colour(status), `  ${error ?? (text || '(empty answer)')}`, dim(`  ${ms} ms${id ? `, id ${id}` : ''}`))
+  out.line(
+    colour(status ?? '---'),
+    `  ${error ?? (text || '(empty answer)')}`,
+    dim(`  ${ms} ms${id ? `, id ${id}` : ''}`),
+  )
 }
 
 function failureOf(
