@@ -42,7 +42,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     )
   }
 
-  const own = agent === undefined ? ownAgents(maxSockets, keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS) : undefined
+  const own = ownAgents(maxSockets, keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS)
   const origins = new Origins()
   const inFlight: Route['inFlight'] = []
   let closed = false
@@ -50,7 +50,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     if (cancellation.reason !== undefined) throw cancellation.reason
     if (closed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
     const origin = origins.of(request.url)
-    const chosen = agent ?? (origin.encrypted ? own?.https : own?.http)
+    const chosen = agent ?? (origin.encrypted ? own.https : own.http)
     return sendRequest(request, { origin, agent: chosen as http.Agent, inFlight }, cancellation)
   }
   const send: CancellableSend = (request, signal) => cancellable(request, cancellationOf(signal))
@@ -63,8 +63,8 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     close() {
       closed = true
       for (const end of [...inFlight]) end(CLOSED)
-      own?.http.destroy()
-      own?.https.destroy()
+      own.http.destroy()
+      own.https.destroy()
     },
   }
 }

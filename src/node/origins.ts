@@ -1,7 +1,8 @@
 export interface Origin {
   /** An IPv6 address is without brackets. */
   readonly host: string
-  readonly port: string | undefined
+  /** Empty for the default port of the scheme. */
+  readonly port: string
   readonly encrypted: boolean
   /** The length of the origin in a URL. The path follows it. */
   readonly length: number
@@ -20,8 +21,8 @@ export class Origins {
     if (origin === undefined) {
       const { hostname, port, protocol } = new URL(prefix)
       origin = {
-        host: hostname.replace(/^\[|\]$/g, ''),
-        port: port === '' ? undefined : port,
+        host: hostname.replace(/[[\]]/g, ''),
+        port,
         encrypted: protocol === 'https:',
         length,
       }

@@ -15,17 +15,15 @@ export type BodyOutcome =
   | { readonly text: string; readonly complete: false; readonly cause: Error }
   | 'too_large'
 
-/** Reads and decompresses a body. Never throws: a truncated body, or one that cannot be decompressed, is incomplete. */
+/**
+ * Reads and decompresses a body. Never throws: a truncated body, or one that cannot be decompressed, is incomplete.
+ *
+ * @param done - only its first call has an effect
+ */
 export function readBody(answer: IncomingMessage, maxBytes: number, done: (outcome: BodyOutcome) => void): void {
   const chunks = new ByteChunks<Buffer>(Buffer.concat)
   let length = 0
-  let ended = false
-  const finish = (outcome: BodyOutcome): void => {
-    if (ended) return
-    ended = true
-    done(outcome)
-  }
-  const broken = (cause: Error): void => finish({ text: decodeUtf8(chunks), complete: false, cause })
+  const broken = (cause: Error): void => done({ text: decodeUtf8(chunks), complete: false, cause })
 
   const encodings = encodingsOf(answer.headers['content-encoding'])
   if (encodings.length > MAX_ENCODINGS) {
@@ -42,16 +40,16 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     }
     // Stop decompressing: a small response may expand to gigabytes.
     for (const decoder of decoders) decoder.destroy()
-    finish('too_large')
+    done('too_large')
   })
   source.on('end', () => {
-    if (answer.complete) finish({ text: decodeUtf8(chunks), complete: true })
+    if (answer.complete) done({ text: decodeUtf8(chunks), complete: true })
   })
   let arrived = false
-  if (decoders.length > 0) answer.once('data', () => (arrived = true))
+  answer.once('data', () => (arrived = true))
   // Some servers send `content-encoding` with an empty body. The decoders of gzip and br report it as truncated.
   const onDecodeError = (error: Error): void =>
-    arrived || !answer.complete ? broken(error) : finish({ text: '', complete: true })
+    arrived || !answer.complete ? broken(error) : done({ text: '', complete: true })
   for (const decoder of decoders) decoder.on('error', onDecodeError)
   answer.on('error', broken)
   // A truncated response may close without an error.
@@ -67,8 +65,7 @@ function decodeUtf8(chunks: ByteChunks<Buffer>): string {
 }
 
 /** Returns the encodings of a header in the order in which they were applied. */
-const encodingsOf = (header = ''): string[] =>
-  header === '' ? [] : header.split(',').map((encoding) => encoding.trim().toLowerCase())
+const encodingsOf = (header = ''): string[] => header.split(',').map((encoding) => encoding.trim().toLowerCase())
 
 /** Returns the decoders, for the last encoding first. Returns none if any encoding is unknown: `fetch` does the same. */
 function decodersOf(encodings: readonly string[]): Transform[] {

@@ -131,7 +131,7 @@ function open({ method, url, headers, body }: TransportRequest, { origin, agent 
     agent,
     host: origin.host,
     port: origin.port,
-    path: url.slice(origin.length) || '/',
+    path: url.slice(origin.length),
     headers: body === undefined ? all : { ...all, 'content-length': Buffer.byteLength(body) },
   })
 }

@@ -9,7 +9,7 @@ interface Module {
 /** The modules for `npm run test:mutants -- NAME`. */
 export const MODULES: Readonly<Record<string, Module>> = {
   http: { mutate: ['src/http/**/*.ts'], tests: ['test/{client,http}/*.test.ts', 'test/node/node-transport.test.ts'] },
-  node: { mutate: ['src/node/*.ts'], tests: ['test/node/!(answers).test.ts'] },
+  node: { mutate: ['src/node/!(unsupported-runtime).ts'], tests: ['test/node/!(answers).test.ts'] },
   progress: { mutate: ['src/progress/*.ts'], tests: ['test/progress/*.test.ts'] },
   verify: { mutate: ['src/webhook/{verify,event}/*.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
   receiver: {

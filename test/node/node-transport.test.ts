@@ -46,6 +46,7 @@ const unsafeWrite = (server: RawServer): TransportRequest => ({
 describe('a connection', () => {
   test('is reused, also by an unsafe write within a second', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
+    vi.advanceTimersByTime(60_000)
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
     const transport = transportWith()
     await transport.send(read(server), never)
@@ -167,6 +168,18 @@ describe('bodies', () => {
     const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
     expect(answer).toMatchObject({ status: 200, text: json, complete: true })
     expect(server.requests[0]?.head).toMatch(/accept-encoding: gzip, deflate, br/i)
+  })
+
+  test.each(encodings)('in %s are read when they arrive in parts', async (encoding, body) => {
+    const bytes = answerOf(body, `content-encoding: ${encoding}\r\n`)
+    const server = await serving(async ({ socket }) => {
+      for (const part of [bytes.subarray(0, -20), bytes.subarray(-20, -10), bytes.subarray(-10)]) {
+        await new Promise((written) => socket.write(part, written))
+        await nextTurn()
+      }
+    })
+    const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+    expect(answer).toMatchObject({ status: 200, text: json, complete: true })
   })
 
   test.each(encodings.slice(0, 5))('in %s that break off are not complete', async (encoding, body) => {
@@ -446,10 +459,13 @@ describe('aborted', () => {
     expect(getEventListeners(aborter.signal, 'abort')).toEqual([])
   })
 
-  test('before the request: nothing is sent', async () => {
+  test('before the request: nothing is sent, and the agent is not asked for a connection', async () => {
     const server = await serving(() => undefined)
-    await expect(transportWith().send(read(server), AbortSignal.abort(reason))).rejects.toBe(reason)
+    const agent = new http.Agent()
+    const connections = vi.spyOn(agent, 'createConnection')
+    await expect(transportWith({ agent }).send(read(server), AbortSignal.abort(reason))).rejects.toBe(reason)
     expect(server.requests).toEqual([])
+    expect(connections).not.toHaveBeenCalled()
   })
 })
 
@@ -539,6 +555,19 @@ describe('closed', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('every request in flight ends, also after others have failed', async () => {
+    const server = await serving(({ socket, connection }) => connection > 0 && socket.destroy())
+    const transport = transportWith()
+    const first = transport.send(read(server), never)
+    await expect.poll(() => server.requests.length).toBe(1)
+    for (let failed = 0; failed < 3; failed++) {
+      await expect(transport.send(read(server), never)).rejects.toMatchObject({ kind: 'network' })
+    }
+    await nextTurn()
+    transport.close()
+    await expect(first).rejects.toMatchObject({ message: 'the transport is closed' })
+  })
+
   test("it does not close the partner's agent", async () => {
     const agent = new http.Agent({ keepAlive: true })
     cleanups.push(() => agent.destroy())
@@ -573,6 +602,7 @@ describe('an unusable agent: nothing is sent, and the error gives the reason', (
     })
     const server = await serving(() => undefined)
     await expect(transportWith({ agent }).send(unsafeWrite(server), never)).rejects.toMatchObject({
+      message: 'the agent of nodeTransport threw an error',
       sent: false,
       cause,
     })
@@ -589,6 +619,10 @@ describe('nodeTransport refuses', () => {
     [{ keepAliveMS: 1 }, 'nodeTransport: keepAliveMS is not an option; there are agent, maxSockets, keepAliveMs'],
     [
       { agent: new http.Agent(), maxSockets: 1 },
+      'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent',
+    ],
+    [
+      { agent: new http.Agent(), keepAliveMs: 1 },
       'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent',
     ],
     [null, 'nodeTransport: must be an object'],
