@@ -3,7 +3,7 @@ import { pathTo, read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
 const FOLDER = 'docs/recipes'
-/** Matches a code block that begins with ` ```ts compile: it is examples/NAME.ts `. */
+/** Matches a copy of an example: a code block that begins with ` ```ts compile: it is examples/NAME.ts `. */
 const EXAMPLE_BLOCK = /^(```ts compile: it is (examples\/\S+))\n[\s\S]*?^```$/gm
 
 /** The recipes, each with the code of its example. */

@@ -21,7 +21,7 @@ export function invalidRequestError(
   })
 }
 
-/** Appends the message of the cause, if it has one, without its docs path and full stop. */
+/** Appends the message of the cause, without its docs path and full stop, if the cause is an `Error`. */
 export function withCause(message: string, cause: unknown): string {
   if (!(cause instanceof Error)) return message
   const docsPath = cause instanceof CampaignError ? ` (${cause.docsPath})` : ''

@@ -1,7 +1,7 @@
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller } from './rest.ts'
-import { emitFollow, HOOK, start } from './webhooks/delivered-service.ts'
+import { emitFollow, HOOK, start } from './webhooks/start-service.ts'
 
 describe('requests', () => {
   test('keeps the latest 10 000 requests and counts the discarded ones', async () => {

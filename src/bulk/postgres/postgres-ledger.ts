@@ -62,7 +62,7 @@ const DEFAULT_LEASE_MS = 60_000
  * delete them.
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
- * @throws InvalidRequestError when the database is of another type, the `sql` prepares statements, or an option is invalid
+ * @throws InvalidRequestError when `database` is neither of the two, the `sql` prepares statements, or an option is invalid
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
   const query = queryOf(database)
@@ -77,7 +77,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   }
   const sql = statements(table)
   const leases = new LeaseRenewer(leaseMs, (claims) => queryOrExplain(sql.extend, run, JSON.stringify(claims), leaseMs))
-  /** One comparison per target, which later jobs reuse. */
+  /** The comparison of the run with each target. Later jobs reuse it. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)
@@ -126,7 +126,7 @@ function readTarget(text: unknown): ClientTarget | undefined {
 
 const MISSING_TABLES = 'its tables are missing or have other columns; create them with postgresLedgerSchema()'
 
-/** The codes for a missing table or column, another type of a column, and a missing primary key. */
+/** SQLSTATE codes of a missing table, column or primary key, and of a column with the wrong type or constraint. */
 const SCHEMA_PROBLEMS: ReadonlySet<unknown> = new Set(['42P01', '42703', '42804', '42P10', '42883', '23502'])
 
 const isSchemaProblem = (error: unknown): boolean =>

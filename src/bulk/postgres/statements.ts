@@ -81,8 +81,8 @@ export function statements(tableName: string) {
     insertRun: `INSERT INTO ${runs} (run, version, target) VALUES ($1::text, $2::int, nullif($3::text, ''))
       ON CONFLICT (run) DO NOTHING`,
     selectRun: `SELECT version, target FROM ${runs} WHERE run = $1::text`,
-    // Claims an award that is new, that has no final verdict or a retryable one, or whose lease is over. The end of a lease
-    // leaves the award in doubt.
+    // Claims an award that is new, has no final verdict, has a retryable verdict, or has an expired lease. After an expired
+    // lease the award is in doubt.
     claim: `INSERT INTO ${table} AS award (run, id_hash, id, address, pid, xp, attempt, lease_until)
       VALUES ($1::text, ${hash('$2::text')}, $2::text, $3::text, $4::text, $5::float8, $6::uuid, ${lease('$7')})
       ON CONFLICT (run, id_hash) DO UPDATE SET
@@ -96,7 +96,7 @@ export function statements(tableName: string) {
             OR (award.verdict = 'rejected' AND $8::boolean AND award.error::jsonb ->> 'code' IS DISTINCT FROM 'other_amount')
           ELSE award.lease_until <= clock_timestamp() END
       RETURNING in_doubt, verdict`,
-    // Compared in SQL: a pool may read numbers as text, which lacks their last digits before PostgreSQL 12.
+    // Compares the XP in SQL: before PostgreSQL 12, the text form of a float8 is rounded, and a pool may read it as text.
     select: `SELECT award.id, award.address, award.pid, award.xp, award.verdict, award.error, award.in_doubt,
         award.attempt IS NOT NULL AS is_claimed, ${isSame('$3::text', '$4::text', '$5::float8')} AS is_same,
         greatest(0, ceil(extract(epoch FROM award.lease_until - clock_timestamp()) * 1000))::float8 AS lease_left_ms

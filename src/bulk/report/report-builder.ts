@@ -19,7 +19,7 @@ export class ReportBuilder {
   #final = 0
   readonly #halted = new Map<string, { rows: number; readonly reason: string }>()
 
-  /** Adds a result that is flushed to the ledger. */
+  /** Adds the result of a row. */
   add(index: number, { id, xp }: AwardRow, { verdict, failure }: AwardResult): void {
     this.#count(verdict, xp)
     if (verdict === 'awarded' || verdict === 'alreadyAwarded') return

@@ -5,7 +5,7 @@
  */
 export class PauseGate {
   #state: 'open' | 'paused' | 'probing' = 'open'
-  #pauses = 0
+  #pauseCount = 0
   #until = 0
   #hasProbe = false
   #timer: NodeJS.Timeout | undefined
@@ -22,33 +22,33 @@ export class PauseGate {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
     this.#hasProbe = true
-    return this.#pauses
+    return this.#pauseCount
   }
 
   /** Whether a pause has started after the call entered. */
-  hasPausedSince(pauses: number): boolean {
-    return pauses !== this.#pauses
+  hasPausedSince(pauseCount: number): boolean {
+    return pauseCount !== this.#pauseCount
   }
 
   /** Starts a pause, or extends the pause that started during the call. */
-  pause(ms: number, pauses: number): void {
-    const isNew = !this.hasPausedSince(pauses)
+  pause(ms: number, pauseCount: number): void {
+    const isNew = !this.hasPausedSince(pauseCount)
     if (!isNew && this.#state !== 'paused') return
     this.#until = Math.max(isNew ? 0 : this.#until, performance.now() + ms)
-    if (isNew) this.#pauses++
+    if (isNew) this.#pauseCount++
     this.#state = 'paused'
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#admitProbe(), Math.ceil(this.remainingMs))
   }
 
   /** Opens the gate if the answered call was the probe. */
-  answered(pauses: number): void {
-    if (!this.hasPausedSince(pauses)) this.open()
+  answered(pauseCount: number): void {
+    if (!this.hasPausedSince(pauseCount)) this.open()
   }
 
   /** Makes the next call the probe if the ended call was the probe. */
-  replaceProbe(pauses: number): void {
-    if (!this.hasPausedSince(pauses) && this.#state === 'probing') this.#admitProbe()
+  replaceProbe(pauseCount: number): void {
+    if (!this.hasPausedSince(pauseCount) && this.#state === 'probing') this.#admitProbe()
   }
 
   /** Lets all calls through. */

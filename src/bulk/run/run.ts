@@ -24,11 +24,11 @@ export interface RunParts {
   readonly concurrency: number
   readonly evidence: Evidence
   readonly retryRejected: boolean
-  /** Returns why the guard of the client would refuse the row. */
+  /** Returns the issues for which the client's `guard` would refuse the row; empty if it allows the row. */
   readonly refusals: (row: AwardRow) => readonly Issue[]
 }
 
-/** More workers than calls: workers without a call write to the ledger. */
+/** With two workers per call, one can write to the ledger while the other waits for the service. */
 const WORKERS_PER_CALL = 2
 /** The longest wait before the run checks again whether another process has finished an award. */
 const MAX_BUSY_MS = 250
@@ -43,7 +43,7 @@ export class Run {
   readonly #calls: Semaphore
   readonly #rules = new StopRules()
   readonly #stopping = new AbortController()
-  /** Aborted some time after the stop. */
+  /** Aborted `MAX_CONFIRM_MS` after the stop. */
   readonly #confirmTimeout = new AbortController()
   #confirmTimer: NodeJS.Timeout | undefined
   #source: RowSource | undefined
@@ -123,15 +123,15 @@ export class Run {
   }
 
   /** Resolves when the row is finished. @throws the error of the ledger */
-  async #award({ index, row: read }: SourceRow): Promise<void> {
+  async #award({ index, row: checked }: SourceRow): Promise<void> {
     const { session, report, refusals } = this.#parts
-    if (!read.ok) return report.addInvalid(index, read, read.issues)
-    const row = read.value
+    if (!checked.ok) return report.addInvalid(index, checked, checked.issues)
+    const row = checked.value
     const issues = refusals(row)
     if (issues.length > 0) return report.addInvalid(index, row, issues)
 
     for (let isRetry = false; ; isRetry = true) {
-      if (this.#mayNotSend(row)) return this.#addUnsent(index, row, isRetry)
+      if (this.#mustNotSend(row)) return this.#addUnsent(index, row, isRetry)
       const claim = await session.claim(row, this.#retryable, isRetry)
       switch (claim.kind) {
         case 'duplicate':
@@ -192,14 +192,14 @@ export class Run {
     const { client, session, gate, progress } = this.#parts
     await this.#calls.acquire()
     try {
-      const pauses = await gate.enter()
-      if (this.#mayNotSend(attempt.row)) {
-        gate.replaceProbe(pauses)
+      const pauseCount = await gate.enter()
+      if (this.#mustNotSend(attempt.row)) {
+        gate.replaceProbe(pauseCount)
         return undefined
       }
       session.checkLock()
       const result = await attemptAward(client, attempt, this.#evidence)
-      this.#applyStopRules(attempt.row, result, pauses)
+      this.#applyStopRules(attempt.row, result, pauseCount)
       progress.schedule()
       return result
     } finally {
@@ -208,26 +208,26 @@ export class Run {
   }
 
   /** Pauses or stops the run if the result requires it. */
-  #applyStopRules(row: AwardRow, { outcome, verdict }: AttemptResult, pauses: number): void {
+  #applyStopRules(row: AwardRow, { outcome, verdict }: AttemptResult, pauseCount: number): void {
     const { gate, report } = this.#parts
     if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.#rules.awardSucceeded()
     if (outcome === undefined || outcome.kind === 'invalid') {
-      gate.replaceProbe(pauses)
+      gate.replaceProbe(pauseCount)
       return
     }
     if (outcome.kind === 'campaign_refused') report.haltCampaign(row.pid, outcome.error.message)
-    const { stop, pauseMs } = this.#rules.callEnded(outcome, verdict, gate.hasPausedSince(pauses))
+    const { stop, pauseMs } = this.#rules.callEnded(outcome, verdict, gate.hasPausedSince(pauseCount))
     if (stop !== undefined) this.stop(stop.message, stop.cause)
-    else if (pauseMs !== undefined) gate.pause(pauseMs, pauses)
-    else if (outcome.kind === 'unreachable') gate.replaceProbe(pauses)
-    else gate.answered(pauses)
+    else if (pauseMs !== undefined) gate.pause(pauseMs, pauseCount)
+    else if (outcome.kind === 'unreachable') gate.replaceProbe(pauseCount)
+    else gate.answered(pauseCount)
   }
 
-  #mayNotSend({ pid }: AwardRow): boolean {
+  #mustNotSend({ pid }: AwardRow): boolean {
     return this.#stopReason !== undefined || this.#parts.report.isHalted(pid)
   }
 
-  /** Adds a row that is not sent, with its recorded result. */
+  /** Adds a row that is not sent to the report, with the result that the ledger has for it. */
   async #addUnsent(index: number, row: AwardRow, isRetry: boolean): Promise<void> {
     const { session, report } = this.#parts
     const known = await session.lookUp(row, isRetry)

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 
-/** The base URL of the service, as the browser reaches it: a container's port may be mapped. */
+/** The base URL of the service. Taken from the page, because a container may map the port of the service to another one. */
 export const baseUrl = `${location.origin}/api/v1`
 
 /** The address of the page holds the open item and the filters. Links to them work, and so does the back button. */

@@ -15,7 +15,7 @@ export interface WebhookOptions {
   secret?: string | undefined
   /** ID of the webhook. A registered webhook with this ID is replaced (assumed). @defaultValue a generated one */
   hook_id?: string | undefined
-  /** IDs of the only campaigns it applies to; empty for all of the organization. @defaultValue all */
+  /** IDs of the campaigns it is limited to. An empty list means all campaigns. @defaultValue all campaigns */
   campaigns?: readonly string[] | undefined
   /** The organization whose campaigns it applies to. @defaultValue every organization */
   organization?: string | undefined
@@ -36,7 +36,7 @@ export interface WebhookRecord {
    * `registerWebhook` sets the secret.
    */
   secretMissing?: boolean
-  /** IDs of the only campaigns it applies to; empty for all. */
+  /** IDs of the campaigns it is limited to. An empty list means all campaigns. */
   campaigns: string[]
 }
 
@@ -51,10 +51,10 @@ export interface Webhook {
   readonly organization: string | undefined
 }
 
-/** The webhooks that receive a message: those of its scope, campaign and organization. */
+/** The scope, campaign and organization of a message. Every webhook that matches them receives it. */
 export interface MessageTarget {
   readonly scope: string
-  /** Without it, only webhooks for all campaigns receive the message. */
+  /** The campaign. If undefined, webhooks that are limited to some campaigns do not match. */
   readonly pid: string | undefined
   readonly organization: string | undefined
 }
@@ -92,7 +92,7 @@ export class WebhookRegistry {
     this.#onChange = onChange
   }
 
-  /** @param options - have been checked */
+  /** @param options - already validated */
   register(options: WebhookOptions, { secretMissing = false } = {}): Webhook {
     const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = options
     if (hook_id !== undefined) this.#ids.reserve(hook_id)

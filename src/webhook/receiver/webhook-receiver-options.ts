@@ -36,9 +36,9 @@ export interface WebhookRejection {
   /** The id of a signed and well-formed message; otherwise absent. */
   id?: string
   /**
-   * Runs `diagnoseWebhook`, to find out why a signature was refused or a body was not raw. Empty for every other reason.
-   * For development only: it hashes the body many times. A malformed header is refused before the body is read, so only
-   * the header is diagnosed. Not enumerable, so that the rejection can be logged, compared and cloned.
+   * Runs `diagnoseWebhook`, to find out why a signature was refused or a body was not raw. Returns an empty list for every
+   * other reason. For development only: it hashes the body many times. A malformed header is refused before the body is
+   * read, so only the header is diagnosed. Not enumerable, so that the rejection can be logged, compared and cloned.
    */
   diagnose(): Finding[]
 }
@@ -104,8 +104,8 @@ export interface WebhookReceiverOptions {
    */
   endpoint: string
   /**
-   * The secret of the endpoint, or a list of one to five while you replace it. Or a function that returns either, or a
-   * promise of it; it is called for every message.
+   * The secret of the endpoint, or a list of one to five secrets while you replace it. Or a function that returns one of
+   * these, also as a promise. The function is called for every message.
    */
   secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
   /**
@@ -126,24 +126,24 @@ export interface WebhookReceiverOptions {
    */
   maxBodyBytes?: number | undefined
   /**
-   * Time limit of the answer, in milliseconds; above 0 and at most 395 000, when the last retry comes. If the handler is
-   * still running, the answer is 503, the handler continues, and a later attempt finds the message done. The timeout of the
-   * service is not documented.
+   * Time limit of the answer, in milliseconds; above 0 and at most 395 000. If the handler is still running then, the answer
+   * is 503, the handler continues, and a later attempt finds the message done. The last retry comes at least
+   * 395 000 ms after the first attempt. The timeout of the service is not documented.
    *
    * @defaultValue 10 000
    */
   deadlineMs?: number | undefined
   /**
-   * The lease of a claim, in milliseconds; above 0. A claim outlives a killed process by this time, and a handler keeps
-   * its claim while the store is unreachable for less.
+   * The lease of a claim, in milliseconds; above 0. The lease is renewed while the handler runs. The claim
+   * expires if the process is killed, or if the store is unreachable for longer than the lease.
    *
    * @defaultValue 30 000
    */
   leaseMs?: number | undefined
   /**
-   * Time limit of a handler, in milliseconds from the arrival of the request. Then its signal fires; the claim is released
-   * when the handler ends, or expires. At most 295 000 together with `leaseMs`: the claim of a killed process must expire
-   * before the last retry, which comes 300 s after the one before.
+   * Time limit of a handler, in milliseconds from the arrival of the request. After it, the handler's signal fires and its
+   * lease is no longer renewed. `maxRunMs + leaseMs` must be at most 295 000: the claim of a killed process must expire
+   * before the last retry, which comes 300 s after the retry before it.
    *
    * @defaultValue 240 000
    */
@@ -158,7 +158,7 @@ export interface WebhookReceiverOptions {
   /**
    * Called for every request that is not answered with 200. Its errors go to `onError`.
    *
-   * @defaultValue `console.warn`, at most once a minute for each reason, unless `onError` received the cause
+   * @defaultValue `console.warn`, at most once a minute for each reason; not for rejections that `onError` has reported
    */
   onReject?: ((rejection: WebhookRejection) => unknown) | undefined
   /**

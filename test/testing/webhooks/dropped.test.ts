@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { emitFollow, HOOK, only, start } from './delivered-service.ts'
+import { emitFollow, HOOK, only, start } from './start-service.ts'
 
 describe('unregistering a webhook', () => {
   test('drops a delivery that waits for a retry', async () => {

@@ -1,7 +1,7 @@
 import { parseWebhook, verifyWebhook, type WebhookEvent } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import { ok, refused } from '../rest.ts'
-import { ada, emitFollow, HOOK, only, SECRET, start, WALLET } from './delivered-service.ts'
+import { ada, emitFollow, HOOK, only, SECRET, start, WALLET } from './start-service.ts'
 
 describe('messages', () => {
   test('a completed task is sent as the interface shows it, signed', async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
-import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
+import { emitFollow, HOOK, only, SECRET, start } from './start-service.ts'
 
 describe('a webhook receiver', () => {
   test('handles each message once when the first attempts fail', async () => {

@@ -1,6 +1,6 @@
 import { verifyWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
-import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
+import { emitFollow, HOOK, only, SECRET, start } from './start-service.ts'
 
 describe('redeliver', () => {
   test('sends the same message as a new delivery', async () => {

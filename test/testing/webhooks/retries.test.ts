@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { emitFollow, HOOK, only, SECRET, start } from './delivered-service.ts'
+import { emitFollow, HOOK, only, SECRET, start } from './start-service.ts'
 
 describe('retries', () => {
   test('follow 5 s, 30 s, 1 min and 5 min after the previous attempt, then the delivery is undelivered', async () => {

@@ -1,6 +1,6 @@
 import { parseWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
-import { HOOK, SECRET, start } from './delivered-service.ts'
+import { HOOK, SECRET, start } from './start-service.ts'
 
 describe('the panel’s Test button', () => {
   test('sends one signed user_activity message with the fields of the test payload', async () => {
@@ -43,7 +43,7 @@ describe('the panel’s Test button', () => {
     expect(await result).toMatchObject({ Success: true, Status: 200, Data: 'late' })
   })
 
-  test('accepts a webhook, endpoint and campaign', async () => {
+  test('sends to the given webhook and URL, for the given campaign', async () => {
     const users = [{ account: 'ada', platform: 'discord' }]
     const campaigns = [
       { id: 'one', users },

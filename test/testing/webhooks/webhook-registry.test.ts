@@ -1,7 +1,7 @@
 import { verifyWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import { caller, ok, refused } from '../rest.ts'
-import { ada, emitFollow, HOOK, SECRET, start } from './delivered-service.ts'
+import { ada, emitFollow, HOOK, SECRET, start } from './start-service.ts'
 
 describe('a message', () => {
   test('goes to every endpoint of every webhook of its scope, with the same id and bytes and the signature of the webhook', async () => {

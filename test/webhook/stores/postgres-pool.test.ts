@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Pools of both packages. Every statement returns one row. */
+/** A fake `Pool` of `pg`. Every statement returns one row. */
 function pgPool(options: PgPool['options'], listeners = 1): PgPool {
   const query = async () => ({ rows: [{}] })
   return {
@@ -25,6 +25,7 @@ function pgPool(options: PgPool['options'], listeners = 1): PgPool {
   }
 }
 
+/** A fake `sql` of `postgres`. Every statement returns one row. */
 function postgresSql(options: PostgresSql<unknown>['options']): PostgresSql<unknown> {
   const sql = () => undefined
   const unsafe = async () => [{}]

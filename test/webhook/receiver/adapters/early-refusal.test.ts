@@ -61,9 +61,9 @@ const BODY = 'x'.repeat(400_000)
 const statuses = (text: string): string[] => text.match(/HTTP\/1\.1 \d+/g) ?? []
 
 describe.each(Object.entries(servers))('%s: a malformed signature header', (_, start) => {
-  const headers = { none: '', 'a prefix': `${HEADER}: sha256=${'a'.repeat(64)}\r\n` }
+  const headers = { 'no header': '', 'the prefix sha256=': `${HEADER}: sha256=${'a'.repeat(64)}\r\n` }
 
-  test.each(Object.entries(headers))('(%s) is refused before the body arrives', async (__, header) => {
+  test.each(Object.entries(headers))('is refused before the body arrives: %s', async (__, header) => {
     const { receiver, rejections } = observedReceiver()
     const { socket, received } = await rawConnection(await start(receiver))
     socket.write(`${HEAD}${header}content-length: ${BODY.length}\r\n\r\n`)

@@ -21,7 +21,7 @@ interface Received {
   at: number
 }
 
-/** Creates a service with a manual clock that delivers to `answer`. */
+/** Creates a service that sends its webhook messages to `answer`. It has a manual clock. */
 export const start = (
   answer: (request: Request, index: number) => Response | Promise<Response> = () => new Response('thanks'),
   options: CampaignServiceOptions = {},
