@@ -29,7 +29,7 @@ import type { StopReason } from './run/stop-rules.ts'
  *   sent. A corrected row is sent in the next run.
  * - The same row twice is sent once.
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
- * - A row is sent again after a 429, and after a failure before its request was sent.
+ * - A row is sent again after a 429, and when its request could not be sent.
  *
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).

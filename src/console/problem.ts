@@ -1,4 +1,4 @@
-/** A failed action of the page, explained in the user's words. */
+/** The error of a console action. Its message is shown to the user. */
 export class Problem extends Error {
   /** Name of the form field with the wrong value. */
   readonly field: string | undefined

@@ -135,8 +135,8 @@ describe('an invalid row', () => {
 
 describe('a row that contradicts an earlier one', () => {
   test.each([
-    ['xp', { xp: 99 }, /xp is 99, but the id "award-0" stands for 1\. /],
-    ['pid', { pid: 'other' }, /pid is "other", but the id "award-0" stands for "demo"\. /],
+    ['xp', { xp: 99 }, /xp is 99, but the award with the id "award-0" has 1\. /],
+    ['pid', { pid: 'other' }, /pid is "other", but the award with the id "award-0" has "demo"\. /],
     ['address', { address: award(7).address }, /address is "0x.*8", but the id/],
   ])('by another value of %s stops the run before it is sent', async (_, changes, words) => {
     const { client, service } = setup()
@@ -170,7 +170,7 @@ describe('a row that contradicts an earlier one', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
     const rows = [award(0), award(0, { pid: 'other' })]
     const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 1 }))
-    expect((stop.cause as Error).message).toContain('pid is "other", but the id "award-0" stands for')
+    expect((stop.cause as Error).message).toContain('pid is "other", but the award with the id "award-0" has')
     expect(service.state.awards).toEqual([])
   })
 })

@@ -518,7 +518,7 @@ describe('readLedger', () => {
     expect(await readLedger(path)).toMatchObject([corrected])
     expect((await rewardWallets(client, [corrected], { ledger: fileLedger(path) })).fromLedger).toBe(1)
     const stop = await stopErrorOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
-    expect((stop.cause as Error).message).toContain('xp is 1, but the id "award-0" stands for 70')
+    expect((stop.cause as Error).message).toContain('xp is 1, but the award with the id "award-0" has 70')
   })
 
   test('closes the file if the iteration stops early', async () => {

@@ -102,7 +102,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const ledger = newRun()
     await rewardWallets(client, awards(2), { ledger })
     const stop = await stopErrorOf(rewardWallets(client, [award(0, { xp: 7 })], { ledger }))
-    expect((stop.cause as Error).message).toContain('xp is 7, but the id "award-0" stands for 1')
+    expect((stop.cause as Error).message).toContain('xp is 7, but the award with the id "award-0" has 1')
     const strict = await stopErrorOf(rewardWallets(client, [award(5), award(0, { xp: 7 })], { ledger, strict: true }))
     expect(strict.report.counts.rejected).toBe(1)
     await expect(awardOne(client, award(0, { xp: 7 }), { ledger })).rejects.toThrow(InvalidRequestError)

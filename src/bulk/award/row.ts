@@ -42,6 +42,6 @@ export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
   const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
   return names.map((name) => ({
     path: [name],
-    message: `is ${JSON.stringify(row[name])}, but the id ${JSON.stringify(row.id)} stands for ${JSON.stringify(known[name])}`,
+    message: `is ${JSON.stringify(row[name])}, but the award with the id ${JSON.stringify(row.id)} has ${JSON.stringify(known[name])}`,
   }))
 }

@@ -55,7 +55,8 @@ const DEFAULT_LEASE_MS = 60_000
  *
  * One attempt at a time claims an award, with a token and a lease on the database's clock. After the lease, another attempt
  * may claim it. The first attempt can then only record the verdict `awarded`, and its other results are dropped. If the
- * service refuses the second attempt, the first one may have succeeded.
+ * service refuses the second attempt, the first one may have succeeded: the verdict is then `unconfirmed`, unless `confirm`
+ * or `isUsedId` gives an answer.
  *
  * It uses your pool and does not close it. Every change is one statement in its own transaction, so it works behind a
  * transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until you
@@ -77,7 +78,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   }
   const sql = statements(table)
   const leases = new LeaseRenewer(leaseMs, (claims) => queryOrExplain(sql.extend, run, JSON.stringify(claims), leaseMs))
-  /** The comparison of the run with each target. Later jobs reuse it. */
+  /** The result of `compareRun` by target, so that each target is compared once. */
   const compared = new Map<string, Promise<void>>()
   const compare = (target: ClientTarget | undefined): Promise<void> => {
     const key = JSON.stringify(target ?? null)

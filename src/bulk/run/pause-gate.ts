@@ -1,7 +1,9 @@
 /**
  * Holds calls back during a pause. After the pause it lets one call through as a probe, and all calls when the probe has an
- * answer. Pass the number of {@link enter} to the other methods when the call ends: calls that started before a pause must
- * not start another one.
+ * answer.
+ *
+ * {@link enter} returns the number of pauses so far. Pass this number to the other methods when the call ends, so that a call
+ * from before a pause does not start another pause.
  */
 export class PauseGate {
   #state: 'open' | 'paused' | 'probing' = 'open'
@@ -16,7 +18,7 @@ export class PauseGate {
     return this.#state === 'paused' ? Math.max(0, this.#until - performance.now()) : 0
   }
 
-  /** Resolves when a call may be made, to the number of pauses so far. */
+  /** Waits until a call may be made. Returns the number of pauses so far. */
   async enter(): Promise<number> {
     while (this.#state === 'paused' || (this.#state === 'probing' && this.#hasProbe)) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))

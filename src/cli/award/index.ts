@@ -112,7 +112,7 @@ async function ledgerBeside(name: string): Promise<string> {
 function refuseMoreThan(maxTotalXp: number | undefined, { list }: Plan): void {
   const { xp } = totalsOf(list.awards.values())
   if (maxTotalXp === undefined || xp <= maxTotalXp) return
-  list.problems.push({ message: `the list has ${xp} XP in total, more than the ${maxTotalXp} of --max-total-xp` })
+  list.problems.push({ message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}` })
 }
 
 async function showPlan(plan: Plan, reports: readonly string[], { output }: Context): Promise<ExitCode> {

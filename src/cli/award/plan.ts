@@ -24,7 +24,7 @@ export interface Plan extends PlanOptions {
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** The awards to send. */
   readonly toSend: Totals
-  /** Wallets to send to that have an earlier award in the same campaign. The id of that award is not in the list. */
+  /** Wallets that would receive a second award in a campaign. The list does not contain the id of the first one. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
 }
 

@@ -157,7 +157,7 @@ function findUser(service: CampaignService, account: string, pid: string | undef
 export const plainMessage = (error: unknown): string =>
   error instanceof Error ? error.message.replace(/^[a-z]\w+: (?:[\w.[\]]+: )?/, '') : String(error)
 
-/** Performs an action by name. @throws Problem in the user's words */
+/** Performs an action by name. @throws Problem when the action fails */
 export async function performAction(name: string, request: unknown, context: ActionContext): Promise<unknown> {
   if (!Object.hasOwn(ACTIONS, name)) fail(`There is no action "${name}".`)
   const { data, error } = ACTION_REQUESTS[name as ActionName].safeParse(request)

@@ -10,7 +10,7 @@ export type WebhookKey = string | Uint8Array
  */
 export type WebhookSecret = WebhookKey | readonly WebhookKey[]
 
-/** A forged body is hashed once per key. */
+/** Every body is hashed once per key, so the limit bounds the cost of a forged message. */
 const MAX_KEYS = 5
 
 /**

@@ -200,7 +200,7 @@ test('all mistakes are reported at once, by line and column, before anything is 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr.split('\n').slice(0, 9)).toEqual([
     'error "list.csv" has 8 mistakes: nothing was sent',
-    '  the list has 1 XP in total, more than the 0.5 of --max-total-xp',
+    '  the list has 1 XP in total, but --max-total-xp is 0.5',
     '  line 3, column address: is "0x12": it must be 0x and 40 hex digits',
     '  line 3, column xp: is "1,000", with thousands separators: write digits, for example 1250',
     '  line 3, column reason: is empty',
@@ -222,7 +222,7 @@ describe('limits', () => {
     file('party.csv', listOf(3))
     const { code, stderr } = await award(['party.csv', ...SENT, '--max-xp', '2'])
     expect(code).toBe(2)
-    expect(stderr).toContain('line 4, column xp: is 3, more than the 2 of --max-xp')
+    expect(stderr).toContain('line 4, column xp: is 3, but --max-xp is 2')
     expect(service.requests).toEqual([])
     expect((await award(['party.csv', ...SENT, '--max-xp', '3'])).code).toBe(0)
   })

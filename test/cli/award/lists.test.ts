@@ -137,7 +137,7 @@ describe('an amount of XP', () => {
     ["1'000", 'thousands separators'],
     ['1,000.50', 'thousands separators'],
     ['1.000.000', 'thousands separators'],
-    ['1.000', 'write 1000, or 1.0000'],
+    ['1.000', 'write 1000 or 1.0000'],
     ['12,5', 'write it with a point, 12.5'],
     ['1e3', 'scientific notation'],
     ['2,50E+02', 'scientific notation'],

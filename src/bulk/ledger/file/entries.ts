@@ -21,7 +21,7 @@ export interface Entry extends Omit<AwardRow, 'id'> {
   isInRun: boolean
 }
 
-/** The entries of a ledger by id, in the order of the first line of each id. */
+/** The entries of a ledger by id, in the order in which the ids first appear. */
 export class Entries {
   readonly #byId = new Map<string, Entry>()
 

@@ -15,7 +15,7 @@ export interface LedgerEntry {
   readonly pid: string
   /** Amount of XP. */
   readonly xp: number
-  /** The last verdict; `'indeterminate'` if there is an intent without a verdict. */
+  /** The last verdict; `'indeterminate'` after an attempt with an unknown outcome. */
   readonly verdict: Verdict
   /** The ISO date of the verdict, by the clock of the process that wrote it. */
   readonly at: string
@@ -27,8 +27,8 @@ export interface LedgerEntry {
 export interface LedgerEntries extends AsyncIterable<LedgerEntry>, PromiseLike<LedgerEntry[]> {}
 
 /**
- * Reads the entries of a ledger that {@link fileLedger} wrote: one per id, in the order of the first line of each id. It
- * changes nothing, and works while a run uses the ledger.
+ * Reads the entries of a ledger that {@link fileLedger} wrote: one per id, in the order in which the ids first appear.
+ * It changes nothing, and works while a run uses the ledger.
  *
  * ```ts
  * for await (const { id, xp, verdict } of readLedger('awards.ledger')) console.log(id, xp, verdict)

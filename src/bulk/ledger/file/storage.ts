@@ -10,10 +10,10 @@ export interface LedgerStorage {
   /** Creates the file with this content, atomically and flushed. */
   create(path: string, content: Uint8Array): Promise<void>
   /**
-   * Replaces the file, if it exists, by a flushed copy. A process that has the old file open then writes to a file that
+   * Replaces the file, if it exists, with a flushed copy. A process that has the old file open then writes to a file that
    * nobody reads.
    *
-   * @param checkLock - called right before the replacement, which does not happen if it throws
+   * @param checkLock - called right before the replacement. If it throws, the file is not replaced
    */
   replaceByCopy(path: string, checkLock: () => void): Promise<void>
 }
@@ -33,7 +33,7 @@ export interface LedgerFile {
   close(): Promise<void>
 }
 
-/** O_APPEND makes `check` fail if another program has truncated or extended the file. */
+/** Without O_APPEND, a write could restore the size after another program changed it, and `check` compares the size. */
 const APPENDING = constants.O_RDWR | constants.O_APPEND
 const CREATING = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 /** Only the owner may read the addresses. */
@@ -100,7 +100,7 @@ export const fileStorage: LedgerStorage = {
     } finally {
       await handle.close()
     }
-    // Synchronous: a process that is suspended after the check must not replace a newer ledger.
+    // Synchronous: during an await, another process could take over the lock.
     checkLock()
     renameSync(copy, path)
     await flushFolder(dirname(path))

@@ -1,8 +1,8 @@
 import { MAX_DIGITS } from '../../../shared/decimals.ts'
 import { hasTooManyDigits } from '../../flags.ts'
 
-/** The value of a cell, or its mistake. */
-export type Read<Value> = { readonly value: Value } | { readonly problem: string }
+/** The value of a cell, or the problem with it. */
+export type CellResult<Value> = { readonly value: Value } | { readonly problem: string }
 
 const MAX_SHOWN_CHARACTERS = 40
 
@@ -16,7 +16,7 @@ const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
 /** Reads a wallet address. */
-export function readAddress(cell: string): Read<string> {
+export function readAddress(cell: string): CellResult<string> {
   if (WALLET.test(cell)) return { value: cell }
   if (cell === '') return problem('is empty')
   if (SCIENTIFIC.test(cell)) {
@@ -26,11 +26,11 @@ export function readAddress(cell: string): Read<string> {
 }
 
 /** Reads an amount of XP. Rejects ambiguous numbers, for example 1,000 and 1.000. */
-export function readXp(cell: string): Read<number> {
+export function readXp(cell: string): CellResult<number> {
   if (cell === '') return problem('is empty')
   if (/^\d+(?:\.\d+)?$/.test(cell)) {
     if (/^[1-9]\d{0,2}\.\d{3}$/.test(cell)) {
-      return problem(`is ${shown(cell)}: write ${cell.replace('.', '')}, or ${cell}0 for less than 1000`)
+      return problem(`is ${shown(cell)}, which is ambiguous: write ${cell.replace('.', '')} or ${cell}0`)
     }
     if (hasTooManyDigits(cell)) return problem(`is ${shown(cell)}: it has more than ${MAX_DIGITS} digits`)
     return { value: Number(cell) }
@@ -45,7 +45,7 @@ export function readXp(cell: string): Read<number> {
 }
 
 /** Reads an id, a reason or a campaign. */
-export function readText(cell: string): Read<string> {
+export function readText(cell: string): CellResult<string> {
   // The parser keeps white space in quotes. `rewardId` ignores it.
   if (cell.trim() === '') return problem('is empty')
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell))
@@ -54,7 +54,7 @@ export function readText(cell: string): Read<string> {
 }
 
 /** Reads an id. */
-export function readId(cell: string): Read<string> {
+export function readId(cell: string): CellResult<string> {
   if (/^\d[.,]\d+e\+\d+$/i.test(cell)) {
     return problem(`is ${shown(cell)}: a spreadsheet turned it into a number. Format the column as text`)
   }

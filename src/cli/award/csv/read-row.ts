@@ -1,5 +1,5 @@
 import type { AwardRow } from 'campaign-client/bulk'
-import { type Read, readAddress, readId, readText, readXp, shown } from './read-cell.ts'
+import { type CellResult, readAddress, readId, readText, readXp, shown } from './read-cell.ts'
 import type { Column, Columns } from './read-columns.ts'
 import type { CsvRecord } from './read-records.ts'
 
@@ -34,10 +34,10 @@ export function readRow({ cells, line }: CsvRecord, rules: RowRules): { row: Awa
     return { problems: [{ line, message }] }
   }
   const problems: ListProblem[] = []
-  const read = <Value>(column: Column, how: (cell: string) => Read<Value>): Value | undefined => {
+  const read = <Value>(column: Column, parse: (cell: string) => CellResult<Value>): Value | undefined => {
     const place = places[column]
     if (place === undefined) return undefined
-    const result = how(cells[place] ?? '')
+    const result = parse(cells[place] ?? '')
     if ('value' in result) return result.value
     problems.push({ line, column, message: result.problem })
     return undefined
@@ -51,13 +51,17 @@ export function readRow({ cells, line }: CsvRecord, rules: RowRules): { row: Awa
   return { row: { address, pid, id: id ?? rewardId({ pid, address, reason: reason ?? '' }), xp } }
 }
 
-function atMost(maxXp: number | undefined, read: Read<number>): Read<number> {
-  if (maxXp === undefined || !('value' in read) || read.value <= maxXp) return read
-  return { problem: `is ${read.value}, more than the ${maxXp} of --max-xp` }
+function atMost(maxXp: number | undefined, xp: CellResult<number>): CellResult<number> {
+  if (maxXp === undefined || !('value' in xp) || xp.value <= maxXp) return xp
+  return { problem: `is ${xp.value}, but --max-xp is ${maxXp}` }
 }
 
 /** Reads a campaign. With `--pid`, the cell must be empty or contain the same campaign. */
-function readPid(cell: string, onlyPid: string | undefined, allowed: readonly string[] | undefined): Read<string> {
+function readPid(
+  cell: string,
+  onlyPid: string | undefined,
+  allowed: readonly string[] | undefined,
+): CellResult<string> {
   if (onlyPid !== undefined) {
     if (cell === '' || cell === onlyPid) return { value: onlyPid }
     return { problem: `is ${shown(cell)}, but --pid is ${shown(onlyPid)}` }
