@@ -31,6 +31,17 @@ test.each([
   expect(service.pendingFaults()).toHaveLength('data' in answer ? 0 : 1)
 })
 
+test('a page is read with GET or HEAD, and the seed is downloaded as a file', async () => {
+  const { base } = await openConsole()
+  const refused = await fetch(`${base}/users`, { method: 'POST' })
+  expect([refused.status, refused.headers.get('content-type')]).toEqual([405, 'text/plain; charset=utf-8'])
+  expect(await refused.text()).toBe('Use GET.\n')
+  expect((await fetch(`${base}/users`, { method: 'HEAD' })).status).toBe(200)
+  const { headers } = await fetch(`${base}/console/seed.json`)
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(headers.get('content-disposition')).toBe('attachment; filename="campaign-seed.json"')
+})
+
 test('an action of more than 64 MB is refused', async () => {
   const { answerOf } = await openConsole()
   const seed = { note: 'x'.repeat(64_000_000) }
