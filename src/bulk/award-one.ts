@@ -9,7 +9,7 @@ import { type AwardOneOptions, readAwardOneOptions } from './options.ts'
 import { attemptAward, recordAttempt } from './run/attempt.ts'
 
 /**
- * Makes one award: the body of a job in a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
+ * Makes one award. Call it in a job of a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
  * time, even while another process still works on it: the shared ledger allows one attempt at a time.
  *
  * ```ts
@@ -77,7 +77,7 @@ export async function awardOne(
     case 'campaign_refused':
       throw unsettled('refused_for_now', outcome.error)
     case 'fatal':
-      // The error of another library, such as an abort, does not mean that the service refused the award.
+      // Any other error, such as an abort, leaves the outcome unknown.
       throw unsettled(outcome.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', outcome.error)
     default:
       throw unsettled('indeterminate', outcome?.error)

@@ -43,7 +43,7 @@ export interface RewardWalletsOptions extends Evidence {
    */
   strict?: boolean | undefined
   /**
-   * Sends rows that were `rejected` in an earlier run again, except those with the code `other_amount`.
+   * Retries rows that were `rejected` in an earlier run, except those with the code `other_amount`.
    *
    * @defaultValue false
    */
@@ -55,7 +55,7 @@ export interface AwardOneOptions extends Evidence {
   /** Records the award for all processes: made by `postgresLedger`. */
   ledger: SharedLedger
   /**
-   * Sends an award that was `rejected` again, unless its code is `other_amount`.
+   * Retries an award that was `rejected`, unless its code is `other_amount`.
    *
    * @defaultValue false
    */
@@ -70,9 +70,7 @@ const isLedger: OptionRule = (value) =>
 const isSharedLedger: OptionRule = (value) =>
   isLedger(value) === undefined && (value as AwardLedger).kind === 'shared'
     ? undefined
-    : `must be a ledger made by postgresLedger, which processes can share, got ${
-        isLedger(value) === undefined ? 'one in a file' : typeName(value)
-      }`
+    : `must be a ledger made by postgresLedger, got ${isLedger(value) === undefined ? 'a fileLedger' : typeName(value)}`
 
 const EVIDENCE: OptionRules<Evidence> = { isUsedId: optional(isFunction), confirm: optional(isFunction) }
 

@@ -27,7 +27,7 @@ import type { StopReason } from './run/stop-rules.ts'
  *
  * - A row that is invalid, or that the client's `guard` forbids, is counted as `rejected`, listed in `problems` and never
  *   sent. A corrected row is sent in the next run.
- * - The same row twice is sent once.
+ * - A row that occurs twice is sent once.
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
  * - A row is sent again after a 429, and when its request could not be sent.
  *

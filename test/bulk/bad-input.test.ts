@@ -137,7 +137,7 @@ describe('a row that contradicts an earlier one', () => {
   test.each([
     ['xp', { xp: 99 }, /xp is 99, but the award with the id "award-0" has 1\. /],
     ['pid', { pid: 'other' }, /pid is "other", but the award with the id "award-0" has "demo"\. /],
-    ['address', { address: award(7).address }, /address is "0x.*8", but the id/],
+    ['address', { address: award(7).address }, /address is "0x.*8", but the award with the id/],
   ])('by another value of %s stops the run before it is sent', async (_, changes, words) => {
     const { client, service } = setup()
     const path = newPath()

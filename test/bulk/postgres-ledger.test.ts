@@ -340,7 +340,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const { client } = setup()
       await expect(awardOne(client, award(1, { xp: Number.NaN }), { ledger: newRun() })).rejects.toThrow(/xp expected/)
       const inFile = { ledger: fileLedger(newPath()) as never }
-      await expect(awardOne(client, award(1), inFile)).rejects.toThrow(/processes can share, got one in a file/)
+      await expect(awardOne(client, award(1), inFile)).rejects.toThrow(/made by postgresLedger, got a fileLedger/)
       await expect(awardOne(client, award(1), {} as never)).rejects.toThrow(InvalidRequestError)
     })
   })

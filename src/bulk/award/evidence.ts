@@ -14,8 +14,8 @@ export type Confirmation = true | { readonly xp: number } | false | undefined
 export interface Evidence {
   /**
    * Returns whether the service refused the id because it had been used; `undefined` if its answer does not show that.
-   * After an attempt of ours with an unknown outcome, a used id means that this award was made. Otherwise the row is
-   * `rejected` with the code `id_used`.
+   * If an attempt had an unknown outcome, a used id means that this award was made. Otherwise the row is `rejected` with the
+   * code `id_used`.
    */
   isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
   /**
@@ -23,8 +23,8 @@ export interface Evidence {
    * is `rejected` with the code `other_amount`.
    *
    * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`.
-   * Return `undefined` if a reading of progress lacks the award: the service may still be processing it. Give the function
-   * a time limit, because its row waits for it. After a stop, it has ten seconds.
+   * Return `undefined` if the user's progress does not show the award: the service may still be processing it. Give the
+   * function a time limit, because its row waits for it. When the run stops, a pending call has ten seconds left.
    */
   confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
 }
@@ -32,7 +32,7 @@ export interface Evidence {
 /**
  * Returns the result of a row whose id the service refused.
  *
- * @param maybeApplied - whether an attempt of ours with this id may have been applied
+ * @param maybeApplied - whether this attempt or an earlier one may have been applied
  */
 export async function judgeRefusal(
   row: AwardRow,

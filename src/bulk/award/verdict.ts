@@ -3,9 +3,9 @@
  *
  * - `awarded`: the service answered 200.
  * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award.
- * - `unconfirmed`: the service refused the id after an attempt of ours with an unknown outcome. That attempt very likely
- *   awarded it, but the refusal has the same form for every reason. Final until `confirm` or `isUsedId` gives an answer.
- * - `rejected`: the service refused the award, and no earlier attempt may have made it; or the row was invalid.
+ * - `unconfirmed`: the service refused the id after an attempt with an unknown outcome. That attempt very likely awarded
+ *   it, but the refusal has the same form for every reason. Final until `confirm` or `isUsedId` gives an answer.
+ * - `rejected`: the row was invalid; or the service refused the award, and no earlier attempt can have made it.
  * - `indeterminate`: the outcome is unknown after the last attempt, or `confirm` or `isUsedId` failed. Not final: run it
  *   again.
  */

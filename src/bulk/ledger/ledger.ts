@@ -40,12 +40,14 @@ export interface LedgerSession {
   /**
    * Claims the award for one attempt. Resolves when the intent is flushed.
    *
-   * @param isRetry - whether this session has claimed and released the row before. Otherwise a known id is a duplicate
+   * @param isRetry - whether this row may have been claimed in this session before. If false, an id that occurred before in
+   *   this session is a duplicate
    */
   claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult>
   /**
-   * Records the verdict of the attempt and releases the claim. Resolves when the verdict is flushed: to the recorded verdict,
-   * which may come from another process, or to `busy` while another attempt holds the claim.
+   * Records the verdict of the attempt and releases the claim. Resolves when the verdict is flushed.
+   *
+   * @returns the recorded verdict, which may come from another process; `busy` while another attempt holds the claim
    */
   settle(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'>
   /** Releases the claim of an attempt that certainly changed nothing. */
@@ -82,6 +84,6 @@ export type ClaimResult =
 
 export type LookUpResult = AwardResult | 'duplicate' | undefined
 
-/** Whether an award with this result allows another attempt. An id that was used with another amount never does. */
+/** Whether an award with this result may be attempted again. Never if its id was used with another amount. */
 export const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
   (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') || (verdict === 'unconfirmed' && unconfirmed)

@@ -14,7 +14,7 @@ interface StoredAward extends AwardRow {
   /** Whether an attempt has an unknown outcome. */
   readonly in_doubt: boolean
   readonly is_claimed: boolean
-  /** Whether it is the award of the query. */
+  /** Whether it has the address, campaign and XP of the row in the query. */
   readonly is_same: boolean
   readonly lease_left_ms: number | null
 }
@@ -36,7 +36,7 @@ const NO_NUL = 'must not contain U+0000, which PostgreSQL cannot store'
 
 /** Opens a session on a ledger in PostgreSQL, for one run or one job. */
 export function postgresSession({ query, sql, run, leaseMs, leases }: PostgresSessionParts): LedgerSession {
-  /** The rows of this run by id. */
+  /** The rows that this session has seen, by id. */
   const seen = new Map<string, AwardRow>()
 
   const select = async ({ id, address, pid, xp }: AwardRow): Promise<StoredAward | undefined> => {

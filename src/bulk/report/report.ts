@@ -13,7 +13,7 @@ export interface AwardReport {
   readonly xp: PerVerdict
   /** The number of rows that were not sent because the ledger had their final verdict. */
   readonly fromLedger: number
-  /** The first 1 000 rows whose verdict is neither `awarded` nor `alreadyAwarded`, in the order of their verdicts. */
+  /** The first 1 000 rows with a verdict other than `awarded` and `alreadyAwarded`, in the order in which they finished. */
   readonly problems: readonly RowProblem[]
   /** The number of further problems. */
   readonly problemsOmitted: number

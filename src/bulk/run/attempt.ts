@@ -43,7 +43,7 @@ export async function recordAttempt(
 ): Promise<Verdict | 'busy' | undefined> {
   const isFinal = verdict !== undefined && verdict !== 'indeterminate'
   const isInDoubt = outcome?.maybeApplied || (attempt.isInDoubt && verdict === 'indeterminate')
-  // A release restores the state before the attempt.
+  // Nothing new to record: release the claim, which restores the state before the attempt.
   if (isFinal ? verdict === attempt.previousVerdict : !isInDoubt) {
     await session.release(attempt)
     return verdict

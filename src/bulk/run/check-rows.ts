@@ -24,12 +24,12 @@ export async function checkRows(
   const invalid: InvalidRow[] = []
   const byId = new Map<string, AwardRow>()
   for (let next = await source.next(); next !== undefined; next = await source.next()) {
-    const { index, row: read } = next
-    if (!read.ok) {
-      invalid.push({ index, row: read, issues: read.issues })
+    const { index, row: checked } = next
+    if (!checked.ok) {
+      invalid.push({ index, row: checked, issues: checked.issues })
       continue
     }
-    const row = read.value
+    const row = checked.value
     const issues = [...refusals(row)]
     if (issues.length === 0) {
       const earlier = byId.get(row.id)

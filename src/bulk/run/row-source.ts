@@ -60,12 +60,12 @@ export class RowSource {
     this.#isClosed = true
     this.#stopReading()
     if (this.#isEnded) return
-    const isCleanedUp = (async () => this.#iterator.return?.())().catch(() => undefined)
+    const cleanUp = (async () => this.#iterator.return?.())().catch(() => undefined)
     // `return()` of an async generator waits for a pending `next()`, which may never resolve.
     if (this.#isReading) return
     const timeout = new AbortController()
-    const isTooLong = wait(MAX_CLEAN_UP_MS, undefined, { signal: timeout.signal }).catch(() => undefined)
-    await Promise.race([isCleanedUp, isTooLong])
+    const timeLimit = wait(MAX_CLEAN_UP_MS, undefined, { signal: timeout.signal }).catch(() => undefined)
+    await Promise.race([cleanUp, timeLimit])
     timeout.abort()
   }
 
@@ -105,7 +105,7 @@ export class RowSource {
     }
   }
 
-  /** Resolves when the source is closed, even if `next` never does. */
+  /** Resolves like `next`; as done if the source is closed first, because `next` may never resolve. */
   #unlessClosed(next: PromiseLike<IteratorResult<unknown>>): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
       this.#stopReading = () => resolve({ done: true, value: undefined })
@@ -130,10 +130,12 @@ function iteratorOf(rows: unknown): Iterator<unknown> | AsyncIterator<unknown> {
     return failingIterator(error)
   }
   if (typeof iterator === 'object' && iterator !== null && 'next' in iterator) return iterator as Iterator<unknown>
-  throw invalidRequestError('rewardWallets', [{ path: ['rows'], message: 'must return an iterator' }])
+  throw invalidRequestError('rewardWallets', [
+    { path: ['rows'], message: 'must return an iterator from its iterator method' },
+  ])
 }
 
-/** An error before the first row stops the run like an error after it. */
+/** Throws the error on the first `next()`, so that it stops the run like every other error of the list. */
 const failingIterator = (error: unknown): Iterator<unknown> => ({
   next() {
     throw error

@@ -67,7 +67,7 @@ export class Entries {
   }
 }
 
-/** Whether the id belongs to the award of its entry. After a release without a verdict it is free again. */
+/** Whether the id is taken by the award of the entry. After a release without a verdict, another award may use it. */
 export const hasAward = ({ verdict, isInDoubt, claimedAt }: Entry): boolean =>
   verdict !== undefined || isInDoubt || claimedAt !== undefined
 
@@ -82,7 +82,7 @@ export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
  * Reads all entries.
  *
  * @returns the entries, and the end of the last intact group
- * @throws Error with the line
+ * @throws Error with the number of the damaged or unrecognised line
  */
 export async function readEntries(file: LedgerFile): Promise<{ entries: Entries; end: LedgerEnd }> {
   const entries = new Entries()

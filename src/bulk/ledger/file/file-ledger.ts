@@ -49,7 +49,7 @@ const DEFAULT_RUN = 'default'
  * it holds the lock file `PATH.lock`. The next run takes over the lock file of a killed process, within 15 seconds. If a
  * crash left an incomplete group of lines at the end, it is moved to `PATH.torn-OFFSET`.
  *
- * A run fails if the ledger is damaged in another place, or belongs to another version, run, service or token. It also fails
+ * A run fails if the ledger is damaged anywhere else, or belongs to another version, run, service or token. It also fails
  * if the file is a symbolic link or has more than one hard link.
  *
  * The format is documented in the guide, “Bulk awards”. Read it with {@link readLedger} or with `jq`.
@@ -65,7 +65,7 @@ export function fileLedger(path: string, options: FileLedgerOptions = {}): FileL
   return fileLedgerOn(fileStorage, path, options)
 }
 
-/** {@link fileLedger} with the storage and the lock times of a test. */
+/** Does the same as {@link fileLedger}. Tests pass their own storage and lock times. */
 export function fileLedgerOn(
   storage: LedgerStorage,
   path: string,

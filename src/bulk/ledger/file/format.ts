@@ -37,7 +37,7 @@ export interface IntentLine {
 export type EntryLine =
   | IntentLine
   | { readonly verdict: Verdict; readonly id: string; readonly at: string; readonly error?: AwardFailure }
-  /** Cancels the last intent: its attempt certainly changed nothing. */
+  /** Cancels the last intent of this id: its attempt certainly changed nothing. */
   | { readonly released: string; readonly at: string }
 
 export const lineOf = (line: EntryLine): string => `${JSON.stringify(line)}\n`

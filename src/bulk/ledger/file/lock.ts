@@ -23,13 +23,13 @@ export interface LockTimes {
   readonly heartbeatMs: number
   /** The time without an update after which another run takes over the lock file. */
   readonly watchMs: number
-  /** The wait after a takeover, before a check that no other run has taken the lock over at the same time. */
+  /** The wait after a takeover. The lock is then checked, because another run may have taken it over at the same time. */
   readonly settleMs: number
 }
 
 const TIMES: LockTimes = { heartbeatMs: 1_000, watchMs: 15_000, settleMs: 250 }
 
-/** The wait of a run for the lock file of another run. */
+/** Why a run waits for the lock file of another run, and how long. */
 export interface LedgerWait {
   /** The reason as text, without a full stop. */
   readonly reason: string
@@ -130,7 +130,7 @@ async function isAbandoned(
   return true
 }
 
-/** Whether this host has no such process. A process of another container can look the same. */
+/** Whether this host has no such process. A process in another container with the same host name also counts as ended. */
 function hasEnded({ host, pid }: Holder): boolean {
   if (host !== hostname()) return false
   try {
