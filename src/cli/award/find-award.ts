@@ -6,7 +6,7 @@ import type { Profile } from '../check/profile.ts'
 export interface ProgressFormat {
   /** The platform of wallets. */
   readonly platform: string
-  /** Whether the field `reward` of a reward with the type `xp` is the amount. */
+  /** Whether a reward with the type `xp` has its amount in the field `reward`. */
   readonly hasAmounts: boolean
   /** Whether a part of the format is assumed, and not from a profile. */
   readonly isAssumed: boolean

@@ -48,7 +48,7 @@ export function parseList(name: string, bytes: Uint8Array, rules: Omit<RowRules,
     if (first === undefined) awards.set(row.id, row)
     else if (!isSameAward(first, row)) problems.push(contradiction(row, first, hasIds))
   }
-  const broken = readRecords(decodeText(bytes, inputName(name)), (record) => {
+  const syntaxError = readRecords(decodeText(bytes, inputName(name)), (record) => {
     if (columns === undefined) {
       columns = readColumns(record.cells, rules.pid)
       return
@@ -58,9 +58,11 @@ export function parseList(name: string, bytes: Uint8Array, rules: Omit<RowRules,
     else add({ ...read.row, line: record.line }, columns.places.id !== undefined)
   })
   if (columns === undefined) {
-    throw usageFailure(`${inputName(name)}${broken ? `: line ${broken.line} ${broken.message}` : ' is empty'}`)
+    throw usageFailure(
+      `${inputName(name)}${syntaxError ? `: line ${syntaxError.line} ${syntaxError.message}` : ' is empty'}`,
+    )
   }
-  if (broken !== undefined) problems.push(broken)
+  if (syntaxError !== undefined) problems.push(syntaxError)
   if (rows.length === 0 && problems.length === 0) throw usageFailure(`${inputName(name)} has no rows`)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   return { name, sha256, rows, awards, problems, unused: columns.unused }

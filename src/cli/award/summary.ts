@@ -43,9 +43,9 @@ export async function stopFailure({ cause, message }: AwardRunStoppedError): Pro
   const failure = await toFailure(cause)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
-  // Not `failure.exitCode`: after an unknown outcome, the report has the verdict of the row.
+  // `failure.exitCode` may stand for an unknown outcome. `exitCodeOfRun` takes that from the report.
   const exitCode = exitCodeOf(code)
-  // The error of an unreachable service is complete. Other errors need the message of the run.
+  // If the service can't be reached, the message of the cause says enough. Otherwise use the message of the run.
   const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message
   const sentence = withoutDocsPath(text)
     .replace(/^rewardWallets stopped: /, '')

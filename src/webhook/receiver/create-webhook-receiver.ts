@@ -41,7 +41,8 @@ export interface WebhookReceiver {
    *
    * Answers when the handler has ended, also after `deadlineMs`, because Lambda freezes the function after the answer. If
    * the gateway times out first, the invocation continues, and a later attempt finds the message done. Pass the context
-   * too: the signal of the handler then fires 2 s before the function times out (after 60 % of a time limit under 5 s).
+   * too: the signal of the handler then fires 2 s before the function times out. If less than 5 s are left, it fires after
+   * 60 % of them.
    *
    * @throws TypeError (as a rejection) when the event is not an HTTP event
    */
@@ -68,21 +69,26 @@ export interface WebhookReceiver {
  *
  * | outcome | answer |
  * |---|---|
- * | handled; a duplicate that is done; `DiscardEvent` thrown | 200 |
- * | busy elsewhere; past `deadlineMs` (the handler continues); stopped by the signal; store or secret unavailable; closing | 503 and Retry-After |
- * | the handler threw (the claim is released first) | 500 |
- * | any fault of the signature, always with the same body | 401 |
- * | too large (counted while reading); not a POST; signed but malformed | 413; 405 and Allow; 400 |
- * | the body did not arrive by `deadlineMs`; the sender disconnected | 408; 400 |
- * | the body was parsed or consumed before; `onError` receives the cause | 500 |
+ * | the message was handled, was handled before, or the handler threw `DiscardEvent` | 200 |
+ * | another attempt is being handled | 503 and Retry-After |
+ * | the handler runs longer than `deadlineMs`, and continues | 503 and Retry-After |
+ * | the handler stopped because its signal fired | 503 and Retry-After |
+ * | the store or the secret is unavailable, or the receiver is closing | 503 and Retry-After |
+ * | the handler threw; its claim is released before the answer | 500 |
+ * | the signature is missing, malformed or wrong; the answers do not differ | 401 |
+ * | the body is longer than `maxBodyBytes` | 413 |
+ * | the method is not POST | 405 and Allow |
+ * | the message is signed but malformed, or the sender disconnected | 400 |
+ * | the body did not arrive by `deadlineMs` | 408 |
+ * | the body was parsed or consumed before the receiver; `onError` receives the cause | 500 |
  *
  * A message of an undocumented kind is handled too, with `kind: 'unknown'`.
  *
  * Every message is handled at least once while the service retries, and never by two handlers at once during a lease.
  * `runOnce` of the PostgreSQL store applies its writes exactly once. When the handler succeeds and the store cannot record
- * it, the answer is 200, because a retry would run the handler again; `onError` receives the failure. The receiver calls
- * the store up to five times, and the sender waits at most two seconds. The signature contains no time, so the record that
- * `retainMs` keeps is the only defence against replays.
+ * it, the answer is 200, because a retry would run the handler again; `onError` receives the failure. The receiver tries to
+ * record it up to five times, and the answer waits for the first attempt, at most two seconds. The signature contains no
+ * time, so the record that `retainMs` keeps is the only defence against replays.
  *
  * ```ts
  * const receiver = createWebhookReceiver({
@@ -96,7 +102,7 @@ export interface WebhookReceiver {
  * ```
  *
  * Interface: [Signature](/the-service#signature), [Delivery and retries](/the-service#delivery-and-retries). Assumed: the
- * service retries after any answer other than 2xx and after a timeout, and counts each wait from attempt to attempt.
+ * service retries after any answer other than 2xx and after a timeout, and each delay starts with the previous attempt.
  *
  * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
  * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000

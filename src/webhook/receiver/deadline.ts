@@ -31,7 +31,7 @@ export class Deadline {
     this.#callbacks.push(callback)
   }
 
-  /** Resolves like `promise`, or to `LATE` when the time is up first. A later rejection is handled. */
+  /** Resolves like `promise`, or to `LATE` when the time is up first. Ignores a rejection after that. */
   meet<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
     return new Promise((resolve, reject) => {
       this.onPassed(() => resolve(LATE))

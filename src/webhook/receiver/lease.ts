@@ -23,7 +23,7 @@ export class Lease {
   /** All times are times of `performance.now()`. */
   #expiresAt: number
   #extendAt: number
-  /** When the last extension was sent, while it has no answer. */
+  /** When the pending extension was sent; `undefined` if none is pending. */
   #unansweredSince: number | undefined
   #cancelTimer: () => void = () => {}
   #lost: LeaseError | undefined
@@ -75,7 +75,7 @@ export class Lease {
       this.abort(
         new LeaseError(
           'run_time_exceeded',
-          `${this.#limit.message} Its claim is released when the handler ends, or expires.`,
+          `${this.#limit.message} Its claim ends when the handler ends or the lease expires.`,
         ),
       )
     } else if (now >= this.#expiresAt) {

@@ -19,7 +19,7 @@ export interface RequestLimits {
   untilRecorded?: boolean
 }
 
-/** After `close()` has aborted the handlers: the time for them to stop, and again for the store to release their claims. */
+/** The time for aborted handlers to stop. The store then has the same time to release their claims. */
 const CLOSE_GRACE_MS = 1000
 
 /** Handles a request from its arrival to its answer. All adapters use it. */

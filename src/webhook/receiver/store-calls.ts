@@ -38,7 +38,7 @@ export async function claimDelivery(
   onLateClaim: (released: Promise<void>) => void,
 ): Promise<{ claim: ClaimResult; claimedAt: number } | undefined> {
   const { store, key, leaseMs, onError } = delivery
-  // A later claim could still be current when the last retry comes.
+  // A claim made after the deadline could still exist when the last retry comes.
   if (deadline.passed) {
     onError(new Error('The deadline passed before the delivery could be claimed.'), 'claim')
     return undefined

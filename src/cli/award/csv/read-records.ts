@@ -8,7 +8,7 @@ export interface CsvRecord {
   readonly line: number
 }
 
-/** Much longer than any row. A longer record has an open quote, or is in the wrong file. */
+/** No valid row is as long. A longer record has a quote that is not closed, or the file is not a list. */
 const MAX_RECORD_CHARACTERS = 100_000
 
 /** A syntax error. */

@@ -48,7 +48,7 @@ export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
     scope.all('/', async (request, reply) => {
-      // A hook may have replaced the stream, so the payload comes first. Without a body, Fastify calls no parser.
+      // Prefer the payload: a hook may have replaced the stream. Without a body, Fastify calls no parser, so there is none.
       const stream = hasMethod(request.body, 'resume') ? (request.body as NodeReadable) : request.raw
       return core.accept(
         {

@@ -16,12 +16,12 @@ export interface NodeReadable {
   destroy(): unknown
 }
 
-/** Whether the stream was read before. The rest is then not the whole body. */
+/** Whether something was read from the stream. If so, the bytes that are left are not the whole body. */
 export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
 }
 
-/** Whether nothing was read from the stream. False for an object without these properties. */
+/** Whether nothing was read from the stream. False if the object does not have `readableDidRead`. */
 export function isUnread(stream: NodeReadable): boolean {
   return stream.readableDidRead === false && stream.readableEnded !== true && stream.destroyed !== true
 }
