@@ -35,7 +35,7 @@ export type {
   TeamChange,
   XpChange,
   XpFigures,
-} from './progress/change.ts'
+} from './progress/change-types.ts'
 export { progressChanges } from './progress/progress-changes.ts'
 export type { AcceptedData } from './schemas/accepted-data.ts'
 export type { Metadata, OpenString } from './schemas/fields.ts'

@@ -4,7 +4,7 @@
  * @module campaign-client/bulk
  */
 
-export type { Confirmation, Evidence } from './award/evidence.ts'
+export type { Confirmation, Evidence } from './award/judge-refusal.ts'
 export type { AwardRow } from './award/row.ts'
 export type { AwardFailure, FinalVerdict, Verdict } from './award/verdict.ts'
 export { awardOne } from './award-one.ts'

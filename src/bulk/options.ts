@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '../shared/options.ts'
 import { hasMethod, typeName } from '../shared/types.ts'
-import type { Evidence } from './award/evidence.ts'
+import type { Evidence } from './award/judge-refusal.ts'
 import { invalidRequestError } from './errors.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
 import type { AwardProgress } from './report/progress-reporter.ts'

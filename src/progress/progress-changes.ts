@@ -3,7 +3,7 @@ import { InvalidRequestError } from '../errors.ts'
 import { isUserProgress } from '../schemas/compiled-checks.ts'
 import { capped, describeIssues, type Issues } from '../schemas/issue.ts'
 import { validate } from '../schemas/validate.ts'
-import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from './change.ts'
+import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from './change-types.ts'
 
 /**
  * Returns the changes between two readings of a user's progress. It finds completions that no webhook reported, for

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
 import { identifier } from '../schemas/fields.ts'
-import { toIssue } from '../schemas/validate.ts'
+import { toIssue } from '../schemas/to-issue.ts'
 import {
   describeProblems,
   type OptionProblem,

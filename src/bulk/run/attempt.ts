@@ -1,6 +1,6 @@
 import type { CampaignClient } from '../../client.ts'
 import { type CallOutcome, failureOf, outcomeOf } from '../award/call-outcome.ts'
-import { type Evidence, judgeRefusal, judgeUnconfirmed } from '../award/evidence.ts'
+import { type Evidence, judgeRefusal, judgeUnconfirmed } from '../award/judge-refusal.ts'
 import type { AwardFailure, Verdict } from '../award/verdict.ts'
 import type { Attempt, LedgerSession } from '../ledger/ledger.ts'
 

@@ -1,7 +1,8 @@
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
 import { holdProcess } from '../../shared/timers.ts'
 import { type PostResult, type PostSettings, postMessage } from './post-message.ts'
-import { signatureOf, type Webhook } from './webhook-registry.ts'
+import { signatureOf } from './webhook-message.ts'
+import type { Webhook } from './webhook-registry.ts'
 
 /** One attempt to deliver a message. */
 export interface DeliveryAttempt extends PostResult {

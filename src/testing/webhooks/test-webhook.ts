@@ -3,8 +3,8 @@ import { isIdentifier } from '../option-readers.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
 import { ENTRY_RULES, findEntry } from '../state/find-entry.ts'
 import { type PostSettings, postMessage } from './post-message.ts'
-import { draftTestMessage, serializeMessage } from './webhook-message.ts'
-import { signatureOf, type Webhook, type WebhookRegistry } from './webhook-registry.ts'
+import { draftTestMessage, serializeMessage, signatureOf } from './webhook-message.ts'
+import type { Webhook, WebhookRegistry } from './webhook-registry.ts'
 
 /** Options of `service.testWebhook`. */
 export interface TestWebhookOptions {

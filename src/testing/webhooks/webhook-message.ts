@@ -1,8 +1,9 @@
+import { signWebhook } from '../../webhook/index.ts'
 import { type Campaign, type Entry, totalXp } from '../state/campaign.ts'
 import type { Quest, Task } from '../state/campaign-definition.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
 import type { UserEvent } from '../state/user-event.ts'
-import type { MessageTarget } from './webhook-registry.ts'
+import type { MessageTarget, Webhook } from './webhook-registry.ts'
 
 /** A message without an ID. */
 export interface MessageDraft {
@@ -81,3 +82,10 @@ export function serializeMessage({ payload }: MessageDraft, ids: IdGenerator): {
   const message: Record<string, unknown> = { id, ...payload }
   return { id: typeof message.id === 'string' ? message.id : id, body: JSON.stringify(message) }
 }
+
+/**
+ * Returns the signature of a payload, or `undefined` for a webhook without a secret.
+ * Interface: [Signature](/the-service#signature).
+ */
+export const signatureOf = ({ secret }: Webhook, body: string): string | undefined =>
+  secret === undefined ? undefined : signWebhook(secret, body)

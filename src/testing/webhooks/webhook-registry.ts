@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { webhookRegistration } from '../../endpoints/register-webhook.ts'
 import { identifier } from '../../schemas/fields.ts'
-import { signWebhook } from '../../webhook/index.ts'
 import { strictFields } from '../option-readers.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
 
@@ -152,10 +151,3 @@ export const describeWebhook = ({
   ...(secretMissing && { secretMissing }),
   campaigns: [...campaigns],
 })
-
-/**
- * Returns the signature of a payload, or `undefined` for a webhook without a secret.
- * Interface: [Signature](/the-service#signature).
- */
-export const signatureOf = ({ secret }: Webhook, body: string): string | undefined =>
-  secret === undefined ? undefined : signWebhook(secret, body)

@@ -11,9 +11,9 @@ import { fileSession } from './file-session.ts'
 import { headerGroup } from './format.ts'
 import { GroupWriter } from './group-writer.ts'
 import { type LedgerWait, type Lock, type LockTimes, takeLock } from './lock.ts'
-import { type LedgerEnd, readRange } from './read-groups.ts'
 import { readHeader } from './read-header.ts'
 import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
+import { moveTornEnd } from './torn-end.ts'
 
 /** Options of {@link fileLedger}. */
 export interface FileLedgerOptions {
@@ -142,25 +142,6 @@ async function create(storage: LedgerStorage, path: string, header: LedgerHeader
   const file = await storage.open(path, 'write')
   if (file === undefined) throw new Error('another program has removed it')
   return file
-}
-
-/** Moves the bytes after the last intact group to another file. */
-async function moveTornEnd(
-  storage: LedgerStorage,
-  path: string,
-  file: LedgerFile,
-  { position }: LedgerEnd,
-): Promise<void> {
-  const chunks: Buffer[] = []
-  for (let at = position; ; ) {
-    const chunk = await readRange(file, at, 1 << 20)
-    if (chunk.length === 0) break
-    chunks.push(chunk)
-    at += chunk.length
-  }
-  if (chunks.length === 0) return
-  await storage.create(`${path}.torn-${position}`, Buffer.concat(chunks))
-  await file.truncate(position)
 }
 
 /** A full disk or too many open files: the ledger itself is usable. */
