@@ -23,7 +23,7 @@ import { Pool } from 'pg'
 import PgBoss from 'pg-boss'
 
 const { DATABASE_URL, CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN } = process.env
-const { CAMPAIGN_ID: pid = 'demo', PORT = '3000' } = process.env
+const { CAMPAIGN_PID: pid = 'demo', PORT = '3000' } = process.env
 if (!DATABASE_URL || !CAMPAIGN_BASE_URL || !CAMPAIGN_ACCESS_TOKEN) {
   console.error('Set DATABASE_URL, CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN.')
   process.exit(2)

@@ -79,7 +79,7 @@ export function leaderboardMirror(options: LeaderboardMirrorOptions): Hono {
 async function main(): Promise<void> {
   const { DATABASE_URL, CAMPAIGN_WEBHOOK_SECRET } = process.env
   const { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN } = process.env
-  const { CAMPAIGN_ID = 'demo', PORT = '3000' } = process.env
+  const { CAMPAIGN_PID = 'demo', PORT = '3000' } = process.env
   if (
     !DATABASE_URL ||
     !CAMPAIGN_WEBHOOK_SECRET ||
@@ -102,7 +102,7 @@ async function main(): Promise<void> {
       accessToken: CAMPAIGN_ACCESS_TOKEN,
     }),
     secret: CAMPAIGN_WEBHOOK_SECRET,
-    pid: CAMPAIGN_ID,
+    pid: CAMPAIGN_PID,
     platform: 'discord',
   })
   serve(
