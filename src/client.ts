@@ -144,8 +144,6 @@ export class CampaignClient {
    * Awards XP to a wallet address. The service registers a new address and creates its campaign entry. It then sends a
    * webhook message, whose kind the interface does not show.
    *
-   * `xp` may be any finite number. The interface does not say how the service treats 0, negative numbers and fractions.
-   *
    * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'` you may call again
    * with the same `id`. If an attempt was applied and its answer was lost, the service refuses the retry, and the error
    * has `outcome: 'unknown'`.
@@ -180,7 +178,7 @@ export class CampaignClient {
    * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
    * `outcome: 'unknown'`. Interface: [POST /user/referrer](/the-service#post-userreferrer).
    *
-   * @returns The `data` of the answer: an empty object today.
+   * @returns Resolves to the `data` of the answer, which is an empty object.
    * @throws ReferralRejectedError when the service answers `missing_user` or `self_referral_not_allowed`.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
@@ -205,7 +203,7 @@ export class CampaignClient {
    *
    * A retry is safe: it leads to the same final state. Interface: [POST /user](/the-service#post-user).
    *
-   * @returns The `data` of the answer: an empty object today.
+   * @returns Resolves to the `data` of the answer, which is an empty object.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
    * service answers with an error.
@@ -230,7 +228,7 @@ export class CampaignClient {
    * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
    * `outcome: 'unknown'`. Interface: [POST /user/ref_id](/the-service#post-userref_id).
    *
-   * @returns The `data` of the answer: an empty object today.
+   * @returns Resolves to the `data` of the answer, which is an empty object.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
    * service answers with an error.
@@ -378,7 +376,7 @@ export class CampaignClient {
    * request was never sent.
    * Interface: [Webhook registration](/the-service#webhook-registration).
    *
-   * @returns The `data` of the answer. The interface does not show its shape.
+   * @returns Resolves to the `data` of the answer. The interface does not show its fields.
    * @throws ConfigurationError when `webhookRegistrationPath` is not set.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.

@@ -6,7 +6,7 @@ import type { Generator } from './generator.ts'
 /** The effect of a retry, as in the table. */
 const RETRIES = {
   safe: 'safe',
-  guarded: 'guarded: the service refuses a duplicate',
+  guarded: 'guarded: never applied twice',
   unsafe: 'unsafe: may be applied twice',
 }
 const KINDS = Object.keys(RETRIES)

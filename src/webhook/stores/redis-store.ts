@@ -104,7 +104,7 @@ return 1`
  * message twice does harm, use `runOnce` of the PostgreSQL store.
  *
  * Configure the client not to queue commands while it is disconnected, and to detect a connection that no longer answers:
- * see [what your store must promise](/webhooks#what-your-store-must-promise). Do not set `socketTimeout` of redis.
+ * see [your own store](/webhooks#your-own-store). Do not set `socketTimeout` of redis.
  *
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
