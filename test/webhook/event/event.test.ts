@@ -169,6 +169,11 @@ describe('a known type with a different shape is unknown, never an error', () =>
       { scope: 'user_activity', type: 'quest_completed' },
     ],
     ['a future type', { event: { type: 'level_up', data: {} } }, { scope: 'user_activity', type: 'level_up' }],
+    [
+      'a future type with the data of a completed task',
+      { event: { ...(TEST_MESSAGE.event as Fields), type: 'action_reverted' } },
+      { scope: 'user_activity', type: 'action_reverted' },
+    ],
     ['a type that is not a string', { event: { type: 7, data: {} } }, { scope: 'user_activity' }],
     ['a type named like a method', { event: { type: 'toString' } }, { scope: 'user_activity', type: 'toString' }],
   ])('%s', (_, changed, expected) => {
