@@ -80,6 +80,7 @@ function errorsOf(name: OperationName, { method, path }: AnyEndpoint): string[][
     contract.errors !== 'not shown' && contract.errors.statuses.includes(status) ? '' : ' (assumed)'
   const strings = contract.errors === 'not shown' ? [] : (contract.errors.strings ?? [])
   const [not, unknown] = ['`not_applied`', '`unknown`']
+  const either = `${not} or ${unknown}`
   const rows = [
     [errorLink('InvalidRequestError', 'invalid_request'), 'an argument is wrong; nothing is sent', not],
     ...(path === undefined
@@ -110,9 +111,9 @@ function errorsOf(name: OperationName, { method, path }: AnyEndpoint): string[][
       shown(500) === '' ? '500, other 5xx (assumed)' : '5xx (assumed)',
       unknown,
     ],
-    [errorLink('ApiError', 'api_error'), 'any other status or error (assumed)', 'either'],
+    [errorLink('ApiError', 'api_error'), 'any other status or error (assumed)', either],
     [errorLink('NetworkError', 'network'), 'the connection was refused or lost', unknown],
-    [errorLink('TimeoutError', 'timeout'), '`timeoutMs` or `totalTimeoutMs` was exceeded', 'either'],
+    [errorLink('TimeoutError', 'timeout'), '`timeoutMs` or `totalTimeoutMs` was exceeded', either],
     [
       errorLink('UnexpectedResponseError', 'unexpected_response'),
       'the answer does not have the documented shape, or is a redirect',
@@ -160,7 +161,9 @@ function curlOf(name: OperationName, { method, path = 'webhook' }: AnyEndpoint):
 
 function answerOf(type: string, { tags }: Member): string[] {
   if (type === 'void') return ['The method resolves to `undefined`.']
-  const returns = tags.filter(({ name }) => name === 'returns').map(({ text }) => plainWithLinks(text))
+  const returns = tags
+    .filter(({ name }) => name === 'returns')
+    .map(({ text }) => plainWithLinks(text).replace(/^Resolves/, 'The method resolves'))
   if (returns.length > 0 || !isInterface(type)) return returns
   const rows = fields(type).map(({ path, type: shown, optional, meaning }) => [
     path,
