@@ -1,6 +1,6 @@
 import ky from 'ky'
 import type { FetchLike } from '../options.ts'
-import { ByteChunks, concatBytes } from '../shared/byte-chunks.ts'
+import { ByteChunks } from '../shared/byte-chunks.ts'
 import { callHook } from '../shared/call-hook.ts'
 import { typeName } from '../shared/types.ts'
 import {
@@ -96,7 +96,7 @@ async function readText(response: Response, maxBytes: number, signal: AbortSigna
   const cancel = (): void => callHook(() => reader.cancel())
   // A `fetch` may ignore its signal while the body is read.
   signal.addEventListener('abort', cancel)
-  const chunks = new ByteChunks(concatBytes)
+  const chunks = new ByteChunks()
   let length = 0
   try {
     for (;;) {

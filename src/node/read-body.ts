@@ -21,9 +21,10 @@ export type BodyOutcome =
  * @param done - only its first call has an effect
  */
 export function readBody(answer: IncomingMessage, maxBytes: number, done: (outcome: BodyOutcome) => void): void {
-  const chunks = new ByteChunks<Buffer>(Buffer.concat)
+  const chunks = new ByteChunks()
+  const text = (): string => new TextDecoder().decode(chunks.concat())
   let length = 0
-  const broken = (cause: Error): void => done({ text: decodeUtf8(chunks), complete: false, cause })
+  const broken = (cause: Error): void => done({ text: text(), complete: false, cause })
 
   const encodings = encodingsOf(answer.headers['content-encoding'])
   if (encodings.length > MAX_ENCODINGS) {
@@ -43,7 +44,7 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     done('too_large')
   })
   source.on('end', () => {
-    if (answer.complete) done({ text: decodeUtf8(chunks), complete: true })
+    if (answer.complete) done({ text: text(), complete: true })
   })
   let arrived = false
   answer.once('data', () => (arrived = true))
@@ -56,12 +57,6 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
   answer.on('close', () => {
     if (!answer.complete) broken(new Error('the connection was closed before the end of the answer'))
   })
-}
-
-function decodeUtf8(chunks: ByteChunks<Buffer>): string {
-  const text = chunks.concat().toString('utf8')
-  // Drop a byte order mark, as `Response.text()` does.
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
 /** Returns the encodings of a header in the order in which they were applied. */

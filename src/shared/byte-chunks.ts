@@ -2,27 +2,22 @@
 const MAX_LOOSE_CHUNKS = 256
 
 /** Collects the chunks of a body. Joins small chunks, so that they need little more memory than their content. */
-export class ByteChunks<Bytes extends Uint8Array> {
-  readonly #concat: (chunks: readonly Bytes[]) => Bytes
-  readonly #joined: Bytes[] = []
-  #loose: Bytes[] = []
+export class ByteChunks {
+  readonly #joined: Uint8Array[] = []
+  #loose: Uint8Array[] = []
 
-  constructor(concat: (chunks: readonly Bytes[]) => Bytes) {
-    this.#concat = concat
-  }
-
-  add(chunk: Bytes): void {
+  add(chunk: Uint8Array): void {
     if (chunk.byteLength === 0) return
     this.#loose.push(chunk)
     if (this.#loose.length < MAX_LOOSE_CHUNKS) return
-    this.#joined.push(this.#concat(this.#loose))
+    this.#joined.push(concatBytes(this.#loose))
     this.#loose = []
   }
 
   /** Returns all chunks as one array. Returns a single chunk without a copy. */
-  concat(): Bytes {
+  concat(): Uint8Array {
     const chunks = [...this.#joined, ...this.#loose]
-    return chunks.length === 1 ? (chunks[0] as Bytes) : this.#concat(chunks)
+    return chunks.length === 1 ? (chunks[0] as Uint8Array) : concatBytes(chunks)
   }
 }
 

@@ -1,4 +1,4 @@
-import { ByteChunks, concatBytes } from '../../shared/byte-chunks.ts'
+import { ByteChunks } from '../../shared/byte-chunks.ts'
 import { isUint8Array } from '../verify/raw-body.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -21,7 +21,7 @@ const OBJECT_STREAM =
 /** Collects the chunks of a body, and refuses the chunk that exceeds the limit. */
 export class BodyCollector {
   readonly #maxBytes: number
-  readonly #chunks = new ByteChunks(concatBytes)
+  readonly #chunks = new ByteChunks()
   #length = 0
 
   constructor(maxBytes: number) {
