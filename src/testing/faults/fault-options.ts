@@ -102,7 +102,6 @@ const target: OptionRules<FaultTarget> = {
 }
 const instead = { ...target, applied: optional(isBoolean) }
 
-/** The option rules of each kind. */
 export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
   status: {
     ...instead,

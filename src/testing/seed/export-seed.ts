@@ -18,7 +18,6 @@ export interface ExportSeedOptions {
 
 const EXPORT_SEED: OptionRules<ExportSeedOptions> = { secrets: optional(isBoolean) }
 
-/** Returns the content of a service as a seed. */
 export function exportSeed({ state, webhooks }: ServiceContent, options: ExportSeedOptions = {}): ServiceSeed {
   const { secrets = false } = readOptions('exportSeed', options, EXPORT_SEED)
   // The copy also removes undefined fields.

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { $ZodType } from 'zod/v4/core'
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
+import { recordActionValueRequest } from '../../endpoints/record-action-value.ts'
 import { rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import { finiteNumber, identifier } from '../../schemas/fields.ts'
 import { isJson } from '../../shared/options.ts'
@@ -97,25 +98,9 @@ const campaign = strictFields<CampaignSeed>({
 
 const webhook = strictFields<WebhookSeed>({ ...webhookFields, signed: z.optional(z.boolean()) })
 
-const award = strictFields<AwardRecord>({
-  id: identifier,
-  pid: identifier,
-  address: walletAddress,
-  xp: finiteNumber,
-  at: finiteNumber,
-})
+const award = strictFields<AwardRecord>({ ...rewardWalletRequest.shape, at: finiteNumber })
+const value = strictFields<ValueRecord>({ ...recordActionValueRequest.shape, at: finiteNumber })
 
-const value = strictFields<ValueRecord>({
-  account: identifier,
-  platform: identifier,
-  pid: identifier,
-  cid: identifier,
-  aid: identifier,
-  value: finiteNumber,
-  at: finiteNumber,
-})
-
-/** Schema of a seed. */
 export const serviceSeed = strictFields<ServiceSeed>({
   campaigns: z.optional(z.array(campaign).check(isUnique('id'))),
   webhooks: z.optional(z.array(webhook).check(isUnique('hook_id'))),

@@ -1,36 +1,18 @@
+import type { RecordActionValueRequest } from '../../endpoints/record-action-value.ts'
+import type { RewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import { Campaign, type Entry } from './campaign.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
 import type { IdGenerator } from './id-generator.ts'
 import { type User, UserRegistry } from './user-registry.ts'
 
 /** A reward given by `rewardWallet`. */
-export interface AwardRecord {
-  /** ID of the reward. */
-  id: string
-  /** Campaign ID. */
-  pid: string
-  /** The wallet address of the request. */
-  address: string
-  /** Amount of XP. */
-  xp: number
+export interface AwardRecord extends RewardWalletRequest {
   /** Time of the request, in milliseconds since the epoch, by the service's clock. */
   at: number
 }
 
 /** A value recorded by `recordActionValue`. */
-export interface ValueRecord {
-  /** Account identifier of the user. */
-  account: string
-  /** Platform of the account. */
-  platform: string
-  /** Campaign ID. */
-  pid: string
-  /** Quest ID. */
-  cid: string
-  /** Task ID. */
-  aid: string
-  /** The value. */
-  value: number
+export interface ValueRecord extends RecordActionValueRequest {
   /** Time of the request, in milliseconds since the epoch, by the service's clock. */
   at: number
 }

@@ -2,7 +2,6 @@ import type { Campaign, Entry } from './campaign.ts'
 import type { Quest, Task } from './campaign-definition.ts'
 import type { AwardRecord } from './service-state.ts'
 
-/** The user of an event. */
 export interface EventOrigin {
   readonly campaign: Campaign
   readonly entry: Entry

@@ -76,7 +76,6 @@ export const webhookFields = {
 /** Schema of {@link WebhookOptions}. */
 export const webhookOptions = strictFields<WebhookOptions>(webhookFields)
 
-/** The registered webhooks. */
 export class WebhookRegistry {
   readonly #webhooks = new Map<string, Webhook>()
   readonly #ids: IdGenerator
