@@ -208,7 +208,7 @@ test('an action is a POST of JSON', async () => {
     ['addFault', { on: 'x', kind: 'y', times: 1 }],
     ['advance', { ms: -1 }],
     ['advance', { ms: 9e15 }],
-    ['advance', { toNextRetry: true }],
+    ['advanceToNextRetry', {}],
     ['removeWebhook', { hook_id: 'x' }],
     ['saveWebhook', { urls: [], scope: 'x', campaigns: [] }],
     ['saveWebhook', { urls: ['javascript:alert(1)'], scope: 'x', campaigns: [] }],
