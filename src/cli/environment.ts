@@ -56,7 +56,6 @@ function readToken(file: string): string {
   throw usageFailure(`${name} must contain one token and nothing else`)
 }
 
-/** Returns the secret of the webhook, if one is set. */
 export const webhookSecretOf = ({ CAMPAIGN_WEBHOOK_SECRET: secret }: Environment): string | undefined =>
   secret || undefined
 

@@ -25,7 +25,6 @@ export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uin
   return new Uint8Array(Buffer.concat(chunks))
 }
 
-/** Reads a file with a JSON object. */
 export async function readJsonObject(name: string): Promise<Record<string, unknown>> {
   const value = parseInput(name, await readInput(name))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>

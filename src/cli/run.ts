@@ -104,7 +104,6 @@ Exit codes:
   4  the service cannot be reached
   5  the outcome of a write is unknown: it may have been applied`
 
-/** Prints an error and returns the exit code. */
 async function printError(error: unknown, output: Output): Promise<ExitCode> {
   const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error)
   const { code, message, exitCode, details } = failure

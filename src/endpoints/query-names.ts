@@ -9,7 +9,6 @@ export type QueryNames = {
 
 const catalogue: readonly (readonly [string, AnyEndpoint])[] = Object.entries(endpoints)
 
-/** The rule of the option `queryNames`. */
 export const queryNamesRule: OptionRule = nested(
   Object.fromEntries(
     catalogue.flatMap(([operation, { assumedQueryNames }]) =>

@@ -6,7 +6,6 @@ const catalogue: readonly AnyEndpoint[] = Object.values(endpoints)
 /** Used to detect a path such as `//host` or `../x`, which would send the token to another address. */
 const BASE = 'https://base.invalid/v/'
 
-/** The rule of the option `webhookRegistrationPath`. */
 export const registrationPathRule: OptionRule = (value) => {
   const path = typeof value === 'string' ? readRegistrationPath(value) : ''
   if (path === '' || /[?#\\]/.test(path) || !URL.canParse(path, BASE) || new URL(path, BASE).href !== BASE + path) {

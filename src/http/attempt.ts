@@ -31,7 +31,6 @@ export interface CallContext {
   readonly addressHint: AddressHint
 }
 
-/** The state of one call. */
 export interface CallState {
   readonly callId: string
   readonly operation: OperationName

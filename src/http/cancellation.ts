@@ -47,7 +47,6 @@ export class AttemptCancellation implements Cancellation {
   }
 }
 
-/** Returns a cancellation that follows a signal. */
 export const cancellationOf = (signal: AbortSignal): Cancellation => ({
   get reason() {
     return signal.aborted ? signal.reason : undefined

@@ -5,7 +5,6 @@ import { Failure } from './failure.ts'
 import { RateLimiter } from './rate-limiter.ts'
 import { withTimeout } from './timeout.ts'
 
-/** The admission of one attempt. */
 export interface Admission {
   readonly queue: TokenQueue
   /** The number of pauses of its token before the attempt. */

@@ -25,7 +25,6 @@ export function readRow(given: unknown): ReadRow {
   }
 }
 
-/** Describes the issues of a row in one line. */
 export const describeRowIssues = (issues: readonly Issue[]): string =>
   issues
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : `the row ${message}`))

@@ -12,7 +12,6 @@ export interface LedgerHeader {
 /** An index of PostgreSQL can hold this many characters in UTF-8. */
 const MAX_RUN_LENGTH = 500
 
-/** The rule for the name of a run. */
 export const isRunName: OptionRule = (value) => {
   const problem = isText(value)
   if (problem !== undefined) return problem

@@ -9,10 +9,8 @@ export const formatNumber = (number: number): string => {
 export const formatCount = (number: number, noun: string): string =>
   `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`
 
-/** Formats an amount of XP. */
 export const formatXp = (xp: number): string => `${formatNumber(xp)} XP`
 
-/** Formats a duration. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   if (seconds < 60) return `${seconds} s`

@@ -22,7 +22,6 @@ export interface Plan extends PlanOptions {
   readonly total: Totals
   /** The verdicts of the list's awards in the ledger, by id. */
   readonly verdicts: ReadonlyMap<string, Verdict>
-  /** The awards to send. */
   readonly toSend: Totals
   /** Wallets that would receive a second award in a campaign. The list does not contain the id of the first one. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
@@ -115,7 +114,6 @@ export function planFields(plan: Plan): Record<string, unknown> {
   }
 }
 
-/** The plan as lines of text. */
 export function planLines(plan: Plan): Part[][] {
   const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore } = plan
   const lines: Part[][] = [

@@ -8,7 +8,6 @@ import { type Columns, readColumns } from './csv/read-columns.ts'
 import { readRecords } from './csv/read-records.ts'
 import { type ListProblem, type RowRules, readRow } from './csv/read-row.ts'
 
-/** A row of a list. */
 export interface ListRow extends AwardRow {
   /** Its line in the file, from 1. */
   readonly line: number

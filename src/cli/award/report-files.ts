@@ -42,7 +42,6 @@ async function realPath(path: string): Promise<string> {
   return join(await realpath(folder).catch(() => folder), basename(path))
 }
 
-/** The contents of a report. */
 interface ReportContents {
   /** The content of `.json`. */
   readonly fields: Readonly<Record<string, unknown>>

@@ -121,7 +121,6 @@ const NOT_AWARDED = {
   indeterminate: 'with an unknown outcome: the award may have been made',
 } as const satisfies Partial<Record<Verdict, string>>
 
-/** Returns the next step for the user, if there is one. */
 export function nextStep(
   { counts, halted, problems }: AwardReport,
   stop: CommandFailure | undefined,

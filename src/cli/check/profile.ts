@@ -5,7 +5,6 @@ import { isRecord } from '../../shared/types.ts'
 import { usageFailure } from '../failure.ts'
 import { readJsonObject } from '../files.ts'
 
-/** The result of a question. */
 export type Result = 'as assumed' | 'differs' | "can't tell" | 'not asked'
 
 const text = z.string().check(z.maxLength(1_000))

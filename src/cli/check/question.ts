@@ -2,7 +2,6 @@ import { endpoints } from '../../endpoints/index.ts'
 import { isReply, type Outcome, type Probe, type Reply } from './probe.ts'
 import type { Profile, Result } from './profile.ts'
 
-/** The arguments of the command. */
 export interface CheckArguments {
   readonly pid: string
   readonly account?: string
@@ -79,7 +78,6 @@ export class Check {
     this.probe = probe
   }
 
-  /** Sends a read. */
   send(operation: ReadOperation, { names, values, token }: SendOptions = {}): Promise<Outcome> {
     const sentNames = names ?? this.queryNames.get(operation) ?? {}
     const given = { ...this.args, ...values }

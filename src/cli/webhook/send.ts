@@ -120,7 +120,6 @@ async function bodiesOf(flags: SendFlags): Promise<() => Promise<Uint8Array<Arra
   }
 }
 
-/** The answer to one message. */
 interface Answer extends PostAnswer {
   /** The `id` of the message, if it has one. */
   readonly id?: string

@@ -39,7 +39,6 @@ setInterval(() => {
   machineTime.value = Date.now()
 }, 1000)
 
-/** The time of the service. */
 export const serviceTime = computed(() => machineTime.value + aheadMs.value)
 
 let revision = ''

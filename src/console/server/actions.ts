@@ -9,7 +9,6 @@ import { withSecret } from './seed.ts'
 export interface ActionContext {
   readonly service: CampaignService
   readonly feed: Feed
-  /** The clock of the service. */
   readonly clock: {
     now(): number
     advance(ms: number): Promise<void>

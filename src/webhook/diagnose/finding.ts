@@ -71,5 +71,4 @@ const MESSAGES = {
     'the body was changed: check for middleware and proxies that parse, decompress or rewrite it.',
 }
 
-/** Returns the finding of a code. */
 export const finding = (code: FindingCode): Finding => ({ code, message: MESSAGES[code] })

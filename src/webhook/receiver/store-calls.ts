@@ -11,7 +11,6 @@ const WAITS_MS = [0, 100, 300, 1000, 3000] as const
 /** With a shorter lease these times shrink in proportion, so that five attempts fit into half of the lease. */
 const FULL_LEASE_MS = 30_000
 
-/** A delivery in a store. */
 export interface StoredDelivery {
   store: DeliveryStore
   key: string

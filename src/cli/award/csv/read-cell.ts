@@ -15,7 +15,6 @@ const problem = (text: string): { problem: string } => ({ problem: text })
 const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
-/** Reads a wallet address. */
 export function readAddress(cell: string): CellResult<string> {
   if (WALLET.test(cell)) return { value: cell }
   if (cell === '') return problem('is empty')
@@ -53,7 +52,6 @@ export function readText(cell: string): CellResult<string> {
   return { value: cell }
 }
 
-/** Reads an id. */
 export function readId(cell: string): CellResult<string> {
   if (/^\d[.,]\d+e\+\d+$/i.test(cell)) {
     return problem(`is ${shown(cell)}: a spreadsheet turned it into a number. Format the column as text`)

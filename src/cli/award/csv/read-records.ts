@@ -11,7 +11,6 @@ export interface CsvRecord {
 /** No valid row is as long. A longer record has a quote that is not closed, or the file is not a list. */
 const MAX_RECORD_CHARACTERS = 100_000
 
-/** A syntax error. */
 export interface CsvSyntaxError {
   readonly line: number
   readonly message: string

@@ -3,7 +3,6 @@ import { type CellResult, readAddress, readId, readText, readXp, shown } from '.
 import type { Column, Columns } from './read-columns.ts'
 import type { CsvRecord } from './read-records.ts'
 
-/** A mistake in a list. */
 export interface ListProblem {
   /** The line, from 1. Absent for a mistake in the whole list. */
   readonly line?: number
@@ -12,7 +11,6 @@ export interface ListProblem {
   readonly message: string
 }
 
-/** The rules for the rows of a list. */
 export interface RowRules {
   readonly columns: Columns
   /** The campaign of all rows: `--pid`. */
