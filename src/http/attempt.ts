@@ -51,11 +51,11 @@ export interface CallState {
 
 interface Credentials {
   readonly token: string
-  /** Patterns of the texts that no error may show. */
+  /** Patterns of secrets, which are redacted from errors. */
   readonly secrets: readonly RegExp[]
 }
 
-/** After a longer wait in the queue, the token is checked again: it may have expired. */
+/** The token may expire in the queue: after a longer wait, it is checked again. */
 const LONG_WAIT_MS = 1_000
 
 /**
@@ -113,7 +113,10 @@ export const requestEvent = (
 export const timeLeft = ({ startedAt }: CallState, { settings }: PreparedRequest): number =>
   startedAt + settings.totalTimeoutMs - performance.now()
 
-/** With less time left, no attempt is sent: it would probably time out, and leave the outcome of a write unknown. */
+/**
+ * Returns the time that an attempt needs. With less time left it is not sent: it would probably time out, and the outcome of
+ * a write would be unknown.
+ */
 export const minTimeLeft = ({ settings: { timeoutMs, totalTimeoutMs } }: PreparedRequest): number =>
   Math.min(timeoutMs, totalTimeoutMs) / 10
 

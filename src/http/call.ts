@@ -18,7 +18,10 @@ import { reasonOf, wait } from './timeout.ts'
 let calls = 0
 let idPrefix: string | undefined
 
-/** The random prefix makes the id unique across workers and copies of the package. Workers forbid it at start-up. */
+/**
+ * The random prefix makes ids unique across processes and copies of the package. It is created at the first call, because
+ * Cloudflare Workers forbid random values at start-up.
+ */
 function nextCallId(): string {
   idPrefix ??= `call-${crypto.randomUUID().slice(0, 8)}`
   calls++
@@ -105,16 +108,16 @@ function afterFailure(context: CallContext, call: CallState, prepared: PreparedR
   call.mayBeApplied ||= mayHaveBeenApplied(failure)
   const outcome = writeOutcome(endpoint, call.mayBeApplied)
 
-  const renews = failure.tokenRefused && tokens.renewable && !call.renewed
-  call.renewed ||= renews
-  const retries = attempt <= maxRetries && (renews || mayRetry(failure, endpoint.retry))
+  const renewsToken = failure.tokenRefused && tokens.renewable && !call.renewed
+  call.renewed ||= renewsToken
+  const isRetried = attempt <= maxRetries && (renewsToken || mayRetry(failure, endpoint.retry))
   const error = failure.toError({ operation, outcome })
-  if (!retries) throw error
+  if (!isRetried) throw error
   const isPaused = failure.status === TOO_MANY_REQUESTS
   const { retryDelayMs } = settings
-  const ownDelayMs = (): number =>
+  const delayMsOfCall = (): number =>
     retryDelay(attempt, failure.retryAfterMs, retryDelayMs && (() => retryDelayMs(attempt, error)))
-  const delayMs = renews ? 0 : isPaused ? queue.pauseLeft(settings.accessToken) : ownDelayMs()
+  const delayMs = renewsToken ? 0 : isPaused ? queue.pauseLeft(settings.accessToken) : delayMsOfCall()
   if (timeLeft(call, prepared) - delayMs < minTimeLeft(prepared)) {
     throw noTimeToRetry(totalTimeoutMs, delayMs, failure).toError({ operation, outcome, cause: error })
   }

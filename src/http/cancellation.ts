@@ -10,7 +10,7 @@ export interface Cancellation {
 
 /**
  * A `send` with a variant that takes a cancellation instead of a signal. `nodeTransport` has one: creating an `AbortSignal`
- * would take a fifth of its time. The variant is a property of `send`, so a function that replaces `send` gets a signal.
+ * would take a fifth of its CPU time. The variant is a property of `send`, so a partner's wrapper of `send` gets a signal.
  */
 export interface CancellableSend {
   (...args: Parameters<Transport['send']>): Promise<TransportResponse>

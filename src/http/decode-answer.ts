@@ -22,7 +22,7 @@ import { excerpt } from './redact.ts'
 import { parseRetryAfter } from './retry.ts'
 
 export interface DecodeContext {
-  /** Patterns of the texts that no error may show, even if the service sends them back. */
+  /** Patterns of secrets, which are redacted from errors. The service may send them back. */
   readonly secrets: readonly RegExp[]
   /** Returns a hint for the error message when the token is refused. */
   readonly tokenHint: () => string
@@ -32,7 +32,8 @@ export interface DecodeContext {
 }
 
 /**
- * Suspects that `baseUrl` lacks `/api/v1` while all answers are 404 without the envelope of the service.
+ * Suggests that `baseUrl` lacks `/api/v1`. It does so until an answer has another status than 404, or the envelope of the
+ * service.
  * Interface: [Address and version](/the-service#address-and-version).
  */
 export class AddressHint {
@@ -43,7 +44,7 @@ export class AddressHint {
     this.#suspected = !new URL(baseUrl).pathname.endsWith('/api/v1/')
   }
 
-  /** Returns a hint for the error message of an answer; empty if there is no suspicion. */
+  /** Returns a hint for the error message of an answer; empty if `baseUrl` seems right. */
   after(status: number, body: unknown): string {
     const isFromService = isRecord(body) && ('success' in body || 'error' in body)
     if (status !== 404 || isFromService) this.#suspected = false
@@ -71,8 +72,8 @@ const CLASSES: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErrorClas
 type ResponseSchema<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'>
 
 /**
- * Returns the data of an answer. The HTTP status and `error` decide whether it is an error: the interface shows errors with
- * `success: true`. Interface: [Errors](/the-service#errors).
+ * Returns the data of an answer. An answer is an error if its HTTP status or its `error` says so: the interface shows errors
+ * with `success: true`. Interface: [Errors](/the-service#errors).
  *
  * @throws Failure for every answer that is not a success
  */
@@ -98,8 +99,8 @@ export function decodeAnswer<Data>(
 function explainStatus(status: number): string {
   if (status === 304) return '304 (not modified) answers a conditional request, and the client sends none'
   if (status >= 300) return 'redirects are not followed, because the token is sent to baseUrl only'
-  if (status === 0) return 'status 0 means a failed fetch (Response.error()) or a hidden redirect'
-  return 'a 1xx status must be followed by a final one'
+  if (status === 0) return 'status 0 means a failed fetch (Response.error()) or an opaque redirect'
+  return 'a 1xx status must be followed by a final status'
 }
 
 const reportsError = (body: unknown): boolean => isRecord(body) && (body.success === false || !isNoError(body.error))
@@ -152,7 +153,7 @@ function readError(body: unknown, secrets: readonly RegExp[]): ErrorBody {
   }
 }
 
-/** Whether an error has a code of 408 or 5xx, also in a form that the interface does not show. */
+/** Whether an error has a code of 408 or 5xx. The code may be text, which the interface does not show. */
 function mayBeApplied(error: unknown): boolean {
   const code = isRecord(error) ? error.code : undefined
   const status = typeof code === 'string' || typeof code === 'number' ? Number(code) : Number.NaN
@@ -165,10 +166,10 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
   const isHttpError = status >= 400
   // In a 2xx answer, an `error.code` of 400 or more replaces the status. An error without a code is a refusal if `success` is
   // false or its reason is documented. Otherwise the outcome is unknown.
-  const effective = isHttpError ? status : code !== undefined && code >= 400 ? code : undefined
+  const effectiveStatus = isHttpError ? status : code !== undefined && code >= 400 ? code : undefined
   const rejection = REFERRAL_REJECTIONS.has(reason) && status < 500 ? reason : undefined
-  const isRefusal = effective !== undefined || rejection !== undefined || (denied && code === undefined)
-  const tokenRefused = effective === 401
+  const isRefusal = effectiveStatus !== undefined || rejection !== undefined || (denied && code === undefined)
+  const tokenRefused = effectiveStatus === 401
   const headers = traceHeaders(answer, context.secrets)
   const retryAfterMs = parseRetryAfter(headerOf(answer, 'retry-after'))
 
@@ -184,10 +185,10 @@ function errorAnswer(answer: TransportResponse, body: unknown, addressHint: stri
       const text = `${error.operation}: the service answered ${details.filter(Boolean).join(', ')}${hint}`
       const init: ApiErrorInit = { ...error, status, serviceCode: code, reason, headers, retryAfterMs }
       if (rejection !== undefined) return new ReferralRejectedError(text, { ...init, reason: rejection })
-      const Class = errorClass(effective)
+      const Class = errorClass(effectiveStatus)
       return new Class(text, init)
     },
-    { status: effective, retryAfterMs, tokenRefused },
+    { status: effectiveStatus, retryAfterMs, tokenRefused },
   )
 }
 

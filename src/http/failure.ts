@@ -14,14 +14,14 @@ import { cut, excerpt, safeCause } from './redact.ts'
  * - `no_answer`: the request may have been sent, and no complete answer arrived.
  * - `refused`: the service answered with an error.
  * - `not_understood`: the answer does not show whether the request was applied.
- * - `no_token`: there was no token.
+ * - `no_token`: the access token source gave no token.
  */
 export type FailureKind = 'not_sent' | 'no_answer' | 'refused' | 'not_understood' | 'no_token'
 
 const SYSTEM_CODE = /^\w{1,64}$/
 const MAX_DETAIL_LENGTH = 300
 
-/** Used in this folder only. `call.ts` converts it to a public error when the outcome is known. */
+/** The failure of one attempt. `call.ts` adds the outcome of the write and converts it to a public error. */
 export class Failure extends Error {
   readonly kind: FailureKind
   /** The HTTP status of an error answer. For a 2xx answer, its `error.code`. Otherwise 0. */

@@ -16,8 +16,8 @@ import { Failure, invalidResponse } from './failure.ts'
 const sender = ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
 
 /** Sends requests through ky, with the partner's `fetch` or the global one at the time of the call. */
-export const fetchTransport = (own: FetchLike | undefined): Transport => ({
-  send: (request, signal) => send(own ?? globalThis.fetch, request, signal),
+export const fetchTransport = (customFetch: FetchLike | undefined): Transport => ({
+  send: (request, signal) => send(customFetch ?? globalThis.fetch, request, signal),
 })
 
 async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
@@ -34,8 +34,8 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
     try {
       response = await fetch(url, init)
     } catch (error) {
-      // ky wraps errors of other classes than TransportError.
-      throw lost(error)
+      // ky would wrap an error that is not a TransportError.
+      throw maybeSent(error)
     }
     if (!isResponse(response)) throw invalidResponse(`fetch must return a Response, got ${typeName(response)}`)
     // A `fetch` that ignores its signal may answer after the attempt was abandoned.
@@ -46,8 +46,8 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
     return await read(await sender(url, { method, fetch: fetchOnce }), request.maxResponseBytes, signal)
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    // Once `fetch` was called, the request may have been sent: even a wrapper around it may fail after the answer.
-    throw called ? lost(error) : notSent(error)
+    // Once `fetch` was called, the request may have been sent. A wrapper of `fetch` may throw even after the answer.
+    throw called ? maybeSent(error) : notSent(error)
   }
 }
 
@@ -72,7 +72,7 @@ async function read(response: Response, maxBytes: number, signal: AbortSignal): 
   } catch (cause) {
     // For an error answer the status is enough, even if its body is incomplete.
     if (signal.aborted || (status < 400 && cause instanceof TransportError)) throw cause
-    return { status, header, text: '', complete: false, cause: lost(cause) }
+    return { status, header, text: '', complete: false, cause: maybeSent(cause) }
   }
 }
 
@@ -115,7 +115,7 @@ async function readText(response: Response, maxBytes: number, signal: AbortSigna
   }
 }
 
-const lost = (thrown: unknown): unknown =>
+const maybeSent = (thrown: unknown): unknown =>
   thrown instanceof TransportError || thrown instanceof Failure
     ? thrown
     : new TransportError('', { kind: 'network', sent: true, systemCode: systemCodeOf(thrown), cause: thrown })

@@ -15,7 +15,7 @@ export interface PreparedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
-  /** Patterns of the secret in the request, which no error may show. */
+  /** Patterns of the secret in the request, which is redacted from errors. */
   readonly secrets: readonly RegExp[]
 }
 
@@ -42,8 +42,8 @@ export function prepareRequest(
   const isWrite = endpoint.method === 'POST'
   const query = new URLSearchParams()
   if (!isWrite) appendFields(query, fields, client.queryNames.get(operation))
-  const ownNames = new Set((isWrite ? Object.keys(fields) : [...query.keys()]).map((name) => name.toLowerCase()))
-  if (settings.query !== undefined) appendOptions(query, settings.query, ownNames, issues)
+  const fieldNames = new Set((isWrite ? Object.keys(fields) : [...query.keys()]).map((name) => name.toLowerCase()))
+  if (settings.query !== undefined) appendOptions(query, settings.query, fieldNames, issues)
   if (isWrite && validated.ok) issues.push(...guardIssues(client.guard, fields))
   if (issues.length > 0) throw invalidRequest(operation, issues, isWrite)
 
@@ -67,8 +67,8 @@ export function prepareRequest(
   }
 }
 
-function headersOf(own: Readonly<Record<string, string>>, isWrite: boolean): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = { ...own, accept: own.accept ?? JSON_TYPE }
+function headersOf(configured: Readonly<Record<string, string>>, isWrite: boolean): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = { ...configured, accept: configured.accept ?? JSON_TYPE }
   if (isWrite) headers['content-type'] = JSON_TYPE
   return headers
 }
@@ -82,15 +82,15 @@ function appendFields(
   for (const [name, value] of Object.entries(fields)) query.append(names?.[name] ?? name, String(value))
 }
 
-/** @param ownNames - the field names of the call in lower case. An option `Pid` beside the field `pid` would be ambiguous. */
+/** @param fieldNames - in lower case. An option `Pid` beside the field `pid` would be ambiguous. */
 function appendOptions(
   query: URLSearchParams,
   options: Readonly<Record<string, string>>,
-  ownNames: ReadonlySet<string>,
+  fieldNames: ReadonlySet<string>,
   issues: Issue[],
 ): void {
   for (const [name, value] of Object.entries(options)) {
-    if (ownNames.has(name.toLowerCase())) {
+    if (fieldNames.has(name.toLowerCase())) {
       issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
     } else query.append(name, value)
   }

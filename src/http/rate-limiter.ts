@@ -1,10 +1,10 @@
 /** Timers fire late. A start that is late by at most this much does not delay the next one. */
 const MAX_DRIFT_MS = 20
-/** Above the threshold, the window grows by one for each 50 windows of answers. */
+/** Above the threshold, a window of `n` grows by 1 after 50 × `n` answers. */
 const SLOW_GROWTH = 50
-/** This many answers after a pause show that the service accepts requests again. */
+/** After a pause, the service counts as available once it has given this many answers. */
 const MIN_ANSWERS = 3
-/** The longest pause that calls wait for. A longer `Retry-After` fails them; after 30 s the next call is sent. */
+/** Maximum pause that calls wait for. After a longer `Retry-After`, calls fail for 30 s. */
 export const MAX_PAUSE_MS = 30_000
 
 /**
@@ -25,13 +25,13 @@ export class RateLimiter {
   #threshold = Number.POSITIVE_INFINITY
   /** Attempts in flight that were sent after the last pause. */
   #inFlight = 0
-  /** The number of pauses so far. An attempt that was sent before the last pause does not end or shorten it. */
+  /** The number of pauses so far. Attempts that were sent before the last pause do not change the window. */
   #pauses = 0
   /** The number of answers other than 429 since the last pause. */
   #answers = 0
-  /** The number of answers other than 429 between the two pauses before. */
+  /** The value of `#answers` at the last 429 at which it was not 0. */
   #earlierAnswers = 0
-  /** The number of pauses in a row that were too short. The backoff grows with it. */
+  /** 1 after the first pause, and 1 more for each later pause that was too short. The backoff grows with it. */
   #shortPauses = 0
 
   constructor(requestsPerSecond = Number.POSITIVE_INFINITY) {
@@ -44,8 +44,8 @@ export class RateLimiter {
   }
 
   /**
-   * Whether the next attempt is likely to get a 429: few answers have arrived since the last pause, or half as many attempts
-   * were sent as the service accepted before that pause.
+   * Whether the next attempt is likely to get a 429: few answers have arrived since the last pause, or the attempts since
+   * then have reached half of the number that the service accepted before it.
    */
   get isRisky(): boolean {
     if (this.#pauses === 0) return false
@@ -63,7 +63,7 @@ export class RateLimiter {
     return Math.max(0, this.#pausedUntil - now)
   }
 
-  /** The `Retry-After` in milliseconds with which calls fail now; `undefined` if they can wait. */
+  /** Returns the `Retry-After` in milliseconds if calls must fail now; `undefined` if they can wait. */
   refusal(now: number): number | undefined {
     return now < this.#refusal.until ? this.#refusal.retryAfterMs : undefined
   }
@@ -77,13 +77,13 @@ export class RateLimiter {
   }
 
   /**
-   * Records the end of an attempt, with or without an answer. The last one resets the window and the backoff.
+   * Records the end of an attempt, with or without an answer. Resets the window and the backoff if no other attempt is left.
    *
-   * @param isLast - whether no other call waits
+   * @param isQueueEmpty - whether no other call waits
    */
-  recordEnd(pauses: number, isLast: boolean): void {
+  recordEnd(pauses: number, isQueueEmpty: boolean): void {
     if (pauses === this.#pauses) this.#inFlight--
-    if (!isLast || this.#inFlight > 0 || this.#answers === 0) return
+    if (!isQueueEmpty || this.#inFlight > 0 || this.#answers === 0) return
     this.#window = Number.POSITIVE_INFINITY
     this.#threshold = Number.POSITIVE_INFINITY
     this.#shortPauses = 0
@@ -99,13 +99,13 @@ export class RateLimiter {
   /**
    * Records a 429.
    *
-   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause in a row.
+   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause, and grows.
    */
   record429(pauses: number, now: number, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     if (pauses === this.#pauses) {
       this.#pauses++
       if (this.#answers === 0 || this.#shortPauses === 0) this.#shortPauses++
-      // Without any answer the pause was too short. That does not show how many attempts are too many.
+      // Without an answer, the pause was too short. That says nothing about the size of the window.
       if (this.#answers > 0) {
         this.#threshold = Math.max(1, Math.floor(Math.min(this.#window, this.#inFlight, this.#answers) / 2))
         this.#earlierAnswers = this.#answers

@@ -10,7 +10,7 @@ const MAX_CAUSE_DEPTH = 5
 
 /**
  * A JWT: three base64url parts. The first begins with `eyJ`, an encoded `{"`. A match starts at the beginning of a word,
- * so that a long text of `eyJ` takes linear time.
+ * so that a long text of repeated `eyJ` takes linear time.
  */
 const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
 /** A token after "Bearer". It needs 20 characters or a digit: "missing bearer token" is prose. */
@@ -24,8 +24,8 @@ const URL_CREDENTIALS = /(?<=:\/\/)[^\s/?#"'@:]*:[^\s/?#"']*(?=@)/g
 const PART_OF_SECRET = new RegExp(`[^]{${MIN_SECRET_LENGTH},512}`, 'g')
 
 /**
- * Returns patterns that match a secret as it is, and as JSON (once or twice), URLs and forms encode it. Returns none for a
- * secret of fewer than 8 characters.
+ * Returns patterns that match a secret in plain text and encoded for JSON (once or twice), URLs and forms. Returns none for
+ * a secret of fewer than 8 characters.
  */
 export const patternsOf = (secret: string): RegExp[] =>
   Array.from(secret.match(PART_OF_SECRET) ?? [], (part) => new RegExp(part.replace(/[^\w-]/gu, patternOf), 'g'))
@@ -94,8 +94,8 @@ export function safeCause(error: unknown, secrets: readonly RegExp[], depth = 0)
   const { name, message, code, stack, cause } = error as Record<string, unknown>
   const text = typeof message === 'string' ? message : ''
   const safe = new Error(clean(text))
-  const deeper = safeCause(cause, secrets, depth + 1)
-  if (deeper !== undefined) hide(safe, 'cause', deeper)
+  const safeInner = safeCause(cause, secrets, depth + 1)
+  if (safeInner !== undefined) hide(safe, 'cause', safeInner)
   if (typeof name === 'string') hide(safe, 'name', clean(name))
   if (typeof code === 'string') Object.assign(safe, { code: clean(code) })
   if (typeof stack === 'string') hide(safe, 'stack', safeStack(stack, text, secrets))

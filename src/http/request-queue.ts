@@ -7,7 +7,7 @@ import { withTimeout } from './timeout.ts'
 
 export interface Admission {
   readonly queue: TokenQueue
-  /** The number of pauses of its token before the attempt. */
+  /** The number of pauses of the token when the attempt started. */
   readonly pauses: number
   readonly waitedMs: number
 }
@@ -22,7 +22,7 @@ interface Entry {
 /** The calls that wait for one token, in order. */
 class TokenQueue {
   readonly limiter: RateLimiter
-  /** By the number of the retry. */
+  /** Indexed by `Entry.retry`. */
   readonly #entries: Set<Entry>[] = []
 
   constructor(limiter: RateLimiter) {
@@ -60,7 +60,7 @@ class TokenQueue {
   }
 }
 
-/** From this number of tokens on, idle queues are removed. */
+/** Once there are this many queues, idle ones are removed. */
 const MAX_IDLE_QUEUES = 100
 
 /**
@@ -79,7 +79,7 @@ export class RequestQueue {
     this.#requestsPerSecond = requestsPerSecond
   }
 
-  /** Admits an attempt if it need not wait. Call {@link release} when it has ended. */
+  /** Admits an attempt, or returns `undefined` if it must wait. Call {@link release} after the attempt. */
   tryAdmit(token: unknown): Admission | undefined {
     const queue = this.#queueOf(token)
     const now = performance.now()
@@ -88,7 +88,7 @@ export class RequestQueue {
   }
 
   /**
-   * Waits until an attempt may be sent. Call {@link release} when it has ended.
+   * Waits until an attempt may be sent. Call {@link release} after the attempt.
    *
    * @param retry - 0 for the first attempt of a call
    * @throws Failure when the service asks for a pause that is too long to wait for
@@ -142,7 +142,7 @@ export class RequestQueue {
   /**
    * Records a 429. Call it before {@link release}.
    *
-   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause in a row.
+   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause, and grows.
    */
   record429({ queue, pauses }: Admission, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     const now = performance.now()

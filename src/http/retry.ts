@@ -29,24 +29,24 @@ export function mayRetry({ kind, status, retryAfterMs, final }: Failure, rule: R
  *
  * @param nth - 1 for the first retry
  */
-export const retryDelay = (nth: number, retryAfterMs: number | undefined, ownBackoff = noBackoff): number =>
-  retryAfterMs ?? ownDelay(ownBackoff) ?? Math.random() * maxBackoff(nth)
+export const retryDelay = (nth: number, retryAfterMs: number | undefined, customBackoff = noBackoff): number =>
+  retryAfterMs ?? customDelay(customBackoff) ?? Math.random() * maxBackoff(nth)
 
 /**
- * Returns the pause after a 429 without `Retry-After` in milliseconds: the partner's backoff, else exponential backoff. Its
- * jitter stays in the upper half, because a retry that comes too early uses up one of `maxRetries`.
+ * Returns the pause after a 429 without `Retry-After` in milliseconds: the partner's backoff, else exponential backoff. Jitter
+ * shortens it by at most half, because a retry that comes too early uses up one of `maxRetries`.
  *
- * @param nth - 1 for the first pause in a row
+ * @param nth - 1 for the first pause
  */
-export const pauseDelay = (nth: number, ownBackoff = noBackoff): number =>
-  ownDelay(ownBackoff) ?? (0.5 + Math.random() / 2) * maxBackoff(nth)
+export const pauseDelay = (nth: number, customBackoff = noBackoff): number =>
+  customDelay(customBackoff) ?? (0.5 + Math.random() / 2) * maxBackoff(nth)
 
 const noBackoff = (): unknown => undefined
 
 const maxBackoff = (nth: number): number => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (nth - 1))
 
 /** Returns the partner's backoff; `undefined` if it throws or returns no usable number. */
-function ownDelay(backoff: () => unknown): number | undefined {
+function customDelay(backoff: () => unknown): number | undefined {
   let ms: unknown
   callHook(() => {
     ms = backoff()

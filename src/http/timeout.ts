@@ -61,12 +61,12 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
 /** Returns the reason of a signal. Some polyfills set none; then it is an `AbortError`, as in native signals. */
 export const reasonOf = ({ reason }: AbortSignal): unknown => (reason === undefined ? abortError() : reason)
 
-/** Partners' `fetch` functions expect an abort reason that is an error. */
+/** Returns the reason if it is an error, otherwise an `AbortError`: a partner's `fetch` expects an error. */
 function asError(reason: unknown): Error {
   try {
     if (reason instanceof Error) return reason
   } catch {
-    // A revoked Proxy. Without the catch, every call of the signal would stay pending.
+    // `instanceof` throws for a revoked Proxy. Without the catch, calls with the signal would stay pending.
   }
   return abortError()
 }

@@ -39,7 +39,7 @@ export class AccessTokens {
     return this.#source !== undefined
   }
 
-  /** Patterns of the recent tokens, which no error may show. */
+  /** Patterns of the recent tokens, which are redacted from errors. */
   get secrets(): readonly RegExp[] {
     return this.#patterns
   }
@@ -76,7 +76,7 @@ export class AccessTokens {
         reject(tokenFailure(`the access token source gave no token within ${MAX_RENEWAL_MS / 1_000} s`))
         abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
       }, MAX_RENEWAL_MS)
-      // Waiting calls keep the process alive. A renewal that no call waits for must not.
+      // Waiting calls keep the process alive. The renewal alone must not.
       holdProcess(timer, false)
       this.#callSource(abandoned.signal)
         .then(resolve, reject)

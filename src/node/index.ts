@@ -13,8 +13,8 @@ export type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.t
  * Creates a transport over node:http and node:https, for the `transport` option of the client. It uses about a third of the
  * CPU time of `fetch`. Several clients may share a transport.
  *
- * The transport keeps connections open between requests and decompresses gzip, deflate and br. A write that would count
- * twice uses a new connection, or one that was used within the last second. An older connection might be closed by the
+ * The transport keeps connections open between requests and decompresses gzip, deflate and br. A write that must not be
+ * sent twice uses a new connection, or one that was used within the last second. An older connection might be closed by the
  * server just as the write arrives, and the outcome would be unknown.
  *
  * @param options - Your own agent, or settings of the built-in agents.

@@ -42,7 +42,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     )
   }
 
-  const own = ownAgents(maxSockets, keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS)
+  const agents = createAgents(maxSockets, keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS)
   const origins = new Origins()
   const inFlight: Route['inFlight'] = []
   let closed = false
@@ -50,7 +50,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     if (cancellation.reason !== undefined) throw cancellation.reason
     if (closed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
     const origin = origins.of(request.url)
-    const chosen = agent ?? (origin.encrypted ? own.https : own.http)
+    const chosen = agent ?? (origin.encrypted ? agents.https : agents.http)
     return sendRequest(request, { origin, agent: chosen as http.Agent, inFlight }, cancellation)
   }
   const send: CancellableSend = (request, signal) => cancellable(request, cancellationOf(signal))
@@ -63,14 +63,14 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     close() {
       closed = true
       for (const end of [...inFlight]) end(CLOSED)
-      own.http.destroy()
-      own.https.destroy()
+      agents.http.destroy()
+      agents.https.destroy()
     },
   }
 }
 
 /** Creates the agents. Node closes idle sockets after `timeout`, or earlier if the server's `Keep-Alive` header says so. */
-function ownAgents(maxSockets: number | undefined, timeout: number): { http: http.Agent; https: https.Agent } {
+function createAgents(maxSockets: number | undefined, timeout: number): { http: http.Agent; https: https.Agent } {
   const options = { keepAlive: true, timeout, ...(maxSockets && { maxSockets }) }
   return { http: new http.Agent(options), https: new https.Agent(options) }
 }

@@ -18,7 +18,7 @@ export type BodyOutcome =
 /**
  * Reads and decompresses a body. Never throws: a truncated body, or one that cannot be decompressed, is incomplete.
  *
- * @param done - only its first call has an effect
+ * @param done - may be called more than once; only the first call counts
  */
 export function readBody(answer: IncomingMessage, maxBytes: number, done: (outcome: BodyOutcome) => void): void {
   const chunks = new ByteChunks()
@@ -75,7 +75,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['deflate', () => new Inflate()],
 ] as [string, () => Transform][])
 
-/** Decodes `deflate`: zlib data by the standard, raw deflate data from some servers. The first byte shows the format. */
+/** Decodes `deflate`. The standard means zlib data, but some servers send raw deflate data. The first byte tells. */
 class Inflate extends Transform {
   #inflate: Transform | undefined
 

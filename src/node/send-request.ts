@@ -13,8 +13,8 @@ export interface Route {
   readonly origin: Origin
   readonly agent: Agent
   /**
-   * Each function ends one request in flight, with an error message. An array, because the table of a busy `Set` holds
-   * deleted elements until the next full garbage collection.
+   * Each function ends one request in flight, with an error message. An array: a busy `Set` keeps deleted elements in
+   * memory until the next full garbage collection.
    */
   readonly inFlight: ((reason: string) => void)[]
 }
