@@ -21,13 +21,13 @@ import { attemptAward, recordAttempt } from './run/attempt.ts'
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *
- * @param client - its `rewardWallet` makes the award, with its own time limits, retries and guard
+ * @param client - makes the award with `rewardWallet`. The client's time limits, retries and guard apply
  * @param row - the award
  * @returns the verdict
  * @throws AwardUnsettledError when there is no verdict yet: run the job again
  * @throws InvalidRequestError when an argument or the row is invalid, the guard forbids the row, or its id belongs to
  *   another award. Running the job again does not help
- * @throws ConfigurationError when the ledger belongs to another target or version
+ * @throws ConfigurationError when the ledger belongs to another service, token or version
  * @throws the database's error when the ledger can't be reached: run the job again
  */
 export async function awardOne(
@@ -77,7 +77,7 @@ export async function awardOne(
     case 'campaign_refused':
       throw unsettled('refused_for_now', outcome.error)
     case 'fatal':
-      // Any other error, such as an abort, leaves the outcome unknown.
+      // An error of another library leaves the outcome unknown.
       throw unsettled(outcome.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', outcome.error)
     default:
       throw unsettled('indeterminate', outcome?.error)

@@ -16,7 +16,7 @@ import { invalidRequestError } from './errors.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
 import type { AwardProgress } from './report/progress-reporter.ts'
 
-/** Options of {@link rewardWallets}. Only `ledger` is needed. */
+/** Options of {@link rewardWallets}. Only `ledger` is required. */
 export interface RewardWalletsOptions extends Evidence {
   /** Records the run: made by `fileLedger` or `postgresLedger`. */
   ledger: AwardLedger
@@ -50,7 +50,7 @@ export interface RewardWalletsOptions extends Evidence {
   retryRejected?: boolean | undefined
 }
 
-/** Options of {@link awardOne}. Only `ledger` is needed. */
+/** Options of {@link awardOne}. Only `ledger` is required. */
 export interface AwardOneOptions extends Evidence {
   /** Records the award for all processes: made by `postgresLedger`. */
   ledger: SharedLedger

@@ -34,16 +34,16 @@ import type { StopReason } from './run/stop-rules.ts'
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *
- * @param client - its `rewardWallet` makes the awards, with its own time limits, retries and guard. The ledger records the
- *   address of a `CampaignClient` and the issuer and subject of its token, and refuses a client that differs in one of them
+ * @param client - makes the awards with `rewardWallet`. The client's time limits, retries and guard apply. The ledger
+ *   records the address of a `CampaignClient`, and the issuer and subject of its token. It refuses a client that differs
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
  * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again
  * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option
- * @throws ConfigurationError when the ledger can't be used: it belongs to another run, target or version, it is damaged or
- *   not writable, or another run is using it
+ * @throws ConfigurationError when the ledger can't be used: it belongs to another run, service, token or version, it is
+ *   damaged or not writable, or another run is using it
  * @throws AwardRunStoppedError when the run stopped before its last row: after an abort, a 401, twenty equal refusals before
  *   any success, an error of the ledger or the list, a row that contradicts another one, or if the service can't be reached.
- *   Its `report` has the rows until then
+ *   The `report` of the error counts the rows that were finished
  */
 export async function rewardWallets(
   client: Pick<CampaignClient, 'rewardWallet'>,
@@ -95,8 +95,8 @@ export async function rewardWallets(
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()
   try {
-    const checked = strict ? await run.check(source) : source
-    await run.send(checked)
+    const rowsToSend = strict ? await run.check(source) : source
+    await run.send(rowsToSend)
   } finally {
     signal?.removeEventListener('abort', onAbort)
     await session.close().catch((error: unknown) => run.stop('the ledger failed', error))

@@ -28,7 +28,7 @@ const PROGRAM = 'test/bulk/run-program.ts'
 const pathOf = compiled(PROGRAM)
 
 /** Short times, so that the tests are fast. */
-const TIMES = { heartbeatMs: 20, watchMs: 300, settleMs: 50 }
+const TIMES = { heartbeatMs: 20, watchMs: 300, takeoverMs: 50 }
 const CONCURRENCY = 4
 /** A run claims twice as many rows as it sends at once. */
 const CLAIMED_AT_ONCE = 2 * CONCURRENCY
@@ -220,7 +220,7 @@ describe('a lock file', () => {
     for (let round = 0; round < 10; round++) {
       writeFileSync(path, foreignLock())
       const taken = await Promise.allSettled(
-        Array.from({ length: 8 }, () => takeLock(path, { heartbeatMs: 4, watchMs: 40, settleMs: 100 })),
+        Array.from({ length: 8 }, () => takeLock(path, { heartbeatMs: 4, watchMs: 40, takeoverMs: 100 })),
       )
       const locks = taken.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
       expect(locks).toHaveLength(1)

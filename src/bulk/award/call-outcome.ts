@@ -23,7 +23,7 @@ import type { AwardFailure } from './verdict.ts'
  * - `unreachable`: no HTTP response.
  * - `failed`: a response that leaves the outcome unknown, such as 500.
  * - `invalid`: the client refused the row before it sent anything.
- * - `fatal`: other rows would fail as well: 401, no token, a wrong configuration, or an error of another library.
+ * - `fatal`: 401, no token, a wrong configuration, or an error of another library. Other rows would fail as well.
  */
 export type CallOutcome =
   | { readonly kind: 'awarded'; readonly error?: never; readonly maybeApplied: false }
@@ -53,7 +53,7 @@ export function outcomeOf(error: unknown): CallOutcome {
 function kindOf(error: CampaignError, maybeApplied: boolean) {
   if (error instanceof RateLimitError) return 'rate_limited'
   if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
-  // A response that is not from the service and applied nothing, such as a redirect: the service was not reached.
+  // Another server answered, for instance with a redirect: if nothing was applied, the service was not reached.
   if (!(error instanceof ApiError)) return maybeApplied ? 'failed' : 'unreachable'
   const status = statusOf(error)
   if (error instanceof AccessDeniedError || status === NOT_FOUND) return 'campaign_refused'
@@ -75,7 +75,7 @@ export function failureOf(error: unknown): AwardFailure {
   return { code: error.code, ...status, message: error.message.slice(0, MAX_MESSAGE_LENGTH) }
 }
 
-/** Returns the message of an error of this package. Of any other error only its name: its message may hold a secret. */
+/** Returns the message of an error of this package, or the name of any other error, whose message may hold a secret. */
 export function safeMessage(error: unknown): string {
   if (error instanceof CampaignError) return error.message
   return error instanceof Error ? String(error.name) : typeName(error)

@@ -10,12 +10,12 @@ import type { AwardResult } from './verdict.ts'
  */
 export type Confirmation = true | { readonly xp: number } | false | undefined
 
-/** Callbacks that find out why the service refused an id. Its refusal has the same form for every reason. */
+/** Callbacks that find out why the service refused an id. The service gives the same answer for every reason. */
 export interface Evidence {
   /**
-   * Returns whether the service refused the id because it had been used; `undefined` if its answer does not show that.
-   * If an attempt had an unknown outcome, a used id means that this award was made. Otherwise the row is `rejected` with the
-   * code `id_used`.
+   * Returns whether the service refused the id because the id was used before; `undefined` if the answer does not show that.
+   * If it returns `true` and an attempt had an unknown outcome, that attempt made the award: the row is `alreadyAwarded`.
+   * If it returns `true` and there was no such attempt, the row is `rejected` with the code `id_used`.
    */
   isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
   /**
@@ -24,7 +24,7 @@ export interface Evidence {
    *
    * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`.
    * Return `undefined` if the user's progress does not show the award: the service may still be processing it. Give the
-   * function a time limit, because its row waits for it. When the run stops, a pending call has ten seconds left.
+   * function a time limit: the row is not finished until it returns. When the run stops, a pending call has ten seconds left.
    */
   confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
 }

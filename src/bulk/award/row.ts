@@ -6,12 +6,12 @@ import { isRecord } from '../../shared/types.ts'
 /** One award of a list: the argument of `rewardWallet`. */
 export type AwardRow = RewardWalletRequest
 
-/** A checked row. An invalid row has its issues, its id if that is a string, and its XP if that is a number. */
+/** A checked row. An invalid row has its `id` if that is a string, and its `xp` if that is a number, otherwise 0. */
 export type ReadRow =
   | { readonly ok: true; readonly value: AwardRow }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly id: string | undefined; readonly xp: number }
 
-/** Copies and checks a row. Call it before the next row is read: a list may use one object for all rows. */
+/** Copies and checks a row. Call it before the next row is read: a list may reuse one object for all rows. */
 export function readRow(given: unknown): ReadRow {
   const copy = isRecord(given) ? { address: given.address, pid: given.pid, id: given.id, xp: given.xp } : given
   const checked = validate(rewardWalletRequest, copy)
@@ -36,8 +36,9 @@ export const isSameAward = (one: Omit<AwardRow, 'id'>, other: Omit<AwardRow, 'id
   one.pid === other.pid &&
   (one.address === other.address || one.address.toLowerCase() === other.address.toLowerCase())
 
-/** Returns an issue for each field in which a row differs from the known award with its id. */
+/** Returns an issue for each field in which a row differs from the known award with the same id. */
 export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
+  // Takes one field at a time from the known award, so that `isSameAward` compares only this field.
   const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
   return names.map((name) => ({
     path: [name],

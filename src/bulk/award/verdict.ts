@@ -3,11 +3,11 @@
  *
  * - `awarded`: the service answered 200.
  * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award.
- * - `unconfirmed`: the service refused the id after an attempt with an unknown outcome. That attempt very likely awarded
- *   it, but the refusal has the same form for every reason. Final until `confirm` or `isUsedId` gives an answer.
+ * - `unconfirmed`: the service refused the id after an attempt with an unknown outcome. That attempt very likely made the
+ *   award, but the refusal does not show it. Final, unless `confirm` or `isUsedId` gives an answer in a later run.
  * - `rejected`: the row was invalid; or the service refused the award, and no earlier attempt can have made it.
- * - `indeterminate`: the outcome is unknown after the last attempt, or `confirm` or `isUsedId` failed. Not final: run it
- *   again.
+ * - `indeterminate`: the outcome is unknown after the last attempt, or `confirm` or `isUsedId` failed. Not final: run
+ *   the list or the job again.
  */
 export type Verdict = 'awarded' | 'alreadyAwarded' | 'unconfirmed' | 'rejected' | 'indeterminate'
 
@@ -39,7 +39,7 @@ export interface FinalResult extends AwardResult {
 export interface AwardFailure {
   /**
    * The `code` of the client's error, such as `'bad_request'`; or `'not_confirmed'` (`confirm` returned `false`),
-   * `'other_amount'` (the id was used with another amount), `'id_used'` (the id was used, but not by this run),
+   * `'other_amount'` (the id was used with another amount), `'id_used'` (the id was used, but by no attempt of this ledger),
    * `'evidence_failed'` (`confirm` or `isUsedId` threw), `'unexpected'` (the client threw an unknown error).
    */
   code: string

@@ -5,11 +5,11 @@ import { isText, type OptionRule } from '../../shared/options.ts'
 export interface LedgerHeader {
   /** The name of the run. */
   readonly run: string
-  /** The service and account of the awards; `undefined` if the client is not a `CampaignClient`. */
+  /** The service of the awards and the account of the token; `undefined` if the client is not a `CampaignClient`. */
   readonly target: ClientTarget | undefined
 }
 
-/** An index of PostgreSQL can hold this many characters in UTF-8. */
+/** A name of this length fits into an index of PostgreSQL. */
 const MAX_RUN_LENGTH = 500
 
 export const isRunName: OptionRule = (value) => {

@@ -7,11 +7,11 @@ import type { AwardFailure, AwardResult, FinalResult, FinalVerdict, Verdict } fr
 export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
 
 /**
- * Records a run of awards, and survives the process: made by `fileLedger` or `postgresLedger`. It can be used for several
- * runs, one after the other.
+ * Records a run of awards, so that a later process can continue it. Made by `fileLedger` or `postgresLedger`. It can be used
+ * for several calls of `rewardWallets`, one after the other.
  */
 export interface AwardLedger {
-  /** Whether it is a file or shared by processes. */
+  /** `file`: for one process at a time. `shared`: for several processes at the same time. */
   readonly kind: 'file' | 'shared'
   /** The name of the run. */
   readonly run: string
@@ -19,13 +19,13 @@ export interface AwardLedger {
   readonly [LEDGER]: LedgerImplementation
 }
 
-/** A ledger that several processes can use at the same time: made by `postgresLedger`. */
+/** A ledger that several processes can use at the same time. Made by `postgresLedger`. */
 export interface SharedLedger extends AwardLedger {
   readonly kind: 'shared'
 }
 
 export interface LedgerImplementation {
-  /** @throws CampaignError when the ledger is in use or belongs to another target; the system's error when it can't be reached */
+  /** @throws CampaignError when the ledger is in use or belongs to another service or token; the system's error when it can't be reached */
   open(target: ClientTarget | undefined): Promise<LedgerSession>
 }
 
@@ -35,13 +35,15 @@ export interface RetryableVerdicts {
   readonly unconfirmed: boolean
 }
 
-/** An open ledger. */
+/**
+ * An open ledger. A claim is the exclusive right to attempt an award. It ends when the award is settled (its verdict is
+ * recorded) or the claim is released (no verdict). If it never ends, the outcome is unknown: the award is in doubt.
+ */
 export interface LedgerSession {
   /**
-   * Claims the award for one attempt. Resolves when the intent is flushed.
+   * Claims the award for one attempt. Resolves when the claim is flushed.
    *
-   * @param isRetry - whether this row may have been claimed in this session before. If false, an id that occurred before in
-   *   this session is a duplicate
+   * @param isRetry - whether the same row is claimed again. If false, a row is a duplicate if this session has seen its id
    */
   claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult>
   /**
@@ -62,7 +64,7 @@ export interface LedgerSession {
   close(): Promise<void>
 }
 
-/** The claim of an award, neither settled nor released yet. */
+/** An attempt at a claimed award. */
 export interface Attempt {
   readonly row: AwardRow
   /** Whether an earlier attempt has an unknown outcome. */
@@ -84,6 +86,6 @@ export type ClaimResult =
 
 export type LookUpResult = AwardResult | 'duplicate' | undefined
 
-/** Whether an award with this result may be attempted again. Never if its id was used with another amount. */
+/** Whether an award with this result may be attempted again. If its id was used with another amount, never. */
 export const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
   (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') || (verdict === 'unconfirmed' && unconfirmed)

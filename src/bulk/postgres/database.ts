@@ -38,6 +38,7 @@ export function queryOf(database: unknown): Query {
     if (sql.options?.prepare !== false) throw wrongDatabase(PREPARED)
     return withRetries(async (text, ...values) => (await sql.unsafe(text, values)) as readonly Row[])
   }
+  // A `Client` has `escapeIdentifier`, a `Pool` does not.
   if (has('query') && has('connect') && !has('escapeIdentifier')) {
     const pool = database as PgPool
     return withRetries(async (text, ...values) => (await pool.query(text, values)).rows as Row[])

@@ -4,7 +4,7 @@ interface Claim {
   readonly token: string
 }
 
-/** Renews the leases of all claims until they are removed. */
+/** Renews the leases of all claims until they are removed. When a lease expires, another attempt may claim the award. */
 export class LeaseRenewer {
   readonly #claims = new Map<string, Claim>()
   readonly #extend: (claims: readonly Claim[]) => Promise<unknown>
@@ -29,7 +29,7 @@ export class LeaseRenewer {
   }
 
   #renew(): void {
-    // After a failed renewal the lease ends, and another attempt may claim the award.
+    // A failure is ignored: the next renewal may succeed before the lease expires.
     this.#extend([...this.#claims.values()]).catch(() => undefined)
   }
 }

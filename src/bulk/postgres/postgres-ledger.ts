@@ -10,7 +10,7 @@ import { LeaseRenewer } from './lease-renewer.ts'
 import { postgresSession } from './postgres-session.ts'
 import { DEFAULT_TABLE, isAwardTable, statements, VERSION } from './statements.ts'
 
-/** Options of {@link postgresLedger}. Only `run` is needed. */
+/** Options of {@link postgresLedger}. Only `run` is required. */
 export interface PostgresLedgerOptions {
   /**
    * The name of the run, at most 500 characters. Runs with different names do not see each other's awards. A run for another
@@ -53,10 +53,10 @@ const DEFAULT_LEASE_MS = 60_000
  * const verdict = await awardOne(client, award, { ledger })
  * ```
  *
- * One attempt at a time claims an award, with a token and a lease on the database's clock. After the lease, another attempt
- * may claim it. The first attempt can then only record the verdict `awarded`, and its other results are dropped. If the
- * service refuses the second attempt, the first one may have succeeded: the verdict is then `unconfirmed`, unless `confirm`
- * or `isUsedId` gives an answer.
+ * One attempt at a time claims an award, with a lease that the clock of the database measures. When the lease expires, another
+ * attempt may claim the award. The first attempt can then only record the verdict `awarded`; its other results are dropped.
+ * If the service refuses the second attempt, the first attempt may have succeeded. The verdict is then `unconfirmed`, unless
+ * `confirm` or `isUsedId` gives an answer.
  *
  * It uses your pool and does not close it. Every change is one statement in its own transaction, so it works behind a
  * transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until you
@@ -102,7 +102,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   }
 }
 
-/** @throws ConfigurationError when the run belongs to another target or version */
+/** Compares the recorded run with this one. @throws ConfigurationError when it has another target or version */
 async function compareRun(
   query: Query,
   sql: ReturnType<typeof statements>,

@@ -96,7 +96,7 @@ export function statements(tableName: string) {
             OR (award.verdict = 'rejected' AND $8::boolean AND award.error::jsonb ->> 'code' IS DISTINCT FROM 'other_amount')
           ELSE award.lease_until <= clock_timestamp() END
       RETURNING in_doubt, verdict`,
-    // Compares the XP in SQL: before PostgreSQL 12, the text form of a float8 is rounded, and a pool may read it as text.
+    // Compares the XP in SQL: a pool may read a float8 as text, and PostgreSQL 11 rounds that text.
     select: `SELECT award.id, award.address, award.pid, award.xp, award.verdict, award.error, award.in_doubt,
         award.attempt IS NOT NULL AS is_claimed, ${isSame('$3::text', '$4::text', '$5::float8')} AS is_same,
         greatest(0, ceil(extract(epoch FROM award.lease_until - clock_timestamp()) * 1000))::float8 AS lease_left_ms

@@ -16,7 +16,7 @@ export class ReportBuilder {
   #problemsOmitted = 0
   #fromLedger = 0
   /** The number of rows with a final verdict, and of duplicates. */
-  #final = 0
+  #finalRows = 0
   readonly #halted = new Map<string, { rows: number; readonly reason: string }>()
 
   /** Adds the result of a row. */
@@ -35,7 +35,7 @@ export class ReportBuilder {
 
   addDuplicate(xp: number): void {
     this.totals.add('duplicate', xp)
-    this.#final++
+    this.#finalRows++
   }
 
   addInvalid(index: number, { id, xp }: { id: string | undefined; xp: number }, issues: readonly Issue[]): void {
@@ -44,6 +44,7 @@ export class ReportBuilder {
     this.#addProblem({ index, ...(id !== undefined && { id }), verdict: 'rejected', code: 'invalid_request', reason })
   }
 
+  /** Halts a campaign: its other rows are not sent. */
   haltCampaign(pid: string, reason: string): void {
     if (!this.#halted.has(pid)) this.#halted.set(pid, { rows: 0, reason })
   }
@@ -52,7 +53,7 @@ export class ReportBuilder {
     return this.#halted.has(pid)
   }
 
-  /** Counts a row that has no final verdict because its campaign is halted. */
+  /** Counts a row without a final verdict, if its campaign is halted. */
   addHalted(pid: string): void {
     const halted = this.#halted.get(pid)
     if (halted !== undefined) halted.rows++
@@ -70,13 +71,13 @@ export class ReportBuilder {
       halted: [...this.#halted].map(([pid, campaign]) => ({ pid, ...campaign })),
       startedAt: this.#startedAt,
       finishedAt: new Date().toISOString(),
-      complete: isReadToEnd && this.#final === rows,
+      complete: isReadToEnd && this.#finalRows === rows,
     }
   }
 
   #count(verdict: Verdict, xp: number): void {
     this.totals.add(verdict, xp)
-    if (verdict !== 'indeterminate') this.#final++
+    if (verdict !== 'indeterminate') this.#finalRows++
   }
 
   #addProblem(problem: RowProblem): void {

@@ -17,7 +17,7 @@ export interface AwardReport {
   readonly problems: readonly RowProblem[]
   /** The number of further problems. */
   readonly problemsOmitted: number
-  /** The campaigns that were halted because the service answered 403 or 404. */
+  /** The halted campaigns: after a 403 or 404 the other rows of a campaign are not sent. */
   readonly halted: readonly HaltedCampaign[]
   /** The ISO date of the start. */
   readonly startedAt: string
@@ -44,7 +44,7 @@ export interface RowProblem {
   readonly reason: string
 }
 
-/** A campaign that does not exist, or that the token may not use. */
+/** A campaign whose other rows were not sent: it does not exist, or the token may not use it. */
 export interface HaltedCampaign {
   /** Campaign ID. */
   readonly pid: string

@@ -7,12 +7,12 @@ import type { Attempt, LedgerSession } from '../ledger/ledger.ts'
 export interface AttemptResult {
   /** The outcome of the call; `undefined` if nothing was sent. */
   readonly outcome: CallOutcome | undefined
-  /** The verdict, if the attempt leads to one. A 429, for instance, does not. */
+  /** The verdict; `undefined` if the award must be attempted again, for instance after a 429. */
   readonly verdict: Verdict | undefined
   readonly failure?: AwardFailure | undefined
 }
 
-/** Makes an award that the ledger has claimed. Never rejects. */
+/** Makes a claimed award. Never rejects. */
 export async function attemptAward(
   client: Pick<CampaignClient, 'rewardWallet'>,
   { row, isInDoubt, previousVerdict }: Attempt,
@@ -33,7 +33,7 @@ export async function attemptAward(
 /**
  * Writes the result of an attempt to the ledger.
  *
- * @returns the verdict of the award, if it has one; `busy` while another process attempts it
+ * @returns the verdict of the award, if it has one; `busy` while another process attempts the award
  * @throws the error of the ledger
  */
 export async function recordAttempt(
@@ -43,8 +43,9 @@ export async function recordAttempt(
 ): Promise<Verdict | 'busy' | undefined> {
   const isFinal = verdict !== undefined && verdict !== 'indeterminate'
   const isInDoubt = outcome?.maybeApplied || (attempt.isInDoubt && verdict === 'indeterminate')
-  // Nothing new to record: release the claim, which restores the state before the attempt.
-  if (isFinal ? verdict === attempt.previousVerdict : !isInDoubt) {
+  const isChanged = isFinal ? verdict !== attempt.previousVerdict : isInDoubt
+  // Releasing the claim restores the state before the attempt.
+  if (!isChanged) {
     await session.release(attempt)
     return verdict
   }

@@ -48,7 +48,7 @@ export class PauseGate {
     if (!this.hasPausedSince(pauseCount)) this.open()
   }
 
-  /** Makes the next call the probe if the ended call was the probe. */
+  /** If the ended call was the probe, makes the next call the probe. */
   replaceProbe(pauseCount: number): void {
     if (!this.hasPausedSince(pauseCount) && this.#state === 'probing') this.#admitProbe()
   }

@@ -70,11 +70,11 @@ export class RowSource {
   }
 
   async *#readAll(): AsyncGenerator<SourceRow, undefined> {
-    let blockEnds = performance.now() + MAX_BLOCK_MS
+    let blockEndsAt = performance.now() + MAX_BLOCK_MS
     while (!this.#isClosed) {
-      if (performance.now() > blockEnds) {
+      if (performance.now() > blockEndsAt) {
         await setImmediate()
-        blockEnds = performance.now() + MAX_BLOCK_MS
+        blockEndsAt = performance.now() + MAX_BLOCK_MS
         continue
       }
       const result = await this.#readOne()
@@ -88,7 +88,7 @@ export class RowSource {
     this.#isReading = true
     try {
       const next = this.#iterator.next()
-      const result = isThenable(next) ? await this.#unlessClosed(next) : next
+      const result = isThenable(next) ? await this.#untilClosed(next) : next
       if (this.#isClosed) return undefined
       if (typeof result !== 'object' || result === null) {
         throw new TypeError(`next() of the rows must return an object, got ${typeName(result)}`)
@@ -105,8 +105,8 @@ export class RowSource {
     }
   }
 
-  /** Resolves like `next`; as done if the source is closed first, because `next` may never resolve. */
-  #unlessClosed(next: PromiseLike<IteratorResult<unknown>>): Promise<IteratorResult<unknown>> {
+  /** Resolves like `next`. Resolves as done if the source is closed first, because `next` may never resolve. */
+  #untilClosed(next: PromiseLike<IteratorResult<unknown>>): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
       this.#stopReading = () => resolve({ done: true, value: undefined })
       next.then(resolve, reject)

@@ -177,6 +177,7 @@ export class Run {
         return true
       }
       if (result.outcome?.kind !== 'invalid') return false
+      // The client refused the row. Report the ledger's result if an earlier attempt may have made the award.
       if (attempt.isInDoubt || attempt.previousVerdict !== undefined) await this.#addUnsent(index, row, true)
       else report.addInvalid(index, row, result.outcome.error.issues)
       return true

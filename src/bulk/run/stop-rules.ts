@@ -13,7 +13,7 @@ const MAX_UNKNOWN = 100
 /** Consecutive pauses after a 429. */
 const MAX_RATE_LIMIT_PAUSES = 30
 /** The longest `Retry-After` that a run waits for. */
-const MAX_RATE_LIMIT_MS = 15 * 60 * 1_000
+const MAX_RETRY_AFTER_MS = 15 * 60 * 1_000
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 30_000
 
@@ -36,12 +36,12 @@ export class StopRules {
   #rateLimitPauses = 0
   #unknown = 0
 
-  /** Call it for each award that was made, also for those of an earlier run. */
+  /** Call it for each award that was made in this run or an earlier one. */
   awardSucceeded(): void {
     this.#hasSucceeded = true
   }
 
-  /** @param isPaused - whether a pause has started during the call */
+  /** Returns whether to stop or pause after a call. @param isPaused - whether a pause has started during the call */
   callEnded(outcome: CallOutcome, verdict: Verdict | undefined, isPaused: boolean): Consequence {
     const { kind, error } = outcome
     if (kind === 'unreachable') return isPaused ? {} : this.#unreached(outcome.error)
@@ -69,9 +69,10 @@ export class StopRules {
 
   #rateLimited(cause: CampaignError, isPaused: boolean): Consequence {
     const waitMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
-    if (waitMs !== undefined && waitMs > MAX_RATE_LIMIT_MS) {
+    if (waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS) {
       return { stop: { message: `the service asks to wait for ${Math.ceil(waitMs / 60_000)} minutes`, cause } }
     }
+    // Extends the current pause, and does not count as another one.
     if (isPaused) return { pauseMs: waitMs ?? 0 }
     if (this.#rateLimitPauses === MAX_RATE_LIMIT_PAUSES) {
       return { stop: { message: `the service asked to wait ${MAX_RATE_LIMIT_PAUSES} times in a row`, cause } }

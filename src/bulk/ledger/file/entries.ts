@@ -67,7 +67,7 @@ export class Entries {
   }
 }
 
-/** Whether the id is taken by the award of the entry. After a release without a verdict, another award may use it. */
+/** Whether the entry has a claim, a verdict or an unknown outcome. If it has none of them, another award may use its id. */
 export const hasAward = ({ verdict, isInDoubt, claimedAt }: Entry): boolean =>
   verdict !== undefined || isInDoubt || claimedAt !== undefined
 
@@ -81,7 +81,7 @@ export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
 /**
  * Reads all entries.
  *
- * @returns the entries, and the end of the last intact group
+ * @returns the entries, and the end of the last intact group (lines that were flushed together)
  * @throws Error with the number of the damaged or unrecognised line
  */
 export async function readEntries(file: LedgerFile): Promise<{ entries: Entries; end: LedgerEnd }> {

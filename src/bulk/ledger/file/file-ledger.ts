@@ -26,7 +26,7 @@ export interface FileLedgerOptions {
   run?: string | undefined
   /**
    * Called if another run holds the lock file but does not update it. This run then watches the lock file for at most 15
-   * seconds. It fails if the file is updated, and takes it over if not. Errors that the callback throws are ignored.
+   * seconds. If the file is updated, this run fails. If not, this run takes the file over. Errors of the callback are ignored.
    */
   onWait?: ((wait: LedgerWait) => void) | undefined
 }
@@ -42,12 +42,12 @@ const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isRunName), onWa
 const DEFAULT_RUN = 'default'
 
 /**
- * Records a run of awards in a file: a line of JSON for each intent before its request is sent, and one for each verdict.
+ * Records a run of awards in a file: a line of JSON (an intent) before each request is sent, and one for each verdict.
  * The file is not opened before a run starts.
  *
  * A missing file is created, readable by its owner only. Use a local disk that honours fsync. While a run uses the file,
- * it holds the lock file `PATH.lock`. The next run takes over the lock file of a killed process, within 15 seconds. If a
- * crash left an incomplete group of lines at the end, it is moved to `PATH.torn-OFFSET`.
+ * it holds the lock file `PATH.lock`. The next run takes over the lock file of a killed process, within 15 seconds. Lines
+ * that a crash left incomplete at the end are moved to `PATH.torn-OFFSET`.
  *
  * A run fails if the ledger is damaged anywhere else, or belongs to another version, run, service or token. It also fails
  * if the file is a symbolic link or has more than one hard link.
@@ -144,7 +144,7 @@ async function create(storage: LedgerStorage, path: string, header: LedgerHeader
   return file
 }
 
-/** A full disk or too many open files: the ledger itself is usable. */
+/** Codes of a full disk, a failing disk and too many open files. They do not mean that the ledger is wrong. */
 const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
 
 /** Returns a ConfigurationError with the path and the reason. Returns system errors and CampaignErrors unchanged. */

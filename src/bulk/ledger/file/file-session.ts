@@ -16,9 +16,9 @@ export interface FileSessionParts {
 export function fileSession({ entries, writer, checkLock, close }: FileSessionParts): LedgerSession {
   const now = (): string => new Date().toISOString()
 
-  const claim = async (row: AwardRow, before: Entry | undefined): Promise<ClaimResult> => {
-    const isInDoubt = before?.isInDoubt ?? false
-    const previousVerdict = before?.verdict
+  const recordIntent = async (row: AwardRow, previous: Entry | undefined): Promise<ClaimResult> => {
+    const isInDoubt = previous?.isInDoubt ?? false
+    const previousVerdict = previous?.verdict
     const { id: intent, address, pid, xp } = row
     const line: EntryLine = { intent, address, pid, xp, at: now() }
     // Apply the line before the flush, so that the next row with the same id is a duplicate.
@@ -31,7 +31,7 @@ export function fileSession({ entries, writer, checkLock, close }: FileSessionPa
   return {
     claim(row, retryable, isRetry) {
       const entry = entries.get(row.id)
-      if (entry === undefined) return claim(row, undefined)
+      if (entry === undefined) return recordIntent(row, undefined)
       const known = hasAward(entry) || entry.isInRun ? conflictOf(row, entry) : undefined
       if (known !== undefined) return { kind: 'conflict', known }
       if (entry.isInRun && !isRetry) return { kind: 'duplicate' }
@@ -39,7 +39,7 @@ export function fileSession({ entries, writer, checkLock, close }: FileSessionPa
       const result = finalResultOf(entry)
       return result !== undefined && !isRetryable(result, retryable)
         ? { kind: 'settled', ...result }
-        : claim(row, entry)
+        : recordIntent(row, entry)
     },
 
     async settle({ row: { id } }, verdict: Verdict, failure?: AwardFailure) {

@@ -14,8 +14,8 @@ import type { LedgerHeader } from '../header.ts'
  *   {"released":"a third","at":"…"}
  *   {"commit":221,"after":"81aa…","sum":"…"}
  *
- * A commit has the number of bytes of its group's lines, the sum of the previous group (`after`), and its own sum. The sum
- * is the first 16 hex digits of the SHA-256 of `after` and the bytes. It shows damage in a group and a missing group.
+ * A commit has the length of its group's lines in bytes, the sum of the previous group (`after`), and the sum of its own
+ * group. A sum is the first 16 hex digits of the SHA-256 of `after` and the lines. It reveals a damaged or missing group.
  */
 export const LEDGER = 'campaign-client awards'
 export const VERSION = 1
@@ -25,7 +25,7 @@ export const COMMIT_LINE = /^\{"commit":(\d{1,10}),"after":"([0-9a-f]{16}|)","su
 /** An upper bound for the length of a commit. */
 export const MAX_COMMIT_BYTES = 128
 
-/** Claims an award before its request is sent. */
+/** The record of a claim, written before the request is sent. */
 export interface IntentLine {
   readonly intent: string
   readonly address: string
@@ -37,7 +37,7 @@ export interface IntentLine {
 export type EntryLine =
   | IntentLine
   | { readonly verdict: Verdict; readonly id: string; readonly at: string; readonly error?: AwardFailure }
-  /** Cancels the last intent of this id: its attempt certainly changed nothing. */
+  /** Cancels the last intent of this id: the attempt certainly changed nothing. */
   | { readonly released: string; readonly at: string }
 
 export const lineOf = (line: EntryLine): string => `${JSON.stringify(line)}\n`

@@ -11,7 +11,7 @@ export class LockedLedger extends Error {}
 
 /** The exclusive right to write to a ledger, until it is released or taken over. */
 export interface Lock {
-  /** Whether it was taken over from another run, which may still be alive and write. */
+  /** Whether it was taken over from another run. That run may still be alive, and write. */
   readonly isTakenOver: boolean
   /** @throws LockedLedger when another run has taken it over */
   check(): void
@@ -24,10 +24,10 @@ export interface LockTimes {
   /** The time without an update after which another run takes over the lock file. */
   readonly watchMs: number
   /** The wait after a takeover. The lock is then checked, because another run may have taken it over at the same time. */
-  readonly settleMs: number
+  readonly takeoverMs: number
 }
 
-const TIMES: LockTimes = { heartbeatMs: 1_000, watchMs: 15_000, settleMs: 250 }
+const TIMES: LockTimes = { heartbeatMs: 1_000, watchMs: 15_000, takeoverMs: 250 }
 
 /** Why a run waits for the lock file of another run, and how long. */
 export interface LedgerWait {
@@ -44,9 +44,9 @@ interface Holder {
 }
 
 /**
- * Takes the lock file at the path, or takes it over from a process that has ended: immediately if that process ran on this
- * host, otherwise after a time without a heartbeat. Taking over the lock of a live process is safe: its holder checks the lock
- * before it writes or sends.
+ * Creates the lock file at the path, or takes it over from its holder if that process has ended. A process of this host is
+ * looked up by its id. Another process has ended if the lock file has no heartbeat (no new time stamp) for `watchMs`. Taking
+ * over the lock of a live process is safe: that process checks the lock before it writes or sends.
  *
  * @param onWait - called once if the lock file has no heartbeat
  * @throws LockedLedger when the holder is alive
@@ -67,7 +67,7 @@ export async function takeLock(
     }
     const lock = await hold(path, handle, times, isTakenOver)
     try {
-      if (isTakenOver) await wait(times.settleMs)
+      if (isTakenOver) await wait(times.takeoverMs)
       lock.check()
       await removeIfThere(oldPathOf(path))
       return lock
@@ -78,7 +78,7 @@ export async function takeLock(
   }
 }
 
-/** An abandoned lock file is moved here and removed. After a crash in between, the next holder removes it. */
+/** An abandoned lock file is renamed to this path. The next holder removes it. */
 const oldPathOf = (path: string): string => `${path}.old`
 
 interface LockFile {
@@ -87,7 +87,7 @@ interface LockFile {
   readonly mtimeNs: bigint
 }
 
-/** @throws Error when it is not a regular file: reading a pipe would never end */
+/** @throws Error when the path is not a regular file: reading a pipe would never end */
 async function read(path: string): Promise<LockFile | undefined> {
   try {
     const stats = await lstat(path, { bigint: true })
@@ -99,7 +99,7 @@ async function read(path: string): Promise<LockFile | undefined> {
   }
 }
 
-/** @returns false when the lock was released meanwhile. @throws LockedLedger when the holder is alive */
+/** Watches a lock file. @returns false when it was released meanwhile. @throws LockedLedger when the holder is alive */
 async function isAbandoned(
   path: string,
   existing: LockFile,
@@ -112,7 +112,7 @@ async function isAbandoned(
     holder === undefined
       ? 'another run is starting to use it'
       : `another run is using it: process ${holder.pid} on ${holder.host}, since ${holder.since}`
-  // Clocks of other machines may differ: any change of the time stamp is a heartbeat.
+  // Any change of the time stamp is a heartbeat: the clocks of other machines may differ.
   const start = performance.now()
   let isReported = false
   for (let elapsed = 0; elapsed < watchMs; elapsed = performance.now() - start) {
@@ -164,12 +164,12 @@ async function hold(path: string, handle: FileHandle, { heartbeatMs }: LockTimes
   const { ino, dev } = await handle.stat({ bigint: true })
   const heartbeat = setInterval(() => {
     const now = new Date()
-    // After an error another run may take over the lock, and the next check throws.
+    // If the heartbeats fail, another run may take over the lock. The next `check` then throws.
     handle.utimes(now, now).catch(() => undefined)
   }, heartbeatMs)
   heartbeat.unref()
 
-  // While the file is open, no other file gets its inode. Synchronous, so that the result is still true when it is used.
+  // While the file is open, no other file gets its inode. Synchronous, so that nothing runs between the check and its use.
   const isOurs = (): boolean => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false })
     return found !== undefined && found.ino === ino && found.dev === dev

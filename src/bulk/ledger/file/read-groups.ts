@@ -10,7 +10,7 @@ export interface Group {
   readonly end: LedgerEnd
 }
 
-/** The end of the last intact group, where the next one is appended. */
+/** The end of the last intact group, where the next group is appended. */
 export interface LedgerEnd {
   readonly position: number
   /** The sum of the last group. */
@@ -37,7 +37,7 @@ export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
       // Double the buffer each time, so that a long group is copied only a few times.
       const more = await readRange(file, end.position + buffer.length, Math.max(CHUNK_BYTES, buffer.length))
       if (more.length === 0) {
-        // Another process may append intact groups after this point. They do not prove damage.
+        // Another process may append more groups now. The search for damage below must not read them.
         fileSize = end.position + buffer.length
         break
       }

@@ -26,14 +26,14 @@ export interface LedgerFile {
   write(bytes: Uint8Array, position: number): Promise<void>
   /** Resolves when all writes survive a power cut. */
   flush(): Promise<void>
-  /** @throws ConfigurationError when another file is at its path, or its size differs */
+  /** @throws ConfigurationError when another file is at the path, or the file has another size */
   check(size: number): Promise<void>
   /** Truncates the file at the position, and flushes. */
   truncate(position: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Without O_APPEND, a write could restore the size after another program changed it, and `check` compares the size. */
+/** Without O_APPEND, a write could overwrite lines of another program, and `check` would still find the expected size. */
 const APPENDING = constants.O_RDWR | constants.O_APPEND
 const CREATING = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 /** Only the owner may read the addresses. */
@@ -47,7 +47,7 @@ const temporaryPathOf = (path: string): string => `${path}.new`
 export const fileStorage: LedgerStorage = {
   async open(path, access) {
     await refuseUnsafeFile(path)
-    // A killed process may have left it behind.
+    // A killed process may have left its temporary file.
     if (access === 'write') await removeIfThere(temporaryPathOf(path))
     let handle: FileHandle
     try {
