@@ -25,7 +25,7 @@ export function optionProblems(options: unknown, rules: Readonly<Record<string, 
   const known = Object.keys(rules)
   const unknown = Object.keys(options)
     .filter((name) => !Object.hasOwn(rules, name))
-    .map((name) => ({ path: [name], message: `is not an option; there are ${known.join(', ')}` }))
+    .map((name) => ({ path: [name], message: `is not an option; the options are ${known.join(', ')}` }))
   return [...unknown, ...known.flatMap((name) => problemsAt(name, rules[name]?.(options[name])))]
 }
 

@@ -34,7 +34,7 @@ export interface CampaignService {
    * `/api/v1` of any host.
    *
    * Rejects with the signal's reason when aborted, and with `TypeError: fetch failed` when a fault closes the connection.
-   * A redirect of a fault is not followed: it is returned, or rejects under `redirect: 'error'`.
+   * A redirect that a fault answers with is returned, not followed; with `redirect: 'error'` the call rejects.
    */
   readonly fetch: typeof globalThis.fetch
   /**
@@ -92,7 +92,7 @@ export interface CampaignService {
   readonly deliveries: readonly DeliveryRecord[]
   /**
    * Sends the message of a delivery to the same endpoint again, with the same `id`, payload and retry schedule, signed
-   * with the webhook's present secret. A receiver should recognise the message as a duplicate. Assumed: the interface
+   * with the webhook's current secret. A receiver should recognise the message as a duplicate. Assumed: the interface
    * shows no redelivery.
    *
    * @param deliveryId - the `deliveryId` of one of `deliveries`, in any state
@@ -168,8 +168,8 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
   const faults = new FaultQueue((change, fault) => {
     listeners.emit(() => ({ kind: 'fault_changed', at: at(), change, fault: describeFault(fault) }))
   })
-  const posting = { clock, deliver, timeoutMs: deliveryTimeoutMs }
-  const deliveries = new DeliveryQueue(posting, (delivery) => {
+  const postSettings = { clock, deliver, timeoutMs: deliveryTimeoutMs }
+  const deliveries = new DeliveryQueue(postSettings, (delivery) => {
     listeners.emit(() => ({ kind: 'delivery_changed', at: at(), delivery: delivery() }))
   })
   const load = (caller: string, seed: ServiceSeed, running?: ServiceContent): ServiceContent => {
@@ -224,7 +224,7 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
       return content.webhooks.all().map(describeWebhook)
     },
     emit: (event) => sender.emit(event),
-    testWebhook: (testOptions) => testWebhook(testOptions, content, posting),
+    testWebhook: (testOptions) => testWebhook(testOptions, content, postSettings),
     get deliveries() {
       return deliveries.records()
     },

@@ -18,7 +18,7 @@ type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }
 export const strictFields = <Type>(fields: Fields<Type>) =>
   z.strictObject(fields, {
     error: ({ code }) =>
-      code === 'unrecognized_keys' ? `is not an option; there are ${Object.keys(fields).join(', ')}` : undefined,
+      code === 'unrecognized_keys' ? `is not an option; the options are ${Object.keys(fields).join(', ')}` : undefined,
   })
 
 /** The option rule of an identifier: a non-empty string. */

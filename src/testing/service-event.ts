@@ -14,7 +14,7 @@ interface EventBase {
 export interface RequestAnsweredEvent extends EventBase {
   readonly kind: 'request_answered'
   readonly request: RequestRecord
-  /** The answer to the client; absent when a fault left the client without one. */
+  /** The answer to the client; absent when a fault prevented it. */
   readonly answer?: ServiceAnswer
 }
 

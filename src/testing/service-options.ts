@@ -23,7 +23,7 @@ export interface CampaignServiceOptions extends ServiceSeed {
   clock?: ServiceClock | undefined
   /** Makes all IDs the same on each run. @defaultValue none: IDs are random */
   seed?: number | string | undefined
-  /** Other names for the query parameters that the interface leaves open. @defaultValue the client's own defaults */
+  /** Other names for the query parameters that the interface does not name. @defaultValue the client's own defaults */
   queryNames?: QueryNames | undefined
   /** Path of webhook registration below the base URL. @defaultValue `'webhook'` (assumed: the interface shows no path) */
   webhookRegistrationPath?: string | undefined

@@ -77,8 +77,8 @@ export class WebhookError extends CampaignError {
 }
 
 /**
- * Discards a message: throw it in a handler when a retry cannot help. The receiver answers 200 and records the message as done. After any other
- * error of a handler it answers 500, and the service retries.
+ * Discards a message: throw it in a handler when a retry cannot help. The receiver answers 200 and records the message as
+ * done. After any other error of a handler, the receiver answers 500 and the service retries.
  *
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *

@@ -60,7 +60,7 @@ describe.each(makers)('%s', (_, make) => {
 
   it('refuses an unknown name, even if it is undefined', () => {
     const { message } = refusal(make, { misspelt: undefined })
-    expect(message).toMatch(/: misspelt is not an option; there are \w+/)
+    expect(message).toMatch(/: misspelt is not an option; the options are \w+/)
   })
 
   it('never shows the value of an unknown option', () => {
@@ -71,7 +71,10 @@ describe.each(makers)('%s', (_, make) => {
 describe('queryNames', () => {
   it.each<[unknown, RegExp]>([
     ['pid', /^queryNames must be an object, got string$/],
-    [{ getUserProgress: undefined }, /^queryNames\.getUserProgress is not an option; there are getCampaignInfo, /],
+    [
+      { getUserProgress: undefined },
+      /^queryNames\.getUserProgress is not an option; the options are getCampaignInfo, /,
+    ],
     [{ getCampaignInfo: 'id' }, /^queryNames\.getCampaignInfo must be an object, got string$/],
     [{ getCampaignInfo: { pid: undefined } }, /^queryNames\.getCampaignInfo\.pid must be a non-empty string /],
     [{ getCampaignInfo: { pid: '' } }, /^queryNames\.getCampaignInfo\.pid must be a non-empty string /],

@@ -81,7 +81,7 @@ interface Timer {
   unref(): void
 }
 
-// An answer from memory takes a few turns of the event loop: streams and digests need more than microtasks.
+// A delivery in memory takes a few turns of the event loop, because of streams and digests.
 const IDLE_TURNS = 4
 const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTimeout(resolve, 0))
 

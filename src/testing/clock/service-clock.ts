@@ -1,8 +1,8 @@
 import { hasMethods, type OptionRule } from '../../shared/options.ts'
 
 /**
- * The clock of the local service. The default is the system's. With {@link createManualClock} a test decides when five
- * minutes of retries pass.
+ * The clock of the local service. The default is the system's clock. With {@link createManualClock}, a test moves
+ * the time itself, for example past five minutes of retries.
  */
 export interface ServiceClock {
   /** Milliseconds since the epoch. */
@@ -11,7 +11,7 @@ export interface ServiceClock {
   setTimeout(callback: () => void, delayMs: number): unknown
   /** Cancels a timer. Ignores an unknown handle, or a timer that has fired. */
   clearTimeout(handle: unknown): void
-  /** Receives work that takes real time, for example a delivery. A manual clock waits for it. */
+  /** Registers work that takes real time, for example a delivery. A manual clock waits for it. */
   track?(work: Promise<unknown>): void
   /** Calls back whenever a manual clock is moved. Returns a function that removes the listener. */
   onMove?(listener: () => void): () => void

@@ -19,13 +19,13 @@ interface FaultTarget {
 }
 
 /** A fault in place of the service's own answer. */
-interface InsteadOfAnswer extends FaultTarget {
+interface ReplacementFault extends FaultTarget {
   /** Whether the request takes effect before it fails. @defaultValue false */
   applied?: boolean | undefined
 }
 
 /** Answers with the given status. */
-export interface StatusFault extends InsteadOfAnswer {
+export interface StatusFault extends ReplacementFault {
   kind: 'status'
   /** 200 to 599. @defaultValue 500 */
   status?: number | undefined
@@ -36,14 +36,14 @@ export interface StatusFault extends InsteadOfAnswer {
 }
 
 /** Answers 200 with a body that is not JSON. */
-export interface GarbageFault extends InsteadOfAnswer {
+export interface GarbageFault extends ReplacementFault {
   kind: 'garbage'
   /** The body. @defaultValue an HTML page */
   body?: string | undefined
 }
 
 /** `reset`: closes the connection without an answer. `hang`: keeps it open without an answer. */
-export interface ConnectionFault extends InsteadOfAnswer {
+export interface ConnectionFault extends ReplacementFault {
   kind: 'reset' | 'hang'
 }
 
@@ -96,26 +96,26 @@ const isString: OptionRule = (value) =>
 
 type OptionsOf<Kind extends FaultKind> = Extract<FaultOptions, { kind: Kind }>
 
-const target: OptionRules<FaultTarget> = {
+const targetRules: OptionRules<FaultTarget> = {
   on: optional(oneOf('*', ...Object.keys(endpoints))),
   times: optional(isCount),
 }
-const instead = { ...target, applied: optional(isBoolean) }
+const replacementRules = { ...targetRules, applied: optional(isBoolean) }
 
 export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
   status: {
-    ...instead,
+    ...replacementRules,
     status: optional(wholeNumber(200, 599)),
     headers: optional(isHeaders),
     body: optional(isJson),
   },
-  reset: instead,
-  hang: instead,
-  garbage: { ...instead, body: optional(isString) },
-  applied_then_reset: target,
-  truncate: target,
-  stall: target,
-  misshapen: target,
-  drip: { ...target, delayMs: optional(nonNegativeMilliseconds) },
-  delay: { ...target, delayMs: optional(nonNegativeMilliseconds) },
+  reset: replacementRules,
+  hang: replacementRules,
+  garbage: { ...replacementRules, body: optional(isString) },
+  applied_then_reset: targetRules,
+  truncate: targetRules,
+  stall: targetRules,
+  misshapen: targetRules,
+  drip: { ...targetRules, delayMs: optional(nonNegativeMilliseconds) },
+  delay: { ...targetRules, delayMs: optional(nonNegativeMilliseconds) },
 }

@@ -22,7 +22,7 @@ export interface FaultPlan {
   readonly kind: FaultKind
   /** Whether the service handles the request. */
   readonly handle: boolean
-  /** `answer` is the service's own, if it handled the request. */
+  /** @param answer - the service's answer; `undefined` if the service did not handle the request */
   outcome(answer: ServiceAnswer | undefined, operation: OperationName | undefined): FaultOutcome
 }
 
@@ -39,12 +39,15 @@ const DEFAULT_DELAY_MS = 100
 /** Returns the plan of a fault whose options have been checked. */
 export function planFault(options: FaultOptions): FaultPlan {
   const { kind } = options
-  const instead = (outcome: FaultOutcome, handle = 'applied' in options && options.applied === true): FaultPlan => ({
+  const replaceAnswer = (
+    outcome: FaultOutcome,
+    handle = 'applied' in options && options.applied === true,
+  ): FaultPlan => ({
     kind,
     handle,
     outcome: () => outcome,
   })
-  const changed = (
+  const changeAnswer = (
     change: (answer: ServiceAnswer, operation: OperationName | undefined) => FaultOutcome,
   ): FaultPlan => ({
     kind,
@@ -53,27 +56,27 @@ export function planFault(options: FaultOptions): FaultPlan {
   })
   switch (kind) {
     case 'status':
-      return instead(answered(statusAnswer(options)))
+      return replaceAnswer(answered(statusAnswer(options)))
     case 'garbage': {
       const { body = HTML } = options
-      return instead(answered({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }))
+      return replaceAnswer(answered({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }))
     }
     case 'reset':
-      return instead({ kind: 'lost' })
+      return replaceAnswer({ kind: 'lost' })
     case 'applied_then_reset':
-      return instead({ kind: 'lost' }, true)
+      return replaceAnswer({ kind: 'lost' }, true)
     case 'hang':
-      return instead({ kind: 'silent' })
+      return replaceAnswer({ kind: 'silent' })
     case 'truncate':
-      return changed((answer) => answered(answer, 'truncated'))
+      return changeAnswer((answer) => answered(answer, 'truncated'))
     case 'stall':
-      return changed((answer) => answered(answer, 'stalled'))
+      return changeAnswer((answer) => answered(answer, 'stalled'))
     case 'drip':
-      return changed((answer) => answered(answer, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changeAnswer((answer) => answered(answer, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'delay':
-      return changed((answer) => answered(answer, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changeAnswer((answer) => answered(answer, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'misshapen':
-      return changed((answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
+      return changeAnswer((answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
   }
 }
 
@@ -93,6 +96,6 @@ function contentType(body: unknown): string {
 const misshapenBody = (operation: OperationName | undefined): string =>
   JSON.stringify(
     operation !== undefined && endpoints[operation].response !== undefined
-      ? { success: true, data: 'not what was promised' }
+      ? { success: true, data: 'data of the wrong type' }
       : { result: 'no envelope' },
   )

@@ -97,7 +97,7 @@ export class FaultQueue {
   }
 }
 
-/** Returns a copy of the fault's present state. */
+/** Returns a copy of the fault's current state. */
 export const describeFault = ({ id, options, used, remaining }: FaultRecord): FaultRecord => ({
   id,
   options: structuredClone(options),

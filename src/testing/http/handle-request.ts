@@ -79,9 +79,9 @@ const perform = (operation: OperationName, request: unknown, context: RuleContex
   // The router has read the request with the operation's own schema.
   (rules[operation] as (request: unknown, context: RuleContext) => unknown)(request, context)
 
-// The interface shows neither status: the standard envelope with 404 and 405 is assumed.
+// Assumed: 404 and 405, with the standard envelope. The interface shows neither status.
 function unknownRoute({ method, url }: ServiceRequest, allowed: readonly string[]): HttpError {
-  if (allowed.length === 0) return new HttpError({ status: 404, reason: `there is no ${url.pathname}` })
+  if (allowed.length === 0) return new HttpError({ status: 404, reason: `unknown path ${url.pathname}` })
   const allow = allowed.join(', ')
   return new HttpError({ status: 405, reason: `${url.pathname} takes ${allow}, not ${method}`, headers: { allow } })
 }

@@ -32,7 +32,7 @@ export interface RequestRecord {
   readonly authorized: boolean
   /** Whether the service handled the request: false when a fault replaced it. */
   readonly handled: boolean
-  /** The HTTP status of the answer; absent when a fault left the client without one. */
+  /** The HTTP status of the answer; absent when a fault prevented the answer. */
   readonly status?: number
   /** Why the service refused the request. */
   readonly reason?: string
@@ -114,7 +114,7 @@ export function describeRequest({ method, url, headers, body }: ServiceRequest) 
 function describeBody(body: Uint8Array): Pick<RequestRecord, 'bodyText' | 'isBodyCut'> {
   if (body.length === 0) return { isBodyCut: false }
   const text = redacted(new TextDecoder().decode(body))
-  // Decoded again: a slice of the text would keep the whole text in memory.
+  // Encode and decode again: a slice of the text would keep the whole text in memory.
   const kept = new TextEncoder().encode(text)
   if (kept.length <= MAX_BODY_SIZE) return { bodyText: text, isBodyCut: false }
   return { bodyText: new TextDecoder().decode(kept.subarray(0, MAX_BODY_SIZE)), isBodyCut: true }

@@ -23,15 +23,15 @@ export interface ListenOptions {
   /** The port; 0 chooses a free one. Ports that `fetch` blocks, for example 6000, are refused. @defaultValue 0 */
   port?: number | undefined
   /**
-   * The address to listen on. `0.0.0.0` and `::` mean all addresses; `url` then names loopback.
+   * The address to listen on. `0.0.0.0` and `::` mean all addresses; `url` then has the loopback address.
    *
    * @defaultValue `127.0.0.1`, which other machines cannot reach
    */
   host?: string | undefined
   /**
    * Called with node:http's `IncomingMessage` and `ServerResponse` before the service handles a request. Return true to
-   * answer the request yourself, for example with a page or a probe on the same port; the service then ignores it. When
-   * it throws, the connection is closed.
+   * answer the request yourself, for example with a page on the same port; the service then ignores the request. If the
+   * function throws, the connection is closed.
    *
    * @defaultValue none
    */

@@ -10,7 +10,7 @@ const MISSING_USER = { status: 400, stringError: 'missing_user' } as const
 export const setReferrer: Rule<'setReferrer'> = ({ referrer, referral, platform, pid }, context) => {
   const campaign = requireCampaign(pid, context)
   const { users } = context.state
-  if (users.areSame(referrer, referral, platform)) {
+  if (users.areSameUser(referrer, referral, platform)) {
     throw new HttpError({ ...SELF_REFERRAL, reason: 'referrer and referral are one user' })
   }
   for (const account of [referrer, referral]) {

@@ -39,7 +39,7 @@ export interface TaskSeed extends ItemSeed {
   is_optional?: boolean | undefined
 }
 
-/** A quest of a campaign seed. It is completed together with the last of its tasks that is not optional. */
+/** A quest of a campaign seed. It is completed when all its tasks that are not optional are completed. */
 export interface QuestSeed extends ItemSeed {
   /** IDs of the tasks that make up the quest: at least one. */
   actions: readonly string[]

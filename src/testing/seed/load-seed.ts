@@ -20,7 +20,7 @@ export interface ServiceContent {
  * Creates the content of a service from a seed that has been checked.
  *
  * @param idSeed - seed of the IDs; `undefined` makes them random
- * @param running - webhooks of the running service: a `signed` webhook without a secret keeps its present one
+ * @param running - webhooks of the running service: a `signed` webhook without a secret keeps its current secret
  * @throws TypeError when two users have the same account, wallet, entry ID or referral link
  */
 export function loadSeed(

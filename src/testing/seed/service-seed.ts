@@ -8,8 +8,8 @@ import { serviceSeed } from './seed-schema.ts'
 /** A webhook of a seed. */
 export interface WebhookSeed extends WebhookOptions {
   /**
-   * `true` in place of a secret that was not exported. `reset` keeps the running service's secret for the same `hook_id`.
-   * If there is none, the webhook has `secretMissing: true` and sends unsigned messages until `registerWebhook` sets the
+   * Replaces a secret that was not exported. `reset` keeps the running service's secret for the same `hook_id`. If there is
+   * no such secret, the webhook has `secretMissing: true` and sends unsigned messages until `registerWebhook` sets the
    * secret.
    */
   signed?: boolean | undefined

@@ -16,7 +16,7 @@ export interface CompleteTaskOptions extends EntryOptions {
 const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: isIdentifier }
 
 /**
- * The function `service.completeTask`.
+ * Implements `service.completeTask`.
  *
  * @throws TypeError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
  */
@@ -43,7 +43,7 @@ export const missingDependencies = (deps: readonly string[], entry: Entry): stri
   deps.filter((id) => !entry.completed.has(id))
 
 /**
- * Completes a task for a user, gives the referrer their XP, and completes the quests and challenges whose dependencies
+ * Completes a task for a user, adds the referrer's XP, and completes the quests and challenges whose dependencies
  * are then complete. A completed task with `recurrence: 'once'` changes nothing.
  */
 export function completeTask(origin: EventOrigin, task: Task, announce: (event: UserEvent) => void): void {
@@ -54,13 +54,13 @@ export function completeTask(origin: EventOrigin, task: Task, announce: (event: 
   if (referrer) campaign.update(referrer, { ref_xp: finiteXp(referrer.ref_xp + task.ref_xp) })
 
   const { tasks, quests, challenges } = campaign.definition
-  const followers = [
+  const dependents = [
     ...[...quests.values()].map((item) => ({ item, needed: [...item.deps, ...requiredTasks(item.actions, tasks)] })),
     ...[...challenges.values()].filter(({ deps }) => deps.length > 0).map((item) => ({ item, needed: item.deps })),
   ]
   for (let isDone = false; !isDone; ) {
     isDone = true
-    for (const { item, needed } of followers) {
+    for (const { item, needed } of dependents) {
       if (entry.completed.has(item.id) || missingDependencies(needed, entry).length > 0) continue
       const xp = complete(campaign, entry, item)
       const quest = quests.get(item.id)

@@ -14,7 +14,7 @@ export interface User {
 /** The platform of users who are registered by a wallet address (assumed). */
 export const WALLET_PLATFORM = 'ethereum'
 
-// The form that `rewardWallet` and seeds accept: without a capital X.
+// `rewardWallet` and seeds accept `0x` only, not `0X`.
 const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
 /**
@@ -28,8 +28,8 @@ export class UserRegistry {
     return this.#byAccount.get(accountKey(account, platform))
   }
 
-  /** Whether two accounts of a platform belong to one user, registered or not. */
-  areSame(first: string, second: string, platform: string): boolean {
+  /** Whether two accounts of a platform belong to one user. The user need not be registered. */
+  areSameUser(first: string, second: string, platform: string): boolean {
     if (accountKey(first, platform) === accountKey(second, platform)) return true
     const user = this.find(first, platform)
     return user !== undefined && user === this.find(second, platform)

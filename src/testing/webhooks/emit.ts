@@ -4,7 +4,7 @@ import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.t
 import type { ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
-/** Options of events of a user. */
+/** Common options of the events of a user. */
 interface EmittedFor extends EntryOptions {
   /** XP in the event. @defaultValue the XP of the task or quest for this user */
   xp?: number | undefined

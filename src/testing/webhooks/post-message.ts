@@ -69,7 +69,7 @@ export async function postMessage(
   }
 }
 
-/** Returns the first kilobyte of the answer, or less if the body breaks off. */
+/** Returns the first kilobyte of the answer, or less if the body is truncated. */
 async function readSnippet(response: Response, aborted: Promise<never>): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
@@ -85,7 +85,7 @@ async function readSnippet(response: Response, aborted: Promise<never>): Promise
       text += decoder.decode(part, { stream: true })
     }
   } catch {
-    // The status decides, even if the body breaks off.
+    // A truncated body does not change the result: the status decides.
   }
   reader.cancel().catch(() => {})
   return text

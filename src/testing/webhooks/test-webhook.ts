@@ -16,12 +16,12 @@ export interface TestWebhookOptions {
   pid?: string | undefined
   /** ID of the webhook. @defaultValue the first registered webhook */
   hook_id?: string | undefined
-  /** URL of the webhook's endpoint. @defaultValue its first */
+  /** URL of an endpoint of the webhook. @defaultValue the first URL of the webhook */
   url?: string | undefined
 }
 
 /**
- * The result of the admin panel's Test button, with the panel's names.
+ * The result of the admin panel's Test button, with the panel's field names.
  * Interface: [Test tool](/the-service#test-tool).
  */
 export interface TestWebhookResult {

@@ -14,7 +14,7 @@ export interface WebhookOptions {
   secret?: string | undefined
   /** ID of the webhook. A registered webhook with this ID is replaced (assumed). @defaultValue a generated one */
   hook_id?: string | undefined
-  /** IDs of the campaigns it is limited to. An empty list means all campaigns. @defaultValue all campaigns */
+  /** IDs of the campaigns that the webhook is limited to. An empty list means all campaigns. @defaultValue all campaigns */
   campaigns?: readonly string[] | undefined
   /** The organization whose campaigns it applies to. @defaultValue every organization */
   organization?: string | undefined
@@ -35,7 +35,7 @@ export interface WebhookRecord {
    * `registerWebhook` sets the secret.
    */
   secretMissing?: boolean
-  /** IDs of the campaigns it is limited to. An empty list means all campaigns. */
+  /** IDs of the campaigns that the webhook is limited to. An empty list means all campaigns. */
   campaigns: string[]
 }
 

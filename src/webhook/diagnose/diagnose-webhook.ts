@@ -116,21 +116,21 @@ function* bodyVariants(body: string | Uint8Array): Generator<BodyVariant> {
   yield* serializationsOf(parsed, 'reserialized_body')
 }
 
-/** Yields the texts from which a value may have been parsed. */
+/** Yields the JSON texts that a value may have been parsed from. */
 function* serializationsOf(value: unknown, code: FindingCode): Generator<BodyVariant> {
   for (const body of jsonSerializations(value)) yield { code, body }
 }
 
 /** Returns the secret as given, and without surrounding white space and quotation marks. */
-function secretVariants(key: WebhookKey, others: FindingCode[]): { codes: FindingCode[]; key: WebhookKey }[] {
+function secretVariants(key: WebhookKey, baseCodes: FindingCode[]): { codes: FindingCode[]; key: WebhookKey }[] {
   const text = toText(key) ?? ''
   const trimmed = text.trim()
   const bare = trimmed.replace(/^(["'`])(.+)\1$/s, '$2')
   const codes: FindingCode[] = []
   if (trimmed !== text) codes.push('secret_whitespace')
   if (bare !== trimmed) codes.push('quoted_secret')
-  const itself = { codes: others, key }
-  return codes.length > 0 && bare !== '' ? [itself, { codes: [...codes, ...others], key: bare }] : [itself]
+  const asGiven = { codes: baseCodes, key }
+  return codes.length > 0 && bare !== '' ? [asGiven, { codes: [...codes, ...baseCodes], key: bare }] : [asGiven]
 }
 
 /** Decodes UTF-8. Returns `undefined` when the bytes are not UTF-8. */

@@ -45,7 +45,7 @@ const MESSAGES = {
     'The header is not one value of 64 lowercase hexadecimal digits. Pass the x-service-signature header as it arrived, ' +
     'and check that nothing shortens it, quotes it or adds a second value.',
   parsed_body:
-    'The body was parsed, but its text is signed. Read the raw body before any JSON middleware (Express: ' +
+    'The body was parsed. The signature needs its raw bytes: read them before any JSON middleware (Express: ' +
     'express.raw({ type: "*/*" }) on this route; fetch handlers: await request.arrayBuffer()).',
   missing_body:
     'There is no body. It was not read yet, or something else has consumed it. Read it once, and pass the bytes.',

@@ -23,8 +23,8 @@ export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' 
  * - Every method is atomic. Of any number of concurrent claims of one key, from any process, at most one is `claimed`.
  * - The store uses its own clock (`now()` of the database, the expiry of the server), never the clock of the caller.
  *   Receivers on machines with different clocks must agree on when a lease expires.
- * - A write with the token of an earlier claim changes nothing. A process that was paused or disconnected then does no
- *   harm when it continues.
+ * - A write with the token of an earlier claim changes nothing. So a process that continues after a pause or a lost
+ *   connection does no harm.
  * - A rejected promise means "not done, or unknown": the receiver treats the store as down. A promise that resolves to
  *   another type (`undefined` instead of `true`) counts as rejected, and `onError` is called.
  *
@@ -41,15 +41,15 @@ export interface DeliveryStore {
    *
    * @param key - the endpoint and the id of the message, as one string
    * @param leaseMs - the lease, in milliseconds; positive
-   * @returns the answer; `busy` for the owner of the claim too, because a claim is not re-entrant
+   * @returns the answer; `busy` even for the owner of the claim
    */
   claim(key: string, leaseMs: number): Promise<ClaimResult>
 
   /**
    * Extends the claim to `leaseMs` milliseconds from now.
    *
-   * @returns whether the claim was extended. `false`, without a change, when it has expired (replaced or not), was
-   * released, or is done.
+   * @returns whether the claim was extended. `false`, without a change, when the claim has expired (even if no
+   * other claim replaced it), was released, or is done.
    */
   extend(key: string, token: string, leaseMs: number): Promise<boolean>
 
@@ -57,7 +57,7 @@ export interface DeliveryStore {
    * Ends the claim, and records the delivery as done for `retainMs` milliseconds.
    *
    * When the claim has expired or was released, and no other claim exists, the store records the delivery if it can: the
-   * handler has succeeded, and must not run again. A store that cannot know returns `false`.
+   * handler has succeeded, and must not run again. A store that cannot know about other claims returns `false`.
    *
    * @returns whether the delivery is recorded as done with this token. A second call with the same token returns `true`
    * again, because the receiver retries a call whose answer was lost. `false`, without a change, when another claim has

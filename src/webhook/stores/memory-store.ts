@@ -5,7 +5,7 @@ import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * The highest number of records, claimed and done together; a whole number from 1.
+   * Maximum number of records, claimed and done together; a whole number from 1.
    *
    * @defaultValue 100 000 (some 25 MB)
    */
@@ -26,7 +26,7 @@ const rules = (): OptionRules<MemoryStoreOptions> => ({
 interface Entry {
   readonly state: 'claimed' | 'done'
   readonly token: string
-  until: number
+  expiresAt: number
 }
 
 /**
@@ -48,15 +48,15 @@ interface Entry {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   const { maxEntries = 100_000, now = () => performance.now() } = readOptions('memoryStore', options, rules())
-  /** In the order of writing: first the oldest. */
+  /** Oldest first. */
   const entries = new Map<string, Entry>()
 
-  function makeRoom(time: number): void {
+  function evictIfFull(time: number): void {
     if (entries.size < maxEntries) return
     // Removes 1 % more than needed, because each iteration of a Map first skips the slots of deleted entries.
     let excess = entries.size - maxEntries + 1 + Math.floor(maxEntries / 100)
     for (const [key, entry] of entries) {
-      if (entry.state === 'claimed' && entry.until > time) continue
+      if (entry.state === 'claimed' && entry.expiresAt > time) continue
       entries.delete(key)
       excess -= 1
       if (excess === 0) return
@@ -68,7 +68,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   /** Writes an entry as the newest. */
   function write(key: string, time: number, entry: Entry): void {
     entries.delete(key)
-    makeRoom(time)
+    evictIfFull(time)
     entries.set(key, entry)
   }
 
@@ -76,30 +76,30 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const time = now()
       const entry = entries.get(requireKey(key))
-      const until = time + requireMilliseconds('leaseMs', leaseMs)
-      if (entry !== undefined && entry.until > time) {
-        return entry.state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: entry.until - time }
+      const expiresAt = time + requireMilliseconds('leaseMs', leaseMs)
+      if (entry !== undefined && entry.expiresAt > time) {
+        return entry.state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: entry.expiresAt - time }
       }
       const token = crypto.randomUUID()
-      write(key, time, { state: 'claimed', token, until })
+      write(key, time, { state: 'claimed', token, expiresAt })
       return { state: 'claimed', token }
     },
 
     async extend(key, token, leaseMs) {
       const time = now()
       const entry = entries.get(requireKey(key))
-      const until = time + requireMilliseconds('leaseMs', leaseMs)
-      if (entry?.state !== 'claimed' || entry.token !== token || entry.until <= time) return false
-      entry.until = until
+      const expiresAt = time + requireMilliseconds('leaseMs', leaseMs)
+      if (entry?.state !== 'claimed' || entry.token !== token || entry.expiresAt <= time) return false
+      entry.expiresAt = expiresAt
       return true
     },
 
     async complete(key, token, retainMs) {
       const time = now()
       const entry = entries.get(requireKey(key))
-      const until = time + requireMilliseconds('retainMs', retainMs)
-      if (entry !== undefined && entry.token !== token && entry.until > time) return false
-      write(key, time, { state: 'done', token, until })
+      const expiresAt = time + requireMilliseconds('retainMs', retainMs)
+      if (entry !== undefined && entry.token !== token && entry.expiresAt > time) return false
+      write(key, time, { state: 'done', token, expiresAt })
       return true
     },
 

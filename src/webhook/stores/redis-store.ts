@@ -51,8 +51,8 @@ const DONE = -2
 const FOREIGN = -3
 
 /*
- * The value of a key is `claim:` or `done:`, and the token of the claim. It expires with the lease or the retention. Each
- * script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
+ * The value of a key is `claim:` or `done:`, followed by the token of the claim. It expires with the lease or the retention.
+ * Each script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
  */
 // ioredis retries a command when the connection is lost before the reply. The retry of a claim finds its own token.
 const CLAIM = `

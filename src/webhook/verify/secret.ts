@@ -30,7 +30,7 @@ export function secretProblem(secret: unknown): string | undefined {
   if (keys.length < 1 || keys.length > MAX_KEYS) return unusable(`a list of ${keys.length}`)
   for (const key of keys) {
     if (typeof key !== 'string' && !isUint8Array(key)) return unusable(key === null ? 'null' : typeof key)
-    if (key.length === 0) return unusable('an empty one')
+    if (key.length === 0) return unusable('an empty value')
   }
   return undefined
 }

@@ -189,7 +189,7 @@ export const calls: readonly Behaviour[] = [
       service.fail({ kind: 'misshapen' })
       const misshapen = instance(await rejection(client.getUserProgress(ADA)), UnexpectedResponseError)
       matches(misshapen.issues, [{ path: ['data'] }])
-      equal(JSON.stringify(misshapen).includes('not what was promised'), false, 'the value is shown')
+      equal(JSON.stringify(misshapen).includes('data of the wrong type'), false, 'the value is shown')
       service.fail({ kind: 'status', status: 302, headers: { location: 'https://elsewhere.example/' } })
       matches(instance(await rejection(client.getUserProgress(ADA)), UnexpectedResponseError), { status: 302 })
       equal(service.requests.length, 3, 'requests')
@@ -204,7 +204,7 @@ export const calls: readonly Behaviour[] = [
         hooks: { onInvalidResponse: ({ issues }) => reported.push(issues) },
       })
       service.fail({ kind: 'misshapen' })
-      equal(await client.getUserProgress(ADA), 'not what was promised' as unknown)
+      equal(await client.getUserProgress(ADA), 'data of the wrong type' as unknown)
       matches(reported, [[{ path: ['data'] }]])
     },
   },

@@ -154,7 +154,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
 
   test('misshapen applies the write and answers with the wrong fields', async () => {
     service.fail({ kind: 'misshapen', times: 2 })
-    expect(await code()).toMatchObject(ok('not what was promised'))
+    expect(await code()).toMatchObject(ok('data of the wrong type'))
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject({
       status: 200,
       body: { result: 'no envelope' },

@@ -21,7 +21,7 @@ describe('the router', () => {
       status: 404,
       body: { success: true, error: { code: 404, message: 'not found' } },
     })
-    expect(service.requests).toMatchObject([{ status: 404, reason: 'there is no /api/v1/user/nothing' }])
+    expect(service.requests).toMatchObject([{ status: 404, reason: 'unknown path /api/v1/user/nothing' }])
     expect(service.requests[0]).not.toHaveProperty('operation')
   })
 

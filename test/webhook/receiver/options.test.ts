@@ -16,7 +16,7 @@ describe('createWebhookReceiver refuses at creation', () => {
   test('a misspelt option', () => {
     expect(create({ retainMS: 1 })).toThrow(TypeError)
     expect(create({ retainMS: 1 })).toThrow(
-      'createWebhookReceiver: retainMS is not an option; there are endpoint, secret, handle, store, maxBodyBytes, ' +
+      'createWebhookReceiver: retainMS is not an option; the options are endpoint, secret, handle, store, maxBodyBytes, ' +
         'deadlineMs, leaseMs, maxRunMs, retainMs, onReject, onError',
     )
     expect(create({ retainMS: undefined })).toThrow('retainMS is not an option')

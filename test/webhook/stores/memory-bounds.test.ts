@@ -86,7 +86,7 @@ describe('the clock of the store', () => {
 
 test('a misspelt option is refused', () => {
   expect(() => memoryStore({ maxEntrys: 5 } as MemoryStoreOptions)).toThrow(
-    'memoryStore: maxEntrys is not an option; there are maxEntries, now',
+    'memoryStore: maxEntrys is not an option; the options are maxEntries, now',
   )
 })
 

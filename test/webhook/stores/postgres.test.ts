@@ -260,7 +260,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
           const [backend] = await tx`SELECT pg_backend_pid() AS pid`
           await observe('SELECT pg_terminate_backend($1::int)', backend?.pid)
           const alive = async () => (await tx`SELECT 1`) && 'alive'
-          const LOST = 'the connection was lost, and the transaction with it'
+          const LOST = 'the connection of the transaction was lost'
           await expect.poll(() => alive().catch((error: Error) => error.message)).toBe(LOST)
           await observe('SELECT 1 AS n')
           steps.push('function ended')
@@ -673,7 +673,7 @@ describe('the arguments of postgresStore', () => {
 
   test('a misspelt option is refused', () => {
     expect(() => postgresStore(fake, { tableName: 'x' } as PostgresStoreOptions)).toThrow(
-      'postgresStore: tableName is not an option; there are table, runOnceRetainMs',
+      'postgresStore: tableName is not an option; the options are table, runOnceRetainMs',
     )
   })
 

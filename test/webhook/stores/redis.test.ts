@@ -237,7 +237,7 @@ describe('the arguments of redisStore', () => {
   test('a misspelt option is refused', () => {
     const client: IoredisClient = { eval: async () => 1, defineCommand: () => undefined }
     expect(() => redisStore(client, { keyPrefix: 'x:' } as RedisStoreOptions)).toThrow(
-      'redisStore: keyPrefix is not an option; there are prefix',
+      'redisStore: keyPrefix is not an option; the options are prefix',
     )
   })
 

@@ -15,7 +15,7 @@ export interface PgPool {
   connect(
     callback: (error: Error | undefined, client: PgClient | undefined, release: (destroy?: boolean) => void) => void,
   ): void
-  /** `max`: the highest number of connections. */
+  /** `max`: the maximum number of connections. */
   readonly options?: { readonly max?: number | undefined }
   listenerCount?(event: 'error'): number
 }
@@ -30,7 +30,7 @@ export type ClientOf<Pool extends PgPool> = Pool extends {
 export function pgDatabase(pool: PgPool): Database {
   return {
     async query(text, ...values) {
-      // Not checked earlier: a program may add its listener after creating the store.
+      // Checked here: a program may add its listener after creating the store.
       if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', NO_LISTENER)
       return (await pool.query(text, values)).rows
     },

@@ -5,7 +5,7 @@ import { type Database, ENDED, limitTransactions } from './database.ts'
 export interface PostgresSql<Transaction> {
   unsafe(query: string, parameters?: (string | number)[]): PromiseLike<readonly unknown[]>
   begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
-  /** `max`: the highest number of connections. `prepare` must be `false`. */
+  /** `max`: the maximum number of connections. `prepare` must be `false`. */
   readonly options?: {
     readonly max?: number | undefined
     readonly prepare?: boolean | undefined
@@ -126,6 +126,6 @@ async function unlessLost<Result>(
   }
 }
 
-const LOST = 'the connection was lost, and the transaction with it'
+const LOST = 'the connection of the transaction was lost'
 
 function ignore(): void {}

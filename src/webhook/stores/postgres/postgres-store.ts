@@ -86,7 +86,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
    * this regularly, until it resolves to less than `limit`. Concurrent calls skip each other's rows.
    *
-   * @param limit - the highest number of rows to delete, from 1; keeps the transaction short
+   * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
    * @returns the number of deleted rows
    * @throws RangeError when `limit` is not a positive whole number
@@ -177,13 +177,13 @@ export function postgresStore(
     ): Promise<RunOnceResult<Awaited<Result>>> {
       requireKey(key)
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
-      await transaction(async ({ query: within, lend }) => {
-        if ((await within(sql.runOnce, key)).length === 0) return
+      await transaction(async ({ query: queryInTransaction, lend }) => {
+        if ((await queryInTransaction(sql.runOnce, key)).length === 0) return
         const result = await lend(apply)
-        const stillOpen = await within(sql.stillOpen, key).catch((error) => {
+        const stillOpen = await queryInTransaction(sql.stillOpen, key).catch((error) => {
           throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
         })
-        if (stillOpen.length === 0) throw new Error(COMMITTED_WITHIN)
+        if (stillOpen.length === 0) throw new Error(COMMITTED_BY_APPLY)
         outcome = { ran: true, result }
       })
       return outcome
@@ -211,7 +211,7 @@ const UNREADABLE =
   "postgresStore can't read a row: the client must not rename columns (transform of postgres) or change texts (type " +
   'parsers of pg)'
 
-const COMMITTED_WITHIN =
+const COMMITTED_BY_APPLY =
   'the function of runOnce committed or rolled back, so its writes and the key were not committed together. Throw to ' +
   'roll back, return to commit'
 
