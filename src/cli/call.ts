@@ -24,7 +24,7 @@ const SECRET_ARGUMENTS: ReadonlySet<string> = new Set(['secret'])
 const RETRY_TEXTS: Readonly<Record<'safe' | 'guarded' | 'unsafe', string>> = {
   safe: 'A retry is safe.',
   guarded: 'A retry is safe: the service refuses a second write.',
-  unsafe: 'A retry could be counted twice.',
+  unsafe: 'A retry may be counted twice.',
 }
 
 /** Values for the examples in the help, from the demo data of the local service. */
@@ -73,7 +73,7 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
   const withInput = ['--input arguments.json']
   for (const { name, isNumber, isOptional } of argumentsOf(operation)) {
     if (SECRET_ARGUMENTS.has(name)) continue
-    const help = isOptional ? 'optional' : 'required, here or in --input'
+    const help = isOptional ? 'optional' : 'required, as a flag or in --input'
     if (isNumber) command.option(`--${name} <number>`, help, decimal)
     else command.option(`--${name} <text>`, help)
     if (!isOptional) example.push(`--${name} ${EXAMPLE_VALUES[name]}`)
@@ -137,7 +137,7 @@ async function readArguments(operation: OperationName, flags: CallFlags): Promis
 }
 
 interface Argument {
-  /** The name on the wire and of the flag. */
+  /** Name of the request field and of the flag. */
   readonly name: string
   readonly isNumber: boolean
   readonly isOptional: boolean

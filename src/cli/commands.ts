@@ -28,12 +28,16 @@ export interface LazyCommand {
 /** Every command, in the order of the help. */
 export const commands: readonly LazyCommand[] = [
   { name: 'dev', summary: 'run the service on this machine, with a console', load: () => import('./dev/index.ts') },
-  { name: 'award', summary: 'award the wallets of a CSV file, each once', load: () => import('./award/index.ts') },
+  {
+    name: 'award',
+    summary: 'award XP to the wallets of a CSV file, once each',
+    load: () => import('./award/index.ts'),
+  },
   { name: 'call', summary: 'call a method of the service', load: () => import('./call.ts') },
   { name: 'webhook', summary: 'send, receive and check webhook messages', load: () => import('./webhook/index.ts') },
   {
     name: 'check',
-    summary: 'test the assumptions about the service on your account',
+    summary: 'check that the service behaves as this package assumes',
     load: () => import('./check/index.ts'),
   },
   { name: 'types', summary: 'write the IDs of a campaign as TypeScript types', load: () => import('./types/index.ts') },

@@ -10,7 +10,7 @@ export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Pr
   const baseUrl = baseUrlOf(env)
   const accessToken = accessTokenOf(env)
   const campaigns = allowedCampaignsOf(env)
-  // Reject a wrong value of CAMPAIGN_READ_ONLY, also for a read.
+  // Reject a wrong value of CAMPAIGN_READ_ONLY, even for a read.
   isReadOnly(env)
   const { CampaignClient, ConfigurationError } = await import('campaign-client')
   const { nodeTransport } = await import('campaign-client/node')

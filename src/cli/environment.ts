@@ -14,10 +14,10 @@ export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: Environment): string {
   )
 }
 
-/** Returns the address of the service without a trailing slash, as in profiles. @throws TypeError when it is not a URL */
+/** Returns the address of the service without a trailing slash. @throws TypeError when it is not a URL */
 export const addressOf = (env: Environment): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
 
-/** Returns the token. For a token file, returns a function that reads the file: another program may renew the token. */
+/** Returns the token, or a function that reads the token file. Another program may renew the token in the file. */
 export function accessTokenOf(env: Environment): string | (() => string) {
   const { CAMPAIGN_ACCESS_TOKEN: token, CAMPAIGN_ACCESS_TOKEN_FILE: file } = env
   if (token && file) {
@@ -34,7 +34,7 @@ export function accessTokenOf(env: Environment): string | (() => string) {
   )
 }
 
-/** Returns the token as it is now. */
+/** Returns the current token. Reads the token file, if one is set. */
 export function currentTokenOf(env: Environment): string {
   const token = accessTokenOf(env)
   return typeof token === 'string' ? token : token()

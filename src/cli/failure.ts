@@ -4,7 +4,7 @@ import manifest from '../../package.json'
 export const EXIT = {
   done: 0,
   /** Some rows were not awarded, a signature is wrong, or a result could not be written. */
-  notAll: 1,
+  incomplete: 1,
   /** Wrong flags, files or environment, or a declined question. Nothing was sent. */
   usage: 2,
   refused: 3,

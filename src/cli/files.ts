@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { parseJson } from '../shared/text/json.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 
-/** Messages and arguments are much smaller. A larger input is the wrong file, or has no end. */
+/** Messages and arguments are much smaller. A larger input is the wrong file or an endless stream. */
 const MAX_BYTES = 64_000_000
 
 /** Reads a file. The name `-` stands for standard input. */

@@ -7,7 +7,7 @@ const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 /** Returns whether a number has more digits than JavaScript keeps. */
 export const hasTooManyDigits = (text: string): boolean => text.replace(/^[+-]?[0.]*|\./g, '').length > MAX_DIGITS
 
-/** Parses a decimal number. @throws InvalidArgumentError, to which commander adds the flag */
+/** Parses a decimal number. @throws InvalidArgumentError. Commander adds the name of the flag */
 export function decimal(text: string): number {
   if (!DECIMAL.test(text)) throw new InvalidArgumentError('Use digits only, for example 250 or 12.5.')
   if (hasTooManyDigits(text)) throw new InvalidArgumentError(`It must not have more than ${MAX_DIGITS} digits.`)
@@ -70,7 +70,7 @@ export function pair(text: string, before: readonly Pair[]): Pair {
   return [name, text.slice(at + 1)]
 }
 
-/** Creates the option `--query`, for query parameters that the interface does not document. */
+/** Creates the option `--query` for undocumented query parameters. */
 export const queryOption = (): Option => new RepeatableOption('--query <name=value>', 'add a query parameter', pair)
 
 /** Makes the command and its subcommands fail when a flag is given twice. */

@@ -14,8 +14,8 @@ export class Interrupts {
     return this.#controller.signal
   }
 
-  /** Ends the process by the signal, so that a shell script stops, too. */
-  endBy(name: NodeJS.Signals): void {
+  /** Sends the signal to this process. Ending by a signal also stops a calling shell script. */
+  raise(name: NodeJS.Signals): void {
     process.kill(process.pid, name)
   }
 

@@ -70,7 +70,7 @@ class Channel {
     this.write(`${parts.map((part) => this.#render(part)).join('')}\n`)
   }
 
-  /** Writes text unescaped. Text from outside must be escaped before, for example by `toJsonText`. */
+  /** Writes text without escaping it. Escape untrusted text first, for example with `toJsonText`. */
   write(text: string): void {
     if (this.#onClosed !== undefined) this.#stream.write(text)
   }
@@ -81,7 +81,7 @@ class Channel {
   }
 
   /** Flushes the stream. Returns the write error, if any. A stream closed by its reader is not an error. */
-  async failure(): Promise<NodeJS.ErrnoException | undefined> {
+  async flush(): Promise<NodeJS.ErrnoException | undefined> {
     if (this.#onClosed !== undefined) await new Promise<void>((resolve) => this.#stream.write('', resolve))
     // The error event comes after the callback of the write.
     await new Promise((resolve) => setImmediate(resolve))

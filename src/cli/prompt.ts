@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline'
 import { CommandFailure, EXIT, usageFailure } from './failure.ts'
 
 /**
- * Asks a question at the terminal and returns if the answer matches.
+ * Asks for confirmation at the terminal.
  *
- * @throws CommandFailure for any other answer, or without a terminal
+ * @throws CommandFailure when the answer does not match `accepted`, or without a terminal
  */
 export async function confirm(question: string, accepted: RegExp, adviceWithoutTerminal: string): Promise<void> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {

@@ -5,7 +5,7 @@ import { usageFailure } from './failure.ts'
 
 const closing = new AbortController()
 
-/** Closes connections that wait for a proxy: they would keep the process running. */
+/** Closes the pending connections to a proxy, which would keep the process running. */
 export const closeProxyConnections = (): void => closing.abort()
 
 /** Creates an agent for HTTPS_PROXY. Returns `undefined` for http, loopback addresses and hosts in NO_PROXY. */

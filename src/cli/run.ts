@@ -31,10 +31,10 @@ export async function run(argv: readonly string[], version: string): Promise<voi
     process.exitCode = await printError(error, output)
   }
   closeProxyConnections()
-  const failure = await output.out.failure()
+  const failure = await output.out.flush()
   if (failure === undefined) return
   output.err.line(red('error'), ' ', `standard output cannot be written: ${systemReason(failure)}`)
-  process.exitCode ||= EXIT.notAll
+  process.exitCode ||= EXIT.incomplete
 }
 
 async function parse(argv: readonly string[], context: Context): Promise<void> {
@@ -43,7 +43,7 @@ async function parse(argv: readonly string[], context: Context): Promise<void> {
   let text = ''
   const program = new Command('campaign-client')
     .description(
-      'Runs the campaign engagement service on this machine, awards lists of wallets, calls methods, tests webhooks.',
+      'Runs the campaign engagement service on this machine, awards XP from a CSV file, calls methods, tests webhooks.',
     )
     .version(version, '-V, --version', 'print the version')
     .option('--json', 'print the result as one line of JSON, last on stdout')
@@ -89,7 +89,7 @@ Examples:
 Environment:
   CAMPAIGN_BASE_URL           address of the service, ending in /api/v1
   CAMPAIGN_ACCESS_TOKEN       bearer token
-  CAMPAIGN_ACCESS_TOKEN_FILE  instead: file with the token; read again after a 401
+  CAMPAIGN_ACCESS_TOKEN_FILE  file with the bearer token; read again after a 401
   CAMPAIGN_WEBHOOK_SECRET     secret of the webhook
   CAMPAIGN_READ_ONLY          1 or true: refuse every write
   CAMPAIGN_ALLOWED_CAMPAIGNS  campaigns that may be written to, for example demo,test

@@ -51,14 +51,14 @@ export async function sendAwards(plan: Plan, flags: SendFlags, context: Context)
     lines: [...planLines(plan), ...lines, ...(next ? [[`next: ${next}`]] : [])].map(plainLine),
     plan,
   })
-  const finalExitCode = exitCode === EXIT.done && failures.length > 0 ? EXIT.notAll : exitCode
+  const finalExitCode = exitCode === EXIT.done && failures.length > 0 ? EXIT.incomplete : exitCode
 
   output.result({ ...fields, exitCode: finalExitCode }, (out) => {
     for (const parts of lines) out.line(...parts)
   })
   for (const failure of failures) output.err.line(failure.message)
   if (next !== undefined) output.err.line(dim('next: '), next)
-  if (stop?.code === INTERRUPTED && interrupts.received) interrupts.endBy(interrupts.received)
+  if (stop?.code === INTERRUPTED && interrupts.received) interrupts.raise(interrupts.received)
   return finalExitCode
 }
 
@@ -114,7 +114,7 @@ async function run(
     }
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
-      ? new CommandFailure(EXIT.notAll, INTERRUPTED, `interrupted by ${interrupts.received}`)
+      ? new CommandFailure(EXIT.incomplete, INTERRUPTED, `interrupted by ${interrupts.received}`)
       : await stopFailure(error)
     const after = await makePlan(list, plan).catch(() => before)
     return { report: error.report, before, stop, isInDoubt: hasDoubtfulAwards(after) }

@@ -26,9 +26,9 @@ export function exitCodeOfRun({ report, stop, isInDoubt }: EndedRun): ExitCode {
   if (stop !== undefined) {
     // 2 means that nothing was sent.
     const isAnySent = counts.awarded + counts.alreadyAwarded + counts.rejected > fromLedger
-    return stop.exitCode === EXIT.usage && isAnySent ? EXIT.notAll : stop.exitCode
+    return stop.exitCode === EXIT.usage && isAnySent ? EXIT.incomplete : stop.exitCode
   }
-  return counts.rejected > 0 || !complete ? EXIT.notAll : EXIT.done
+  return counts.rejected > 0 || !complete ? EXIT.incomplete : EXIT.done
 }
 
 /** The failure of a run that could not write its ledger. */

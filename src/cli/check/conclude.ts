@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../failure.ts'
 import type { Profile, Target } from './profile.ts'
 import type { Check } from './question.ts'
 import { isOutcomeUnknown, writes } from './questions/writes.ts'
-import type { Answered } from './run-check.ts'
+import type { AnsweredQuestion } from './run-check.ts'
 
 /** The results of a run. */
 export interface Conclusion {
@@ -18,14 +18,14 @@ type Answer = Profile['answers'][number]
 /** Turns the answers of a run into a profile, compares it with an earlier one, and decides the exit code. */
 export function conclude(
   check: Check,
-  answered: readonly Answered[],
+  answered: readonly AnsweredQuestion[],
   target: Target,
   earlier: Profile | undefined,
 ): Conclusion {
   let award = check.awards.shown ?? {}
   const answers = answered.map(({ question, finding: { result, detail } }): Answer => {
     const before = earlier && answerOf(earlier, question.id)
-    // Only the first award of a wallet answers the questions of `writes`. Later runs copy the earlier answers.
+    // Only the first award to a wallet can answer the `writes` questions. Later runs copy those answers.
     if (isAnswered(before) && writes.includes(question) && result === "can't tell") {
       award = { ...earlier?.award, ...award }
       return before
@@ -73,5 +73,5 @@ function exitCodeOf(check: Check, answers: readonly Answer[], changes: readonly 
     (answer) => /^(?:access\.address|shapes\.)/.test(answer.question) && isAnswered(answer),
   )
   if (!isReached) return EXIT.unreachable
-  return changes.length > 0 || answers.some(({ result }) => result === 'differs') ? EXIT.notAll : EXIT.done
+  return changes.length > 0 || answers.some(({ result }) => result === 'differs') ? EXIT.incomplete : EXIT.done
 }

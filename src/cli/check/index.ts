@@ -39,7 +39,7 @@ export function define(command: Command, context: Context): void {
   command
     .usage('--pid PID [options]')
     .description(
-      'Tests the assumptions of this package about the service on your account. Sends at most ' +
+      'Checks, with your token, that the service behaves as this package assumes. Sends at most ' +
         `${MAX_REQUESTS} requests. Only reads, unless --allow-writes is given.`,
     )
     .requiredOption('--pid <pid>', 'campaign ID', text)
@@ -103,8 +103,8 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   transport.close()
   if (signal.aborted) {
     if (isOutcomeUnknown(check)) throw unknownOutcomeFailure('interrupted', 'interrupted during the award')
-    if (interrupts.received) interrupts.endBy(interrupts.received)
-    return EXIT.notAll
+    if (interrupts.received) interrupts.raise(interrupts.received)
+    return EXIT.incomplete
   }
 
   const { profile, changes, exitCode } = conclude(check, answered, target, earlier)
@@ -132,6 +132,6 @@ function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
 async function confirmWrite(flags: CheckFlags, printLine: (line: string) => void): Promise<void> {
   const { address, pid, id, xp } = awardOf(flags)
   printLine(`--allow-writes awards ${xp} XP to ${address} in the campaign ${pid}, twice with the id ${id}.`)
-  printLine('The service must refuse the second award. It must refuse both in later runs.')
+  printLine('The service must refuse the second award. In later runs, it must refuse both awards.')
   if (!flags.yes) await confirm('Send the award? [y/N] ', /^y(?:es)?$/i, 'add --yes')
 }

@@ -1,6 +1,6 @@
 import { bold, dim, green, type Part, yellow } from '../output.ts'
 import type { Result } from './profile.ts'
-import type { Answered } from './run-check.ts'
+import type { AnsweredQuestion } from './run-check.ts'
 
 const WIDTH = "can't tell".length
 
@@ -11,7 +11,7 @@ const coloured = (result: Result): Part => {
 
 /** Prints the results by group. Prints advice for each difference. */
 export function printTable(
-  answered: readonly Answered[],
+  answered: readonly AnsweredQuestion[],
   changes: readonly string[],
   line: (...parts: Part[]) => void,
 ): void {

@@ -2,9 +2,9 @@ import type { Transport, TransportRequest, TransportResponse } from 'campaign-cl
 import { parseJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/types.ts'
 
-/** The most requests that one run sends. */
+/** Maximum number of requests in a run. */
 export const MAX_REQUESTS = 60
-/** At most five requests a second. */
+/** Minimum interval between requests. */
 const INTERVAL_MS = 200
 const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
@@ -62,19 +62,19 @@ export class Probe {
   #sent = 0
   #lastSentAt = Number.NEGATIVE_INFINITY
   /** Why no more requests are sent. */
-  #stopped: string | undefined
+  #stopReason: string | undefined
   #hasData = false
 
   constructor(options: ProbeOptions) {
     this.options = options
   }
 
-  /** Whether the service refused the token before any read gave data. */
+  /** Whether the service refused the token before any read returned data. */
   get isTokenRefused(): boolean {
-    return this.#stopped === TOKEN_REFUSED
+    return this.#stopReason === TOKEN_REFUSED
   }
 
-  /** Sends a read. One request of the limit is reserved for `otherToken`. */
+  /** Sends a read. The last request within the limit is reserved for a read with `otherToken`. */
   get(path: string, query: Readonly<Record<string, string>>, otherToken?: string): Promise<Outcome> {
     const url = `${this.options.address}/${path}?${new URLSearchParams(query)}`
     return this.#send({ method: 'GET', url }, otherToken)
@@ -84,9 +84,9 @@ export class Probe {
     return this.#send({ method: 'POST', url: `${this.options.address}/${path}`, body: JSON.stringify(body) })
   }
 
-  /** Waits, unless no more requests are sent. */
+  /** Waits, unless the probe has stopped. */
   async wait(ms: number): Promise<void> {
-    if (this.#stopped === undefined) await this.options.wait(ms)
+    if (this.#stopReason === undefined) await this.options.wait(ms)
   }
 
   async #send(request: Pick<TransportRequest, 'method' | 'url' | 'body'>, otherToken?: string): Promise<Outcome> {
@@ -95,8 +95,8 @@ export class Probe {
       return noReply(`limit of ${MAX_REQUESTS} requests`, false)
     }
     await this.wait(Math.max(0, this.#lastSentAt + INTERVAL_MS - performance.now()))
-    if (signal.aborted) this.#stopped = 'interrupted'
-    if (this.#stopped !== undefined) return noReply(this.#stopped, false)
+    if (signal.aborted) this.#stopReason = 'interrupted'
+    if (this.#stopReason !== undefined) return noReply(this.#stopReason, false)
     this.#sent++
     onRequest?.(this.#sent)
     this.#lastSentAt = performance.now()
@@ -113,16 +113,16 @@ export class Probe {
         AbortSignal.any([signal, timeout]),
       )
     } catch (error) {
-      if (signal.aborted) this.#stopped = 'interrupted'
+      if (signal.aborted) this.#stopReason = 'interrupted'
       const reason = timeout.aborted ? `no answer within ${TIMEOUT_MS / 1_000} s` : networkReason(error)
       const isSent = (error as { sent?: unknown } | null)?.sent !== false
-      return noReply(this.#stopped ?? reason, isSent)
+      return noReply(this.#stopReason ?? reason, isSent)
     }
     const { status, header, text, complete } = response
-    if (status === 429) this.#stopped = 'the service limited the rate (HTTP 429)'
-    if (status === 401 && otherToken === undefined && !this.#hasData) this.#stopped = TOKEN_REFUSED
+    if (status === 429) this.#stopReason = 'the service limited the rate (HTTP 429)'
+    if (status === 401 && otherToken === undefined && !this.#hasData) this.#stopReason = TOKEN_REFUSED
     if (status < 200 || (status >= 300 && status < 400) || [401, 408, 429].includes(status) || status >= 500) {
-      return noReply(this.#stopped ?? `HTTP ${status}`, true, status)
+      return noReply(this.#stopReason ?? `HTTP ${status}`, true, status)
     }
     if (!complete) return noReply('the answer is incomplete', true, status)
     const body = bodyOf(text)

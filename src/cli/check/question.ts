@@ -54,7 +54,7 @@ export type ReadOperation = keyof typeof READS
 export type QueryNames = Readonly<Record<string, string>>
 
 interface SendOptions {
-  /** @defaultValue the proven names, or else the assumed names */
+  /** @defaultValue the proven names if there are any, otherwise the assumed names */
   readonly names?: QueryNames
   /** Replace arguments of the command. */
   readonly values?: Partial<CheckArguments>

@@ -9,18 +9,17 @@ import { writes } from './questions/writes.ts'
 
 const QUESTIONS: readonly Question[] = [...access, ...shapes, ...errors, ...names, ...campaign, ...timing, ...writes]
 
-/** One question with its result. */
-export interface Answered {
+/** A question with its result. */
+export interface AnsweredQuestion {
   readonly question: Question
   readonly finding: Finding
 }
 
 /**
  * Asks all questions whose arguments are given, the token question last. Then judges the answers.
- *
- * @returns the token question first, because the other answers depend on it
+ * Returns the token question first.
  */
-export async function runCheck(check: Check): Promise<readonly Answered[]> {
+export async function runCheck(check: Check): Promise<readonly AnsweredQuestion[]> {
   const answers = new Map<Question, unknown>()
   for (const question of [...QUESTIONS, tokenQuestion]) {
     if (missingFlags(question, check.args).length === 0) answers.set(question, await question.ask?.(check))

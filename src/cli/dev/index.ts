@@ -33,8 +33,8 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
 export function define(command: Command, context: Context): void {
   command
     .description(
-      'Runs a local copy of the service at /api/v1, and at / a console that shows every request. The service accepts ' +
-        'any token. The first line printed is the URL.',
+      'Runs a local copy of the service at /api/v1, and a console at / that shows every request. The service accepts ' +
+        'any token. Prints the URL first.',
     )
     .option('--port <port>', 'port to listen on; 0: any free port', port, 4600)
     .option('--seed <file>', 'start with a seed saved by the console')

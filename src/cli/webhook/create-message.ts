@@ -2,12 +2,12 @@ import { createCampaignService } from 'campaign-client/testing'
 import { usageFailure } from '../failure.ts'
 import type { Pair } from '../flags.ts'
 
-/** The user and the campaign of the messages, from the demo data of the local service. */
+/** A user and a campaign in the demo data of the local service. */
 const SUBJECT = { account: 'ada', platform: 'discord', pid: 'demo' } as const
 
 /**
- * Creates a message of each kind. The interface does not document the payloads of the login, reward and referral hooks:
- * they are assumed.
+ * Creates a message of each kind. The payloads of `user_login`, `user_reward` and `referral` are assumed: the interface
+ * does not document them.
  */
 const CREATORS = {
   action_completed: () => emitted({ kind: 'action_completed', aid: 'follow' }),

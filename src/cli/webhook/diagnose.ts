@@ -6,7 +6,7 @@ import { defineCheck, type SavedMessage } from './saved-message.ts'
 /** `campaign-client webhook diagnose` */
 export function define(command: Command, context: Context): void {
   command.description(
-    'Explains why the signature of a saved message is wrong. Exit code 0: it is right; 1: it is wrong.',
+    'Explains why the signature of a saved message is wrong. Exit code 0: the signature is right; 1: it is wrong.',
   )
   defineCheck(command, context, diagnose)
 }

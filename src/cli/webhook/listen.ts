@@ -61,9 +61,9 @@ async function listen(flags: ListenFlags, { output, env, interrupts }: Context):
   const stop = () => stopping.abort()
   interrupts.signal.addEventListener('abort', stop)
   const server = createServer((request, response) => {
-    receive(request, response, options).then(note, () => response.destroy())
+    receive(request, response, options).then(record, () => response.destroy())
   })
-  function note(message: Received | undefined): void {
+  function record(message: Received | undefined): void {
     if (message === undefined) return
     counts.received++
     if (message.examined) counts[message.examined.valid ? 'verified' : 'wrong']++
@@ -86,7 +86,7 @@ async function listen(flags: ListenFlags, { output, env, interrupts }: Context):
     throw new CommandFailure(EXIT.unreachable, 'too_few_messages', message, { result: counts })
   }
   output.result(counts)
-  return counts.wrong > 0 ? EXIT.notAll : EXIT.done
+  return counts.wrong > 0 ? EXIT.incomplete : EXIT.done
 }
 
 function show(message: Received, { body }: ListenFlags, output: Output): void {

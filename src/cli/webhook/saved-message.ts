@@ -34,7 +34,7 @@ export function defineCheck(
       action(async (file: string, { signature }: { signature: string }) => {
         const secret = requiredWebhookSecretOf(env)
         const isRight = await check({ body: await readInput(file), signature, secret }, output)
-        return isRight ? EXIT.done : EXIT.notAll
+        return isRight ? EXIT.done : EXIT.incomplete
       }),
     )
 }

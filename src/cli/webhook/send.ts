@@ -86,7 +86,7 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
   const failure = received ? undefined : failureOf(answers, flags, result)
   if (failure) throw failure
   output.result(result)
-  if (received) interrupts.endBy(received)
+  if (received) interrupts.raise(received)
   return EXIT.done
 }
 
@@ -94,7 +94,7 @@ type Sign = (body: Uint8Array) => string | undefined
 
 async function signerOf(flags: SendFlags, env: NodeJS.ProcessEnv): Promise<Sign> {
   if (flags.unsigned) return () => undefined
-  // Sign with another secret: an endpoint that checks only the format accepts this signature.
+  // A random secret gives a well-formed signature. The endpoint must compare it, not only check its format.
   const secret = flags.wrongSignature ? crypto.randomUUID() : webhookSecretOf(env)
   if (secret === undefined) {
     throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'set it to the secret of the endpoint, or use --unsigned')
@@ -123,7 +123,7 @@ async function bodiesOf(flags: SendFlags): Promise<() => Promise<Uint8Array<Arra
 interface Answer extends PostAnswer {
   /** The `id` of the message, if it has one. */
   readonly id?: string
-  /** Whether the status is the expected one. */
+  /** Whether the status is as expected. */
   readonly expected: boolean
 }
 
@@ -171,7 +171,7 @@ function failureOf(
   if ((wrongSignature || unsigned) && first.status >= 200 && first.status < 300) {
     const message = `the endpoint accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`
     const advice = 'verify the signature before anything else, for example with createWebhookReceiver'
-    return new CommandFailure(EXIT.notAll, 'forgery_accepted', message, { advice, result })
+    return new CommandFailure(EXIT.incomplete, 'forgery_accepted', message, { advice, result })
   }
   return new CommandFailure(EXIT.refused, 'unexpected_status', `unexpected status for ${count}`, { result })
 }

@@ -6,7 +6,7 @@ import { type Conclusion, conclude } from '../../../src/cli/check/conclude.ts'
 import { Probe } from '../../../src/cli/check/probe.ts'
 import { type Profile, type Result, targetOf } from '../../../src/cli/check/profile.ts'
 import { Check, type CheckArguments } from '../../../src/cli/check/question.ts'
-import { type Answered, runCheck } from '../../../src/cli/check/run-check.ts'
+import { type AnsweredQuestion, runCheck } from '../../../src/cli/check/run-check.ts'
 import type { TransportRequest, TransportResponse } from '../../../src/transport.ts'
 
 /** Answers a request instead of the service, or changes the answer of the service. */
@@ -31,7 +31,7 @@ export const localService = (options: CampaignServiceOptions = {}): CampaignServ
 export const ALL: CheckArguments = { pid: 'demo', account: 'ada', platform: 'discord', code: 'WELCOME-2026' }
 
 export interface Checked extends Conclusion {
-  readonly answered: readonly Answered[]
+  readonly answered: readonly AnsweredQuestion[]
   readonly requests: readonly TransportRequest[]
   /** Returns the result of a question. */
   result(id: string): Result | undefined

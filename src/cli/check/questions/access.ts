@@ -3,7 +3,7 @@ import { isReply, type Outcome } from '../probe.ts'
 import { claimsOf } from '../profile.ts'
 import { asAssumed, cannotTell, differs, noData, type Question } from '../question.ts'
 
-/** Asked last and shown first: if the service ignores tokens, the other answers prove nothing. */
+/** Asked last: it needs a read that works. Shown first: if the service ignores tokens, the other answers prove nothing. */
 export const tokenQuestion: Question<Outcome | undefined> = {
   id: 'access.token-checked',
   text: 'wrong token',

@@ -10,7 +10,7 @@ interface Item {
 }
 
 /** Returns the dependencies of an item. A quest also needs its tasks. */
-const neededBy = ({ deps, actions = [] }: Item): readonly string[] => [...deps, ...actions]
+const dependenciesOf = ({ deps, actions = [] }: Item): readonly string[] => [...deps, ...actions]
 
 const MISTAKES = [
   {
@@ -20,7 +20,7 @@ const MISTAKES = [
     unit: 'tasks or quests that depend on a missing ID',
     count(items: readonly Item[]): number {
       const ids = new Set(items.map(({ id }) => id))
-      return items.filter((item) => neededBy(item).some((id) => !ids.has(id))).length
+      return items.filter((item) => dependenciesOf(item).some((id) => !ids.has(id))).length
     },
   },
   {
@@ -28,12 +28,12 @@ const MISTAKES = [
     text: 'cycles of dependencies',
     assumed: 'none',
     unit: 'tasks or quests that depend on a cycle',
-    /** Removes items without dependencies on remaining items. Counts the items that cannot be removed. */
+    /** Repeatedly removes the items that depend on no remaining item. Counts the rest. */
     count(items: readonly Item[]): number {
       let left = items
       for (;;) {
         const ids = new Set(left.map(({ id }) => id))
-        const blocked = left.filter((item) => neededBy(item).some((id) => ids.has(id)))
+        const blocked = left.filter((item) => dependenciesOf(item).some((id) => ids.has(id)))
         if (blocked.length === left.length) return left.length
         left = blocked
       }

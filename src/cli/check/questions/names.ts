@@ -15,40 +15,40 @@ import {
   type ReadOperation,
 } from '../question.ts'
 
-/** How many sets of names to try, including the assumed one. */
+/** Maximum number of sets of names to try, including the assumed set. */
 const MAX_SETS = 5
 const PID_NAMES = ['id', 'campaign_id', 'campaign', 'cid']
 
 /** A read whose query names the interface does not document. */
-interface ReadWithOpenNames {
+interface ReadWithAssumedNames {
   readonly operation: ReadOperation
   readonly needs?: readonly (keyof CheckArguments)[]
-  /** Other sets to try, in addition to those with other names for `pid`. */
+  /** Sets to try in addition to the sets with other names for `pid`. */
   readonly others?: readonly QueryNames[]
   /** Returns whether the data proves that the service has read the argument. */
-  readonly identifies: (data: Record<string, unknown>, args: CheckArguments) => boolean
+  readonly isProof: (data: Record<string, unknown>, args: CheckArguments) => boolean
 }
 
-const READS_WITH_OPEN_NAMES: readonly ReadWithOpenNames[] = [
-  { operation: 'getCampaignInfo', identifies: ({ id }, { pid }) => id === pid },
-  { operation: 'getCampaignPoints', identifies: ({ id }, { pid }) => id === pid },
+const READS_WITH_ASSUMED_NAMES: readonly ReadWithAssumedNames[] = [
+  { operation: 'getCampaignInfo', isProof: ({ id }, { pid }) => id === pid },
+  { operation: 'getCampaignPoints', isProof: ({ id }, { pid }) => id === pid },
   {
     operation: 'getUserProfiles',
     needs: ['account', 'platform'],
     others: [{ account: 'user' }, { account: 'address' }],
-    identifies: ({ profiles }, { account }) =>
+    isProof: ({ profiles }, { account }) =>
       Array.isArray(profiles) && profiles.some((profile) => isRecord(profile) && profile.account === account),
   },
   {
     operation: 'getInviteCode',
     needs: ['code', 'account'],
     others: [{ code: 'invite_code' }, { code: 'invite' }],
-    identifies: ({ used_by }, { account }) => Array.isArray(used_by) && used_by.includes(account),
+    isProof: ({ used_by }, { account }) => Array.isArray(used_by) && used_by.includes(account),
   },
 ]
 
 /** Returns the sets to try: first the assumed set, then sets with the name for `pid` that another read proved. */
-function setsToTry({ others = [] }: ReadWithOpenNames, { queryNames }: Check): readonly QueryNames[] {
+function setsToTry({ others = [] }: ReadWithAssumedNames, { queryNames }: Check): readonly QueryNames[] {
   const proven = [...queryNames.values()].find(({ pid }) => pid !== undefined)?.pid
   const known: QueryNames = proven === undefined ? {} : { pid: proven }
   const pids = PID_NAMES.filter((name) => name !== proven).map((pid) => ({ pid }))
@@ -56,22 +56,22 @@ function setsToTry({ others = [] }: ReadWithOpenNames, { queryNames }: Check): r
   return (proven === undefined ? sets : [{}, ...sets]).slice(0, MAX_SETS)
 }
 
-function isIdentified({ identifies }: ReadWithOpenNames, outcome: Outcome, args: CheckArguments): boolean {
+function isProven({ isProof }: ReadWithAssumedNames, outcome: Outcome, args: CheckArguments): boolean {
   const data = dataOf(outcome)
-  return isRecord(data) && identifies(data, args)
+  return isRecord(data) && isProof(data, args)
 }
 
 /** Tries sets of names until one is proven. Records that set in `check`. */
-async function findNames(read: ReadWithOpenNames, check: Check): Promise<Finding> {
+async function findNames(read: ReadWithAssumedNames, check: Check): Promise<Finding> {
   const { operation } = read
-  let doubt: string | undefined
+  let reason: string | undefined
   for (const names of setsToTry(read, check)) {
     const isAssumed = Object.keys(names).length === 0
     const outcome = isAssumed ? await check.read(operation) : await check.send(operation, { names })
     if (!isReply(outcome)) return noData(outcome)
-    if (!isIdentified(read, outcome, check.args)) continue
-    doubt = await doubtAbout(read, names, check)
-    if (doubt !== undefined) continue
+    if (!isProven(read, outcome, check.args)) continue
+    reason = await reasonAgainst(read, names, check)
+    if (reason !== undefined) continue
     if (isAssumed) return asAssumed()
     check.queryNames.set(operation, names)
     check.reads.set(operation, outcome)
@@ -79,20 +79,20 @@ async function findNames(read: ReadWithOpenNames, check: Check): Promise<Finding
     const advice = `set queryNames: { ${operation}: { ${setting.join(', ')} } }, or use the client options of a saved profile`
     return differs(Object.values(names).join(', '), advice)
   }
-  return cannotTell(doubt ?? 'no set of names returned data for the arguments')
+  return cannotTell(reason ?? 'no set of names returned data for the arguments')
 }
 
-/** Sends the same call with a nonexistent value for one argument at a time. Returns the reason if the names are not proven. */
-async function doubtAbout(read: ReadWithOpenNames, names: QueryNames, check: Check): Promise<string | undefined> {
+/** Repeats the read with a nonexistent value for each argument in turn. Returns a reason if the names are not proven. */
+async function reasonAgainst(read: ReadWithAssumedNames, names: QueryNames, check: Check): Promise<string | undefined> {
   for (const argument of READS[read.operation]) {
     const control = await check.send(read.operation, { names, values: { [argument]: `none-${randomUUID()}` } })
     if (!isReply(control)) return control.reason
-    if (isIdentified(read, control, check.args)) return `another ${argument} gives the same answer`
+    if (isProven(read, control, check.args)) return `another ${argument} gives the same answer`
   }
   return undefined
 }
 
-export const names: readonly Question[] = READS_WITH_OPEN_NAMES.map(
+export const names: readonly Question[] = READS_WITH_ASSUMED_NAMES.map(
   (read): Question<Finding> => ({
     id: `names.${read.operation}`,
     text: `query names of ${read.operation}`,

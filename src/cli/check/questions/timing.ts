@@ -36,5 +36,5 @@ const clock: Question = {
   },
 }
 
-/** Not compared with an earlier profile. */
+/** These results are not compared with an earlier profile. */
 export const timing: readonly Question[] = [readTimes, clock]

@@ -16,7 +16,7 @@ import {
 
 const PLATFORMS = ['ethereum', 'evm', 'wallet']
 
-/** How long to wait before each read of progress after the award: 10 s in total. */
+/** The delays before each read of progress after the award: 10 s in total. */
 const DELAYS_MS = [0, 2_000, 3_000, 5_000]
 const XP = 1
 
@@ -153,5 +153,5 @@ const listsRewards: Question = {
     }),
 }
 
-/** Only the first award of a wallet answers all of these questions. */
+/** Only the first award to a wallet can answer all of these questions. */
 export const writes: readonly Question[] = [usedId, walletPlatform, listsRewards]
