@@ -14,7 +14,7 @@ import {
 } from '../errors.ts'
 import { describeIssues, type Issues } from '../schemas/issue.ts'
 import { validate } from '../schemas/validate.ts'
-import { parseJson } from '../shared/text/json.ts'
+import { tryParseJson } from '../shared/text/json.ts'
 import { isRecord } from '../shared/types.ts'
 import { isRedirect, type TransportResponse } from '../transport.ts'
 import { Failure } from './failure.ts'
@@ -84,7 +84,8 @@ export function decodeAnswer<Data>(
 ): Data {
   const { status } = answer
   if (isRedirect(status)) throw unexpectedAnswer(status, oneIssue([], `expected an answer; ${explainStatus(status)}`))
-  const body = parse(answer.text)
+  // A partner's transport may not remove the byte order mark.
+  const body = tryParseJson(answer.text.replace(/^\uFEFF/, ''))
   const addressHint = context.addressHint.after(status, body)
   if (status >= 400 || reportsError(body)) throw errorAnswer(answer, body, addressHint, context)
   if (!isRecord(body)) {
@@ -119,15 +120,6 @@ function readData<Data>(endpoint: ResponseSchema<Data>, data: unknown, status: n
   if (context.report === undefined) throw unexpectedAnswer(status, validated)
   context.report(validated)
   return data as Data
-}
-
-function parse(text: string): unknown {
-  try {
-    // A partner's transport may not remove the byte order mark.
-    return parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text)
-  } catch {
-    // Not JSON.
-  }
 }
 
 interface ErrorBody {

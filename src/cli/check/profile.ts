@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
+import { tryParseJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/types.ts'
 import { usageFailure } from '../failure.ts'
 import { readJsonObject } from '../files.ts'
@@ -61,12 +62,8 @@ export function targetOf(address: string, token: string): Target {
 
 /** Returns the claims of a JWT without verifying it. Returns none for other tokens. */
 export function claimsOf(token: string): { readonly [name: string]: unknown } {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
-    return isRecord(claims) ? claims : {}
-  } catch {
-    return {}
-  }
+  const claims = tryParseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+  return isRecord(claims) ? claims : {}
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createCampaignService } from 'campaign-client/testing'
+import { tryParseJson } from '../../shared/text/json.ts'
 import { usageFailure } from '../failure.ts'
 import type { Pair } from '../flags.ts'
 
@@ -43,19 +44,11 @@ export function setFields(message: Message, changes: readonly Pair[]): void {
       target = next as Message
     }
     Object.defineProperty(target, last, {
-      value: jsonOrText(value),
+      value: tryParseJson(value, value),
       enumerable: true,
       writable: true,
       configurable: true,
     })
-  }
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
   }
 }
 

@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander'
+import { tryParseJson } from '../../shared/text/json.ts'
+import { isRecord } from '../../shared/types.ts'
 import { type Context, examples } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
@@ -131,12 +133,8 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const MAX_ANSWER_BYTES = 1024
 
 function idOf(message: Uint8Array): string | undefined {
-  try {
-    const id: unknown = JSON.parse(new TextDecoder().decode(message)).id
-    return typeof id === 'string' ? id : undefined
-  } catch {
-    return undefined
-  }
+  const body = tryParseJson(new TextDecoder().decode(message))
+  return isRecord(body) && typeof body.id === 'string' ? body.id : undefined
 }
 
 function isExpected(status: number | undefined, { expect, wrongSignature, unsigned }: SendFlags): boolean {

@@ -15,6 +15,15 @@ export function parseJson(text: string, maxDepth = Infinity): unknown {
   return mayHaveProto ? JSON.parse(text, withoutProto) : value
 }
 
+/** Parses untrusted JSON. Returns `fallback` if the text is not JSON. */
+export function tryParseJson(text: string, fallback?: unknown): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return fallback
+  }
+}
+
 const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&

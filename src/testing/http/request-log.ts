@@ -1,4 +1,5 @@
 import type { OperationName } from '../../endpoints/index.ts'
+import { tryParseJson } from '../../shared/text/json.ts'
 import type { FaultKind } from '../faults/fault-options.ts'
 import type { ServiceRequest } from './request-and-answer.ts'
 
@@ -86,15 +87,9 @@ export class RequestLog {
 
 function toRecord(request: StoredRequest): RequestRecord {
   const copy = structuredClone(request)
-  return copy.bodyText === undefined ? copy : { ...copy, body: copy.isBodyCut ? copy.bodyText : parsed(copy.bodyText) }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return copy.bodyText === undefined
+    ? copy
+    : { ...copy, body: copy.isBodyCut ? copy.bodyText : tryParseJson(copy.bodyText, copy.bodyText) }
 }
 
 /** Returns the record of a request, without its secrets. */

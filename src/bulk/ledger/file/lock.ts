@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { type FileHandle, lstat, open, readFile, rename, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
+import { tryParseJson } from '../../../shared/text/json.ts'
 import { isRecord } from '../../../shared/types.ts'
 import { isMissing, removeIfThere } from './storage.ts'
 
@@ -191,14 +192,10 @@ async function hold(path: string, handle: FileHandle, { heartbeatMs }: LockTimes
 }
 
 function readHolder(text: string): Holder | undefined {
-  try {
-    const found: unknown = JSON.parse(text)
-    return isRecord(found) && typeof found.host === 'string' && Number.isSafeInteger(found.pid) && Number(found.pid) > 0
-      ? (found as unknown as Holder)
-      : undefined
-  } catch {
-    return undefined
-  }
+  const found = tryParseJson(text)
+  return isRecord(found) && typeof found.host === 'string' && Number.isSafeInteger(found.pid) && Number(found.pid) > 0
+    ? (found as unknown as Holder)
+    : undefined
 }
 
 function ignoreMissing(error: unknown): void {

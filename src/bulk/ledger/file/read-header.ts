@@ -1,3 +1,4 @@
+import { tryParseJson } from '../../../shared/text/json.ts'
 import { isRecord } from '../../../shared/types.ts'
 import type { LedgerHeader } from '../header.ts'
 import { LEDGER, LEDGER_START, VERSION } from './format.ts'
@@ -15,7 +16,7 @@ export async function readHeader(file: LedgerFile): Promise<LedgerHeader> {
   const text = (await readRange(file, 0, MAX_HEADER_BYTES)).toString('utf8')
   if (text === '') throw new Error('it is empty. Delete it to start a new ledger')
   if (!text.startsWith(LEDGER_START)) throw new Error('it is not a ledger. Use another file')
-  const header = parse(text.slice(0, Math.max(0, text.indexOf('\n'))))
+  const header = tryParseJson(text.slice(0, Math.max(0, text.indexOf('\n'))))
   if (!isRecord(header) || header.ledger !== LEDGER || !Number.isInteger(header.version)) throw damaged()
   if (header.version !== VERSION) {
     throw new Error(`it has version ${header.version} of the format, and this package reads version ${VERSION}`)
@@ -26,11 +27,3 @@ export async function readHeader(file: LedgerFile): Promise<LedgerHeader> {
 }
 
 const damaged = (): Error => new Error('its header, the first line, is damaged')
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
