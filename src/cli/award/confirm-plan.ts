@@ -3,7 +3,7 @@ import { confirm } from '../prompt.ts'
 import { formatCount, formatXp } from './format.ts'
 import type { Plan } from './plan.ts'
 
-/** Asks for confirmation of a plan, unless `--yes` gives it. @throws CommandFailure when the plan is not confirmed */
+/** Asks the user to confirm a plan, unless `--yes` is given. @throws CommandFailure when the plan is not confirmed */
 export async function confirmPlan(plan: Plan, { yes, again }: { yes?: boolean; again?: boolean }): Promise<void> {
   const { toSend, awardedBefore } = plan
   if (toSend.awards === 0) return

@@ -8,7 +8,7 @@ export interface ProgressFormat {
   readonly platform: string
   /** Whether a reward with the type `xp` has its amount in the field `reward`. */
   readonly hasAmounts: boolean
-  /** Whether a part of the format is assumed, and not from a profile. */
+  /** Whether a part of the format is assumed, because the profile does not have it. */
   readonly isAssumed: boolean
 }
 

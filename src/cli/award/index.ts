@@ -85,20 +85,20 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   if (!dryRun) accessTokenOf(env)
   if (pid !== undefined) requireAllowedCampaign(env, pid, `awards in ${JSON.stringify(pid)}, the campaign of --pid`)
   const allowed = allowedCampaignsOf(env)
-  const ledger = flags.ledger ?? (await ledgerBeside(name))
+  const ledger = flags.ledger ?? (await defaultLedger(name))
   const inputs = [name, flags.profile, env.CAMPAIGN_ACCESS_TOKEN_FILE].filter((path) => path !== undefined)
   await checkReportPaths(report, [...inputs, ledger, `${ledger}.lock`])
 
   const { rewardId } = await import('campaign-client/bulk')
   const list = await readList(name, { pid, allowed, maxXp, rewardId })
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
-  refuseMoreThan(flags.maxTotalXp, plan)
+  checkTotalXp(flags.maxTotalXp, plan)
   if (list.problems.length > 0) throw listFailure(list)
   return dryRun ? showPlan(plan, report, context) : sendAwards(plan, flags, context)
 }
 
-/** Returns the default ledger: beside the list, which must be a file. */
-async function ledgerBeside(name: string): Promise<string> {
+/** Returns the default ledger, beside the list. @throws CommandFailure when the list is not a file */
+async function defaultLedger(name: string): Promise<string> {
   const isPipe =
     name === '-' ||
     (await stat(name).then(
@@ -109,7 +109,8 @@ async function ledgerBeside(name: string): Promise<string> {
   throw usageFailure(`the list comes from ${inputName(name)}, so --ledger must name the ledger`)
 }
 
-function refuseMoreThan(maxTotalXp: number | undefined, { list }: Plan): void {
+/** Adds a problem to the list if its XP exceeds `--max-total-xp`. */
+function checkTotalXp(maxTotalXp: number | undefined, { list }: Plan): void {
   const { xp } = totalsOf(list.awards.values())
   if (maxTotalXp === undefined || xp <= maxTotalXp) return
   list.problems.push({ message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}` })

@@ -20,10 +20,10 @@ export interface Plan extends PlanOptions {
   readonly list: AwardList
   readonly pids: readonly string[]
   readonly total: Totals
-  /** The verdicts of the list's awards in the ledger, by id. */
+  /** The verdicts that the ledger has for awards of the list, by id. */
   readonly verdicts: ReadonlyMap<string, Verdict>
   readonly toSend: Totals
-  /** Wallets that would receive a second award in a campaign. The list does not contain the id of the first one. */
+  /** Wallets with an earlier award in the same campaign, under an id that is not in the list. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
 }
 
@@ -33,15 +33,15 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   const verdicts = new Map<string, Verdict>()
   /** The ids of awards that must not be sent again. */
   const settled = new Set<string>()
-  /** Awards in the ledger with ids that are not in the list, by wallet and campaign. */
-  const others = new Map<string, LedgerEntry>()
+  /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
+  const notInList = new Map<string, LedgerEntry>()
 
   const { readLedger } = await import('campaign-client/bulk')
   for (const entry of existsSync(ledger) ? await readLedger(ledger) : []) {
     const { id, address, pid, xp, verdict, error } = entry
     const row = list.awards.get(id)
     if (row === undefined) {
-      if (verdict !== 'rejected') others.set(walletKey(entry), entry)
+      if (verdict !== 'rejected') notInList.set(walletKey(entry), entry)
     } else if (!isSameAward(row, entry)) {
       const message = `the ledger has another award with the id of this row: ${address}, campaign ${pid}, ${xp} XP`
       list.problems.push({ line: row.line, message })
@@ -61,16 +61,17 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     total: totalsOf(rows),
     verdicts,
     toSend: totalsOf(toSend),
-    awardedBefore: awardedBefore(toSend, others),
+    awardedBefore: awardedBefore(toSend, notInList),
   }
 }
 
 /** Returns whether the ledger has an award of the list with an unknown outcome. */
-export const hasDoubtfulAwards = ({ verdicts }: Plan): boolean =>
+export const hasUnknownOutcome = ({ verdicts }: Plan): boolean =>
   [...verdicts.values()].some((verdict) => verdict === 'indeterminate' || verdict === 'unconfirmed')
 
 /** Counts the awards of some rows by their verdict in the ledger. */
 export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {
+  // Repeated rows are one award: count the first row.
   const isFirst = (row: ListRow): boolean => list.awards.get(row.id) === row
   const of = (verdict: Verdict) => totalsOf(rows.filter((row) => verdicts.get(row.id) === verdict && isFirst(row)))
   return Object.fromEntries(VERDICTS.map((verdict) => [verdict, of(verdict)])) as Record<Verdict, Totals>
@@ -82,10 +83,10 @@ const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): stri
 
 const MAX_EXAMPLES = 3
 
-function awardedBefore(toSend: readonly ListRow[], others: ReadonlyMap<string, LedgerEntry>): Plan['awardedBefore'] {
+function awardedBefore(toSend: readonly ListRow[], notInList: ReadonlyMap<string, LedgerEntry>): Plan['awardedBefore'] {
   const found = new Map<string, LedgerEntry>()
   for (const row of toSend) {
-    const other = others.get(walletKey(row))
+    const other = notInList.get(walletKey(row))
     if (other !== undefined) found.set(row.address.toLowerCase(), other)
   }
   return { wallets: found.size, examples: [...found.values()].slice(0, MAX_EXAMPLES) }

@@ -9,7 +9,7 @@ import { dim, plainLine } from '../output.ts'
 import { confirmPlan } from './confirm-plan.ts'
 import { findAward, type ProgressFormat, progressFormatOf } from './find-award.ts'
 import { formatDuration } from './format.ts'
-import { hasDoubtfulAwards, makePlan, type Plan, planFields, planLines } from './plan.ts'
+import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { writeReports } from './report-files.ts'
 import {
@@ -33,7 +33,7 @@ export interface SendFlags {
 /** Shows the plan, asks for confirmation, sends the awards and reports the verdicts. */
 export async function sendAwards(plan: Plan, flags: SendFlags, context: Context): Promise<ExitCode> {
   const { output, argv, interrupts, env } = context
-  // Create the client before the question: it checks the environment.
+  // Connect before asking for confirmation, because `connect` fails if a setting is wrong.
   const client = await connect(env)
   const format = await readProgressFormat(flags.profile, context)
   for (const parts of planLines(plan)) output.err.line(...parts)
@@ -86,17 +86,17 @@ async function run(
   const display = progressDisplay(list.rows.length, output, env)
   const onSignal = () => display.say('waiting for the awards in flight; press Ctrl-C again to stop at once')
   signal.addEventListener('abort', onSignal)
-  let before = plan
-  /** Reads the ledger again: another run may have changed it before this run locked it. */
+  let planAtStart = plan
+  /** Makes the plan again when the run has locked the ledger, because another run may have changed the ledger before. */
   async function* rows() {
-    before = await makePlan(list, plan)
+    planAtStart = await makePlan(list, plan)
     yield* list.rows
   }
   try {
     const report = await rewardWallets(client, rows(), {
       ledger: fileLedger(ledger, {
         run,
-        onWait: ({ reason, maxMs }) => display.say(`${reason}; waiting up to ${formatDuration(maxMs)} for it`),
+        onWait: ({ reason, maxMs }) => display.say(`${reason}; waiting for up to ${formatDuration(maxMs)}`),
       }),
       concurrency,
       retryRejected,
@@ -104,20 +104,20 @@ async function run(
       onProgress: (progress) => display.show(progress),
       signal,
     })
-    return { report, before, isInDoubt: false }
+    return { report, planAtStart, isInDoubt: false }
   } catch (error) {
     if (!(error instanceof AwardRunStoppedError)) {
       const cause = error instanceof Error && error.cause
       if (!isSystemError(cause)) throw error
       // The run could not start.
-      throw ledgerFailure(cause, hasDoubtfulAwards(plan) ? EXIT.unknownOutcome : EXIT.usage)
+      throw ledgerFailure(cause, hasUnknownOutcome(plan) ? EXIT.unknownOutcome : EXIT.usage)
     }
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
       ? new CommandFailure(EXIT.incomplete, INTERRUPTED, `interrupted by ${interrupts.received}`)
       : await stopFailure(error)
-    const after = await makePlan(list, plan).catch(() => before)
-    return { report: error.report, before, stop, isInDoubt: hasDoubtfulAwards(after) }
+    const after = await makePlan(list, plan).catch(() => planAtStart)
+    return { report: error.report, planAtStart, stop, isInDoubt: hasUnknownOutcome(after) }
   } finally {
     signal.removeEventListener('abort', onSignal)
     display.stop()

@@ -11,7 +11,7 @@ import { type Plan, recordedTotals } from './plan.ts'
 export interface EndedRun {
   readonly report: AwardReport
   /** The plan, made after the run locked the ledger. */
-  readonly before: Plan
+  readonly planAtStart: Plan
   /** Why the run stopped. */
   readonly stop?: CommandFailure
   /** Whether a stopped run left an award in the ledger with an unknown outcome. */
@@ -43,7 +43,7 @@ export async function stopFailure({ cause, message }: AwardRunStoppedError): Pro
   const failure = await toFailure(cause)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
-  // `failure.exitCode` may stand for an unknown outcome. `exitCodeOfRun` takes that from the report.
+  // `failure.exitCode` may mean an unknown outcome. `exitCodeOfRun` reads that from the report instead.
   const exitCode = exitCodeOf(code)
   // If the service can't be reached, the message of the cause says enough. Otherwise use the message of the run.
   const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message
@@ -65,16 +65,19 @@ const byRow = (problems: readonly RowProblem[]): RowProblem[] =>
 const MAX_PROBLEMS_SHOWN = 20
 
 /** Formats the number of rows by verdict, and the problems. */
-export function summaryLines({ report, before, stop }: EndedRun, { platform, isAssumed }: ProgressFormat): Part[][] {
+export function summaryLines(
+  { report, planAtStart, stop }: EndedRun,
+  { platform, isAssumed }: ProgressFormat,
+): Part[][] {
   const { counts, xp, halted, startedAt, finishedAt } = report
-  const { rows } = before.list
-  const recorded = recordedTotals(before, rows.slice(0, report.rows))
+  const { rows } = planAtStart.list
+  const recorded = recordedTotals(planAtStart, rows.slice(0, report.rows))
   const lines: Part[][] = []
   const add = (count: number, colour: typeof green, text: string, amount = 0, took?: string): void => {
     const details = [amount > 0 && formatXp(amount), took].filter(Boolean).join(', ')
     lines.push([colour(formatCount(count, 'row')), ` ${text}`, dim(details && `  ${details}`)])
   }
-  /** Returns the number and the XP of the rows that got this verdict in this run, not in an earlier one. */
+  /** Returns the number and the XP of the rows that got the verdict in this run. */
   const inThisRun = (verdict: 'awarded' | 'alreadyAwarded') => ({
     count: counts[verdict] - recorded[verdict].awards,
     amount: addDecimals(xp[verdict], -recorded[verdict].xp),
@@ -108,8 +111,8 @@ export function summaryLines({ report, before, stop }: EndedRun, { platform, isA
   for (const { pid, rows: count, reason } of halted) {
     add(count, red, `not sent, because the service refused campaign ${pid}: ${withoutDocsPath(reason)}`)
   }
-  const settled = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  const notSent = rows.length - settled - halted.reduce((sum, { rows: count }) => sum + count, 0)
+  const withVerdict = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const notSent = rows.length - withVerdict - halted.reduce((sum, { rows: count }) => sum + count, 0)
   if (notSent > 0) add(notSent, yellow, `not sent${stop ? `, because the run stopped: ${stop.message}` : ''}`)
   else if (stop) lines.push([yellow('stopped'), `: ${stop.message}`])
   return lines
@@ -129,7 +132,7 @@ export function nextStep(
   const run = `run: ${formatCommandLine(argv)}`
   if (stop) return stop.details.advice === undefined ? `to continue, ${run}` : `${stop.details.advice}, then ${run}`
   if (halted.length > 0) return `${ADVICE.access_denied}, then ${run}`
-  if (counts.indeterminate > 0) return `to settle these rows, ${run}`
+  if (counts.indeterminate > 0) return `to find out the outcome of these rows, ${run}`
   if (counts.unconfirmed > 0) return `to look for these awards again without sending them, ${run}`
   if (problems.some(({ code }) => code === 'other_amount')) {
     return 'compare these rows with the progress of the wallets: an id used for another amount is not sent again'

@@ -39,17 +39,17 @@ export interface WebhookReceiver {
   /**
    * Answers an event of API Gateway (REST and HTTP APIs), of an application load balancer or of a function URL.
    *
-   * Answers when the handler has ended, also after `deadlineMs`, because Lambda freezes the function after the answer. If
+   * Answers when the handler has ended, even if that is after `deadlineMs`: Lambda freezes the function after the answer. If
    * the gateway times out first, the invocation continues, and a later attempt finds the message done. Pass the context
-   * too: the signal of the handler then fires 2 s before the function times out. If less than 5 s are left, it fires after
-   * 60 % of them.
+   * too: the signal of the handler then fires 2 s before the function times out. If the remaining time is less than 5 s, the
+   * signal fires after 60 % of that time.
    *
    * @throws TypeError (as a rejection) when the event is not an HTTP event
    */
   readonly lambda: LambdaHandler
   /**
    * A Fastify plugin that serves POST at its prefix: `app.register(receiver.fastify, { prefix: '/webhooks/campaign' })`.
-   * The parsers of the application do not apply in its scope.
+   * The body parsers of the application do not apply to this route.
    */
   readonly fastify: FastifyPlugin
   /**
@@ -86,9 +86,9 @@ export interface WebhookReceiver {
  *
  * Every message is handled at least once while the service retries, and never by two handlers at once during a lease.
  * `runOnce` of the PostgreSQL store applies its writes exactly once. When the handler succeeds and the store cannot record
- * it, the answer is 200, because a retry would run the handler again; `onError` receives the failure. The receiver tries to
- * record it up to five times, and the answer waits for the first attempt, at most two seconds. The signature contains no
- * time, so the record that `retainMs` keeps is the only defence against replays.
+ * the success, the answer is 200, because a retry would run the handler again; `onError` receives the failure. The receiver
+ * tries to record the success up to five times. The answer waits for the first attempt, at most two seconds. The signature
+ * contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
  *
  * ```ts
  * const receiver = createWebhookReceiver({

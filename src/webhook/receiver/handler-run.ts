@@ -12,14 +12,15 @@ export interface HandlerRunOptions {
   retainMs: number
   runLimit: RunLimit
   handle: WebhookHandler
-  /** Whether `outcome` waits until the delivery is completed or released. */
-  untilRecorded: boolean
+  /** Whether `outcome` waits for every attempt to complete or release the delivery, and not only for the first one. */
+  answerAfterRecording: boolean
   /** Called when the handler has ended. `startedAt` is a time of `performance.now()`. */
   onEnd(outcome: RunOutcome, startedAt: number): void
 }
 
 /**
- * One run of the handler for a claimed delivery, until the delivery is completed or released.
+ * One run of the handler for a claimed delivery. After a success it completes the delivery, which records it as done.
+ * Otherwise it releases the delivery, so that another attempt can claim it.
  *
  * When the handler has succeeded, the outcome is a success even if the store cannot record it: an error answer would cause
  * a retry, and the retry would run the handler again.
@@ -70,7 +71,7 @@ export class HandlerRun {
     const outcome = await this.#handle()
     this.#lease.end()
     this.#options.onEnd(outcome, startedAt)
-    const onRetry = this.#options.untilRecorded ? () => {} : () => this.#resolve(outcome)
+    const onRetry = this.#options.answerAfterRecording ? () => {} : () => this.#resolve(outcome)
     if (outcome === 'handled' || outcome === 'discarded') {
       this.#success = outcome
       await completeDelivery(this.#claim, this.#options.retainMs, onRetry)
@@ -87,7 +88,7 @@ export class HandlerRun {
     const lease = this.#lease
     try {
       await handle(event, {
-        // A getter, because Node creates the signal on first use, and that takes as long as verifying a message.
+        // A getter, because creating a signal takes as long as verifying a message, and few handlers use it.
         get signal() {
           return lease.signal
         },
@@ -98,9 +99,10 @@ export class HandlerRun {
       return 'handled'
     } catch (error) {
       if (error instanceof DiscardEvent) return 'discarded'
-      // The reason of the signal was reported when it fired.
-      if (lease.lost === undefined || error !== lease.lost) onError(error, 'handle')
-      return lease.lost === undefined ? 'failed' : 'interrupted'
+      const { abortReason } = lease
+      // The lease has reported its abort reason already.
+      if (abortReason === undefined || error !== abortReason) onError(error, 'handle')
+      return abortReason === undefined ? 'failed' : 'interrupted'
     }
   }
 }

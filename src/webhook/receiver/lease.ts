@@ -11,10 +11,10 @@ export interface RunLimit {
 }
 
 /**
- * Extends a lease while the handler runs, three times per lease, and aborts `signal` when the claim is lost.
+ * Extends a lease three times per `leaseMs` while the handler runs, and aborts `signal` when the handler must stop.
  *
- * The lease is counted from just before each call of the store, so it ends here no later than in the store. The signal
- * therefore fires before another receiver can claim the delivery.
+ * `leaseMs` is counted from just before each call of the store. The lease therefore ends here before it ends in the store, and
+ * the signal fires before another receiver can claim the delivery.
  */
 export class Lease {
   readonly #claim: ClaimedDelivery
@@ -26,7 +26,7 @@ export class Lease {
   /** When the pending extension was sent; `undefined` if none is pending. */
   #unansweredSince: number | undefined
   #cancelTimer: () => void = () => {}
-  #lost: LeaseError | undefined
+  #abortReason: LeaseError | undefined
   #ended = false
 
   constructor(claim: ClaimedDelivery, limit: RunLimit) {
@@ -37,14 +37,14 @@ export class Lease {
     this.#startTimer()
   }
 
-  /** Fires when the claim is lost. Never fires after `end()`. */
+  /** Fires when the handler must stop. Never fires after `end()`. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
   /** Why the handler had to stop, or `undefined`. */
-  get lost(): LeaseError | undefined {
-    return this.#lost
+  get abortReason(): LeaseError | undefined {
+    return this.#abortReason
   }
 
   /** Stops extending, because the handler has ended. */
@@ -57,7 +57,7 @@ export class Lease {
   abort(reason: LeaseError): void {
     if (this.#ended) return
     this.end()
-    this.#lost = reason
+    this.#abortReason = reason
     this.#claim.onError(reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
     this.#controller.abort(reason)
   }
@@ -70,12 +70,12 @@ export class Lease {
 
   #onTimer(): void {
     const now = performance.now()
-    // In this order: after a blocked event loop, several of these times are past.
+    // Check in this order: after a blocked event loop, several of these times may have passed.
     if (now >= this.#limit.until) {
       this.abort(
         new LeaseError(
           'run_time_exceeded',
-          `${this.#limit.message} Its claim ends when the handler ends or the lease expires.`,
+          `${this.#limit.message} The claim ends when the handler ends or the lease expires.`,
         ),
       )
     } else if (now >= this.#expiresAt) {
@@ -86,7 +86,7 @@ export class Lease {
     }
   }
 
-  /** Extends once. If the store does not answer, the next attempt follows, but a late answer counts too. */
+  /** Tries once to extend the lease. Without an answer, the timer starts another attempt; a late answer still counts. */
   async #extend(sentAt: number): Promise<void> {
     const { leaseMs, onError } = this.#claim
     const attemptMs = leaseMs / 6

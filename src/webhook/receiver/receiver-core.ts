@@ -15,8 +15,8 @@ export interface RequestLimits {
   answerMs?: number
   /** When to abort the handler, because the invocation ends soon. Never later than `maxRunMs`. */
   runMs?: number
-  /** Whether the runtime stops after the answer, so that the delivery has to be recorded first. */
-  untilRecorded?: boolean
+  /** Whether to answer only after the delivery is recorded, because the runtime stops after the answer. Default false. */
+  answerAfterRecording?: boolean
 }
 
 /** The time for aborted handlers to stop. The store then has the same time to release their claims. */
@@ -30,7 +30,7 @@ export class ReceiverCore {
   readonly #runs: HandlerRun[] = []
   /** Runs and releases that have not settled. */
   readonly #work: Promise<unknown>[] = []
-  /** Answers to verified messages that are not sent yet. */
+  /** Pending answers to verified messages. */
   readonly #answers: Promise<unknown>[] = []
   #closed: Promise<void> | undefined
 
@@ -42,7 +42,7 @@ export class ReceiverCore {
   /**
    * Handles a request.
    *
-   * @param send - sends the answer; `close()` waits for it once the message is verified
+   * @param send - sends the answer. If the message is verified, `close()` waits until the answer is sent
    * @returns the result of `send`. Rejects only when `send` throws.
    */
   async accept<T>(request: InboundRequest, send: (answer: WebhookAnswer) => T, limits: RequestLimits = {}): Promise<T> {
@@ -98,10 +98,10 @@ export class ReceiverCore {
 
       const run = this.#run(message, delivery, arrivedAt, limits)
       request.waitUntil?.(run.settled)
-      const answerBy =
+      const answerDeadline =
         limits.answerMs === undefined ? deadline : new Deadline(arrivedAt + limits.answerMs - performance.now())
-      const outcome = await answerBy.meet(run.outcome)
-      answerBy.clear()
+      const outcome = await answerDeadline.meet(run.outcome)
+      answerDeadline.clear()
       if (run.success !== undefined) return ACCEPTED_ANSWERS[run.success]
       return reports.rejected(this.#reasonOf(outcome), { id })
     } catch (error) {
@@ -116,7 +116,7 @@ export class ReceiverCore {
     message: Message,
     delivery: ClaimedDelivery,
     arrivedAt: number,
-    { runMs, untilRecorded = false }: RequestLimits,
+    { runMs, answerAfterRecording = false }: RequestLimits,
   ): HandlerRun {
     const { retainMs, maxRunMs, handle } = this.settings
     const runLimit =
@@ -125,7 +125,7 @@ export class ReceiverCore {
         : { until: arrivedAt + runMs, message: 'The webhook handler has to stop before its invocation ends.' }
     const onEnd = (outcome: RunOutcome, startedAt: number) =>
       this.#reports.handled(message.event, outcome, startedAt - arrivedAt, performance.now() - startedAt)
-    const run = new HandlerRun(delivery, { message, retainMs, runLimit, handle, untilRecorded, onEnd })
+    const run = new HandlerRun(delivery, { message, retainMs, runLimit, handle, answerAfterRecording, onEnd })
     this.#runs.push(run)
     const removed = run.settled.then(() => remove(this.#runs, run))
     void track(this.#work, removed)

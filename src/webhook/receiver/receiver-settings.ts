@@ -25,7 +25,7 @@ export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverO
   Hooks
 >
 
-/** A claim must end before the last retry. Clocks and networks get a margin of 5 s. */
+/** A claim must end before the last retry. 5 s are the margin for slow networks and inexact clocks. */
 const MAX_CLAIM_MS = LAST_DELIVERY_DELAY_MS - 5000
 const WEEK_MS = 604_800_000
 

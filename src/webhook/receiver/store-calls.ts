@@ -5,10 +5,11 @@ import { type Deadline, LATE } from './deadline.ts'
 import { settlesWithin, sleep } from './timers.ts'
 import type { WebhookErrorStage } from './webhook-receiver-options.ts'
 
-/** For leases of 30 s and more: the time limit of an attempt to complete or release, and the waits before each attempt. */
+/** The time limit of each attempt to complete or release a delivery. */
 const ATTEMPT_MS = 2000
+/** The wait before each of these attempts. */
 const WAITS_MS = [0, 100, 300, 1000, 3000] as const
-/** With a shorter lease these times shrink in proportion, so that five attempts fit into half of the lease. */
+/** With a shorter lease than this, these times shrink in proportion, so that five attempts fit into half of the lease. */
 const FULL_LEASE_MS = 30_000
 
 export interface StoredDelivery {
@@ -28,8 +29,8 @@ export interface ClaimedDelivery extends StoredDelivery {
 /**
  * Claims a delivery.
  *
- * @param onLateClaim - receives the promise that a late claim is released
- * @returns `undefined` after a failure, which was reported
+ * @param onLateClaim - receives a promise that resolves when a late claim is released
+ * @returns `undefined` after a failure. `onError` has received the failure
  */
 export async function claimDelivery(
   delivery: StoredDelivery,
@@ -66,7 +67,7 @@ async function releaseLateClaim(answer: Promise<ClaimResult>, delivery: StoredDe
   }
 }
 
-/** Extends the lease of a delivery. Returns whether the claim is still current. */
+/** Extends the lease of a delivery. Returns false if the claim is lost. */
 export async function extendLease({ store, key, token, leaseMs }: ClaimedDelivery): Promise<boolean> {
   return requireBoolean('extend', await store.extend(key, token, leaseMs))
 }
@@ -84,7 +85,7 @@ export async function completeDelivery(
   try {
     const answer = await callWithRetries('complete', leaseMs, () => store.complete(key, token, retainMs), onRetry)
     if (requireBoolean('complete', answer)) return
-    const message = 'The handler succeeded, but its delivery had been taken over: it may have been handled twice.'
+    const message = 'The handler succeeded, but another receiver claimed the delivery: it may be handled twice.'
     onError(new LeaseError('lease_lost', message), 'complete')
   } catch (error) {
     onError(error, 'complete')
@@ -155,7 +156,7 @@ function requireClaim(claim: ClaimResult): ClaimResult {
   )
 }
 
-/** A store that resolves to `undefined` has failed: it said neither yes nor no. */
+/** Refuses `undefined`: it does not show whether the claim still existed. */
 function requireBoolean(method: 'extend' | 'complete', answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer
   throw new TypeError(

@@ -99,13 +99,13 @@ export interface WebhookErrorContext {
 /** Options of `createWebhookReceiver`. Times are in milliseconds, sizes in bytes. */
 export interface WebhookReceiverOptions {
   /**
-   * Your name for the endpoint: the same in every process that serves it, and different for every endpoint. It is part of
-   * the key of a delivery, because several endpoints may get the same message.
+   * Your name for the endpoint. Use the same name in every process that serves it, and another name for every other endpoint.
+   * It is part of the key of a delivery, because several endpoints may get the same message.
    */
   endpoint: string
   /**
-   * The secret of the endpoint, or a list of one to five secrets while you replace it. Or a function that returns one of
-   * these, also as a promise. The function is called for every message.
+   * The secret of the endpoint, or a list of one to five secrets while you replace it. It can also be a function that
+   * returns one of these or a promise of it. The function is called for every message.
    */
   secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
   /**
@@ -127,7 +127,7 @@ export interface WebhookReceiverOptions {
   maxBodyBytes?: number | undefined
   /**
    * Time limit of the answer, in milliseconds; above 0 and at most 395 000. If the handler is still running then, the answer
-   * is 503, the handler continues, and a later attempt finds the message done. The last retry comes at least
+   * is 503. The handler continues, and a later attempt finds the message done. The last retry comes at least
    * 395 000 ms after the first attempt. The timeout of the service is not documented.
    *
    * @defaultValue 10 000
@@ -149,8 +149,8 @@ export interface WebhookReceiverOptions {
    */
   maxRunMs?: number | undefined
   /**
-   * How long the store records a message as done, in milliseconds; at least 395 000, the time in which all retries come. It
-   * is the only defence against replays.
+   * How long the store records a message as done, in milliseconds; at least 395 000, the time in which all retries come.
+   * Only this record prevents replays.
    *
    * @defaultValue 604 800 000 (7 days)
    */

@@ -469,7 +469,7 @@ describe('maxRunMs', () => {
     const cases: [DeliveryStore, RegExp][] = [
       [
         store,
-        /^The webhook handler ran for maxRunMs\. Its claim ends when the handler ends or the lease expires\. \(docs/,
+        /^The webhook handler ran for maxRunMs\. The claim ends when the handler ends or the lease expires\. \(docs/,
       ],
       [recordingStore(store, { extend: async () => false }).store, /^The lease was lost/],
       [recordingStore(store, { extend: () => never }).store, /^The delivery store did not extend the lease/],

@@ -8,7 +8,7 @@ export interface CsvRecord {
   readonly line: number
 }
 
-/** No valid row is as long. A longer record has a quote that is not closed, or the file is not a list. */
+/** Longer than any valid row. A longer record has a quote that is not closed, or the file is not a list. */
 const MAX_RECORD_CHARACTERS = 100_000
 
 export interface CsvSyntaxError {
@@ -30,7 +30,7 @@ export function readRecords(content: string, onRecord: (record: CsvRecord) => vo
   const linesBefore = isNamed ? 1 : 0
 
   /** The last line of the previous record. */
-  let last = 0
+  let lastLine = 0
   try {
     parse(text, {
       delimiter: isNamed ? named : delimiterOf(text),
@@ -39,16 +39,16 @@ export function readRecords(content: string, onRecord: (record: CsvRecord) => vo
       max_record_size: MAX_RECORD_CHARACTERS,
       trim: true,
       on_record(cells: string[], { lines: end }): null {
-        if (cells.some((cell) => cell !== '')) onRecord({ cells, line: linesBefore + last + 1 })
-        last = end
+        if (cells.some((cell) => cell !== '')) onRecord({ cells, line: linesBefore + lastLine + 1 })
+        lastLine = end
         return null
       },
     })
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    const { code, lines: end = last } = error as CsvError & { lines?: number }
+    const { code, lines: end = lastLine } = error as CsvError & { lines?: number }
     // For an open quote, show the line of the quote, not the end of the file.
-    const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? last + 1 : end
+    const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? lastLine + 1 : end
     return { line: linesBefore + line, message: MESSAGES[code] ?? `is not CSV (${code})` }
   }
   return undefined

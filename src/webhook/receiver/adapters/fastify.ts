@@ -48,7 +48,8 @@ export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
     scope.all('/', async (request, reply) => {
-      // Prefer the payload: a hook may have replaced the stream. Without a body, Fastify calls no parser, so there is none.
+      // Prefer the payload, which the parser sets as `body`: a hook may have replaced the raw stream. A request without a
+      // body has no payload.
       const stream = hasMethod(request.body, 'resume') ? (request.body as NodeReadable) : request.raw
       return core.accept(
         {

@@ -20,7 +20,7 @@ export function fetchAdapter(core: ReceiverCore): FetchHandler {
         signature: request.headers.get(SIGNATURE_HEADER),
         contentLength: request.headers.get('content-length'),
         readBody: (limits) => readRequestBody(request, limits),
-        // Called as a method: Workers refuse it without its `this`.
+        // Call it as a method: Workers need `this`.
         waitUntil: (work) => hasMethod(context, 'waitUntil') && (context as WaitUntilContext).waitUntil(work),
       },
       ({ status, headers, body }) => new Response(body, { status, headers }),
@@ -44,7 +44,7 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
       reason: 'body_not_raw',
       detail:
         'The body of the Request was read before the receiver (bodyUsed): something called json(), text() or formData(). ' +
-        'Pass the Request before its body is read, or a clone() from before.',
+        'Pass the Request before its body is read, or a clone() that was made before.',
     }
   }
   if (!request.body) return { ok: true, bytes: new Uint8Array() }

@@ -37,8 +37,9 @@ export interface LambdaHttpResult {
 /** See `WebhookReceiver.lambda`. */
 export type LambdaHandler = (event: LambdaHttpEvent, context?: LambdaContext) => Promise<LambdaHttpResult>
 
-/** Times before the end of the invocation: when the handler is aborted, and when the answer is given. */
+/** How long before the end of the invocation the handler is aborted. */
 const STOP_MS = 2000
+/** How long before the end of the invocation the answer is given. */
 const ANSWER_MS = 500
 
 export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
@@ -57,7 +58,7 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
         readBody: async ({ maxBytes }) => readEventBody(event, maxBytes),
       },
       (answer) => result(event, answer),
-      { ...limitsOf(context, core.settings.maxRunMs), untilRecorded: true },
+      { ...limitsOf(context, core.settings.maxRunMs), answerAfterRecording: true },
     )
   }
 }
@@ -70,7 +71,7 @@ function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; 
 function limitsOf(context: LambdaContext | undefined, maxRunMs: number): RequestLimits {
   const remainingMs = context?.getRemainingTimeInMillis?.()
   if (remainingMs === undefined) return { runMs: maxRunMs, answerMs: maxRunMs + STOP_MS - ANSWER_MS }
-  // Shorter for a function with a short time limit. The default of Lambda is 3 s.
+  // If little time is left, both margins are shorter. The default time limit of Lambda is 3 s.
   const runMs = Math.min(maxRunMs, remainingMs - Math.min(STOP_MS, remainingMs * 0.4))
   return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3) }
 }

@@ -34,7 +34,7 @@ export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Prom
 
 export function nodeAdapter(core: ReceiverCore): NodeHandler {
   return async (request, response) => {
-    requireExchange(request, response)
+    requireArguments(request, response)
     return core.accept(
       {
         method: request.method ?? '',
@@ -50,7 +50,10 @@ export function nodeAdapter(core: ReceiverCore): NodeHandler {
   }
 }
 
-function requireExchange(request: Partial<NodeRequest> | undefined, response: Partial<NodeResponse> | undefined): void {
+function requireArguments(
+  request: Partial<NodeRequest> | undefined,
+  response: Partial<NodeResponse> | undefined,
+): void {
   const isRequest = typeof request?.on === 'function' && typeof request.headers === 'object'
   if (isRequest && typeof response?.setHeader === 'function') return
   throw new TypeError(
