@@ -420,7 +420,9 @@ describe('an invalid argument is refused', () => {
   })
 
   test('a misspelt option of a ledger', () => {
-    expect(() => fileLedger('x', { name: 'launch' } as never)).toThrow(/options\.name is not an option; there are run/)
+    expect(() => fileLedger('x', { name: 'launch' } as never)).toThrow(
+      /options\.name is not an option; the options are run/,
+    )
   })
 })
 

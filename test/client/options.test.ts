@@ -85,7 +85,7 @@ describe('a wrong option', () => {
     [
       'queryNames',
       { getUserProgress: { pid: 'id' } },
-      'queryNames.getUserProgress is not an option; there are getCampaignInfo, getCampaignPoints, getUserProfiles, getInviteCode',
+      'queryNames.getUserProgress is not an option; the options are getCampaignInfo, getCampaignPoints, getUserProfiles, getInviteCode',
     ],
     [
       'queryNames',
@@ -136,7 +136,7 @@ describe('a wrong option', () => {
     [
       'hooks',
       { onResponses: () => undefined },
-      'hooks.onResponses is not an option; there are onRequest, onResponse, onRetry, onInvalidResponse, onEnd',
+      'hooks.onResponses is not an option; the options are onRequest, onResponse, onRetry, onInvalidResponse, onEnd',
     ],
   ])('%s: %o is reported with the expected value', (name, value, complaint) => {
     expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${complaint}`)
@@ -144,7 +144,7 @@ describe('a wrong option', () => {
 
   it('an unknown name is reported with the known names', () => {
     expect(refusalOf({ apiKey: 'x' })).toBe(
-      'CampaignClient: apiKey is not an option; there are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
+      'CampaignClient: apiKey is not an option; the options are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
         'headers, hooks, retryDelayMs, guard, fetch, transport, maxResponseBytes, allowInsecureHttp, queryNames, ' +
         'webhookRegistrationPath, responseValidation, limits',
     )

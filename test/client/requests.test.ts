@@ -503,7 +503,7 @@ describe('bad call options', () => {
     [
       { timeout: 5 },
       ['timeout'],
-      'is not an option; there are signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query',
+      'is not an option; the options are signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query',
     ],
     ...['timeoutMs', 'totalTimeoutMs'].flatMap((name) =>
       [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [unknown, string[], string] => [

@@ -616,7 +616,7 @@ describe('nodeTransport refuses', () => {
     [{ agent: 'proxy' }, 'nodeTransport: agent must be an http.Agent or https.Agent of Node, got string'],
     [{ maxSockets: 0 }, 'nodeTransport: maxSockets must be a whole number, 1 or more, got 0'],
     [{ keepAliveMs: -1 }, 'nodeTransport: keepAliveMs must be a number of milliseconds'],
-    [{ keepAliveMS: 1 }, 'nodeTransport: keepAliveMS is not an option; there are agent, maxSockets, keepAliveMs'],
+    [{ keepAliveMS: 1 }, 'nodeTransport: keepAliveMS is not an option; the options are agent, maxSockets, keepAliveMs'],
     [
       { agent: new http.Agent(), maxSockets: 1 },
       'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent',

@@ -62,7 +62,7 @@ test.each(['https://campaign.example', 'https://campaign.example/api/v2', '/api/
 
 test('campaignHandlers refuses a misspelt option', () => {
   expect(() => campaignHandlers(service, { baseUrl: BASE_URL, base: BASE_URL } as never)).toThrow(
-    new TypeError('campaignHandlers: base is not an option; there are baseUrl'),
+    new TypeError('campaignHandlers: base is not an option; the options are baseUrl'),
   )
 })
 

@@ -23,128 +23,133 @@ const misspelt: readonly Misspelt[] = [
     call: createCampaignService,
     options: { campaign: [] },
     message:
-      /^createCampaignService: campaign is not an option; there are campaigns, webhooks, awards, values, tokens, clock, seed, queryNames, /,
+      /^createCampaignService: campaign is not an option; the options are campaigns, webhooks, awards, values, tokens, clock, seed, queryNames, /,
   },
   {
     subject: 'the clock',
     call: createManualClock,
     options: { startMS: 0 },
-    message: /^createManualClock: startMS is not an option; there are startMs, running, patienceMs$/,
+    message: /^createManualClock: startMS is not an option; the options are startMs, running, patienceMs$/,
   },
   {
     subject: 'a token, without the token in the message',
     call: (grant) => createCampaignService({ tokens: { 'the-token': grant } }),
     options: { expird: true },
-    message: /^createCampaignService: tokens\.expird is not an option; there are organization, campaigns, expired$/,
+    message:
+      /^createCampaignService: tokens\.expird is not an option; the options are organization, campaigns, expired$/,
   },
   {
     subject: 'a campaign',
     call: seeded,
     options: { action: [] },
     message:
-      /^createCampaignService: campaigns\.0\.action is not an option; there are id, name, .*, actions, quests, challenges, /,
+      /^createCampaignService: campaigns\.0\.action is not an option; the options are id, name, .*, actions, quests, challenges, /,
   },
   {
     subject: 'a task',
     call: seeded,
     options: { actions: [{ id: 't' }, { id: 'u', dep: ['t'] }] },
     message:
-      /^createCampaignService: campaigns\.0\.actions\.1\.dep is not an option; there are id, .*, deps, .*, is_optional$/,
+      /^createCampaignService: campaigns\.0\.actions\.1\.dep is not an option; the options are id, .*, deps, .*, is_optional$/,
   },
   {
     subject: 'a quest',
     call: seeded,
     options: { actions: [{ id: 't' }], quests: [{ id: 'q', actions: ['t'], recurrence: 'daily' }] },
     message:
-      /^createCampaignService: campaigns\.0\.quests\.0\.recurrence is not an option; there are id, name, xp, .*, actions$/,
+      /^createCampaignService: campaigns\.0\.quests\.0\.recurrence is not an option; the options are id, name, xp, .*, actions$/,
   },
   {
     subject: 'a challenge',
     call: seeded,
     options: { challenges: [{ id: 'c', actions: ['t'] }] },
     message:
-      /^createCampaignService: campaigns\.0\.challenges\.0\.actions is not an option; there are id, name, xp, xp_mul, meta, deps$/,
+      /^createCampaignService: campaigns\.0\.challenges\.0\.actions is not an option; the options are id, name, xp, xp_mul, meta, deps$/,
   },
   {
     subject: 'a season',
     call: seeded,
     options: { seasons: [{ name: 's', max_xp: 1, min_xp: 0 }] },
-    message: /^createCampaignService: campaigns\.0\.seasons\.0\.min_xp is not an option; there are name, max_xp$/,
+    message: /^createCampaignService: campaigns\.0\.seasons\.0\.min_xp is not an option; the options are name, max_xp$/,
   },
   {
     subject: 'a user',
     call: seeded,
     options: { users: [{ account: 'ada', platform: 'web', refId: 'r' }] },
     message:
-      /^createCampaignService: campaigns\.0\.users\.0\.refId is not an option; there are id, account, .*, referrer, ref_id$/,
+      /^createCampaignService: campaigns\.0\.users\.0\.refId is not an option; the options are id, account, .*, referrer, ref_id$/,
   },
   {
     subject: 'an account of a user',
     call: seeded,
     options: { users: [{ account: 'ada', platform: 'web', profiles: [{ account: 'a', platform: 'p', acount: 'b' }] }] },
     message:
-      /^createCampaignService: campaigns\.0\.users\.0\.profiles\.0\.acount is not an option; there are account, platform$/,
+      /^createCampaignService: campaigns\.0\.users\.0\.profiles\.0\.acount is not an option; the options are account, platform$/,
   },
   {
     subject: 'an invite code',
     call: seeded,
     options: { invite_codes: [{ code: 'c', usedBy: ['ada'] }] },
-    message: /^createCampaignService: campaigns\.0\.invite_codes\.0\.usedBy is not an option; there are code, used_by$/,
+    message:
+      /^createCampaignService: campaigns\.0\.invite_codes\.0\.usedBy is not an option; the options are code, used_by$/,
   },
   {
     subject: 'a fault',
     call: (options) => service().fail(options),
     options: { kind: 'status', time: 2 },
-    message: /^fail of kind status: time is not an option; there are kind, on, times, applied, status, headers, body$/,
+    message:
+      /^fail of kind status: time is not an option; the options are kind, on, times, applied, status, headers, body$/,
   },
   {
     subject: 'a fault of another kind',
     call: (options) => service().fail(options),
     options: { kind: 'reset', status: 503 },
-    message: /^fail of kind reset: status is not an option; there are kind, on, times, applied$/,
+    message: /^fail of kind reset: status is not an option; the options are kind, on, times, applied$/,
   },
   {
     subject: 'a fault without a delay',
     call: (options) => service().fail(options),
     options: { kind: 'stall', delayMs: 5 },
-    message: /^fail of kind stall: delayMs is not an option; there are kind, on, times$/,
+    message: /^fail of kind stall: delayMs is not an option; the options are kind, on, times$/,
   },
   {
     subject: 'a fault whose kind implies applied',
     call: (options) => service().fail(options),
     options: { kind: 'applied_then_reset', applied: false },
-    message: /^fail of kind applied_then_reset: applied is not an option; there are kind, on, times$/,
+    message: /^fail of kind applied_then_reset: applied is not an option; the options are kind, on, times$/,
   },
   {
     subject: 'a fault that always applies the request',
     call: (options) => service().fail(options),
     options: { kind: 'truncate', applied: false },
-    message: /^fail of kind truncate: applied is not an option; there are kind, on, times$/,
+    message: /^fail of kind truncate: applied is not an option; the options are kind, on, times$/,
   },
   {
     subject: 'a webhook',
     call: (options) => service().registerWebhook(options),
     options: { url: 'https://partner.example/hook', secert: 'x' },
     message:
-      /^registerWebhook: secert is not an option; there are scope, url, secret, hook_id, campaigns, organization$/,
+      /^registerWebhook: secert is not an option; the options are scope, url, secret, hook_id, campaigns, organization$/,
   },
   {
     subject: 'an event',
     call: (options) => service().emit(options),
     options: { kind: 'action_completed', ...ada, aid: 'follow', XP: 5 },
-    message: /^emit of kind action_completed: XP is not an option; there are kind, account, platform, pid, xp, aid$/,
+    message:
+      /^emit of kind action_completed: XP is not an option; the options are kind, account, platform, pid, xp, aid$/,
   },
   {
     subject: 'an event of another kind',
     call: (options) => service().emit(options),
     options: { kind: 'quest_completed', ...ada, cid: 'welcome', aid: 'follow' },
-    message: /^emit of kind quest_completed: aid is not an option; there are kind, account, platform, pid, xp, cid$/,
+    message:
+      /^emit of kind quest_completed: aid is not an option; the options are kind, account, platform, pid, xp, cid$/,
   },
   {
     subject: 'a custom message',
     call: (options) => service().emit(options),
     options: { kind: 'custom', payload: {}, scopes: 'user_login' },
-    message: /^emit of kind custom: scopes is not an option; there are kind, payload, scope, pid$/,
+    message: /^emit of kind custom: scopes is not an option; the options are kind, payload, scope, pid$/,
   },
 ]
 
@@ -155,12 +160,12 @@ describe('a misspelt option', () => {
   })
 
   test.each([
-    ['listen', (options: never) => service().listen(options), { prot: 1 }, 'there are port, host, intercept'],
+    ['listen', (options: never) => service().listen(options), { prot: 1 }, 'the options are port, host, intercept'],
     [
       'testWebhook',
       (options: never) => service().testWebhook(options),
       { ...ada, hookId: 'a' },
-      'there are account, platform, pid, hook_id, url',
+      'the options are account, platform, pid, hook_id, url',
     ],
   ])('of %s rejects', async (name, call, options, known) => {
     const refused = call(options as never)

@@ -101,7 +101,10 @@ describe('arguments', () => {
   })
 
   test.each([
-    [{ getUserProgress: { pid: 'x' } }, /queryNames\.getUserProgress is not an option; there are getCampaignInfo/],
+    [
+      { getUserProgress: { pid: 'x' } },
+      /queryNames\.getUserProgress is not an option; the options are getCampaignInfo/,
+    ],
     [{ getCampaignInfo: { account: 'x' } }, /queryNames\.getCampaignInfo\.account is not an argument of the operation/],
     [{ getCampaignInfo: { pid: '' } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],
     [{ getCampaignInfo: { pid: undefined } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],

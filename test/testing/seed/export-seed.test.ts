@@ -218,14 +218,14 @@ describe('exportSeed', () => {
 
   test('refuses a misspelt option', () => {
     expect(() => start({}).exportSeed({ secret: true } as never)).toThrow(
-      new TypeError('exportSeed: secret is not an option; there are secrets'),
+      new TypeError('exportSeed: secret is not an option; the options are secrets'),
     )
   })
 })
 
 describe('reset with a seed', () => {
   test.each([
-    [{ campaign: [] }, /^reset: campaign is not an option; there are campaigns, webhooks, awards, values$/],
+    [{ campaign: [] }, /^reset: campaign is not an option; the options are campaigns, webhooks, awards, values$/],
     [{ campaigns: [{ id: '' }] }, /^reset: campaigns\.0\.id must not be empty$/],
     [{ webhooks: [{ url: 'x' }] }, /^reset: webhooks\.0\.url must be an absolute http or https URL$/],
     [

@@ -123,7 +123,7 @@ describe('completeTask', () => {
     [{ ...linus, pid: 'x', aid: 'follow' }, 'pid: there is no campaign "x"'],
     [{ ...linus, account: 'nobody', aid: 'follow' }, 'there is no user "nobody" on "discord" in "demo"'],
     [{ ...linus }, 'aid expected string, received undefined'],
-    [{ ...linus, aid: 'follow', cid: 'welcome' }, 'cid is not an option; there are account, platform, pid, aid'],
+    [{ ...linus, aid: 'follow', cid: 'welcome' }, 'cid is not an option; the options are account, platform, pid, aid'],
   ])('refuses %j', (options, message) => {
     const service = createCampaignService()
     const { state } = service
