@@ -17,7 +17,7 @@ export const ACTION_REQUESTS = {
   readDelivery: z.object({ key: text }),
   completeTask: z.object({ ...user, aid: text }),
   saveWebhook: z.object({
-    /** Present when an endpoint is changed. */
+    /** ID of the endpoint to change. Absent: adds an endpoint. */
     hook_id: z.optional(text),
     /** The ID of a new endpoint. Empty: the service chooses one. */
     newId: z.optional(trimmed),

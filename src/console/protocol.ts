@@ -8,7 +8,7 @@ import type {
 } from 'campaign-client/testing'
 import type { ActionName, ActionRequest } from './action-requests.ts'
 
-/** The messages between the page and its server. Both are built and shipped together, so there is no version. */
+/** The messages between the page and its server. They need no version: both sides are shipped together. */
 
 /** A task, quest or challenge of a campaign. */
 export interface ItemView {
@@ -104,14 +104,14 @@ export interface DeliveryView extends DeliveryRow, Pick<DeliveryRecord, 'body' |
 export interface FaultView {
   readonly key: string
   readonly options: FaultOptions
-  /** How many more requests meet the fault; `null` for all. */
+  /** Number of further requests that the fault affects; `null` for all. */
   readonly remaining: number | null
 }
 
 /** The settings of the server. They stay the same while the command runs. */
 export interface Setup {
   readonly operations: readonly string[]
-  /** Whether an endpoint that is added without a secret gets the one of the environment. */
+  /** Whether the environment has a secret. It is the default for new endpoints. */
   readonly hasSecret: boolean
 }
 
@@ -126,8 +126,8 @@ export interface ServiceState extends Setup {
 export interface ListChanges<Row> {
   /** The rows that are new or changed, oldest first. */
   readonly rows: readonly Row[]
-  /** Number of rows that are remembered. */
-  readonly remembered: number
+  /** Number of rows that the server keeps. */
+  readonly kept: number
   /** Number of older rows that were discarded to limit memory. */
   readonly discarded: number
 }
@@ -136,17 +136,17 @@ export interface ListChanges<Row> {
 export interface Changes {
   /** Sent with the next poll. */
   readonly revision: string
-  /** Whether the page must drop the rows that it has. */
-  readonly isAfresh: boolean
+  /** Whether `rows` contains all rows. The page must then discard its own. */
+  readonly isFull: boolean
   readonly requests: ListChanges<RequestRow>
   readonly deliveries: ListChanges<DeliveryRow>
   /** Absent when unchanged. */
   readonly state?: ServiceState
-  /** How far the service's clock is ahead of the machine's: whole seconds, in milliseconds. */
+  /** The time of the service minus the time of the machine, in milliseconds, rounded to whole seconds. */
   readonly aheadMs: number
 }
 
-/** The data of each action's answer; `null` for actions that are not listed. */
+/** The result of each action. Other actions return `null`. */
 interface ActionData {
   readonly listUsers: UserList
   readonly readUser: UserView
@@ -169,7 +169,7 @@ export type ActionAnswer<Name extends ActionName> =
   | { readonly data: ActionResult<Name> }
   | { readonly error: string; readonly field?: string }
 
-/** The paths of the console's own traffic. */
+/** The paths of the console. */
 export const PATHS = {
   script: '/console/page.js',
   style: '/console/page.css',

@@ -217,22 +217,22 @@ describe('the latest rows', () => {
 
   test('are 10 000', () => {
     const recent = rows(10_002, 1)
-    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 10_000, discarded: 2 })
+    expect(recent.changesSince(0, size)).toMatchObject({ kept: 10_000, discarded: 2 })
     expect([recent.get('2'), recent.get('3')]).toEqual([undefined, { key: '3', size: 1 }])
   })
 
   test('have 50 MB in all, in which a replaced row counts once', () => {
     const recent = rows(100, 500_000)
-    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 100, discarded: 0 })
+    expect(recent.changesSince(0, size)).toMatchObject({ kept: 100, discarded: 0 })
     recent.set({ key: '50', size: 500_001 }, 101)
-    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 99, discarded: 1 })
+    expect(recent.changesSince(0, size)).toMatchObject({ kept: 99, discarded: 1 })
     recent.set({ key: '50', size: 1 }, 102)
     recent.set({ key: '101', size: 1_000_000 - 1 }, 103)
-    expect(recent.changesSince(0, size)).toMatchObject({ remembered: 100, discarded: 1 })
+    expect(recent.changesSince(0, size)).toMatchObject({ kept: 100, discarded: 1 })
     recent.clear()
-    expect(recent.changesSince(0, size)).toEqual({ rows: [], remembered: 0, discarded: 0 })
+    expect(recent.changesSince(0, size)).toEqual({ rows: [], kept: 0, discarded: 0 })
     recent.set({ key: '102', size: 50_000_000 }, 104)
-    expect(recent.changesSince(0, size).remembered).toBe(1)
+    expect(recent.changesSince(0, size).kept).toBe(1)
   })
 
   test('are asked for since a revision, in the order in which they were added', () => {
@@ -250,15 +250,15 @@ test('the size of a request is that of its texts', () => {
   expect(requestSize(full as never)).toBe(bare + 1110)
 })
 
-test('the page is told how many requests and deliveries are no longer remembered', async () => {
+test('the page is told how many requests and deliveries are no longer stored', async () => {
   const { act, answerOf, changes, url } = await openConsole()
   const body = 'n'.repeat(256_000)
   for (let number = 1; number <= 100; number++) await fetch(`${url}/nowhere`, { method: 'POST', body })
   const { requests } = await changes()
-  expect(requests.remembered).toBe(requests.rows.length)
-  expect(requests.remembered + requests.discarded).toBe(100)
+  expect(requests.kept).toBe(requests.rows.length)
+  expect(requests.kept + requests.discarded).toBe(100)
   expect(requests.discarded).toBeGreaterThan(0)
-  expect(await answerOf('readRequest', { key: '1' })).toEqual({ error: 'This request is no longer remembered.' })
+  expect(await answerOf('readRequest', { key: '1' })).toEqual({ error: 'This request is no longer stored.' })
   expect((await act('readRequest', { key: '100' })).body?.text).toBe(body)
 })
 
@@ -295,8 +295,8 @@ test.each([{ status: 600 }, { status: 200.5 }, { times: 1.5 }, { delayMs: Number
 test.each([
   ['readUser', { ...LINUS, platform: 'email' }, 'There is no such user.'],
   ['readUser', { ...LINUS, account: 'nobody' }, 'There is no such user.'],
-  ['readRequest', { key: 'console-9' }, 'This request is no longer remembered.'],
-  ['readDelivery', { key: '9' }, 'This delivery is no longer remembered.'],
+  ['readRequest', { key: 'console-9' }, 'This request is no longer stored.'],
+  ['readDelivery', { key: '9' }, 'This delivery is no longer stored.'],
   ['removeWebhook', { hook_id: 'none' }, 'This endpoint has been removed.'],
   ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'This endpoint has been removed.'],
   ['testWebhook', { account: 'ada', hook_id: 'none' }, 'This endpoint has been removed.'],

@@ -161,7 +161,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       await page.getByRole('button', { name: 'To the next retry' }).click()
       await expect.poll(() => endpoint.arrived.length).toBeGreaterThan(before)
     }
-    await page.getByText('No retry is due.').waitFor()
+    await page.getByText('No retry is scheduled.').waitFor()
     await page.getByRole('button', { name: 'Back to now' }).click()
     await page.getByText(/· now/).waitFor()
     await page.goto(`${url}/webhooks`)

@@ -112,17 +112,17 @@ test('reset removes requests and deliveries, and moves the clock back', async ()
   await act('advance', { ms: 3_600_000 })
   const { revision, aheadMs, ...before } = await changes()
   expect(aheadMs).toBe(3_600_000)
-  expect([before.requests.remembered, before.deliveries.remembered]).toEqual([2, 1])
+  expect([before.requests.kept, before.deliveries.kept]).toEqual([2, 1])
   await act('reset', {})
   const after = await changes(revision)
-  expect(after).toMatchObject({ isAfresh: true, state: { webhooks: [], faults: [] }, aheadMs: 0 })
+  expect(after).toMatchObject({ isFull: true, state: { webhooks: [], faults: [] }, aheadMs: 0 })
   expect([after.requests.rows, after.deliveries.rows]).toEqual([[], []])
 })
 
 test('a failed delivery is shown with its attempts, and the clock moves to its next retry', async () => {
   const { arrived, url } = await receiver(503)
   const { act, answerOf, changes, service } = await openConsole({ secret: 'of the environment' })
-  expect(await answerOf('advanceToNextRetry', {})).toEqual({ error: 'No retry is due.' })
+  expect(await answerOf('advanceToNextRetry', {})).toEqual({ error: 'No retry is scheduled.' })
   await act('saveWebhook', endpoint(url))
   await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
   await service.settle()
@@ -139,7 +139,7 @@ test('a failed delivery is shown with its attempts, and the clock moves to its n
     { ok: false, status: 503, answer: 'thanks' },
     { ok: false, status: 503 },
   ])
-  expect(await answerOf('readDelivery', { key: 'gone' })).toEqual({ error: 'This delivery is no longer remembered.' })
+  expect(await answerOf('readDelivery', { key: 'gone' })).toEqual({ error: 'This delivery is no longer stored.' })
 })
 
 test('an event is sent to the endpoints that accept it, and changes no progress', async () => {
@@ -259,10 +259,10 @@ test('a body that was cut is marked, and has no curl command', async () => {
 test('a page asks for the changes since its last poll', async () => {
   const { client, changes } = await openConsole()
   const first = await changes()
-  expect(first).toMatchObject({ isAfresh: true, state: { hasSecret: false, campaigns: [{ pid: 'demo' }] } })
-  const none = { rows: [], remembered: 0, discarded: 0 }
+  expect(first).toMatchObject({ isFull: true, state: { hasSecret: false, campaigns: [{ pid: 'demo' }] } })
+  const none = { rows: [], kept: 0, discarded: 0 }
   expect(await changes(first.revision)).toEqual({
-    ...{ revision: first.revision, isAfresh: false, requests: none, deliveries: none, aheadMs: 0 },
+    ...{ revision: first.revision, isFull: false, requests: none, deliveries: none, aheadMs: 0 },
   })
   await client.getUserProgress(LINUS)
   const latest = async () => (await changes(first.revision)).requests.rows[0]
@@ -270,7 +270,7 @@ test('a page asks for the changes since its last poll', async () => {
   const row = await latest()
   expect(row).toMatchObject({ key: '1', operation: 'getUserProgress', subject: 'linus', pid: 'demo', status: 200 })
   expect(row?.text).toContain('linus discord demo')
-  expect(await changes('of another process')).toMatchObject({ isAfresh: true })
+  expect(await changes('of another process')).toMatchObject({ isFull: true })
 })
 
 test('a completed task and a sent test of the console appear in the lists', async () => {

@@ -141,7 +141,7 @@ function ListAndItem({ list, item }: { list: ComponentChildren; item: ComponentC
   )
 }
 
-/** The notice is below the content and covers no control. */
+/** The notice is below the content, so that it covers no control. */
 function NoticeLine() {
   return (
     <div class="notices" aria-live="polite">

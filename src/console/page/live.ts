@@ -8,13 +8,13 @@ import {
   type ServiceState,
 } from '../protocol.ts'
 
-/** The pause between two polls. An open connection for each tab would use up the browser's six per host. */
+/** The page polls, because browsers allow six connections per host and each tab would keep one open for a stream. */
 const POLL_INTERVAL_MS = 500
 
-/** The newest rows of the service, newest first. */
+/** Rows of the service, newest first. */
 export interface LiveList<Row> {
   readonly rows: readonly Row[]
-  /** Number of older rows that the service no longer remembers. */
+  /** Number of older rows that the server has discarded. */
   readonly discarded: number
 }
 
@@ -45,7 +45,7 @@ let revision = ''
 let polling: Promise<void> = Promise.resolve()
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Polls the service now, after a poll that is under way. */
+/** Polls the service now, or after the current poll. */
 export function refresh(): Promise<void> {
   clearTimeout(timer)
   polling = polling.then(poll)
@@ -72,8 +72,8 @@ async function poll(): Promise<void> {
 
 function apply(changes: Changes): void {
   revision = changes.revision
-  requests.value = merge(changes.isAfresh ? NO_ROWS : requests.value, changes.requests)
-  deliveries.value = merge(changes.isAfresh ? NO_ROWS : deliveries.value, changes.deliveries)
+  requests.value = merge(changes.isFull ? NO_ROWS : requests.value, changes.requests)
+  deliveries.value = merge(changes.isFull ? NO_ROWS : deliveries.value, changes.deliveries)
   if (changes.state) service.value = changes.state
   if (changes.aheadMs !== aheadMs.value) {
     aheadMs.value = changes.aheadMs
@@ -81,10 +81,10 @@ function apply(changes: Changes): void {
   }
 }
 
-/** Replaces the rows that have changed and puts new ones in front. */
+/** Replaces changed rows and puts new rows first. */
 function merge<Row extends { readonly key: string }>(
   list: LiveList<Row>,
-  { rows, remembered, discarded }: ListChanges<Row>,
+  { rows, kept, discarded }: ListChanges<Row>,
 ): LiveList<Row> {
   if (rows.length === 0) return list
   const changed = new Map(rows.map((row) => [row.key, row]))
@@ -93,5 +93,5 @@ function merge<Row extends { readonly key: string }>(
     changed.delete(row.key)
     return next ?? row
   })
-  return { rows: [...[...changed.values()].reverse(), ...known].slice(0, remembered), discarded }
+  return { rows: [...[...changed.values()].reverse(), ...known].slice(0, kept), discarded }
 }

@@ -7,7 +7,7 @@ import { amount, Hidden } from './parts/text.tsx'
 import { baseUrl, segments } from './route.ts'
 import { State } from './sections/state.tsx'
 
-/** The sections, the base URL of the service, and the actions that concern the whole service. */
+/** Links to the sections, the base URL of the service, and actions on the whole service. */
 export function Navigation() {
   // On a phone the actions are behind a button.
   const [isOpen, setOpen] = useState(false)

@@ -1,9 +1,9 @@
 import { computed, signal } from '@preact/signals'
 
-/** The base URL of the service. Taken from the page, because a container may map the port of the service to another one. */
+/** The base URL of the service. It has the page's origin, because a container may map the service's port. */
 export const baseUrl = `${location.origin}/api/v1`
 
-/** The address of the page holds the open item and the filters. Links to them work, and so does the back button. */
+/** The path and query of the page. They contain the open item and the filters, for links and the back button. */
 const address = signal(location.pathname + location.search)
 
 addEventListener('popstate', () => {

@@ -34,10 +34,10 @@ const ACTIONS: Actions = {
   readUser: ({ pid, platform, account }, { feed }) =>
     feed.campaigns.user(pid, platform, account) ?? fail('There is no such user.'),
 
-  readRequest: ({ key }, { feed }) => feed.request(key) ?? fail('This request is no longer remembered.'),
+  readRequest: ({ key }, { feed }) => feed.request(key) ?? fail('This request is no longer stored.'),
 
   readDelivery({ key }, { feed }) {
-    const delivery = feed.delivery(key) ?? fail('This delivery is no longer remembered.')
+    const delivery = feed.delivery(key) ?? fail('This delivery is no longer stored.')
     const { body, signature, attempts } = delivery
     return { ...deliveryRow(delivery), body, attemptsMade: attempts, ...(signature !== undefined && { signature }) }
   },
@@ -108,7 +108,7 @@ const ACTIONS: Actions = {
   },
 
   async advanceToNextRetry(_, { service, clock }) {
-    await clock.advanceTo(service.nextRetryAt ?? fail('No retry is due.'))
+    await clock.advanceTo(service.nextRetryAt ?? fail('No retry is scheduled.'))
     return null
   },
 
@@ -152,7 +152,7 @@ function findUser(service: CampaignService, account: string, pid: string | undef
   return fail(`There is no user "${account}"${pid === undefined ? '' : ` in the campaign "${pid}"`}.`, 'account')
 }
 
-/** Returns the message of an error. Removes the names of method and option that the service puts in front. */
+/** Returns the message of an error, without the names of a method and an option at its start. */
 export const plainMessage = (error: unknown): string =>
   error instanceof Error ? error.message.replace(/^[a-z]\w+: (?:[\w.[\]]+: )?/, '') : String(error)
 

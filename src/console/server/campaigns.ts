@@ -12,7 +12,7 @@ export class Campaigns {
     this.#service = service
   }
 
-  /** Reads the service again before the next answer. */
+  /** Makes the next call read the service again. */
   invalidate(): void {
     this.#isStale = true
   }

@@ -18,7 +18,7 @@ export function toCurl({ method, url, headers, bodyText }: CurlRequest): string 
     if (!OMITTED_HEADERS.test(name) && !CONTROL.test(value)) parts.push(`-H ${quote(`${name}: ${value}`)}`)
   }
   if (bodyText === undefined) return parts.join(' \\\n  ')
-  // A terminal acts on control characters even within quotes when they are pasted, so printf writes them.
+  // A terminal interprets pasted control characters even within quotes. Let printf write them instead.
   if (CONTROL.test(bodyText)) return [`${printf(bodyText)} |`, ...parts, '--data-binary @-'].join(' \\\n  ')
   return [...parts, `--data-raw ${quote(bodyText)}`].join(' \\\n  ')
 }

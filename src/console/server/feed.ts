@@ -8,9 +8,9 @@ import { requestRow, requestSize, requestView, shorten } from './request-view.ts
 export interface FeedOptions {
   readonly service: CampaignService
   readonly setup: Setup
-  /** Returns by how many milliseconds the service's clock is ahead of the machine's. */
+  /** Returns the time of the service minus the time of the machine, in milliseconds. */
   readonly aheadMs: () => number
-  /** Calls back when the current answer ends, with the duration of its request in milliseconds. */
+  /** Calls `ended` when the current answer ends, with the duration of the request in milliseconds. */
   readonly onAnswerEnd: (ended: (durationMs: number) => void) => void
 }
 
@@ -24,15 +24,15 @@ export class Feed {
   readonly #unsubscribe: () => void
   readonly #requests = new RecentRows<RequestView>(requestSize)
   readonly #deliveries = new RecentRows<Delivery>(({ body }) => body.length)
-  /** Part of each revision. The page of an earlier process gets everything. */
-  readonly #process = randomUUID()
+  /** Part of each revision. After a restart, an open page gets all rows. */
+  readonly #processId = randomUUID()
   /** Increases with each change. */
   #revision = 1
   /** The revision of the last reset. */
   #resetAt = 1
   /** The revision at which campaigns, users, webhooks or faults changed last. */
   #stateChangedAt = 1
-  #isActing = false
+  #isConsoleAction = false
   #actions = 0
 
   constructor(options: FeedOptions) {
@@ -43,20 +43,20 @@ export class Feed {
 
   /** Returns the changes since a revision; everything if the revision is unknown or older than the last reset. */
   changesSince(known: string): Changes {
-    const [process, number] = known.split('.')
-    const isAfresh = process !== this.#process || !(Number(number) >= this.#resetAt)
-    const since = isAfresh ? 0 : Number(number)
+    const [processId, number] = known.split('.')
+    const isFull = processId !== this.#processId || !(Number(number) >= this.#resetAt)
+    const since = isFull ? 0 : Number(number)
     const { service, setup, aheadMs } = this.#options
     const { webhooks, faults } = service
     return {
-      revision: `${this.#process}.${this.#revision}`,
-      isAfresh,
+      revision: `${this.#processId}.${this.#revision}`,
+      isFull,
       requests: this.#requests.changesSince(since, requestRow),
       deliveries: this.#deliveries.changesSince(since, deliveryRow),
       ...(this.#stateChangedAt > since && {
         state: { ...setup, webhooks, faults: faults.map(faultView), campaigns: this.campaigns.views() },
       }),
-      // The two clocks are read one after the other: milliseconds of difference mean nothing.
+      // The two clocks are read one after the other, so a difference of milliseconds means nothing.
       aheadMs: Math.round(aheadMs() / 1000) * 1000,
     }
   }
@@ -69,13 +69,13 @@ export class Feed {
     return this.#deliveries.get(key)
   }
 
-  /** Runs `work` and marks the deliveries that it queues as made in the console. */
+  /** Runs `work` and marks the deliveries that it queues with `isFromConsole`. */
   runAction<Result>(work: () => Result): Result {
-    this.#isActing = true
+    this.#isConsoleAction = true
     try {
       return work()
     } finally {
-      this.#isActing = false
+      this.#isConsoleAction = false
     }
   }
 
@@ -132,7 +132,7 @@ export class Feed {
   }
 
   #setDelivery({ deliveryId: key, ...delivery }: DeliveryRecord): void {
-    const isFromConsole = this.#isActing || this.#deliveries.get(key)?.isFromConsole === true
+    const isFromConsole = this.#isConsoleAction || this.#deliveries.get(key)?.isFromConsole === true
     this.#deliveries.set({ ...delivery, key, ...(isFromConsole && { isFromConsole }) }, this.#revision)
   }
 }
@@ -147,7 +147,7 @@ export function deliveryRow({ body, signature, attempts, ...delivery }: Delivery
   }
 }
 
-/** Returns the event and the user of a message, as far as the payload names them. */
+/** Returns the type and the user of a message, with defaults for a payload without them. */
 function subjectOf(body: string): { type: string; user: string } {
   const { scope, user, event } = JSON.parse(body)
   const type: unknown = typeof event === 'object' && event !== null ? event.type : undefined
@@ -157,7 +157,7 @@ function subjectOf(body: string): { type: string; user: string } {
   }
 }
 
-/** JSON has no infinite number and writes `null`. */
+/** JSON turns an infinite `remaining` into `null`. */
 const faultView = ({ id: key, options, remaining }: CampaignService['faults'][number]): FaultView => ({
   key,
   options,

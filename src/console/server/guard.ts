@@ -4,8 +4,8 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 /**
  * Refuses requests that web pages of other sites make with this user's browser. `Origin` and `Sec-Fetch-Site` reveal
- * requests to 127.0.0.1. `Host` reveals a foreign host name that resolves to this machine (DNS rebinding). The port in
- * `Host` is not checked, since a container's port may be mapped.
+ * such requests to 127.0.0.1. `Host` reveals requests to a foreign host name that resolves to this machine (DNS rebinding).
+ * The port in `Host` is not checked, because a container may map ports.
  */
 export class Guard {
   readonly #names: ReadonlySet<string>
@@ -19,15 +19,15 @@ export class Guard {
     const [host, ...others] = headersDistinct.host ?? []
     const name = host === undefined || others.length > 0 ? undefined : nameOf(`http://${host}`)
     if (name === undefined || !this.#names.has(name)) {
-      return `"${name ?? 'this host'}" is not a name of this service. Start it with --allowed-host if it should be.`
+      return `"${name ?? 'this host'}" is not an allowed host name. Start dev with --allowed-host to allow it.`
     }
     const { origin } = headers
     if (origin !== undefined && (nameOf(origin) === undefined || new URL(origin).host !== host?.toLowerCase())) {
       return 'Pages of other origins may not call this service.'
     }
     const site = headers['sec-fetch-site']
-    const isVisit = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
-    if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isVisit) {
+    const isNavigation = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
+    if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isNavigation) {
       return 'Other sites may not call this service.'
     }
     return undefined

@@ -14,7 +14,7 @@ export { withSecret } from './seed.ts'
 export interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
   readonly page: PageAssets
   readonly setup: Setup
-  /** Host names that requests may name, in addition to those of loopback. */
+  /** Values of the `Host` header to allow in addition to loopback names. */
   readonly allowedHosts: readonly string[]
 }
 
@@ -28,7 +28,7 @@ const API = '/api/'
 /** Enough for a seed with thousands of users. */
 const MAX_BODY_BYTES = 64_000_000
 
-/** Creates the console of a service. Its guard protects the service, too. */
+/** Creates the console of a service. The guard protects both. */
 export function createConsole(options: ConsoleOptions): Console {
   const { service, page, setup, clock } = options
   const guard = new Guard(options.allowedHosts)

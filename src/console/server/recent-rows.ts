@@ -41,7 +41,7 @@ export class RecentRows<Value extends { readonly key: string }> {
     const changed = [...this.#entries.values()].filter((entry) => entry.revision > revision)
     return {
       rows: changed.map(({ value }) => toRow(value)),
-      remembered: this.#entries.size,
+      kept: this.#entries.size,
       discarded: this.#discarded,
     }
   }

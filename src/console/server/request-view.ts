@@ -5,7 +5,7 @@ import { toCurl } from './curl.ts'
 /** Longer values are cut in rows. */
 const MAX_VALUE_LENGTH = 120
 const MAX_SEARCHED_LENGTH = 1000
-/** The service cuts the bodies of requests at the same size. */
+/** The same limit as for request bodies, which the service cuts. */
 const MAX_ANSWER_BYTES = 256_000
 
 /** Fields that name the subject of a request. The first one present is shown. */

@@ -2,7 +2,7 @@ import type { ServiceSeed, WebhookRecord } from 'campaign-client/testing'
 import { isRecord } from '../../shared/types.ts'
 
 /**
- * Adds the secret to the signed webhooks of a seed that have none. Registered webhooks keep their own secrets.
+ * Sets the secret of signed webhooks that have none in the seed. Registered webhooks keep their own secrets.
  *
  * @throws Error when the seed is not a JSON object; the service checks its content
  */

@@ -60,7 +60,7 @@ export function FilteredPanel<Row>({ title, label, list, textOf, chips, empty, c
       )}
       {list.discarded > 0 && (
         <p class="more muted">
-          Older {title.toLowerCase()} that are no longer remembered: {amount(list.discarded)}
+          Older {title.toLowerCase()} that are no longer stored: {amount(list.discarded)}
         </p>
       )}
     </Panel>

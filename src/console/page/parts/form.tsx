@@ -9,7 +9,7 @@ const ProblemContext = createContext<Problem | undefined>(undefined)
 interface FormProps<Name extends string> {
   readonly label: string
   readonly class?: string
-  /** Performs the action with the values of the fields. Its error is shown at its field or at the end of the form. */
+  /** Performs the action with the values of the fields. The form shows an error at the wrong field or at the end. */
   readonly onSubmit: (values: Readonly<Record<Name, string>>) => Promise<unknown>
   readonly children: ComponentChildren
 }
@@ -42,7 +42,7 @@ export function Form<Name extends string>({ label, onSubmit, children, ...rest }
 }
 
 interface FieldProps {
-  /** The server names the field of an error in the same way. */
+  /** The server uses the same name in an error of the field. */
   readonly name: string
   readonly label: string
   readonly hint?: string
@@ -102,7 +102,7 @@ export const TextField = ({ defaultValue = '', type = 'text', rows, placeholder 
 
 interface SelectFieldProps extends FieldProps {
   readonly options: readonly (readonly [value: string, text: string])[]
-  /** Without a value, the browser keeps the choice. */
+  /** @defaultValue the user's choice */
   readonly value?: string
   readonly onChange?: (value: string) => void
 }

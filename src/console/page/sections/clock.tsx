@@ -13,7 +13,7 @@ const STEPS = [
 
 const MAX_SHOWN = 100
 
-/** The time of the service, buttons that move it, and the retries that are due. */
+/** The time of the service, buttons that move it, and the scheduled retries. */
 export function Clock({ brief = false }: { brief?: boolean }) {
   const now = serviceTime.value
   const due = deliveries.value.rows
@@ -54,8 +54,8 @@ export function Clock({ brief = false }: { brief?: boolean }) {
           Back to now
         </button>
       </div>
-      <h3 class="minor">Due</h3>
-      {due.length === 0 && <Empty>No retry is due.</Empty>}
+      <h3 class="minor">Scheduled retries</h3>
+      {due.length === 0 && <Empty>No retry is scheduled.</Empty>}
       <ol class="rows">
         {shown.map((row) => (
           <li class="row due" key={row.key}>

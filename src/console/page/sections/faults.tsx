@@ -11,7 +11,7 @@ import { RequestTable } from './requests.tsx'
 
 /** The faults that are switched on, and a form that switches another one on. */
 export function Faults({ brief = false }: { brief?: boolean }) {
-  const met = requests.value.rows.filter(({ fault }) => fault !== undefined)
+  const affected = requests.value.rows.filter(({ fault }) => fault !== undefined)
   return (
     <>
       <Panel title="Faults" all={brief ? '/faults' : undefined}>
@@ -26,7 +26,11 @@ export function Faults({ brief = false }: { brief?: boolean }) {
       {!brief && (
         <>
           <Panel title="Affected calls">
-            {met.length === 0 ? <Empty>No call has met a fault yet.</Empty> : <RequestTable rows={met} />}
+            {affected.length === 0 ? (
+              <Empty>No fault has affected a call yet.</Empty>
+            ) : (
+              <RequestTable rows={affected} />
+            )}
           </Panel>
           <Panel title="Kinds">
             <Facts facts={Object.values(FAULT_KINDS)} />

@@ -37,7 +37,7 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       )}
       {fault && (
         <p class="callout">
-          <strong>Met a fault: {FAULT_KINDS[fault][0]}.</strong>{' '}
+          <strong>Injected fault: {FAULT_KINDS[fault][0]}.</strong>{' '}
           {request.handled ? 'The call took effect.' : 'The call had no effect.'}
         </p>
       )}

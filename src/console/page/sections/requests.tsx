@@ -17,7 +17,7 @@ const CHIPS: readonly Chip<RequestRow>[] = [
   ['5xx', '5xx', hasStatus(5)],
   ['lost', 'No answer', ({ status, isFromConsole }) => status === undefined && !isFromConsole],
   ['refused', 'Refused only', ({ reason }) => reason !== undefined],
-  ['fault', 'Met a fault', ({ fault }) => fault !== undefined],
+  ['fault', 'Injected fault', ({ fault }) => fault !== undefined],
   ['console', 'Console', ({ isFromConsole }) => isFromConsole === true],
 ]
 

@@ -16,7 +16,7 @@ export function State() {
         return `${file.name} was loaded. ${unsigned.length > 0 ? missing : ''}`
       },
     )
-    // The same file can be chosen again.
+    // Without this, choosing the same file again fires no event.
     if (input.current) input.current.value = ''
   }
   return (

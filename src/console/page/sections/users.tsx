@@ -48,7 +48,7 @@ export function Users({ brief = false }: { brief?: boolean }) {
           <UserTable campaign={campaign} find={brief ? '' : parameter('find')} limit={brief ? 6 : MAX_SHOWN} />
         </>
       ) : (
-        <Empty>There is no campaign. Load a seed that has one.</Empty>
+        <Empty>There is no campaign. Load a seed with a campaign.</Empty>
       )}
     </Panel>
   )

@@ -43,7 +43,7 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
   )
 }
 
-/** Both buttons redeliver the message. Their hints name the two reasons to do it. */
+/** Two buttons that do the same. Their hints explain two reasons to redeliver a message. */
 function SendAgain({ row }: { row: DeliveryRow }) {
   const isRegistered = service.value.webhooks.some(
     ({ hook_id, urls }) => hook_id === row.hook_id && urls.includes(row.url),

@@ -15,7 +15,7 @@ export function TestWebhook() {
   const [result, setResult] = useState<TestWebhookResult>()
   const root = useRef<HTMLDivElement>(null)
   const { webhooks } = service.value
-  // The Test button of an endpoint adds its ID to the address.
+  // The Test button of an endpoint puts the endpoint's ID in the address.
   const asked = parameter('test')
   useEffect(() => {
     if (asked !== '') root.current?.querySelector('input')?.focus()

@@ -23,7 +23,7 @@ export const WebhooksPage = () => (
   </>
 )
 
-/** The endpoints; in brief with the latest deliveries. */
+/** The endpoints. With `brief`, also the latest deliveries. */
 export function Webhooks({ brief = false }: { brief?: boolean }) {
   const { webhooks } = service.value
   const { rows } = deliveries.value
@@ -83,7 +83,8 @@ function WebhookLine({ webhook, brief }: { webhook: WebhookRecord; brief: boolea
             no="Keep it"
             onConfirm={() => run(() => perform('removeWebhook', { hook_id }), 'The endpoint was removed.')}
           >
-            This removes its secret and drops deliveries that wait for a retry: <Text>{urls.join(', ')}</Text>
+            This removes the URL <Text>{urls.join(', ')}</Text> and the secret. Deliveries that wait for a retry are
+            dropped.
           </ConfirmButton>
         </span>
       )}
