@@ -5,7 +5,7 @@ import { pathTo } from './repository.ts'
 export class Project {
   static #current: Project | undefined
 
-  /** Compiled once: it takes a second. */
+  /** Compiles the sources on first use, which takes a second. */
   static get current(): Project {
     Project.#current ??= new Project()
     return Project.#current

@@ -1,5 +1,5 @@
 /**
- * Writes the generated files: `npm run generate`, or `npm run generate NAME …` for some of them.
+ * Writes the generated files: `npm run generate`, or `npm run generate NAME …` to run only these generators.
  *
  * `--source` skips the files that need a build. `--check` writes nothing and fails if a file is stale.
  */
@@ -25,7 +25,7 @@ async function run({ name, generate }: Generator): Promise<void> {
   }
 }
 
-// The other generators import the files that this one writes.
+// The other generators import the files that `endpointExports` writes.
 await run(endpointExports)
 const { generators } = await import('./generators/index.ts')
 const { packedReports } = await import('./generators/packed-reports.ts')

@@ -11,14 +11,14 @@ export {
   type WriteOutcome,
 } from './shared/campaign-error.ts'
 
-/** The call an error belongs to. */
+/** The call that an error belongs to. */
 export interface ErrorContext {
   operation?: string | undefined
   outcome?: WriteOutcome | undefined
   cause?: unknown
 }
 
-/** The issues for an error, which keeps the first 20 and counts the others. */
+/** The issues of an error. The error keeps the first 20 and counts the others. */
 export interface IssuesInit {
   issues: readonly Issue[]
   moreIssues?: number | undefined
@@ -42,7 +42,7 @@ export class ApiError extends CampaignError {
   readonly status: number
   /** The `error.code` of the standard envelope. Absent if the answer had none. */
   declare readonly serviceCode?: number
-  /** The error, if the service sent a string. Absent otherwise. */
+  /** The `error` of the answer if it is a string, such as `'missing_user'`. Absent otherwise. */
   declare readonly reason?: OpenString<ReferralRejection>
   /** Headers that help to trace the answer, such as `x-request-id`. Never cookies or credentials. */
   readonly headers: Readonly<Record<string, string>>
@@ -153,7 +153,7 @@ export class TimeoutError extends CampaignError {
   }
 }
 
-/** The answer is not documented: it is not JSON, has no envelope, has data of another shape, or is a redirect. */
+/** The answer differs from the documentation: it is not JSON, has no envelope, has data of another shape, or is a redirect. */
 export class UnexpectedResponseError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'UnexpectedResponseError'

@@ -106,8 +106,8 @@ export interface WriteGuard {
 
 /**
  * Returns the wait before a retry, in milliseconds. `attempt` is the number of the failed attempt, from 1; `error` is its
- * error. Not called if the answer has `Retry-After`. If the function throws, or returns no number of 0 or more, the default
- * applies. After a 429, the wait applies to all calls with the token and is at most 30 s.
+ * error. Not called if the answer has `Retry-After`. If the function throws, or does not return a number of 0 or more, the
+ * default applies. After a 429, the wait applies to all calls with the token and is at most 30 s.
  */
 export type RetryDelay = (attempt: number, error: CampaignError) => number
 
@@ -218,7 +218,7 @@ export interface CampaignClientOptions {
    * @defaultValue 'throw'
    */
   readonly responseValidation?: 'throw' | 'report' | undefined
-  /** Functions that are called for each attempt and call. In a class instance, `this` is the instance. */
+  /** Functions that are called for each attempt and call. Methods of a class instance are called on the instance. */
   readonly hooks?: ClientHooks | undefined
   /**
    * Your own backoff.

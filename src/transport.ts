@@ -64,7 +64,7 @@ export interface TransportErrorInit {
 const BRAND = '@@campaign-client/transport-error'
 
 /**
- * The error of a transport that got no answer, or one that was too large. Your own `fetch` may throw it, too: with
+ * The error of a transport that got no answer, or an answer that was too large. Your own `fetch` may throw it, too. With
  * `sent: false`, the client can safely retry a write.
  *
  * `instanceof` works across multiple loaded copies of the package.

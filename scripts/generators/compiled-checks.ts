@@ -43,7 +43,7 @@ class Checks {
   readonly code: string[] = []
   readonly #names = new Map<$ZodType, string>()
 
-  /** Returns the name of the function for a schema. `place` is used for a schema that is not exported. */
+  /** Returns the name of the function for a schema. The name comes from `place` if the schema is not exported. */
   nameOf(schema: $ZodType, place: string, exported = false): string {
     const known = this.#names.get(schema)
     if (known !== undefined) return known
@@ -109,7 +109,7 @@ class Checks {
 
 const hasChecks = (schema: $ZodType): boolean => (schema._zod.def.checks ?? []).length > 0
 
-/** Prevents a check that would be weaker than its schema. */
+/** The error for a schema that the generated function would check only in part. */
 function unsupported(place: string, schema: $ZodType): Error {
   return new Error(`${place}: the generator of ${FILE} does not support this schema of type ${schema._zod.def.type}`)
 }

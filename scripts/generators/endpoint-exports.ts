@@ -37,7 +37,7 @@ export const endpointExports: Generator = {
       ),
       written('test/schemas/type-by-schema.ts', [
         "import type * as campaign from 'campaign-client'\n",
-        '/** The type of every schema: the schema has the same name in lower camel case. */',
+        '/** The type of every schema, by the name of the schema. */',
         'export interface TypeBySchema {',
         ...schemas.map((name) => `  ${name}: campaign.${name.charAt(0).toUpperCase()}${name.slice(1)}`),
         '}',

@@ -9,7 +9,7 @@ import { recordSamples, type Samples } from '../samples.ts'
 import { type Schema, TypeSchemas } from './message-schemas.ts'
 import skeleton from './skeleton.json' with { type: 'json' }
 
-/** Where the local service registers webhooks. The interface shows no path. */
+/** The path at which the local service registers webhooks. The interface shows no path. */
 const ASSUMED_REGISTRATION_PATH = 'webhook'
 
 const tagOf = (path: string): string =>
@@ -17,7 +17,7 @@ const tagOf = (path: string): string =>
 
 const RETRIES = {
   safe: 'A retry is safe: it leads to the same final state.',
-  guarded: 'A retry is guarded: the service itself refuses to do it twice.',
+  guarded: 'A retry is guarded: the service refuses a second request.',
   unsafe: 'A retry is unsafe: it would count twice.',
 }
 
@@ -54,11 +54,11 @@ export async function openApiDocument(version: string): Promise<Schema> {
   return { ...document, components: { ...document.components, schemas: Object.fromEntries(named) } }
 }
 
-/** The schemas of resources and requests, by the names of their types, with the words of their comments. */
+/** Returns the schemas of resources and requests by type name, with descriptions from the comments. */
 function resourceSchemas(project: Project): Map<string, Schema> {
   const known = registry<{ id: string }>()
   const typeName = (schema: string): string => schema.charAt(0).toUpperCase() + schema.slice(1)
-  // Messages are described from their types, which tell the kinds apart; see message-schemas.ts.
+  // message-schemas.ts describes messages by their types, which distinguish the kinds.
   const { userActivity: _, ...described } = resources
   for (const [name, schema] of Object.entries(described)) known.add(schema, { id: typeName(name) })
   const { schemas } = toJSONSchema(known, {
@@ -75,11 +75,14 @@ function resourceSchemas(project: Project): Map<string, Schema> {
     },
   })
   return new Map(
-    Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, worded(name, schema, project)]),
+    Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [
+      name,
+      withDescriptions(name, schema, project),
+    ]),
   )
 }
 
-function worded(name: string, schema: Schema, project: Project): Schema {
+function withDescriptions(name: string, schema: Schema, project: Project): Schema {
   const members = project.members(name)
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([field, property]) => {
     const { description = '', known = [] } = members.get(field) ?? {}
@@ -93,7 +96,7 @@ function worded(name: string, schema: Schema, project: Project): Schema {
   )
 }
 
-const describe = (schema: Schema, words: string): Schema => ({ ...schema, description: plain(words) })
+const describe = (schema: Schema, comment: string): Schema => ({ ...schema, description: plain(comment) })
 
 function describeOperation(
   operation: OperationName,
@@ -131,7 +134,7 @@ function describeOperation(
         }),
     responses: {
       200: {
-        description: 'It was done.',
+        description: 'Success.',
         content: {
           'application/json': { schema: envelope(operation), example: samples.answers.get(operation) },
         },
@@ -141,7 +144,7 @@ function describeOperation(
   }
 }
 
-/** The name of the type of what an operation takes. */
+/** Returns the name of an operation's request type. */
 export const requestName = (operation: OperationName): string => typeNames.get(endpoints[operation].request) as string
 
 function queryParameters(operation: OperationName, request: Schema): Schema[] {
@@ -165,12 +168,12 @@ function envelope(operation: OperationName): Schema {
     response === undefined
       ? undefined
       : response === 'any'
-        ? { description: 'Its shape is not shown.', 'x-assumed': 'Anything.' }
+        ? { description: 'Its shape is not shown.', 'x-assumed': 'Any value.' }
         : ref('schemas', typeNames.get(response) as string)
   return {
     type: 'object',
     properties: {
-      success: { type: 'boolean', const: true, description: 'Says nothing that the HTTP status does not.' },
+      success: { type: 'boolean', const: true, description: 'Always true. Use the HTTP status instead.' },
       ...(data && { data }),
     },
     required: ['success', ...(data && response !== 'any' ? ['data'] : [])],
@@ -194,10 +197,10 @@ function errorAnswers(operation: OperationName): Schema {
   )
 }
 
-/** The messages, by the type of the event they become. */
+/** The schema name of each webhook message, by the type of its event. */
 const MESSAGE_NAMES = { ActionCompletedEvent: 'ActionCompletedMessage', QuestCompletedEvent: 'QuestCompletedMessage' }
 
-/** The schemas of webhook messages and of the types they are made of, by name. */
+/** Returns the schemas of webhook messages and of their parts, by name. */
 function messageSchemas(project: Project): Map<string, Schema> {
   const types = new TypeSchemas(project)
   const messages = Object.entries(MESSAGE_NAMES).map(

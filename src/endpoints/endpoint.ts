@@ -5,7 +5,7 @@ import type { CompiledCheck } from '../schemas/validate.ts'
  * The effect of a retry.
  * - `safe`: the final state is the same.
  * - `guarded`: the service refuses the second request.
- * - `unsafe`: the second request would count, too.
+ * - `unsafe`: the second request would count again.
  */
 export type RetryRule = 'safe' | 'guarded' | 'unsafe'
 
@@ -20,7 +20,7 @@ export interface Endpoint<Request = unknown, Data = unknown> {
   /** A faster check of the same data, for large answers. */
   readonly fitsResponse?: CompiledCheck
   readonly retry: RetryRule
-  /** The arguments whose query names the interface does not show. By default, they are sent under their own names. */
+  /** Arguments whose query names the interface does not show. By default, the query names are the argument names. */
   readonly assumedQueryNames?: readonly string[]
 }
 

@@ -36,9 +36,9 @@ export type UserProfiles = {
   ref_xp: number
   /** XP from user-generated content. */
   ugc_xp: number
-  /** The interface shows this number and `ref_count`, and does not say how they differ. */
+  /** The interface does not say how this number differs from `ref_count`. */
   refs: number
-  /** The interface shows this number and `refs`, and does not say how they differ. */
+  /** The interface does not say how this number differs from `refs`. */
   ref_count: number
   /** The accounts linked to the user. */
   profiles: LinkedProfile[]

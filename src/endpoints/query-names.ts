@@ -20,7 +20,7 @@ export const queryNamesRule: OptionRule = nested(
 function namesOf(renamable: readonly string[]): OptionRule {
   const each = dictionary((name, argument) => {
     if (!renamable.includes(argument)) return `is not an argument of the operation; use ${renamable.join(', ')}`
-    // `undefined` is refused, too: probably a setting is missing.
+    // `undefined` is refused, because it probably comes from a missing setting.
     const isUsable = typeof name === 'string' && name !== '' && isWellFormed(name)
     return isUsable ? undefined : 'must be a non-empty string without a lone surrogate'
   })

@@ -12,7 +12,7 @@ export const identifier = z
   .string()
   .check(z.minLength(1, 'must not be empty'), z.refine(isWellFormed, 'must not contain a lone surrogate'))
 
-/** An identifier with known values. Only the type contains them: any identifier is accepted. */
+/** An identifier with known values. The type lists the values; the schema accepts any identifier. */
 export const openIdentifier = <Type extends OpenString<string>>() =>
   identifier as unknown as z.ZodMiniType<Type, string>
 
@@ -22,13 +22,13 @@ export const user = { account: identifier, platform: identifier, pid: identifier
 /** A number in a request. NaN and the infinities are refused, because JSON would turn them into null. */
 export const finiteNumber = z.number()
 
-/** A string with known values. Only the type contains them: any string is accepted. */
+/** A string with known values. The type lists the values; the schema accepts any string. */
 export const openString = <Type extends OpenString<string>>() => z.string() as unknown as z.ZodMiniType<Type, string>
 
 /** Whether a value is an object or null. */
 export const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
 
-// Not `z.record`, which copies every key. That takes longer than all other fields of a task.
+// `z.record` copies every key, which takes longer than all other fields of a task.
 export const presentMetadata = z.custom<Metadata | null>(isMetadata, 'expected an object or null')
 export const metadata = z.optional(presentMetadata)
 

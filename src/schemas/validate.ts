@@ -13,7 +13,7 @@ export type CompiledCheck = (value: unknown) => boolean
  * Validates a value against a schema.
  *
  * @param path - the path of the value from the root of the argument or answer
- * @param fits - a faster check, tried first: if it returns true, the schema would accept the value without changing it
+ * @param fits - a faster check, called first. It may return true only if the schema accepts the value unchanged
  */
 export function validate<Value>(
   schema: $ZodType<Value>,
@@ -46,7 +46,7 @@ export function copyOfFields(schema: $ZodType, value: unknown): unknown {
   return copy
 }
 
-/** Runs a schema without describing its issues. Returns `undefined` if there are too many for the stack: about 120 000. */
+/** Runs a schema without describing the issues. Returns `undefined` if zod overflows the stack, at about 120 000 issues. */
 function run(schema: $ZodType, value: unknown): ParsePayload | undefined {
   try {
     return schema._zod.run({ value, issues: [] }, { async: false }) as ParsePayload
@@ -70,7 +70,7 @@ class FoundIssues {
   }
 }
 
-/** Collects the issues field by field: zod would overflow the stack if there are very many. */
+/** Collects the issues field by field, because very many issues would overflow zod's stack. */
 function collect(schema: $ZodType, value: unknown, path: readonly (string | number)[], found: FoundIssues): void {
   const { def } = (schema as $ZodTypes)._zod
   if (def.type === 'object' && isRecord(value) && def.checks === undefined) {

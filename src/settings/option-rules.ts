@@ -110,7 +110,7 @@ const isTransport: OptionRule = (value) => {
   return optional(isFunction)(baseUrlProblem) === undefined ? undefined : 'has a baseUrlProblem that is not a function'
 }
 
-const DIFFERENCES = {
+const OVERRIDABLE = {
   timeoutMs: optional(milliseconds),
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),
@@ -123,7 +123,7 @@ const DIFFERENCES = {
 export const CLIENT: OptionRules<CampaignClientOptions> = {
   baseUrl,
   accessToken,
-  ...DIFFERENCES,
+  ...OVERRIDABLE,
   fetch: optional(isFunction),
   transport: optional(isTransport),
   maxResponseBytes: optional(wholeNumber(1)),
@@ -137,7 +137,7 @@ export const CLIENT: OptionRules<CampaignClientOptions> = {
 export const DERIVED: OptionRules<DerivedClientOptions> = {
   baseUrl: optional(baseUrl),
   accessToken: optional(accessToken),
-  ...DIFFERENCES,
+  ...OVERRIDABLE,
 }
 
 export const CALL: OptionRules<CallOptions> = {

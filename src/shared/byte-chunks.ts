@@ -1,4 +1,4 @@
-/** Each chunk takes some 200 bytes of memory in addition to its content. */
+/** Each chunk needs about 200 bytes of memory in addition to its content. */
 const MAX_LOOSE_CHUNKS = 256
 
 /** Collects the chunks of a body. Joins small chunks, so that they need little more memory than their content. */

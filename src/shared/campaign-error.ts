@@ -1,4 +1,4 @@
-/** The same in every copy of the package in a process: ESM and CommonJS, or two versions. */
+/** The key of an error's brands. Every copy of the package in a process uses it: ESM and CommonJS, or two versions. */
 const KINDS: keyof CampaignError = '@@campaign-client/error-kinds'
 
 /** Whether a failed write was certainly not applied. */
@@ -83,12 +83,12 @@ export class CampaignError extends Error {
   declare readonly operation?: string
   /**
    * On errors of writes: `'not_applied'` if the service certainly did not apply the write, otherwise `'unknown'`. After
-   * `'unknown'`, reconcile, or retry an operation that the service guards against repetition.
+   * `'unknown'`, read the state, or call again if a retry of the method is safe or guarded.
    */
   declare readonly outcome?: WriteOutcome
 
   constructor(message: string, init: CampaignErrorInit) {
-    // The page does not have the codes of a partner's subclass.
+    // The page lists only the codes of this package, not those of a partner's subclass.
     const text = Object.hasOwn(new.target, 'brand') ? `${message} (${PAGE}${init.code})` : message
     super(text, init.cause === undefined ? undefined : { cause: init.cause })
     Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })

@@ -5,9 +5,9 @@ export const CLIENT_INTERNALS: unique symbol = Symbol.for('campaign-client.inter
 export interface ClientTarget {
   /** The base URL. */
   readonly address: string
-  /** `iss` of the access token; null if the token does not show it. */
+  /** `iss` of the access token; null if the token is not a JWT with `iss`. */
   readonly issuer: string | null
-  /** `sub` of the access token; null if the token does not show it. */
+  /** `sub` of the access token; null if the token is not a JWT with `sub`. */
   readonly subject: string | null
 }
 
@@ -17,7 +17,7 @@ interface Refusal {
   readonly message: string
 }
 
-/** Functions of a client for other modules. They do not show the token. */
+/** Functions of a client for other modules. They never return the token. */
 export interface ClientInternals {
   /**
    * Returns the target of the client. Calls the token source if there is no token yet.

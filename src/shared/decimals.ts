@@ -2,8 +2,8 @@
 export const MAX_DIGITS = 15
 
 /**
- * Adds decimals: 0.1 and 0.2 are 0.3. Rounds the sum to {@link MAX_DIGITS} digits, so that the errors of binary fractions do
- * not accumulate.
+ * Adds decimals: the sum of 0.1 and 0.2 is 0.3. Rounds the sum to {@link MAX_DIGITS} digits, so that the
+ * errors of binary fractions do not accumulate.
  */
 export function addDecimals(one: number, other: number): number {
   const sum = one + other

@@ -89,7 +89,7 @@ export const nested =
   (value) =>
     optionProblems(value, rules)
 
-/** The rule for an object whose names are the caller's own, such as headers. `rule` checks each entry. */
+/** The rule for an object with names that the caller chooses, such as headers. `rule` checks each entry. */
 export const dictionary =
   (rule: (value: unknown, name: string) => string | undefined): OptionRule =>
   (value) =>

@@ -1,7 +1,7 @@
 // Written by `npm run generate endpoint-exports` from the files in src/endpoints.
 import type * as campaign from 'campaign-client'
 
-/** The type of every schema: the schema has the same name in lower camel case. */
+/** The type of every schema, by the name of the schema. */
 export interface TypeBySchema {
   campaignInfo: campaign.CampaignInfo
   getCampaignInfoRequest: campaign.GetCampaignInfoRequest

@@ -6,7 +6,7 @@
  */
 export function parseJson(text: string, maxDepth = Infinity): unknown {
   const value: unknown = JSON.parse(text)
-  // Each level takes two characters.
+  // Each level takes at least two characters.
   if (text.length > 2 * maxDepth && isDeeperThan(maxDepth, value)) {
     throw new SyntaxError(`more than ${maxDepth} levels deep`)
   }
@@ -29,10 +29,10 @@ const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((field) => isDeeperThan(levels - 1, field)))
 
-/** The start of an escaped letter of the key. */
+/** The start of a letter of `__proto__` that is escaped in JSON. */
 const ESCAPE = '\\u00'
 
 const withoutProto = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)
 
-/** Copies a value by way of JSON. */
+/** Copies a JSON value. */
 export const copyJson = <Value>(value: Value): Value => parseJson(JSON.stringify(value)) as Value
