@@ -45,7 +45,7 @@ export interface CampaignService {
    */
   listen(options?: ListenOptions): Promise<ListeningService>
   /**
-   * Makes future requests fail. Faults are queued: each request takes the first one that matches.
+   * Makes future requests fail. Faults are queued: each request uses the first fault that matches it.
    *
    * @throws TypeError when an option is unknown or wrong
    * @throws RangeError when a number is out of range
@@ -159,53 +159,53 @@ export interface CampaignService {
  * @throws RangeError when a number is out of range
  */
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
-  const own = readServiceOptions(options)
-  const { clock = systemClock, deliver = (request) => globalThis.fetch(request), deliveryTimeoutMs = 10_000 } = own
-  const at = () => clock.now()
-  const router = new Router(own)
+  const settings = readServiceOptions(options)
+  const { clock = systemClock, deliver = (request) => globalThis.fetch(request), deliveryTimeoutMs = 10_000 } = settings
+  const now = () => clock.now()
+  const router = new Router(settings)
   const log = new RequestLog()
   const listeners = new EventListeners(clock)
   const faults = new FaultQueue((change, fault) => {
-    listeners.emit(() => ({ kind: 'fault_changed', at: at(), change, fault: describeFault(fault) }))
+    listeners.emit(() => ({ kind: 'fault_changed', at: now(), change, fault: describeFault(fault) }))
   })
   const postSettings = { clock, deliver, timeoutMs: deliveryTimeoutMs }
   const deliveries = new DeliveryQueue(postSettings, (delivery) => {
-    listeners.emit(() => ({ kind: 'delivery_changed', at: at(), delivery: delivery() }))
+    listeners.emit(() => ({ kind: 'delivery_changed', at: now(), delivery: delivery() }))
   })
-  const load = (caller: string, seed: ServiceSeed, running?: ServiceContent): ServiceContent => {
-    const loaded = loadSeed(caller, seed, own.seed, running?.webhooks)
+  const load = (caller: string, seed: ServiceSeed, current?: ServiceContent): ServiceContent => {
+    const loaded = loadSeed(caller, seed, settings.seed, current?.webhooks)
     loaded.webhooks.watch((change, webhook) => {
       deliveries.drop(webhook.hook_id, change === 'unregistered' ? [] : webhook.urls)
-      listeners.emit(() => ({ kind: 'webhook_changed', at: at(), change, webhook: describeWebhook(webhook) }))
+      listeners.emit(() => ({ kind: 'webhook_changed', at: now(), change, webhook: describeWebhook(webhook) }))
     })
     return loaded
   }
-  let content = load('createCampaignService', own.start)
+  let content = load('createCampaignService', settings.start)
   const sender = new WebhookSender(() => content, deliveries)
 
   const emitChanges = (): void => {
     const changes = content.state.takeChanges()
     if (changes.entries.size + changes.awards.length + changes.values.length === 0) return
-    listeners.emit(() => ({ kind: 'state_changed', at: at(), changed: takeSnapshot(changes) }))
+    listeners.emit(() => ({ kind: 'state_changed', at: now(), changed: takeSnapshot(changes) }))
   }
 
   const answer = (request: ServiceRequest) =>
     handleRequest(request, {
       router,
-      grants: own.grants,
+      grants: settings.grants,
       faults,
       log,
-      now: at,
+      now,
       contextOf: (grant) => ({
         state: content.state,
         webhooks: content.webhooks,
         grant,
-        now: at(),
+        now: now(),
         announce: (event) => sender.announce(event),
       }),
       onAnswer(record, answer) {
         emitChanges()
-        listeners.emit(() => ({ kind: 'request_answered', at: at(), request: record, ...(answer && { answer }) }))
+        listeners.emit(() => ({ kind: 'request_answered', at: now(), request: record, ...(answer && { answer }) }))
       },
     })
 
@@ -250,12 +250,12 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     subscribe: (listener) => listeners.add(listener),
     exportSeed: (exportOptions) => exportSeed(content, exportOptions),
     reset(seed) {
-      content = load('reset', seed === undefined ? own.start : readSeed('reset', seed), content)
+      content = load('reset', seed === undefined ? settings.start : readSeed('reset', seed), content)
       faults.clear()
       log.clear()
       deliveries.clear()
       clock.reset?.()
-      listeners.emit(() => ({ kind: 'reset', at: at() }))
+      listeners.emit(() => ({ kind: 'reset', at: now() }))
     },
   }
 }

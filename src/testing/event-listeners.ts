@@ -32,7 +32,7 @@ export class EventListeners {
     }
   }
 
-  /** Calls every listener with the event. Queues an event that a listener causes until the current one is emitted. */
+  /** Calls every listener. If a listener causes another event, all listeners receive the current event first. */
   emit(event: () => ServiceEvent): void {
     if (this.#subscriptions.size === 0) return
     this.#queue.push(event())

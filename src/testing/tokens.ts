@@ -8,7 +8,7 @@ import { readBySchema, strictFields } from './option-readers.ts'
 export interface TokenGrant {
   /** The organization whose campaigns the token has access to. @defaultValue every organization */
   organization?: string | undefined
-  /** The campaigns that the token has access to. @defaultValue all of its organization */
+  /** The campaigns that the token has access to. @defaultValue all campaigns of the organization */
   campaigns?: readonly string[] | undefined
   /** Whether the token has expired: the service answers 401. @defaultValue false */
   expired?: boolean | undefined

@@ -98,8 +98,8 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  * @throws RangeError when `startMs` is not a valid time of a `Date`, or `patienceMs` is negative or not finite
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
-  const { running = false, patienceMs = 1000, ...own } = readOptions('createManualClock', options, MANUAL_CLOCK)
-  const { startMs = running ? Date.now() : Date.UTC(2026, 0, 1) } = own
+  const { running = false, patienceMs = 1000, ...start } = readOptions('createManualClock', options, MANUAL_CLOCK)
+  const { startMs = running ? Date.now() : Date.UTC(2026, 0, 1) } = start
 
   // Monotonic: the system's time of day may be set back.
   const startedAt = performance.now()

@@ -23,7 +23,7 @@ export interface RequestHandling {
   onAnswer(request: RequestRecord, answer: ServiceAnswer | undefined): void
 }
 
-/** The service's own answer, and the reason if it is an error. */
+/** The answer of the service without faults, and the reason for an error answer. */
 interface Handled {
   readonly answer: ServiceAnswer
   readonly reason?: string
@@ -65,8 +65,8 @@ function handle(
     return { answer: json(200, data === undefined ? { success: true } : { success: true, data }) }
   } catch (error) {
     const defect = `a defect of the local service itself: ${error}`
-    const known = error instanceof HttpError ? error : new HttpError({ status: 500, reason: defect })
-    const { status, body, message: reason, headers } = known
+    const httpError = error instanceof HttpError ? error : new HttpError({ status: 500, reason: defect })
+    const { status, body, message: reason, headers } = httpError
     return { answer: json(status, body, { ...headers, 'x-refusal-reason': toHeader(reason) }), reason }
   }
 }

@@ -5,7 +5,7 @@ import { validate } from '../../schemas/validate.ts'
 import { badRequest } from './http-error.ts'
 import type { ServiceRequest } from './request-and-answer.ts'
 
-/** The names and the path that the interface does not show. */
+/** Query names and the registration path, which the interface does not show. */
 export interface RouterOptions {
   readonly queryNames?: QueryNames | undefined
   readonly webhookRegistrationPath?: string | undefined

@@ -46,9 +46,9 @@ export function loadSeed(
 
   const webhooks = new WebhookRegistry(ids)
   for (const { secret, signed = false, ...hook } of hooks) {
-    const kept = signed && hook.hook_id !== undefined ? running?.find(hook.hook_id)?.secret : undefined
-    const known = secret ?? kept
-    webhooks.register({ ...hook, secret: known }, { secretMissing: signed && known === undefined })
+    const keptSecret = signed && hook.hook_id !== undefined ? running?.find(hook.hook_id)?.secret : undefined
+    const knownSecret = secret ?? keptSecret
+    webhooks.register({ ...hook, secret: knownSecret }, { secretMissing: signed && knownSecret === undefined })
   }
   return { ids, state, webhooks }
 }

@@ -93,8 +93,8 @@ export class Campaign {
 
   /** Returns the rank: 1 for the most XP. Users with equal totals share a rank (assumed). */
   rank(entry: Entry): number {
-    const own = totalXp(entry)
-    return 1 + [...this.#entries.values()].filter((other) => totalXp(other) > own).length
+    const total = totalXp(entry)
+    return 1 + [...this.#entries.values()].filter((other) => totalXp(other) > total).length
   }
 
   totalPoints(): number {

@@ -50,11 +50,11 @@ export class ServiceState {
   enter(
     campaign: Campaign,
     user: User,
-    own: { readonly id?: string | undefined; readonly ref_id?: string | undefined } = {},
+    ids: { readonly id?: string | undefined; readonly ref_id?: string | undefined } = {},
   ): Entry {
     const known = campaign.find(user)
     if (known) return known
-    return campaign.add(user, { id: own.id ?? this.#ids.next('entry'), ref_id: own.ref_id ?? this.#ids.next('ref') })
+    return campaign.add(user, { id: ids.id ?? this.#ids.next('entry'), ref_id: ids.ref_id ?? this.#ids.next('ref') })
   }
 
   isRewardIdUsed(id: string): boolean {

@@ -40,7 +40,7 @@ export interface EntrySnapshot {
   completed: string[]
   /** Rewards earned. */
   rewards: RewardEntry[]
-  /** Account of the referrer; absent when none. */
+  /** Account of the referrer; absent without a referrer. */
   referrer?: string
   /** ID of the user's own referral link. */
   ref_id: string

@@ -38,7 +38,7 @@ export interface DeliveryRecord {
   readonly at: number
   /** The completed attempts, oldest first: at most five. */
   readonly attempts: readonly DeliveryAttempt[]
-  /** When the next retry is due, in milliseconds since the epoch; absent unless one is waiting. */
+  /** When the next retry is due, in milliseconds since the epoch; absent when no retry is waiting. */
   readonly nextAttemptAt?: number
 }
 
@@ -183,7 +183,7 @@ export class DeliveryQueue {
     delivery.controller = new AbortController()
     const result = await postMessage(delivery, this.#settings, delivery.controller)
     delivery.controller = undefined
-    // `clear` may have deleted it in the meantime.
+    // `clear` may have deleted the delivery.
     if (this.#deliveries.get(delivery.deliveryId) !== delivery) return
     delivery.attempts.push({ at, ...result })
     const delayMs = DELIVERY_DELAYS_MS[delivery.attempts.length - 1]
@@ -222,11 +222,11 @@ export class DeliveryQueue {
   }
 }
 
-function describe({ webhook, timer: _, controller: __, signature, redeliveryOf, nextAttemptAt, ...own }: Delivery) {
+function describe({ webhook, timer: _, controller: __, signature, redeliveryOf, nextAttemptAt, ...fields }: Delivery) {
   const record: DeliveryRecord = {
-    ...own,
+    ...fields,
     hook_id: webhook.hook_id,
-    attempts: own.attempts.map((attempt) => ({ ...attempt })),
+    attempts: fields.attempts.map((attempt) => ({ ...attempt })),
     ...(signature !== undefined && { signature }),
     ...(redeliveryOf !== undefined && { redeliveryOf }),
     ...(nextAttemptAt !== undefined && { nextAttemptAt }),

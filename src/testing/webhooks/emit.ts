@@ -79,7 +79,7 @@ export function draftEmittedMessage(given: EmitOptions, state: ServiceState): Me
 function draftCustomMessage({ payload, scope, pid }: OptionsOf<'custom'>, state: ServiceState): MessageDraft {
   const campaign = pid === undefined ? undefined : state.campaigns.get(pid)
   if (pid !== undefined && !campaign) throw new TypeError(`emit: pid: there is no campaign "${pid}"`)
-  const own = typeof payload.scope === 'string' ? payload.scope : USER_ACTIVITY
-  const target = { scope: scope ?? own, pid, organization: campaign?.definition.organization }
+  const defaultScope = typeof payload.scope === 'string' ? payload.scope : USER_ACTIVITY
+  const target = { scope: scope ?? defaultScope, pid, organization: campaign?.definition.organization }
   return { target, payload: { scope: target.scope, ...payload } }
 }

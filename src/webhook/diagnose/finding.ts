@@ -56,9 +56,9 @@ const MESSAGES = {
   wrong_charset:
     'The body was not decoded as UTF-8: its bytes were read as Latin-1, or replaced by U+FFFD. Pass the bytes ' +
     'themselves, or decode all of them at once as UTF-8.',
-  stripped_newline: 'The line break at the end of the body was removed. It is signed: do not trim the body.',
+  stripped_newline: 'The line break at the end of the body was removed. The signature covers it: do not trim the body.',
   added_newline:
-    'White space at the end of the body was not signed. Do not add any: editors and echo end a file with a line break.',
+    'The body ends with white space that was not signed. Do not add any: editors and echo add a line break to a file.',
   secret_whitespace:
     'The secret starts or ends with white space, such as the line break at the end of a file. Remove it where the ' +
     'secret is stored, or trim the secret after reading it.',
