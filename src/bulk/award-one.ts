@@ -48,7 +48,7 @@ export async function awardOne(
     rejected: retryRejected ?? false,
     unconfirmed: confirm !== undefined || isUsedId !== undefined,
   }
-  const claim = await session.claim(award, retryable, true)
+  const claim = await session.claim(award, retryable, false)
   switch (claim.kind) {
     case 'settled':
       return claim.verdict

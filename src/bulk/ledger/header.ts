@@ -26,17 +26,17 @@ export function headerConflict(existing: LedgerHeader, wanted: LedgerHeader): st
     return `it belongs to the run ${quoted(existing.run)}, and this is the run ${quoted(wanted.run)}`
   }
   if (existing.target === undefined || wanted.target === undefined) return undefined
-  for (const [name, label] of TARGET) {
-    const before = existing.target[name]
-    const now = wanted.target[name]
-    if (before !== now) {
-      return `it belongs to another ${label}: ${shown(before)}, and the client now has ${shown(now)}`
+  for (const [name, label] of TARGET_FIELDS) {
+    const recorded = existing.target[name]
+    const current = wanted.target[name]
+    if (recorded !== current) {
+      return `it belongs to another ${label}: ${shown(recorded)}, and the client now has ${shown(current)}`
     }
   }
   return undefined
 }
 
-const TARGET = [
+const TARGET_FIELDS = [
   ['address', 'service'],
   ['issuer', "issuer ('iss') of the access token"],
   ['subject', "subject ('sub') of the access token"],

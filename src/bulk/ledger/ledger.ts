@@ -25,7 +25,10 @@ export interface SharedLedger extends AwardLedger {
 }
 
 export interface LedgerImplementation {
-  /** @throws CampaignError when the ledger is in use or belongs to another service or token; the system's error when it can't be reached */
+  /**
+   * @throws CampaignError when the ledger is in use, or belongs to another service or token
+   * @throws the system's error when the ledger can't be reached
+   */
   open(target: ClientTarget | undefined): Promise<LedgerSession>
 }
 

@@ -82,7 +82,7 @@ export function statements(tableName: string) {
       ON CONFLICT (run) DO NOTHING`,
     selectRun: `SELECT version, target FROM ${runs} WHERE run = $1::text`,
     // Claims an award that is new, has no final verdict, has a retryable verdict, or has an expired lease. After an expired
-    // lease the award is in doubt.
+    // lease the award is in doubt. The column `attempt` has the token of the claim, or NULL if there is no claim.
     claim: `INSERT INTO ${table} AS award (run, id_hash, id, address, pid, xp, attempt, lease_until)
       VALUES ($1::text, ${hash('$2::text')}, $2::text, $3::text, $4::text, $5::float8, $6::uuid, ${lease('$7')})
       ON CONFLICT (run, id_hash) DO UPDATE SET

@@ -87,13 +87,13 @@ export function summaryLines(
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
   add(awarded.count, awarded.count > 0 ? green : bold, 'awarded', awarded.amount, took)
 
-  const found = inThisRun('alreadyAwarded')
+  const foundInProgress = inThisRun('alreadyAwarded')
   const earlier = recorded.awarded.awards + recorded.alreadyAwarded.awards
   const earlierXp = addDecimals(recorded.awarded.xp, recorded.alreadyAwarded.xp)
   if (earlier > 0) add(earlier, green, 'awarded before: recorded in the ledger', earlierXp)
-  if (found.count > 0) {
+  if (foundInProgress.count > 0) {
     const source = `the progress of the wallet (platform ${platform}${isAssumed ? ', assumed' : ''})`
-    add(found.count, green, `awarded before: found in ${source}`, found.amount)
+    add(foundInProgress.count, green, `awarded before: found in ${source}`, foundInProgress.amount)
   }
   if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')
 

@@ -85,7 +85,7 @@ export async function completeDelivery(
   try {
     const answer = await callWithRetries('complete', leaseMs, () => store.complete(key, token, retainMs), onRetry)
     if (requireBoolean('complete', answer)) return
-    const message = 'The handler succeeded, but another receiver claimed the delivery: it may be handled twice.'
+    const message = 'The handler succeeded, but another receiver claimed the delivery: it may have been handled twice.'
     onError(new LeaseError('lease_lost', message), 'complete')
   } catch (error) {
     onError(error, 'complete')

@@ -39,20 +39,21 @@ export class GroupWriter {
   async #write(): Promise<void> {
     // Wait one microtask, so that lines appended in the same turn of the event loop join the group.
     await undefined
-    for (let group = this.#take(); group !== undefined; group = this.#take()) {
+    for (let group = this.#takeNextGroup(); group !== undefined; group = this.#takeNextGroup()) {
       try {
         await this.#writeGroup(group.lines)
         group.resolve()
       } catch (reason) {
         this.#failure = { reason }
         group.reject(reason)
-        this.#take()?.reject(reason)
+        // Lines that were collected during the failed write.
+        this.#takeNextGroup()?.reject(reason)
       }
     }
     this.#writing = undefined
   }
 
-  #take(): PendingGroup | undefined {
+  #takeNextGroup(): PendingGroup | undefined {
     const group = this.#nextGroup
     this.#nextGroup = undefined
     return group

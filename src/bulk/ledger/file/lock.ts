@@ -45,9 +45,9 @@ interface Holder {
 }
 
 /**
- * Creates the lock file at the path, or takes it over from its holder if that process has ended. A process of this host is
- * looked up by its id. Another process has ended if the lock file has no heartbeat (no new time stamp) for `watchMs`. Taking
- * over the lock of a live process is safe: that process checks the lock before it writes or sends.
+ * Creates the lock file at the path, or takes it over from a process that has ended: the process ran on this host and no
+ * longer exists, or the lock file had no heartbeat (a new time stamp) for `watchMs`. Taking over the lock of a live process
+ * is safe: that process checks the lock before it writes or sends.
  *
  * @param onWait - called once if the lock file has no heartbeat
  * @throws LockedLedger when the holder is alive

@@ -42,9 +42,9 @@ export function waitForEnd(
   onData?: (chunk: unknown) => BodyFailure | undefined,
 ): Promise<BodyFailure | undefined> {
   return new Promise((resolve) => {
-    const onAborted = (): void => settle({ ok: false, reason: 'body_aborted' })
+    const onAborted = (): void => stop({ ok: false, reason: 'body_aborted' })
     const listeners: [event: string, listener: (...values: unknown[]) => void][] = [
-      ['end', () => settle(undefined)],
+      ['end', () => stop(undefined)],
       ['error', onAborted],
       ['aborted', onAborted],
       ['close', onAborted],
@@ -52,15 +52,15 @@ export function waitForEnd(
     if (onData) {
       const onChunk = (chunk: unknown): void => {
         const failure = onData(chunk)
-        if (failure) settle(failure)
+        if (failure) stop(failure)
       }
       listeners.push(['data', onChunk])
     }
-    function settle(failure: BodyFailure | undefined): void {
+    function stop(failure: BodyFailure | undefined): void {
       for (const [event, listener] of listeners) stream.removeListener(event, listener)
       resolve(failure)
     }
-    deadline.onPassed(() => settle({ ok: false, reason: 'body_timeout' }))
+    deadline.onPassed(() => stop({ ok: false, reason: 'body_timeout' }))
     for (const [event, listener] of listeners) stream.on(event, listener)
   })
 }

@@ -269,8 +269,8 @@ describe('time', () => {
   })
 
   const INVOCATION =
-    /^The webhook handler has to stop before its invocation ends\. Its claim ends when the handler ends or the lease expires\./
-  const MAX_RUN = /^The webhook handler ran for maxRunMs\. Its claim ends when the handler ends or the lease expires\./
+    /^The webhook handler has to stop before its invocation ends\. The claim ends when the handler ends or the lease expires\./
+  const MAX_RUN = /^The webhook handler ran for maxRunMs\. The claim ends when the handler ends or the lease expires\./
 
   test.each([
     ['the invocation, when it ends first', 3000, 1801, INVOCATION],
