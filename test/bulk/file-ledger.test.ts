@@ -299,6 +299,29 @@ describe('damage', () => {
     )
   })
 
+  test('a hole that spans the last two groups is refused if the last commit is left', async () => {
+    const secondLastCommit = whole.lastIndexOf('{"commit":', lastGroup - 1)
+    const lastCommit = whole.lastIndexOf('{"commit":')
+    for (let end = lastGroup; end < lastCommit; end += 7) {
+      const bytes = Buffer.from(whole)
+      bytes.fill(0, secondLastCommit, end)
+      await refusedAsDamaged(bytes)
+    }
+  })
+
+  test('lines that moved across the commit before the last group are refused', async () => {
+    const secondLastCommit = whole.lastIndexOf('{"commit":', lastGroup - 1)
+    const firstLineEnd = whole.indexOf('\n', lastGroup) + 1
+    await refusedAsDamaged(
+      Buffer.concat([
+        whole.subarray(0, secondLastCommit),
+        whole.subarray(lastGroup, firstLineEnd),
+        whole.subarray(secondLastCommit, lastGroup),
+        whole.subarray(firstLineEnd),
+      ]),
+    )
+  })
+
   test('removed or inserted bytes before the last group are refused', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(lastGroup - 2), fc.integer({ min: 1, max: 100 }), async (at, length) => {
@@ -364,7 +387,7 @@ describe('damage', () => {
       'a page of zeros before a whole commit',
       Buffer.concat([
         Buffer.alloc(4_096),
-        Buffer.from('\n{"commit":9,"after":"0123456789abcdef","sum":"0123456789abcdef"}\n'),
+        Buffer.from('\n{"commit":4097,"after":"0123456789abcdef","sum":"0123456789abcdef"}\n'),
       ]),
     ],
   ])('%s at the end are moved to another file', async (_, rest) => {

@@ -21,7 +21,7 @@ const CHUNK_BYTES = 1 << 20
 
 /**
  * Yields the groups of a ledger, oldest first. Ignores an incomplete write at the end, which was never reported as flushed.
- * Fails if an intact group follows a damaged one.
+ * Fails if a later group shows that the broken bytes were once flushed.
  *
  * @throws Error with the line where the damage begins
  */
@@ -54,7 +54,7 @@ export async function* readGroups(file: LedgerFile): AsyncGenerator<Group> {
     firstLine += lines.length + 1
     buffer = buffer.subarray(commit.end)
   }
-  if (await hasIntactGroup(file, end.position, fileSize)) {
+  if (await hasLaterGroup(file, end, fileSize)) {
     throw new Error(`it is damaged from line ${firstLine} on. Restore it from a backup`)
   }
 }
@@ -79,15 +79,17 @@ function findCommit(bytes: Buffer): Commit | undefined {
 }
 
 /**
- * Returns whether an intact group ends after the position. Each group is written after the previous one was flushed, so
- * broken bytes before an intact group are damage and not an incomplete write.
+ * Returns whether a group other than the one right after `end` was written. Each group is written after the previous one
+ * was flushed, so the broken bytes at `end` are then damage and not an incomplete write. The group is found when it is
+ * intact, or by its commit: it names another sum and begins elsewhere.
  */
-async function hasIntactGroup(file: LedgerFile, from: number, fileSize: number): Promise<boolean> {
-  for (let position = from; ; ) {
+async function hasLaterGroup(file: LedgerFile, end: LedgerEnd, fileSize: number): Promise<boolean> {
+  for (let position = end.position; ; ) {
     const chunk = await readRange(file, position, Math.min(CHUNK_BYTES, fileSize - position))
     const commit = findCommit(chunk)
     if (commit !== undefined) {
       const start = position + commit.start - commit.bytes
+      if (commit.after !== end.sum && start !== end.position) return true
       const content = start < 0 ? undefined : await readRange(file, start, commit.bytes)
       if (content !== undefined && sumOf(commit.after, content) === commit.sum) return true
       position += commit.end
