@@ -82,7 +82,7 @@ function appendFields(
   for (const [name, value] of Object.entries(fields)) query.append(names?.[name] ?? name, String(value))
 }
 
-/** @param fieldNames - in lower case. An option `Pid` beside the field `pid` would be ambiguous. */
+/** @param fieldNames - in lower case. An option `Pid` or `pid[]` beside the field `pid` would be ambiguous. */
 function appendOptions(
   query: URLSearchParams,
   options: Readonly<Record<string, string>>,
@@ -90,11 +90,14 @@ function appendOptions(
   issues: Issue[],
 ): void {
   for (const [name, value] of Object.entries(options)) {
-    if (fieldNames.has(name.toLowerCase())) {
+    if (fieldNames.has(baseName(name))) {
       issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
     } else query.append(name, value)
   }
 }
+
+/** Returns the name that a server reads: many ignore outer white space and read `pid[]` and `pid[0]` as `pid`. */
+const baseName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').trim()
 
 /** Returns the reasons for which a guard refuses a write. */
 export function guardIssues(guard: WriteGuard, argument: Readonly<Record<string, unknown>>): Issue[] {

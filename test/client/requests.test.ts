@@ -173,20 +173,23 @@ it('reads inherited fields of an argument', async () => {
 describe('the query of a write', () => {
   const guarded = () => clientWith({ guard: { campaigns: ['demo'], maxXpPerAward: 10 } })
 
-  it.each(['pid', 'PID', 'xp', 'address', 'id'])('must not repeat a field of the body: %s', async (name) => {
-    const { request } = operation('rewardWallet')
-    for (const client of [clientWith(), guarded()]) {
-      const error = await rejection(
-        client.rewardWallet({ ...request, pid: 'demo', xp: 1 } as never, { query: { [name]: 'x' } }),
-      )
-      expect(error).toBeInstanceOf(InvalidRequestError)
-      expect(error).toMatchObject({
-        outcome: 'not_applied',
-        issues: [{ path: ['options', 'query', name], message: 'is a parameter of the call itself' }],
-      })
-    }
-    expect(service.received).toHaveLength(0)
-  })
+  it.each(['pid', 'PID', 'pid[]', 'pid[0]', ' pid ', 'xp', 'address', 'id'])(
+    'must not repeat a field of the body: %s',
+    async (name) => {
+      const { request } = operation('rewardWallet')
+      for (const client of [clientWith(), guarded()]) {
+        const error = await rejection(
+          client.rewardWallet({ ...request, pid: 'demo', xp: 1 } as never, { query: { [name]: 'x' } }),
+        )
+        expect(error).toBeInstanceOf(InvalidRequestError)
+        expect(error).toMatchObject({
+          outcome: 'not_applied',
+          issues: [{ path: ['options', 'query', name], message: 'is a parameter of the call itself' }],
+        })
+      }
+      expect(service.received).toHaveLength(0)
+    },
+  )
 })
 
 describe('headers that would replace the method or the URL', () => {
