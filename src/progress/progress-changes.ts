@@ -25,8 +25,8 @@ import type { CompletionChange, ProgressChange, RewardChange, XpFigures } from '
  * - Nothing is returned for an entry that is no longer completed or no longer listed.
  *
  * The same two readings always give the same changes. To process each change once, store a reading and the effects of its
- * changes in one transaction. If webhooks also report completions, deduplicate them by user, campaign, `kind`
- * and `id`. A reading does not show how often a recurring task was completed.
+ * changes in one transaction. If webhooks also report completions, deduplicate them by user, campaign, `kind` and `id`. A
+ * reading does not show how often a recurring task was completed.
  *
  * Interface: [User progress](/the-service#user-progress).
  *

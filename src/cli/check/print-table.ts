@@ -9,7 +9,7 @@ const coloured = (result: Result): Part => {
   return result === 'as assumed' ? green(padded) : result === 'differs' ? yellow(padded) : dim(padded)
 }
 
-/** Prints the results by group. Prints advice for each difference. */
+/** Prints the results by group, with advice for each difference. */
 export function printTable(
   answered: readonly AnsweredQuestion[],
   changes: readonly string[],

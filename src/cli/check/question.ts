@@ -68,7 +68,7 @@ export class Check {
   readonly probe: Probe
   /** Proven query names that differ from the assumed names. */
   readonly queryNames = new Map<ReadOperation, QueryNames>()
-  /** The outcomes of the two awards of `--allow-writes`, and the format in which progress lists them. */
+  /** The outcomes of the two awards of `--allow-writes`. `shown` is the format in which progress lists the award. */
   readonly awards: { first?: Outcome; second?: Outcome; shown?: Profile['award'] } = {}
   /** The outcomes of the reads, with proven names if there are any. */
   readonly reads = new Map<ReadOperation, Outcome>()

@@ -6,7 +6,7 @@ export interface Verification {
   readonly valid: boolean
   readonly id?: string
   readonly kind?: string
-  /** Why the message must not be handled. */
+  /** Why a receiver must not handle the message. */
   readonly reason?: string
 }
 
