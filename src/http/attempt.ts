@@ -55,7 +55,7 @@ interface Credentials {
   readonly secrets: readonly RegExp[]
 }
 
-/** The token may expire in the queue: after a longer wait, it is checked again. */
+/** A token may expire in the queue. After a longer wait than this, it is checked again. */
 const LONG_WAIT_MS = 1_000
 
 /**

@@ -68,7 +68,7 @@ export class RateLimiter {
     return now < this.#refusal.until ? this.#refusal.retryAfterMs : undefined
   }
 
-  /** Records the start of an attempt. Returns the number of pauses before it; pass that to the other `record` methods. */
+  /** Records the start of an attempt. Returns the number of pauses so far, an argument of the other `record` methods. */
   recordStart(now: number): number {
     this.#inFlight++
     const isLate = now - this.#nextStart > MAX_DRIFT_MS

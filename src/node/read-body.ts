@@ -16,7 +16,7 @@ export type BodyOutcome =
   | 'too_large'
 
 /**
- * Reads and decompresses a body. Never throws: a truncated body, or one that cannot be decompressed, is incomplete.
+ * Reads and decompresses a body. Never throws: a truncated or undecodable body is incomplete.
  *
  * @param done - may be called more than once; only the first call counts
  */
@@ -75,7 +75,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['deflate', () => new Inflate()],
 ] as [string, () => Transform][])
 
-/** Decodes `deflate`. The standard means zlib data, but some servers send raw deflate data. The first byte tells. */
+/** Decodes `deflate`. The standard means zlib data, but some servers send raw deflate data. The first byte differs. */
 class Inflate extends Transform {
   #inflate: Transform | undefined
 

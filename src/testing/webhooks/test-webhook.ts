@@ -52,7 +52,7 @@ export async function testWebhook(
   const { account, platform } = options
   const webhook = findWebhook(options.hook_id, webhooks)
   const url = options.url ?? (webhook.urls[0] as string)
-  if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no such url`)
+  if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no endpoint "${url}"`)
   const [firstCampaign = ''] = webhook.campaigns.size > 0 ? webhook.campaigns : state.campaigns.keys()
   const named = { account, platform, pid: options.pid ?? firstCampaign }
   const { campaign, entry } = findEntry('testWebhook', named, state)

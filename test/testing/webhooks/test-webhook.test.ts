@@ -67,7 +67,7 @@ describe('the panel’s Test button', () => {
     [{ account: 'nobody', platform: 'discord' }, 'there is no user "nobody" on "discord" in "demo"'],
     [{ account: 'ada', platform: 'discord', pid: 'x' }, 'pid: there is no campaign "x"'],
     [{ account: 'ada', platform: 'discord', hook_id: 'x' }, 'there is no webhook "x"'],
-    [{ account: 'ada', platform: 'discord', url: 'https://x.example' }, '"a" has no such url'],
+    [{ account: 'ada', platform: 'discord', url: 'https://x.example' }, '"a" has no endpoint "https://x.example"'],
   ])('refuses %j', async (options, message) => {
     const { service } = start()
     service.registerWebhook({ url: HOOK, hook_id: 'a' })

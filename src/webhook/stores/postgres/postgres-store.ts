@@ -150,7 +150,7 @@ export function postgresStore(
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
       const lease = requireMilliseconds('leaseMs', leaseMs)
-      // Retries when the other claim is released between the two statements.
+      // Another claim may be released between the two statements. Then try again.
       for (let attempt = 0; attempt < 3; attempt++) {
         if ((await query(sql.claim, requireKey(key), token, lease)).length > 0) return { state: 'claimed', token }
         const [row] = await query(sql.current, key)
