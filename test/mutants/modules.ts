@@ -14,7 +14,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   verify: { mutate: ['src/webhook/{verify,event}/*.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
   receiver: {
     mutate: ['src/webhook/receiver/**/*.ts'],
-    tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/*.test.ts'],
+    tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/!(early-refusal).test.ts'],
   },
   /** Needs the servers: `.ci/services npm run test:mutants -- stores`. */
   stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
