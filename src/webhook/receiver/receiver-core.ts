@@ -97,7 +97,12 @@ export class ReceiverCore {
       }
 
       const run = this.#run(message, delivery, arrivedAt, limits)
-      request.waitUntil?.(run.settled)
+      try {
+        request.waitUntil?.(run.settled)
+      } catch (error) {
+        // The handler runs all the same, and its outcome decides the answer.
+        onError(error, 'receiver')
+      }
       const answerDeadline =
         limits.answerMs === undefined ? deadline : new Deadline(arrivedAt + limits.answerMs - performance.now())
       const outcome = await answerDeadline.meet(run.outcome)

@@ -209,6 +209,17 @@ describe('past the deadline', () => {
     await work[0]
   })
 
+  test('a waitUntil that throws is reported, and the answer is that of the handler', async () => {
+    const { receiver, errors } = observedReceiver()
+    const context = {
+      waitUntil() {
+        throw new TypeError('Illegal invocation')
+      },
+    }
+    expect((await receiver.fetch(deliveryOf(activity()), context)).status).toBe(200)
+    expect(errors).toMatchObject([{ error: { message: 'Illegal invocation' }, context: { stage: 'receiver' } }])
+  })
+
   test.each([[undefined], [null], [{ params: {} }], [{ waitUntil: 'text' }]])(
     'a second argument without waitUntil (%j) is ignored',
     async (context) => {

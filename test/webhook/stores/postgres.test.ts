@@ -584,7 +584,7 @@ describe('a client of a pg pool', () => {
       kept = tx as typeof kept
       expect([kept.processID, kept.listenerCount('error')]).toEqual([7, 0])
     })
-    expect(() => kept.query('SELECT 1')).toThrow(/runOnce has ended/)
+    await expect(kept.query('SELECT 1')).rejects.toThrow(/runOnce has ended/)
     expect(() => kept.listenerCount('error')).toThrow(/runOnce has ended/)
   })
 

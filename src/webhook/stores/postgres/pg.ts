@@ -87,8 +87,9 @@ async function lend<Result>(client: PgClient, apply: (tx: unknown) => Result): P
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function') return member
       return (...args: unknown[]) => {
-        if (hasEnded) throw new Error(ENDED)
-        return Reflect.apply(member, target, args)
+        if (!hasEnded) return Reflect.apply(member, target, args)
+        if (name === 'query') return Promise.reject(new Error(ENDED))
+        throw new Error(ENDED)
       }
     },
   })
