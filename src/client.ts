@@ -24,7 +24,7 @@ import { fetchTransport } from './http/fetch-transport.ts'
 import { RequestQueue } from './http/request-queue.ts'
 import { AccessTokens } from './http/token.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
-import type { AcceptedData } from './schemas/accepted-data.ts'
+import type { AcceptedData } from './schemas/accepted-write.ts'
 import { clientSettings, copyOfClientOptions, derivedOptions } from './settings/client-settings.ts'
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 

@@ -37,7 +37,7 @@ export type {
   XpFigures,
 } from './progress/change-types.ts'
 export { progressChanges } from './progress/progress-changes.ts'
-export type { AcceptedData } from './schemas/accepted-data.ts'
+export type { AcceptedData } from './schemas/accepted-write.ts'
 export type { Metadata, OpenString } from './schemas/fields.ts'
 export {
   type Transport,

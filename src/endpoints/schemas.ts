@@ -4,7 +4,7 @@
  *
  * @module campaign-client/schemas
  */
-export * from '../schemas/accepted-data.ts'
+export * from '../schemas/accepted-write.ts'
 export type { Metadata, OpenString } from '../schemas/fields.ts'
 export * from '../schemas/user-activity.ts'
 export * from './operations.ts'

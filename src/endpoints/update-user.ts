@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type AcceptedData, acceptedData } from '../schemas/accepted-data.ts'
+import { type AcceptedData, acceptedData } from '../schemas/accepted-write.ts'
 import { user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 

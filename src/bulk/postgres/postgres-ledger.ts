@@ -13,8 +13,9 @@ import { DEFAULT_TABLE, isAwardTable, statements, VERSION } from './statements.t
 /** Options of {@link postgresLedger}. Only `run` is required. */
 export interface PostgresLedgerOptions {
   /**
-   * The name of the run, at most 500 characters. Runs with different names do not see each other's awards. A run for another
-   * service or token is refused.
+   * The name of the run, at most 500 characters. Runs with different names do not see each other's awards. All clients
+   * of a run must have the same base URL, and tokens with the same `iss` and `sub`. A call with another client fails with
+   * `ConfigurationError`.
    */
   run: string
   /**
@@ -53,10 +54,10 @@ const DEFAULT_LEASE_MS = 60_000
  * const verdict = await awardOne(client, award, { ledger })
  * ```
  *
- * One attempt at a time claims an award, with a lease that the clock of the database measures. When the lease expires, another
- * attempt may claim the award. The first attempt can then only record the verdict `awarded`; its other results are dropped.
- * If the service refuses the second attempt, the first attempt may have succeeded. The verdict is then `unconfirmed`, unless
- * `confirm` or `isUsedId` gives an answer.
+ * Each attempt first claims the award. Only one attempt at a time can hold the claim. The claim has a lease, which is measured
+ * by the database's clock. When the lease expires, another attempt may claim the award. The first attempt can then only record
+ * the verdict `awarded`; its other results are dropped. If the service refuses the second attempt, the first attempt may have
+ * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` gives an answer.
  *
  * It uses your pool and does not close it. Every change is one statement in its own transaction, so it works behind a
  * transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until you

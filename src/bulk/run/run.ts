@@ -28,7 +28,7 @@ export interface RunParts {
   readonly refusals: (row: AwardRow) => readonly Issue[]
 }
 
-/** With two workers per call, one can write to the ledger while the other waits for the service. */
+/** The workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
 const WORKERS_PER_CALL = 2
 /** The longest wait before the run checks again whether another process has finished an award. */
 const MAX_BUSY_MS = 250
@@ -228,7 +228,7 @@ export class Run {
     return this.#stopReason !== undefined || this.#parts.report.isHalted(pid)
   }
 
-  /** Adds a row that is not sent to the report, with the result that the ledger has for it. */
+  /** Reports a row that the run does not send. Uses the ledger's result of the row if there is one. */
   async #addUnsent(index: number, row: AwardRow, isRetry: boolean): Promise<void> {
     const { session, report } = this.#parts
     const known = await session.lookUp(row, isRetry)

@@ -6,7 +6,7 @@ import type { Verdict } from '../award/verdict.ts'
 const MAX_REFUSALS = 20
 /** Consecutive calls without a response before a pause. */
 const MAX_UNREACHABLE = 3
-/** Consecutive pauses without a response. */
+/** The number of consecutive pauses after which the run stops if it still gets no response. */
 const MAX_UNREACHABLE_PAUSES = 3
 /** Consecutive responses that leave the outcome of the award unknown. */
 const MAX_UNKNOWN = 100

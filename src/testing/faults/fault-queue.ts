@@ -1,8 +1,8 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { copyJson } from '../../shared/text/json.ts'
 import { readOptionsOfKind } from '../option-readers.ts'
+import { type FaultPlan, planFault } from './fault-effect.ts'
 import { FAULT_RULES, type FaultOptions } from './fault-options.ts'
-import { type FaultPlan, planFault } from './fault-plan.ts'
 
 /** A fault, and how often it was used. */
 export interface FaultRecord {

@@ -1,5 +1,5 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import { answered, type FaultOutcome } from '../faults/fault-plan.ts'
+import { answered, type FaultOutcome } from '../faults/fault-effect.ts'
 import type { FaultQueue } from '../faults/fault-queue.ts'
 import { rules } from '../rules/index.ts'
 import type { RuleContext } from '../rules/rule.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../shared/options.ts'
 import { abortableDelay } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
-import type { FaultOutcome } from '../faults/fault-plan.ts'
+import type { FaultOutcome } from '../faults/fault-effect.ts'
 import { MAX_BODY_BYTES } from './handle-request.ts'
 import { isBodyless, type ServiceRequest } from './request-and-answer.ts'
 import { BASE_PATH } from './router.ts'

@@ -1,6 +1,6 @@
 import { abortableDelay, untilAborted } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
-import type { FaultOutcome, Transmission } from '../faults/fault-plan.ts'
+import type { FaultOutcome, Transmission } from '../faults/fault-effect.ts'
 import { isBodyless, type ServiceRequest } from './request-and-answer.ts'
 
 /** Returns a `fetch` that reaches the service without a network. */

@@ -9,7 +9,10 @@ import type { WebhookErrorStage } from './webhook-receiver-options.ts'
 const ATTEMPT_MS = 2000
 /** The wait before each of these attempts. */
 const WAITS_MS = [0, 100, 300, 1000, 3000] as const
-/** With a shorter lease than this, these times shrink in proportion, so that five attempts fit into half of the lease. */
+/**
+ * If `leaseMs` is below this value, `ATTEMPT_MS` and `WAITS_MS` are reduced in proportion. Five attempts then fit into half of
+ * the lease.
+ */
 const FULL_LEASE_MS = 30_000
 
 export interface StoredDelivery {
@@ -38,7 +41,7 @@ export async function claimDelivery(
   onLateClaim: (released: Promise<void>) => void,
 ): Promise<{ claim: ClaimResult; claimedAt: number } | undefined> {
   const { store, key, leaseMs, onError } = delivery
-  // A claim made after the deadline could still exist when the last retry comes.
+  // A claim made after the deadline might not end before the service sends its last retry. That retry would then fail.
   if (deadline.passed) {
     onError(new Error('The deadline passed before the delivery could be claimed.'), 'claim')
     return undefined
