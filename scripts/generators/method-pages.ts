@@ -48,7 +48,7 @@ function methodPage(name: OperationName, method: Member, answer: unknown): strin
     ),
     'The second argument has [options for the call](../getting-started.md#options-of-one-call).',
     '## Example',
-    fenced('ts', exampleOf(name, request, result)),
+    fenced('ts', exampleOf(name, result)),
     'The service answers:',
     fenced('json', formatJson(answer, WIDTH)),
     ...answerOf(result, method),
@@ -72,55 +72,41 @@ const RETRIES = {
     'A retry is **unsafe**: a second request may be applied again. The client retries only after a 429, or when the transport knows that the request was not sent.',
 }
 
-const errorLink = (name: string, code: string): string => `[\`${name}\`](../error-codes.md#${code})`
-
 function errorsOf(name: OperationName, { method, path }: AnyEndpoint): string[][] {
   const contract = contractOf(name)
-  const shown = (status: number): string =>
+  const assumed = (status: number): string =>
     contract.errors !== 'not shown' && contract.errors.statuses.includes(status) ? '' : ' (assumed)'
   const strings = contract.errors === 'not shown' ? [] : (contract.errors.strings ?? [])
   const [not, unknown] = ['`not_applied`', '`unknown`']
   const either = `${not} or ${unknown}`
+  const row = (error: string, code: string, when: string, outcome: string): string[] => [
+    `[\`${error}\`](../error-codes.md#${code})`,
+    when,
+    ...(method === 'POST' ? [outcome] : []),
+  ]
   const rows = [
-    [errorLink('InvalidRequestError', 'invalid_request'), 'an argument is wrong; nothing is sent', not],
-    ...(path === undefined
-      ? [
-          [
-            errorLink('ConfigurationError', 'configuration'),
-            '`webhookRegistrationPath` is not set; nothing is sent',
-            not,
-          ],
-        ]
-      : []),
-    [errorLink('AccessTokenError', 'access_token'), 'the token function failed', not],
-    [errorLink('BadRequestError', 'bad_request'), `400${shown(400)}`, not],
-    [errorLink('UnauthorizedError', 'unauthorized'), `401${shown(401)}`, not],
-    [errorLink('AccessDeniedError', 'access_denied'), `403${shown(403)}`, not],
-    ...(strings.length > 0
-      ? [
-          [
-            errorLink('ReferralRejectedError', 'referral_rejected'),
-            strings.map((text) => `\`${text}\``).join(', '),
-            not,
-          ],
-        ]
-      : []),
-    [errorLink('RateLimitError', 'rate_limited'), '429 (assumed)', not],
-    [
-      errorLink('ServiceError', 'service_error'),
-      shown(500) === '' ? '500, other 5xx (assumed)' : '5xx (assumed)',
-      unknown,
-    ],
-    [errorLink('ApiError', 'api_error'), 'any other status or error (assumed)', either],
-    [errorLink('NetworkError', 'network'), 'the connection was refused or lost', unknown],
-    [errorLink('TimeoutError', 'timeout'), '`timeoutMs` or `totalTimeoutMs` was exceeded', either],
-    [
-      errorLink('UnexpectedResponseError', 'unexpected_response'),
+    row('InvalidRequestError', 'invalid_request', 'an argument is wrong; nothing is sent', not),
+    path === undefined &&
+      row('ConfigurationError', 'configuration', '`webhookRegistrationPath` is not set; nothing is sent', not),
+    row('AccessTokenError', 'access_token', 'the token function failed', not),
+    row('BadRequestError', 'bad_request', `400${assumed(400)}`, not),
+    row('UnauthorizedError', 'unauthorized', `401${assumed(401)}`, not),
+    row('AccessDeniedError', 'access_denied', `403${assumed(403)}`, not),
+    strings.length > 0 &&
+      row('ReferralRejectedError', 'referral_rejected', strings.map((text) => `\`${text}\``).join(', '), not),
+    row('RateLimitError', 'rate_limited', '429 (assumed)', not),
+    row('ServiceError', 'service_error', assumed(500) ? '5xx (assumed)' : '500, other 5xx (assumed)', unknown),
+    row('ApiError', 'api_error', 'any other status or error (assumed)', either),
+    row('NetworkError', 'network', 'the connection was refused or lost', unknown),
+    row('TimeoutError', 'timeout', '`timeoutMs` or `totalTimeoutMs` was exceeded', either),
+    row(
+      'UnexpectedResponseError',
+      'unexpected_response',
       'the answer does not have the documented shape, or is a redirect',
       unknown,
-    ],
+    ),
   ]
-  return method === 'POST' ? rows : rows.map(([error = '', when = '']) => [error, when])
+  return rows.filter((row) => row !== false)
 }
 
 /** Formats an object literal with one field per line. */
@@ -129,7 +115,7 @@ const literal = (value: object): string =>
     .map(([key, field]) => `  ${key}: ${typeof field === 'string' ? `'${field}'` : JSON.stringify(field)},\n`)
     .join('')}}`
 
-function exampleOf(name: OperationName, _request: string, result: string): string {
+function exampleOf(name: OperationName, result: string): string {
   const call = `await client.${name}(${literal(contractOf(name).request)})`
   const path =
     endpoints[name].path === undefined

@@ -57,10 +57,9 @@ export async function openApiDocument(version: string): Promise<Schema> {
 /** Returns the schemas of resources and requests by type name, with descriptions from the comments. */
 function resourceSchemas(project: Project): Map<string, Schema> {
   const known = registry<{ id: string }>()
-  const typeName = (schema: string): string => schema.charAt(0).toUpperCase() + schema.slice(1)
   // message-schemas.ts describes messages by their types, which distinguish the kinds.
   const { userActivity: _, ...described } = resources
-  for (const [name, schema] of Object.entries(described)) known.add(schema, { id: typeName(name) })
+  for (const schema of Object.values(described)) known.add(schema, { id: typeNames.get(schema) as string })
   const { schemas } = toJSONSchema(known, {
     target: 'draft-2020-12',
     io: 'input',

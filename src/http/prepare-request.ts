@@ -42,8 +42,9 @@ export function prepareRequest(
   const isWrite = endpoint.method === 'POST'
   const query = new URLSearchParams()
   if (!isWrite) appendFields(query, fields, client.queryNames.get(operation))
-  const fieldNames = new Set((isWrite ? Object.keys(fields) : [...query.keys()]).map((name) => name.toLowerCase()))
-  if (settings.query !== undefined) appendOptions(query, settings.query, fieldNames, issues)
+  if (settings.query !== undefined) {
+    appendOptions(query, settings.query, isWrite ? Object.keys(fields) : [...query.keys()], issues)
+  }
   if (isWrite && validated.ok) issues.push(...guardIssues(client.guard, fields))
   if (issues.length > 0) throw invalidRequest(operation, issues, isWrite)
 
@@ -82,15 +83,16 @@ function appendFields(
   for (const [name, value] of Object.entries(fields)) query.append(names?.[name] ?? name, String(value))
 }
 
-/** @param fieldNames - in lower case. An option `Pid` or `pid[]` beside the field `pid` would be ambiguous. */
+/** @param fieldNames - the names of the call's own fields. `Pid` or `pid[]` beside the field `pid` would be ambiguous. */
 function appendOptions(
   query: URLSearchParams,
   options: Readonly<Record<string, string>>,
-  fieldNames: ReadonlySet<string>,
+  fieldNames: readonly string[],
   issues: Issue[],
 ): void {
+  const taken = new Set(fieldNames.map((name) => name.toLowerCase()))
   for (const [name, value] of Object.entries(options)) {
-    if (fieldNames.has(baseName(name))) {
+    if (taken.has(baseName(name))) {
       issues.push({ path: ['options', 'query', name], message: 'is a parameter of the call itself' })
     } else query.append(name, value)
   }
