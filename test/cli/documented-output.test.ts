@@ -34,7 +34,7 @@ test.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefi
       const [, words] = /^\$ npx campaign-client award (.+)$/.exec(line) ?? []
       if (words === undefined) continue
       const running = await atTerminal(words.split(' '), { env: { TERM: 'dumb' } })
-      const [question] = await running.until('stdout', /(\[y\/N\]|to send them:) $/)
+      const [question] = await running.until('stdout', /(\[y\/N\]|to send the list:) $/)
       running.child.stdin?.write(question.startsWith('[') ? 'y\r' : 'n\r')
       shown.push(
         line,

@@ -18,7 +18,7 @@ export async function confirmPlan(plan: Plan, { yes, again }: { yes?: boolean; a
   if (yes) return
   const advice = 'check the list with --dry-run, then add --yes'
   if (isSecondAward) {
-    await confirm(`${wallets} would be awarded a second time. Type "again" to send them: `, /^again$/i, advice)
+    await confirm(`${wallets} would be awarded a second time. Type "again" to send the list: `, /^again$/i, advice)
   } else {
     const amount = `${formatCount(toSend.awards, 'award')}, ${formatXp(toSend.xp)}`
     await confirm(`Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)

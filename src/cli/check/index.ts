@@ -131,7 +131,7 @@ function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
 /** Describes the award and asks for confirmation. @throws CommandFailure when the user declines */
 async function confirmWrite(flags: CheckFlags, printLine: (line: string) => void): Promise<void> {
   const { address, pid, id, xp } = awardOf(flags)
-  printLine(`--allow-writes awards ${xp} XP to ${address} in the campaign ${pid}, twice with the id ${id}.`)
-  printLine('The service must refuse the second award. In later runs, it must refuse both awards.')
+  printLine(`--allow-writes sends one award twice: ${xp} XP to ${address} in the campaign ${pid}, with the id ${id}.`)
+  printLine('The service must refuse the second request. In later runs, it must refuse both requests.')
   if (!flags.yes) await confirm('Send the award? [y/N] ', /^y(?:es)?$/i, 'add --yes')
 }

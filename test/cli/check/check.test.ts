@@ -78,7 +78,7 @@ test('5: the outcome of the award is unknown', async () => {
   })
   const { code, stderr } = await run(['check', '--pid', 'demo', ...WRITE], { env })
   expect(code).toBe(5)
-  expect(stderr).toContain(`--allow-writes awards 1 XP to ${WALLET} in the campaign demo, twice with the id `)
+  expect(stderr).toContain(`--allow-writes sends one award twice: 1 XP to ${WALLET} in the campaign demo, with the id `)
   expect(stderr).toContain('the outcome of the award is unknown')
 })
 
