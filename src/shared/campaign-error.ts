@@ -15,6 +15,37 @@ export type ApiErrorCode =
   | 'referral_rejected'
 
 /**
+ * Why a message was refused: the `code` of `WebhookError` and the `reason` of `safeParseWebhook`.
+ *
+ * | code | status | meaning |
+ * |---|---|---|
+ * | `missing_signature` | 401 | no signature header, or an empty one |
+ * | `malformed_signature` | 401 | not exactly one value of 64 lowercase hexadecimal digits |
+ * | `signature_mismatch` | 401 | the body is not signed with any of the secrets |
+ * | `body_not_raw` | 500 | the body is neither text nor bytes: your application parsed it first |
+ * | `invalid_utf8` | 400 | signed, but not valid UTF-8 |
+ * | `invalid_json` | 400 | signed, but not JSON, or more than 1 000 levels deep |
+ * | `missing_id` | 400 | signed, but not an object with a non-empty string `id` |
+ */
+export type WebhookErrorCode =
+  | 'missing_signature'
+  | 'malformed_signature'
+  | 'signature_mismatch'
+  | 'body_not_raw'
+  | 'invalid_utf8'
+  | 'invalid_json'
+  | 'missing_id'
+
+/**
+ * Why a handler must stop:
+ *
+ * - `lease_lost`: another receiver took the delivery over, or the store was unreachable until the lease expired;
+ * - `run_time_exceeded`: the handler ran for `maxRunMs`, or its Lambda invocation ends soon;
+ * - `receiver_closed`: `close()` was called, and its `timeoutMs` passed.
+ */
+export type LeaseErrorCode = 'lease_lost' | 'run_time_exceeded' | 'receiver_closed'
+
+/**
  * The `code` of an error of this package. The page "Error codes" describes each code. A later version may add codes, so a
  * `switch` needs a `default`.
  */
@@ -31,19 +62,10 @@ export type CampaignErrorCode =
   // Bulk awards without a verdict.
   | 'award_run_stopped'
   | 'award_unsettled'
-  // A refused webhook message.
-  | 'missing_signature'
-  | 'malformed_signature'
-  | 'signature_mismatch'
-  | 'body_not_raw'
-  | 'invalid_utf8'
-  | 'invalid_json'
-  | 'missing_id'
+  | WebhookErrorCode
   // The end of a webhook handler.
   | 'discard_event'
-  | 'lease_lost'
-  | 'run_time_exceeded'
-  | 'receiver_closed'
+  | LeaseErrorCode
 
 const PAGE = 'docs/error-codes.md#'
 

@@ -1,26 +1,4 @@
-import { CampaignError } from '../shared/campaign-error.ts'
-
-/**
- * Why a message was refused: the `code` of {@link WebhookError} and the `reason` of `safeParseWebhook`.
- *
- * | code | status | meaning |
- * |---|---|---|
- * | `missing_signature` | 401 | no signature header, or an empty one |
- * | `malformed_signature` | 401 | not exactly one value of 64 lowercase hexadecimal digits |
- * | `signature_mismatch` | 401 | the body is not signed with any of the secrets |
- * | `body_not_raw` | 500 | the body is neither text nor bytes: your application parsed it first |
- * | `invalid_utf8` | 400 | signed, but not valid UTF-8 |
- * | `invalid_json` | 400 | signed, but not JSON, or more than 1 000 levels deep |
- * | `missing_id` | 400 | signed, but not an object with a non-empty string `id` |
- */
-export type WebhookErrorCode =
-  | 'missing_signature'
-  | 'malformed_signature'
-  | 'signature_mismatch'
-  | 'body_not_raw'
-  | 'invalid_utf8'
-  | 'invalid_json'
-  | 'missing_id'
+import { CampaignError, type LeaseErrorCode, type WebhookErrorCode } from '../shared/campaign-error.ts'
 
 /** The HTTP status that answers a refused message. */
 export type WebhookErrorStatus = 400 | 401 | 500
@@ -99,15 +77,6 @@ export class DiscardEvent extends CampaignError {
     super(reason, { code: 'discard_event', cause: options?.cause })
   }
 }
-
-/**
- * Why a handler must stop:
- *
- * - `lease_lost`: another receiver took the delivery over, or the store was unreachable until the lease expired;
- * - `run_time_exceeded`: the handler ran for `maxRunMs`, or its Lambda invocation ends soon;
- * - `receiver_closed`: `close()` was called, and its `timeoutMs` passed.
- */
-export type LeaseErrorCode = 'lease_lost' | 'run_time_exceeded' | 'receiver_closed'
 
 /**
  * The `reason` of a handler's signal. `onError` receives it too. Another receiver may now handle the same message: stop, and

@@ -9,6 +9,8 @@ export {
   CampaignError,
   type CampaignErrorCode,
   type CampaignErrorInit,
+  type LeaseErrorCode,
+  type WebhookErrorCode,
   type WriteOutcome,
 } from '../shared/campaign-error.ts'
 export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
@@ -16,9 +18,7 @@ export type { Finding, FindingCode } from './diagnose/finding.ts'
 export {
   DiscardEvent,
   LeaseError,
-  type LeaseErrorCode,
   WebhookError,
-  type WebhookErrorCode,
   type WebhookErrorStatus,
 } from './errors.ts'
 export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse-webhook.ts'
