@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
+import { type PostgresStore, postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
 import { Pool } from 'pg'
 import connect, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -58,15 +58,18 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
       expect(rows.rows).toEqual([{ rows: keys.length, keys: keys.length }])
     }
 
-    test('with pg, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
-      const store = postgresStore(pool, { table })
-      const count = sizeOf(20_000)
+    /** Simulates crashes around `runOnce`, whose handler inserts each key. */
+    async function expectExactlyOnce<Tx>(
+      store: PostgresStore<Tx>,
+      { count, seed }: { count: number; seed: number },
+      insertKey: (tx: Tx, key: string) => Promise<unknown>,
+    ) {
       const report = await simulateCrashes(
         store,
-        { count, concurrency: 40, leaseMs: 1000, seed: 1 },
+        { count, concurrency: 40, leaseMs: 1000, seed },
         async (key, crashes) => {
           const { ran } = await store.runOnce(key, async (tx) => {
-            await tx.query(insert, [key])
+            await insertKey(tx, key)
             if (crashes) throw new SimulatedCrash()
           })
           return ran
@@ -74,24 +77,16 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
       )
       await expectHandledOnce(store, report, count)
       await expectEachAppliedOnce(report)
+    }
+
+    test('with pg, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
+      const store = postgresStore(pool, { table })
+      await expectExactlyOnce(store, { count: sizeOf(20_000), seed: 1 }, (tx, key) => tx.query(insert, [key]))
     }, 240_000)
 
     test('with postgres, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(sql, { table })
-      const count = sizeOf(10_000)
-      const report = await simulateCrashes(
-        store,
-        { count, concurrency: 40, leaseMs: 1000, seed: 2 },
-        async (key, crashes) => {
-          const { ran } = await store.runOnce(key, async (tx) => {
-            await tx.unsafe(insert, [key])
-            if (crashes) throw new SimulatedCrash()
-          })
-          return ran
-        },
-      )
-      await expectHandledOnce(store, report, count)
-      await expectEachAppliedOnce(report)
+      await expectExactlyOnce(store, { count: sizeOf(10_000), seed: 2 }, (tx, key) => tx.unsafe(insert, [key]))
     }, 120_000)
   })
 })
