@@ -47,7 +47,7 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     if (answer.complete) done({ text: text(), complete: true })
   })
   let arrived = false
-  answer.once('data', () => (arrived = true))
+  if (decoders.length > 0) answer.once('data', () => (arrived = true))
   // Some servers send `content-encoding` with an empty body. The decoders of gzip and br report it as truncated.
   const onDecodeError = (error: Error): void =>
     arrived || !answer.complete ? broken(error) : done({ text: '', complete: true })
