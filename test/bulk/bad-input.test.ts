@@ -366,7 +366,7 @@ describe('a list', () => {
           most = Math.max(most, ++open)
           await undefined
           open--
-          return asked > 400 ? { done: true as const, value: undefined } : { done: false as const, value: award(asked) }
+          return asked > 100 ? { done: true as const, value: undefined } : { done: false as const, value: award(asked) }
         },
       }),
     }
@@ -378,7 +378,7 @@ describe('a list', () => {
       },
     }
     const report = await rewardWallets(counting, rows, { ledger: fileLedger(newPath()), concurrency: 4 })
-    expect(report.counts.awarded).toBe(400)
+    expect(report.counts.awarded).toBe(100)
     expect(most).toBe(1)
     expect(Math.max(...readAhead)).toBeLessThanOrEqual(4 * 2 + 1)
   })
