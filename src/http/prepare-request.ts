@@ -68,11 +68,14 @@ export function prepareRequest(
   }
 }
 
-function headersOf(configured: Readonly<Record<string, string>>, isWrite: boolean): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = { ...configured, accept: configured.accept ?? JSON_TYPE }
-  if (isWrite) headers['content-type'] = JSON_TYPE
-  return headers
-}
+const headersOf = (
+  configured: Readonly<Record<string, string>>,
+  isWrite: boolean,
+): Readonly<Record<string, string>> => ({
+  accept: JSON_TYPE,
+  ...(isWrite && { 'content-type': JSON_TYPE }),
+  ...configured,
+})
 
 /** @param names - the query names that differ from their field names */
 function appendFields(

@@ -60,7 +60,8 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
 }
 
 /** Returns the encodings of a header in the order in which they were applied. */
-const encodingsOf = (header = ''): string[] => header.split(',').map((encoding) => encoding.trim().toLowerCase())
+const encodingsOf = (header?: string): string[] =>
+  header?.split(',').map((encoding) => encoding.trim().toLowerCase()) ?? []
 
 /** Returns the decoders, for the last encoding first. Returns none if any encoding is unknown: `fetch` does the same. */
 function decodersOf(encodings: readonly string[]): Transform[] {

@@ -125,14 +125,17 @@ export function sendRequest(
 
 /** Creates the request. Reads `http.request` at each call, because mocks and tracers replace it. */
 function open({ method, url, headers, body }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
-  const all = { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers }
   return (origin.encrypted ? https : http).request({
     method,
     agent,
     host: origin.host,
     port: origin.port,
     path: url.slice(origin.length),
-    headers: body === undefined ? all : { ...all, 'content-length': Buffer.byteLength(body) },
+    headers: {
+      'accept-encoding': ACCEPTED_ENCODINGS,
+      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+      ...headers,
+    },
   })
 }
 
