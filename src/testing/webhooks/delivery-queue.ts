@@ -121,8 +121,8 @@ export class DeliveryQueue {
   /** When the next retry is due, in milliseconds since the epoch. */
   get nextRetryAt(): number | undefined {
     let next: number | undefined
-    for (const { nextAttemptAt } of this.#deliveries.values()) {
-      if (nextAttemptAt !== undefined && nextAttemptAt < (next ?? Infinity)) next = nextAttemptAt
+    for (const { nextAttemptAt = Infinity } of this.#deliveries.values()) {
+      if (nextAttemptAt < (next ?? Infinity)) next = nextAttemptAt
     }
     return next
   }

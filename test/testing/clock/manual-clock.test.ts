@@ -99,8 +99,10 @@ describe('createManualClock', () => {
     service.emit({ kind: 'custom', payload: {} })
     await clock.advance(7_000)
     service.emit({ kind: 'custom', payload: {} })
+    await clock.advance(1_000)
+    service.emit({ kind: 'custom', payload: {} })
     await service.settle()
-    expect(service.deliveries.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([35_000, 12_000])
+    expect(service.deliveries.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([35_000, 12_000, 13_000])
     expect(service.nextRetryAt).toBe(12_000)
   })
 

@@ -107,6 +107,19 @@ describe('messages', () => {
     expect(service.state.entries[0], 'emitting changes no XP').toMatchObject({ total: 1215 })
   })
 
+  test('emit applies the multipliers of the task and of the user', () => {
+    const { service } = start(undefined, {
+      campaigns: [
+        {
+          id: 'demo',
+          actions: [{ id: 'follow', xp: 10, xp_mul: 2 }],
+          users: [{ account: 'ada', platform: 'discord', xp_mul: 1.5 }],
+        },
+      ],
+    })
+    expect(JSON.parse(service.emit(emitFollow).body)).toMatchObject({ event: { data: { xp: 30 } } })
+  })
+
   test.each([
     [{ kind: 'action_completed', ...ada, aid: 'nothing' }, 'emit: aid: there is no task "nothing" in "demo"'],
     [{ kind: 'quest_completed', ...ada, cid: 'nothing' }, 'emit: cid: there is no quest "nothing" in "demo"'],

@@ -29,6 +29,7 @@ describe('a message', () => {
     const { service } = start(undefined, { campaigns })
     service.registerWebhook({ url: HOOK, hook_id: 'all', campaigns: [] })
     service.registerWebhook({ url: HOOK, hook_id: 'some', campaigns: ['one', 'two'] })
+    expect(service.webhooks.map(({ campaigns }) => campaigns)).toEqual([[], ['one', 'two']])
     const hooks = (pid: string) => service.emit({ kind: 'action_completed', ...ada, pid, aid: 't' }).hook_ids
     expect(hooks('one')).toEqual(['all', 'some'])
     expect(hooks('three')).toEqual(['all'])
