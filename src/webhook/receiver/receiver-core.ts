@@ -90,7 +90,7 @@ export class ReceiverCore {
         return ACCEPTED_ANSWERS.duplicate
       }
       if (claim.state === 'busy') return reports.rejected('busy', { id, retryMs: claim.retryMs })
-      const delivery = { ...stored, token: claim.token, claimedAt }
+      const delivery = { token: claim.token, claimedAt, ...stored }
       if (this.#closed) {
         await deadline.meet(track(this.#work, releaseDelivery(delivery)))
         return reports.rejected('closing', { id })
