@@ -60,6 +60,18 @@ describe('tokens', () => {
     expect(await get('/campaign/info', { pid: 'south' })).toMatchObject(refused(403))
   })
 
+  test.each([
+    ['', 'demo', 'no bearer token in the Authorization header'],
+    ['other', 'demo', 'the bearer token is not one of `tokens`'],
+    ['old', 'demo', 'the bearer token has expired'],
+    ['theirs', 'demo', 'the token has no permission for the campaign "demo"'],
+    ['theirs', 'nothing', 'there is no campaign "nothing"'],
+  ])('the reason for refusing the token %j for the campaign %s is in the log', async (token, pid, reason) => {
+    const service = createCampaignService({ tokens: { old: { expired: true }, theirs: { organization: 'them' } } })
+    await caller(service.fetch, { token }).get('/campaign/info', { pid })
+    expect(service.requests).toMatchObject([{ reason }])
+  })
+
   const wallet = `0x${'1'.repeat(40)}`
   const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
   test.each<[string, string, Record<string, unknown>]>([
@@ -105,7 +117,15 @@ describe('tokens', () => {
     expect(await statusOf(['listed'], 'listed')).toBe(200)
   })
 
-  test.each([[['']], [['with space']], [{ '': {} }]])('refuses %j', (tokens) => {
-    expect(() => createCampaignService({ tokens })).toThrow(/^createCampaignService: tokens must be non-empty strings/)
+  test.each([[['']], [['with space']], [[5]], [{ '': {} }]])('refuses %j', (tokens) => {
+    expect(() => createCampaignService({ tokens: tokens as TokenOptions })).toThrow(
+      /^createCampaignService: tokens must be non-empty strings/,
+    )
+  })
+
+  test.each(['token', 5, null])('refuses %j instead of a list or a record', (tokens) => {
+    expect(() => createCampaignService({ tokens: tokens as never })).toThrow(
+      /^createCampaignService: tokens must be a list of tokens, or grants by token, got /,
+    )
   })
 })

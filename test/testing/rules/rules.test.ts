@@ -127,6 +127,17 @@ describe('POST /wallet/reward', () => {
     expect(service.state.entries).toHaveLength(4)
   })
 
+  test('rewards a wallet in a second campaign', async () => {
+    const service = createCampaignService({ campaigns: [{ id: 'demo' }, { id: 'other' }] })
+    const { post } = caller(service.fetch)
+    await post('/wallet/reward', reward)
+    expect(await post('/wallet/reward', { ...reward, pid: 'other', id: 'reward-2' })).toMatchObject(ok())
+    expect(service.state.entries).toMatchObject([
+      { pid: 'demo', xp: 25 },
+      { pid: 'other', xp: 25 },
+    ])
+  })
+
   test('refuses XP above the largest number', async () => {
     const { service, post } = start()
     await post('/wallet/reward', { ...reward, xp: 1.7e308 })
@@ -190,6 +201,24 @@ describe('POST /user/referrer', () => {
     expect(service.state.entries).toHaveLength(2)
     expect(service.state.awards).toEqual([])
   })
+})
+
+test('a user of another campaign is unknown where registration is closed', async () => {
+  const service = createCampaignService({
+    campaigns: [
+      { id: 'demo', registration: 'closed', users: [{ account: 'ada', platform: 'discord' }] },
+      { id: 'other', users: [{ account: 'eve', platform: 'discord' }] },
+    ],
+  })
+  const { post } = caller(service.fetch)
+  const referral = { referrer: 'eve', referral: 'ada', platform: 'discord', pid: 'demo' }
+  expect(await post('/user/referrer', referral)).toMatchObject(stringError('missing_user'))
+  expect(await post('/user', { ...ada, account: 'eve' })).toMatchObject(refused(400))
+  expect(service.requests.map(({ reason }) => reason)).toEqual([
+    'there is no user "eve"',
+    '"eve" has no entry in the campaign, whose registration is closed',
+  ])
+  expect(service.state.entries).toHaveLength(2)
 })
 
 describe('POST /user/ref_id', () => {

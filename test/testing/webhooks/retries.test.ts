@@ -27,27 +27,38 @@ describe('retries', () => {
   })
 
   test.each([
-    ['a network error', () => Promise.reject(new TypeError('fetch failed', { cause: new Error('refused') }))],
-    ['500', () => new Response(null, { status: 500 })],
-    ['401', () => new Response(null, { status: 401 })],
-    ['a redirect', () => new Response(null, { status: 302, headers: { location: HOOK } })],
+    [
+      'a network error',
+      () => Promise.reject(new TypeError('fetch failed', { cause: new Error('refused') })),
+      { error: 'fetch failed: refused' },
+    ],
+    ['500', () => new Response(null, { status: 500 }), { status: 500, answer: '' }],
+    ['401', () => new Response('who?', { status: 401 }), { status: 401, answer: 'who?' }],
+    ['a redirect', () => new Response(null, { status: 302, headers: { location: HOOK } }), { status: 302 }],
     [
       'a throw',
       () => {
         throw 'not even an error'
       },
+      { error: 'the delivery failed' },
     ],
-  ])('%s is tried again, and the next success ends it', async (_, failure: () => Response | Promise<Response>) => {
-    const { service, clock, received } = start((_, index) => (index === 0 ? failure() : new Response('fine')))
-    service.registerWebhook({ url: HOOK })
-    service.emit(emitFollow)
-    await clock.advance(395_000)
-    expect(received.map(({ at }) => at)).toEqual([0, 5_000])
-    expect(only(service.deliveries)).toMatchObject({
-      state: 'delivered',
-      attempts: [{ ok: false }, { ok: true, status: 200, answer: 'fine' }],
-    })
-  })
+  ])(
+    '%s is tried again, and the next success ends it',
+    async (_, failure: () => Response | Promise<Response>, result) => {
+      const { service, clock, received } = start((_, index) => (index === 0 ? failure() : new Response('fine')))
+      service.registerWebhook({ url: HOOK })
+      service.emit(emitFollow)
+      await clock.advance(395_000)
+      expect(received.map(({ at }) => at)).toEqual([0, 5_000])
+      expect(only(service.deliveries)).toMatchObject({
+        state: 'delivered',
+        attempts: [
+          { ok: false, ...result },
+          { ok: true, status: 200, answer: 'fine' },
+        ],
+      })
+    },
+  )
 
   test.each([200, 201, 204, 299])('do not follow a %i', async (status) => {
     const { service } = start(() => new Response(null, { status }))
@@ -101,6 +112,21 @@ describe('retries', () => {
       { state: 'delivered', attempts: [{ answer: 'begun' }] },
       { state: 'delivered', attempts: [{ answer: 'x'.repeat(1024) }] },
     ])
+  })
+
+  test('do not wait for the rest of an answer above a kilobyte', async () => {
+    const [lead = 0, trail = 0] = new TextEncoder().encode('é')
+    const endless = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array([...new TextEncoder().encode('x'.repeat(999)), lead]))
+        controller.enqueue(new Uint8Array([trail, ...new TextEncoder().encode('y'.repeat(500))]))
+      },
+    })
+    const { service } = start(() => new Response(endless))
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await service.settle()
+    expect(only(service.deliveries).attempts).toMatchObject([{ answer: `${'x'.repeat(999)}é${'y'.repeat(23)}` }])
   })
 
   test('of one endpoint do not delay another', async () => {

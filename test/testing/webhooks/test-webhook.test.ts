@@ -14,7 +14,7 @@ describe('the panel’s Test button', () => {
       payload: {
         user: 'ada',
         user_id: 'ada',
-        event: { data: { account: 'ada', action: { id: 'connect-wallet', meta: { icon: 'wallet' } } } },
+        event: { data: { account: 'ada', xp: 50, action: { id: 'connect-wallet', meta: { icon: 'wallet' } } } },
       },
     })
     expect(service.deliveries).toEqual([])
@@ -61,6 +61,9 @@ describe('the panel’s Test button', () => {
       [HOOK, 'two'],
       [HOOK, 'one'],
     ])
+    expect(JSON.parse(received[0]?.body ?? ''), 'of a campaign without tasks').toMatchObject({
+      event: { data: { action: { id: 'test', name: 'Test', type: 'test', meta: {} }, xp: 0 } },
+    })
   })
 
   test.each([
@@ -73,6 +76,12 @@ describe('the panel’s Test button', () => {
     service.registerWebhook({ url: HOOK, hook_id: 'a' })
     await expect(service.testWebhook(options)).rejects.toThrow(new TypeError(`testWebhook: ${message}`))
   })
+})
+
+test('testWebhook works on the system’s clock', async () => {
+  const { service } = start(undefined, { clock: undefined })
+  service.registerWebhook({ url: HOOK })
+  expect(await service.testWebhook({ account: 'ada', platform: 'discord' })).toMatchObject({ Status: 200 })
 })
 
 test('testWebhook rejects without a webhook', async () => {
