@@ -2,6 +2,7 @@ import { copyFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { defineConfig, type MarkdownRenderer } from 'vitepress'
 import llmsTxt from 'vitepress-plugin-llms'
+import packageJson from '../../package.json' with { type: 'json' }
 import { anchorOf } from './anchor.ts'
 import { searchOptions } from './search.ts'
 import { guides, sidebar } from './sidebar.ts'
@@ -11,13 +12,12 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** The page of a file of the repository: README.md is the first page, and `docs` the root of the others. */
 const pageOf = (file: string): string => (file === 'README.md' ? 'index.md' : file.replace(/^docs\//, ''))
 
-/**
- * Turns relative links, which also work in the repository and in the package, into addresses of the site.
- */
-function linkToPages(md: MarkdownRenderer): void {
-  md.core.ruler.push('link-to-pages', ({ tokens, env }) => {
+/** Turns relative links into addresses of the site, and marks short code, which style.css keeps on one line. */
+function adaptInlineTokens(md: MarkdownRenderer): void {
+  md.core.ruler.push('adapt-inline-tokens', ({ tokens, env }) => {
     const folder = dirname(relative(ROOT, env.realPath ?? env.path ?? ''))
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      if (token.type === 'code_inline' && /^(?:\S+|.{1,32})$/.test(token.content)) token.attrSet('class', 'unbroken')
       const [, path, anchor = ''] = /^(?!\w+:|\/)([^#]+)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? []
       if (path === undefined) continue
       const file = join(folder, path)
@@ -39,9 +39,12 @@ export default defineConfig({
   outDir: './site',
   cacheDir: '../node_modules/.cache/vitepress',
   metaChunk: true,
+  // These pages are not in the sidebar, from which VitePress takes the previous and the next page.
+  transformPageData: ({ relativePath, frontmatter }) =>
+    void (/^(?:reference|examples)\//.test(relativePath) && Object.assign(frontmatter, { prev: false, next: false })),
   markdown: {
     anchor: { slugify: anchorOf },
-    config: linkToPages,
+    config: adaptInlineTokens,
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {
@@ -49,6 +52,7 @@ export default defineConfig({
       { text: 'Guide', link: '/getting-started' },
       { text: 'API', link: '/reference/' },
       { text: 'OpenAPI', link: '/openapi.json', target: '_blank' },
+      { text: packageJson.version, link: '/CHANGELOG' },
     ],
     sidebar,
     outline: [2, 3],

@@ -11,26 +11,25 @@ const GROUPS = {
   Start: 'README getting-started from-fetch glossary',
   Calls: 'methods tokens retries-and-idempotency errors-and-outcomes error-codes',
   Tools: 'testing command console check',
-  'Awards and events': 'bulk-awards webhooks missed-events runtimes-and-frameworks',
-  Recipes:
-    'recipes recipes/nest recipes/next recipes/workers recipes/lambda recipes/queue recipes/replay recipes/secret-rotation ' +
-    'recipes/progress-page recipes/award-outbox recipes/leaderboard-mirror recipes/client-certificates-and-proxies ' +
-    'recipes/metrics recipes/logs recipes/traces recipes/testing-in-ci',
+  'Awards and events': 'bulk-awards webhooks missed-events runtimes-and-frameworks recipes',
   Reference: 'the-service open-questions examples support SECURITY CHANGELOG',
 }
 
-/** A page under its first heading. The pages of the methods are below theirs. */
+/** The pages below a page. */
+const SUBPAGES: Readonly<Record<string, string>> = {
+  methods: Object.keys(endpoints).join(' '),
+  recipes:
+    'nest next workers lambda queue replay secret-rotation progress-page award-outbox leaderboard-mirror ' +
+    'client-certificates-and-proxies metrics logs traces testing-in-ci',
+}
+
+/** A page under its first heading, with the pages below it. */
 function page(path: string): Item {
   const file = new URL(`${/^[A-Z]/.test(path) ? '' : 'docs/'}${path}.md`, ROOT)
   const [, text = path] = /^# (.+)$/m.exec(readFileSync(file, 'utf8')) ?? []
   if (path === 'README') return { text: 'Overview', link: '/' }
-  if (path !== 'methods') return { text, link: `/${path}` }
-  return {
-    text,
-    link: `/${path}`,
-    collapsed: true,
-    items: Object.keys(endpoints).map((name) => page(`methods/${name}`)),
-  }
+  const items = SUBPAGES[path]?.split(' ').map((name) => page(`${path}/${name}`))
+  return { text, link: `/${path}`, ...(items && { collapsed: true, items }) }
 }
 
 const api: Item = { text: 'API', link: '/reference/' }

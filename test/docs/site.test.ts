@@ -74,10 +74,14 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
 const KINDS = [
   '',
   'webhooks',
+  'check',
+  'CHANGELOG',
   'methods/rewardWallet',
   'examples/quickstart',
   'reference/index',
   'reference/campaign-client/interfaces/CallOptions',
+  'reference/campaign-client/testing/msw/index',
+  'reference/campaign-client/webhook/postgres/interfaces/PostgresStore',
 ]
 const WINDOWS = [
   { viewport: { width: 1400, height: 900 }, colorScheme: 'light' },
