@@ -43,8 +43,8 @@ function methodPage(name: OperationName, method: Member, answer: unknown): strin
     sentences.filter((sentence) => !aboutRetries(sentence)).join(' '),
     '## Request',
     table(
-      ['field', 'type', 'required', 'meaning'],
-      fields(request).map(({ path, type, optional, meaning }) => [path, type, optional ? 'no' : 'yes', meaning]),
+      ['field', 'meaning', 'required', 'type'],
+      fields(request).map(({ path, type, optional, meaning }) => [path, meaning, optional ? 'no' : 'yes', type]),
     ),
     'The second argument has [options for the call](../getting-started.md#options-of-one-call).',
     '## Example',
@@ -153,10 +153,10 @@ function answerOf(type: string, { tags }: Member): string[] {
   if (returns.length > 0 || !isInterface(type)) return returns
   const rows = fields(type).map(({ path, type: shown, optional, meaning }) => [
     path,
-    shown,
     `${optional ? 'Optional. ' : ''}${meaning}`,
+    shown,
   ])
-  return ['The method resolves to `data`:', table(['field', 'type', 'meaning'], rows), 'Unknown fields are kept.']
+  return ['The method resolves to `data`:', table(['field', 'meaning', 'type'], rows), 'Unknown fields are kept.']
 }
 
 interface Field {
