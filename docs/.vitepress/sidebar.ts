@@ -12,7 +12,7 @@ const GROUPS = {
   Calls: 'methods tokens retries-and-idempotency errors-and-outcomes error-codes',
   Tools: 'testing command console check',
   'Awards and events': 'bulk-awards webhooks missed-events runtimes-and-frameworks recipes',
-  Reference: 'the-service open-questions examples support SECURITY CHANGELOG',
+  Reference: 'the-service open-questions support SECURITY CHANGELOG',
 }
 
 /** The pages below a page. */
