@@ -198,6 +198,17 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
+  test('a retry that is refused for another reason records that reason', async () => {
+    const { client, path, sent } = await used()
+    const ledger = fileLedger(path)
+    await rewardWallets(client, awards(1), { ledger })
+    await rewardWallets(client, awards(1), { ledger, retryRejected: true, confirm: () => ({ xp: 7 }) })
+    expect((await readLedger(path))[0]?.error?.code).toBe('other_amount')
+    const before = sent()
+    await rewardWallets(client, awards(1), { ledger, retryRejected: true })
+    expect(sent()).toBe(before)
+  })
+
   test('confirm overrides isUsedId', async () => {
     const { client, ledger, rows } = await lost()
     const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false, confirm: () => true })

@@ -42,8 +42,7 @@ export async function recordAttempt(
   { outcome, verdict, failure }: AttemptResult,
 ): Promise<Verdict | 'busy' | undefined> {
   const isFinal = verdict !== undefined && verdict !== 'indeterminate'
-  const isInDoubt = outcome?.maybeApplied || (attempt.isInDoubt && verdict === 'indeterminate')
-  const isChanged = isFinal ? verdict !== attempt.previousVerdict : isInDoubt
+  const isChanged = outcome === undefined ? verdict !== attempt.previousVerdict : isFinal || outcome.maybeApplied
   // Releasing the claim restores the state before the attempt.
   if (!isChanged) {
     await session.release(attempt)
