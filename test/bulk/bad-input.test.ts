@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
-import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder } from './fixtures.ts'
+import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
 
 const proxyThatThrows = new Proxy(
   {},
@@ -74,6 +74,28 @@ describe('an invalid row', () => {
     ])
     expect(await readLedger(path)).toHaveLength(1)
     expect((await rewardWallets(guarded, [award(2, { xp: 50 })], { ledger: fileLedger(path) })).counts.awarded).toBe(1)
+  })
+
+  test('keeps the verdict of an earlier attempt if the guard of the client refuses it', async () => {
+    const { client, service } = setup()
+    const path = newPath()
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    await rewardWallets(client, awards(2), { ledger: fileLedger(path), concurrency: 1 })
+    const before = await verdictsOf(path)
+    const refusing = {
+      async rewardWallet() {
+        throw new InvalidRequestError('rewardWallet: forbidden', { issues: [], outcome: 'not_applied' })
+      },
+    }
+    const report = await rewardWallets(refusing, awards(2), {
+      ledger: fileLedger(path),
+      retryRejected: true,
+      concurrency: 1,
+    })
+    expect(report).toMatchObject({ counts: counts({ indeterminate: 1, rejected: 1 }), fromLedger: 1, complete: false })
+    expect(report.problems.map(({ code }) => code)).toEqual(['network', 'bad_request'])
+    expect(await verdictsOf(path)).toEqual(before)
   })
 
   test('is read once: a getter cannot change it later', async () => {
@@ -196,7 +218,7 @@ describe('strict', () => {
     const { client, sent } = setup()
     const path = newPath()
     await rewardWallets(client, [award(900)], { ledger: fileLedger(path) })
-    const rows = [award(0), award(1, { xp: Number.NaN }), award(0, { xp: 5 }), award(900, { xp: 1 }), award(2)]
+    const rows = [award(0), award(1, { xp: Number.NaN }), award(0, { xp: 5 }), award(900, { xp: 1 }), award(0)]
     const { cause, report, message } = await stopErrorOf(
       rewardWallets(client, rows, { ledger: fileLedger(path), strict: true }),
     )
@@ -221,6 +243,32 @@ describe('strict', () => {
     }
     const report = await rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true })
     expect(report).toMatchObject({ rows: 6, counts: counts({ awarded: 5, duplicate: 1 }), complete: true })
+  })
+
+  test('stops if the list throws an error', async () => {
+    const { client, sent } = setup()
+    const failure = new Error('line 3 of the file is not CSV')
+    function* rows() {
+      yield* awards(2)
+      throw failure
+    }
+    const stop = await stopErrorOf(rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true }))
+    expect(stop.cause).toBe(failure)
+    expect(stop.message).toContain('the rows could not be checked: line 3')
+    expect(sent()).toBe(0)
+  })
+
+  test('can be aborted by a timer while it reads a synchronous list', async () => {
+    const { client } = setup()
+    const MAX_ROWS = 500_000
+    function* rows() {
+      for (let number = 0; number < MAX_ROWS; number++) yield award(number)
+    }
+    const signal = AbortSignal.timeout(20)
+    const stop = await stopErrorOf(
+      rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true, signal }),
+    )
+    expect(stop.report.rows).toBeLessThan(MAX_ROWS)
   })
 
   test('can be aborted while it reads', async () => {
@@ -339,6 +387,21 @@ describe('a list', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
     await stopErrorOf(rewardWallets(client, rows(), { ledger: fileLedger(newPath()) }))
     expect(cleaned).toHaveBeenCalledOnce()
+  })
+
+  test.each([
+    ['that has ended', () => ({ done: true, value: undefined })],
+    [
+      'that threw an error',
+      () => {
+        throw new Error('the file is not there')
+      },
+    ],
+  ])('an iterator %s is not closed', async (_, next) => {
+    const end = vi.fn()
+    const rows = { [Symbol.iterator]: () => ({ next, return: end }) }
+    await rewardWallets(setup().client, rows as never, { ledger: fileLedger(newPath()) }).catch(() => undefined)
+    expect(end).not.toHaveBeenCalled()
   })
 
   test('a list has at most one second to clean up', async () => {

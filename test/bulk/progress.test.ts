@@ -75,6 +75,14 @@ test('a run reports its progress', async () => {
   expect(reported.at(-1)).toMatchObject({ rows: 50, total: 50, counts: counts({ awarded: 50 }) })
 })
 
+test('the total of a set is known at the start', async () => {
+  const { client } = setup()
+  const totals: (number | null)[] = []
+  const ledger = fileLedger(newPath())
+  await rewardWallets(client, new Set(awards(3)), { ledger, onProgress: ({ total }) => void totals.push(total) })
+  expect(totals[0]).toBe(3)
+})
+
 test('the total of a list without a length is known at its end', async () => {
   const { client } = setup()
   const totals: (number | null)[] = []

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import { typeName } from '../../shared/types.ts'
+import { hasMethod, typeName } from '../../shared/types.ts'
 import { type ReadRow, readRow } from '../award/row.ts'
 import { invalidRequestError } from '../errors.ts'
 
@@ -117,8 +117,7 @@ export class RowSource {
 function iteratorOf(rows: unknown): Iterator<unknown> | AsyncIterator<unknown> {
   const list = rows as Partial<Iterable<unknown> & AsyncIterable<unknown>> | null | undefined
   // A string is iterable, but its characters are not rows.
-  const isObject = (typeof rows === 'object' && rows !== null) || typeof rows === 'function'
-  const method = isObject ? (list?.[Symbol.asyncIterator] ?? list?.[Symbol.iterator]) : undefined
+  const method = typeof rows === 'string' ? undefined : (list?.[Symbol.asyncIterator] ?? list?.[Symbol.iterator])
   if (typeof method !== 'function') {
     const message = `must be an iterable or an async iterable of awards, got ${typeName(rows)}`
     throw invalidRequestError('rewardWallets', [{ path: ['rows'], message }])
@@ -142,5 +141,4 @@ const failingIterator = (error: unknown): Iterator<unknown> => ({
   },
 })
 
-const isThenable = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> =>
-  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+const isThenable = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> => hasMethod(value, 'then')

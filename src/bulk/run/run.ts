@@ -217,7 +217,7 @@ export class Run {
       return
     }
     if (outcome.kind === 'campaign_refused') report.haltCampaign(row.pid, outcome.error.message)
-    const { stop, pauseMs } = this.#rules.callEnded(outcome, verdict, gate.hasPausedSince(pauseCount))
+    const { stop, pauseMs } = this.#rules.callEnded(outcome, gate.hasPausedSince(pauseCount))
     if (stop !== undefined) this.stop(stop.message, stop.cause)
     else if (pauseMs !== undefined) gate.pause(pauseMs, pauseCount)
     else if (outcome.kind === 'unreachable') gate.replaceProbe(pauseCount)

@@ -1,6 +1,5 @@
 import { ApiError, type CampaignError, RateLimitError } from '../../errors.ts'
 import { type CallOutcome, statusOf } from '../award/call-outcome.ts'
-import type { Verdict } from '../award/verdict.ts'
 
 /** Equal refusals before any success: the list, the campaign or the token must be wrong. */
 const MAX_REFUSALS = 20
@@ -42,10 +41,9 @@ export class StopRules {
   }
 
   /** Returns whether to stop or pause after a call. @param isPaused - whether a pause has started during the call */
-  callEnded(outcome: CallOutcome, verdict: Verdict | undefined, isPaused: boolean): Consequence {
+  callEnded(outcome: CallOutcome, isPaused: boolean): Consequence {
     const { kind, error } = outcome
     if (kind === 'unreachable') return isPaused ? {} : this.#unreached(outcome.error)
-    if (kind === 'invalid') return {}
     if (kind === 'fatal') return { stop: { message: 'other awards would fail as well', cause: error } }
     this.#unreachable = 0
     this.#unreachablePauses = 0
@@ -55,8 +53,7 @@ export class StopRules {
     if (this.#unknown >= MAX_UNKNOWN) {
       return { stop: { message: `${MAX_UNKNOWN} consecutive awards ended with an unknown outcome`, cause: error } }
     }
-    if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.awardSucceeded()
-    return kind === 'refused' && verdict !== 'alreadyAwarded' ? this.#refused(outcome.error) : {}
+    return kind === 'refused' ? this.#refused(outcome.error) : {}
   }
 
   #unreached(cause: CampaignError): Consequence {

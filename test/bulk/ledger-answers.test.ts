@@ -1,0 +1,126 @@
+import { type AwardLedger, fileLedger, rewardWallets } from 'campaign-client/bulk'
+import { expect, test, vi } from 'vitest'
+import { type ClaimResult, LEDGER, type LedgerSession } from '../../src/bulk/ledger/ledger.ts'
+import { award, awards, counts, newPath, setup, stopErrorOf } from './fixtures.ts'
+
+/** Returns a ledger in a file whose session has some other methods. */
+function ledgerWith(methodsOf: (session: LedgerSession) => Partial<LedgerSession>): AwardLedger {
+  const ledger = fileLedger(newPath())
+  return {
+    ...ledger,
+    [LEDGER]: {
+      async open(target) {
+        const session = await ledger[LEDGER].open(target)
+        return { ...session, ...methodsOf(session) }
+      },
+    },
+  }
+}
+
+test('a row that another process holds is claimed again soon, even if its lease is long', async () => {
+  const { client, sent } = setup()
+  const retries: boolean[] = []
+  const ledger = ledgerWith((session) => ({
+    claim(row, retryable, isRetry) {
+      retries.push(isRetry)
+      return retries.length === 1 ? { kind: 'busy', retryMs: 60_000 } : session.claim(row, retryable, isRetry)
+    },
+  }))
+  const report = await rewardWallets(client, awards(1), { ledger })
+  expect(report).toMatchObject({ counts: counts({ awarded: 1 }), complete: true })
+  expect(retries).toEqual([false, true])
+  expect(sent()).toBe(1)
+})
+
+test('a run takes the verdict of another process that has taken over the award', async () => {
+  const { client } = setup()
+  const claims: ClaimResult['kind'][] = []
+  const ledger = ledgerWith((session) => ({
+    async claim(row, retryable, isRetry) {
+      const claim = isRetry
+        ? ({ kind: 'settled', verdict: 'alreadyAwarded' } as const)
+        : await session.claim(row, retryable, isRetry)
+      claims.push(claim.kind)
+      return claim
+    },
+    settle: async () => 'busy',
+  }))
+  const report = await rewardWallets(client, awards(1), { ledger })
+  expect(report).toMatchObject({ counts: counts({ alreadyAwarded: 1 }), fromLedger: 1, complete: true })
+  expect(claims).toEqual(['claimed', 'settled'])
+})
+
+test('a row that the ledger cannot store is rejected with its issue', async () => {
+  const { client, sent } = setup()
+  const issue = { path: ['id'], message: 'must not contain U+0000' }
+  const ledger = ledgerWith((session) => ({
+    claim: (row, ...rest) => (row.id === 'award-0' ? { kind: 'invalid', issue } : session.claim(row, ...rest)),
+  }))
+  const report = await rewardWallets(client, awards(2), { ledger })
+  expect(report).toMatchObject({ counts: counts({ awarded: 1, rejected: 1 }), complete: true })
+  expect(report.problems).toMatchObject([{ code: 'invalid_request', reason: 'id must not contain U+0000' }])
+  expect(sent()).toBe(1)
+})
+
+test.each(['claim', 'lookUp'] as const)(
+  'a ledger that fails in %s stops the run before the row is sent',
+  async (name) => {
+    const { client, service, sent } = setup()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+    const failure = new Error('the disk is gone')
+    const method = vi.fn(async () => Promise.reject(failure))
+    const ledger = ledgerWith(() => ({ [name]: method }))
+    const stop = await stopErrorOf(rewardWallets(client, awards(50), { ledger, concurrency: 1 }))
+    expect(stop.cause).toBe(failure)
+    expect(stop.message).toContain('the ledger failed: the disk is gone')
+    expect(stop.report).toMatchObject({ counts: counts({}), complete: false })
+    expect(sent()).toBe(name === 'claim' ? 0 : 1)
+  },
+)
+
+test('a ledger that fails to record an outcome stops the run, and the award is indeterminate', async () => {
+  const { client, sent } = setup()
+  const failure = new Error('the disk is gone')
+  const ledger = ledgerWith(() => ({ settle: () => Promise.reject(failure) }))
+  const stop = await stopErrorOf(rewardWallets(client, awards(50), { ledger, concurrency: 1 }))
+  expect(stop.cause).toBe(failure)
+  expect(stop.message).toContain('the ledger failed: the disk is gone')
+  expect(stop.report.counts).toEqual(counts({ indeterminate: sent() }))
+  const reason = 'the ledger failed before it recorded the outcome'
+  expect(stop.report.problems[0]).toEqual({
+    index: 0,
+    id: award(0).id,
+    verdict: 'indeterminate',
+    code: 'ledger_failed',
+    reason,
+  })
+})
+
+test('an abort while the ledger is opened ends the run before it reads the list', async () => {
+  const { client, sent } = setup()
+  const controller = new AbortController()
+  const ledger = ledgerWith(() => {
+    controller.abort()
+    return {}
+  })
+  const next = vi.fn(() => ({ done: true, value: undefined }))
+  const rows = { [Symbol.iterator]: () => ({ next }) } as Iterable<never>
+  const stop = await stopErrorOf(rewardWallets(client, rows, { ledger, signal: controller.signal }))
+  expect(stop.cause).toBe(controller.signal.reason)
+  expect(next).not.toHaveBeenCalled()
+  expect(sent()).toBe(0)
+})
+
+test('a ledger that fails at the end stops the run with the report', async () => {
+  const { client } = setup()
+  const failure = new Error('the disk is gone')
+  const ledger = ledgerWith((session) => ({
+    async close() {
+      await session.close()
+      throw failure
+    },
+  }))
+  const stop = await stopErrorOf(rewardWallets(client, awards(2), { ledger }))
+  expect(stop.cause).toBe(failure)
+  expect(stop.report).toMatchObject({ counts: counts({ awarded: 2 }), complete: false })
+})
