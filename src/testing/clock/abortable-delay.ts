@@ -11,7 +11,7 @@ export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSig
       signal.removeEventListener('abort', abort)
       resolve()
     }, ms)
-    signal.addEventListener('abort', abort, { once: true })
+    signal.addEventListener('abort', abort)
     if (signal.aborted) abort()
   })
 }
@@ -20,5 +20,5 @@ export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSig
 export const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    signal.addEventListener('abort', () => reject(signal.reason))
   })

@@ -149,7 +149,6 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
 
   const waitForWork = async (): Promise<void> => {
     for (let turn = 0; turn < IDLE_TURNS; turn++) await nextTurn()
-    if (work.size === 0) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const patience = new Promise<void>((resolve) => {
       timer = globalThis.setTimeout(resolve, patienceMs)
@@ -215,10 +214,8 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       notifyListeners()
     },
     track(promise) {
-      const tracked: Promise<unknown> = promise.then(
-        () => work.delete(tracked),
-        () => work.delete(tracked),
-      )
+      const forget = (): unknown => work.delete(tracked)
+      const tracked = promise.then(forget, forget)
       work.add(tracked)
     },
     get pending() {

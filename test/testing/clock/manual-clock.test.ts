@@ -75,6 +75,7 @@ describe('createManualClock', () => {
     expect(clock.now()).toBe(1500)
     await expect(clock.advanceTo(Number.NaN)).rejects.toThrow(RangeError)
     await expect(clock.advanceTo('soon' as never)).rejects.toThrow(TypeError)
+    await expect(clock.advanceTo('soon' as never)).rejects.toThrow(/^advanceTo: timeMs must be/)
   })
 
   test('advances from retry to retry with nextRetryAt', async () => {
@@ -141,9 +142,12 @@ describe('createManualClock', () => {
       const clock = createManualClock({ startMs: 0 })
       await clock.advance(5)
       const heard: number[] = []
-      clock.onMove?.(() => heard.push(clock.now()))
+      const stopListening = clock.onMove?.(() => heard.push(clock.now()))
       clock.reset()
       clock.reset()
+      expect(heard).toEqual([0])
+      stopListening?.()
+      await clock.advance(5)
       expect(heard).toEqual([0])
     })
   })
@@ -222,6 +226,8 @@ describe('createManualClock', () => {
   )
 
   test.each([-1, Number.NaN, Infinity])('advance(%d) is refused', async (ms) => {
+    const problem = /^advance: ms must be a number of milliseconds/
+    await expect(createManualClock().advance(ms)).rejects.toThrow(problem)
     await expect(createManualClock().advance(ms)).rejects.toThrow(RangeError)
   })
 })
@@ -335,6 +341,12 @@ describe('a running clock', () => {
 
 /** Counts the system's timers that keep the process alive. */
 const heldTimers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+test('timers of a manual clock do not keep the process alive', () => {
+  const before = heldTimers()
+  createManualClock().setTimeout(() => {}, 300_000)
+  expect(heldTimers()).toBe(before)
+})
 
 test('timers of a running clock keep the process alive until they are cleared or unreferenced', () => {
   const clock = createManualClock({ running: true })

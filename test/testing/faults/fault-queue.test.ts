@@ -44,6 +44,7 @@ describe('faults', () => {
     const options = { on: 'getCampaignInfo', kind: 'status', times: 2 } as const
     const twice = service.fail(options)
     const always = service.fail({ on: 'getCampaignPoints', kind: 'status', times: Infinity })
+    expect(twice.id).not.toBe(always.id)
     expect(service.pendingFaults()).toEqual([twice, always])
     expect(twice).toMatchObject({ options, used: 0, remaining: 2 })
 
@@ -111,11 +112,49 @@ describe('faults', () => {
     expect(await call).toBe(200)
   })
 
+  test('drip sends the answer byte by byte, with 100 ms between bytes by default', async () => {
+    const clock = createManualClock()
+    const service = createCampaignService({ clock })
+    service.fail({ kind: 'drip' })
+    const { body } = await caller(service.fetch).raw('/code')
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    expect((await reader.read()).value).toHaveLength(1)
+    const second = reader.read()
+    await clock.advance(99)
+    expect(clock.pending).toBe(1)
+    await clock.advance(1)
+    expect((await second).value).toHaveLength(1)
+  })
+
   test('misshapen answers 200 even when the service refuses the request', async () => {
     const service = createCampaignService()
-    service.fail({ kind: 'misshapen' })
+    service.fail({ kind: 'misshapen', times: 2 })
     expect(await statusOf(service, '/campaign/info?pid=unknown')).toBe(200)
+    expect(await statusOf(service, '/nothing')).toBe(200)
   })
+
+  test.each([
+    [{ body: 'a < b' }, 'text/plain; charset=utf-8'],
+    [{ body: '\n <h1>Down</h1>' }, 'text/html; charset=utf-8'],
+    [{ body: { a: 1 } }, 'application/json; charset=utf-8'],
+    [{ body: 'a: 1', headers: { 'Content-Type': 'text/yaml' } }, 'text/yaml'],
+  ])('status with %j has the content type %s', async (options, type) => {
+    const service = createCampaignService()
+    service.fail({ kind: 'status', ...options })
+    expect((await caller(service.fetch).raw('/code')).headers.get('content-type')).toBe(type)
+  })
+
+  test.each([{ kind: 'hang' } as const, { kind: 'delay', delayMs: 600_000 } as const])(
+    'with %j a call rejects that was aborted before the answer',
+    async (fault) => {
+      const service = createCampaignService()
+      const controller = new AbortController()
+      const reason = new Error('enough')
+      service.fail(fault)
+      service.subscribe(() => controller.abort(reason))
+      await expect(caller(service.fetch).raw('/code', { signal: controller.signal })).rejects.toBe(reason)
+    },
+  )
 
   test('delay waits on the clock of the service', async () => {
     const clock = createManualClock()
@@ -143,7 +182,7 @@ describe('faults', () => {
     [{ kind: 'status', status: 600 }, /^fail of kind status: status must be/],
     [{ kind: 'status', status: '500' }, /^fail of kind status: status must be/],
     [{ kind: 'status', body: () => {} }, /^fail of kind status: body must be/],
-    [{ kind: 'status', headers: { 'bad name': 'x' } }, /bad name/],
+    [{ kind: 'status', headers: { 'bad name': 'x' } }, /^fail of kind status: headers must be .*bad name/],
     [{ kind: 'garbage', body: {} }, /^fail of kind garbage: body must be a string, got object$/],
     [{ kind: 'delay', delayMs: -1 }, /^fail of kind delay: delayMs must be/],
     [{ kind: 'drip', delayMs: Number.NaN }, /^fail of kind drip: delayMs must be/],

@@ -97,6 +97,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     const answer = await code()
     expect(answer.status).toBe(200)
     expect(answer.body).toMatch(/^<!doctype html>/)
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
     service.fail({ kind: 'garbage', body: '{"success":tru' })
     expect(await code()).toMatchObject({ status: 200, body: '{"success":tru' })
   })

@@ -151,8 +151,8 @@ describe('POST /user/referrer', () => {
     const { service, get, refer } = start()
     expect(await refer('new-1', 'new-2')).toMatchObject(ok({}))
     expect(service.state.entries.slice(-2)).toMatchObject([
-      { account: 'new-1', name: 'new-1' },
-      { account: 'new-2', referrer: 'new-1' },
+      { account: 'new-1', name: 'new-1', alias: '', team: '', wallet: '', email: '' },
+      { account: 'new-2', referrer: 'new-1', profiles: [{ account: 'new-2', platform: 'discord' }] },
     ])
     const profiles = await get('/user/profiles', { ...ada, account: 'new-1' })
     expect(profiles.body).toMatchObject({ data: { refs: 1, ref_count: 1 } })

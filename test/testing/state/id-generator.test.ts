@@ -8,9 +8,14 @@ const registered = async (seed?: number | string): Promise<string | undefined> =
   return service.state.entries[0]?.id
 }
 
-test('generated IDs contain the seed and a counter', async () => {
+test('generated IDs contain the kind, the seed and a counter', async () => {
   expect(await registered(7)).toBe('entry_7_1')
   expect(await registered('nightly run')).toBe('entry_nightly run_1')
+  const service = createCampaignService({ campaigns: [{ id: 'c' }], seed: 7, deliver: () => new Response() })
+  expect(service.registerWebhook({ url: 'https://partner.example' }).hook_id).toBe('hook_7_1')
+  expect(service.emit({ kind: 'custom', payload: {} }).id).toBe('message_7_2')
+  const first = service.deliveries[0]?.deliveryId ?? ''
+  expect([first, service.redeliver(first).deliveryId]).toEqual(['delivery_7_3', 'delivery_7_4'])
 })
 
 test('services without a seed share no ID', async () => {

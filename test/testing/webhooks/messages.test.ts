@@ -68,6 +68,22 @@ describe('messages', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(3)
   })
 
+  test('a completed challenge is not sent', async () => {
+    const { service } = start(undefined, {
+      campaigns: [
+        {
+          id: 'demo',
+          actions: [{ id: 'follow' }],
+          challenges: [{ id: 'c', deps: ['follow'] }],
+          users: [{ account: 'ada', platform: 'discord' }],
+        },
+      ],
+    })
+    service.registerWebhook({ url: HOOK })
+    expect(service.completeTask({ ...ada, aid: 'follow' }).completed).toEqual(['follow', 'c'])
+    expect(service.deliveries).toHaveLength(1)
+  })
+
   test('refused requests and requests without effect send nothing', async () => {
     const { service, post } = start()
     service.registerWebhook({ url: HOOK })
