@@ -5,7 +5,8 @@ import { callHook } from '../shared/call-hook.ts'
 import { typeName } from '../shared/types.ts'
 import { isTransportResponse, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
 import type { AttemptCancellation, CancellableSend } from './cancellation.ts'
-import { type AddressHint, decodeAnswer, isDataIncomplete, traceHeaders } from './decode-answer.ts'
+import { type AddressHint, decodeAnswer, isDataIncomplete } from './decode-answer.ts'
+import { traceHeaders } from './decode-error-answer.ts'
 import {
   attemptTookTooLong,
   callTookTooLong,
@@ -17,7 +18,7 @@ import {
   transportFailure,
 } from './failure.ts'
 import type { PreparedRequest } from './prepare-request.ts'
-import type { Admission, RequestQueue } from './request-queue.ts'
+import type { Admission, RequestQueue } from './queue/request-queue.ts'
 import { pauseDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import { reasonOf, TIMED_OUT, withTimeout } from './timeout.ts'
 import { type AccessTokens, expiryHint } from './token.ts'

@@ -1,7 +1,6 @@
-import { TimeoutError } from '../errors.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
 import type { CallContext } from './attempt.ts'
-import { Failure } from './failure.ts'
+import { Failure, noTokenInTime } from './failure.ts'
 import { guardIssues } from './prepare-request.ts'
 import { TIMED_OUT } from './timeout.ts'
 import { identityOf } from './token.ts'
@@ -10,16 +9,12 @@ import { identityOf } from './token.ts'
 export const createInternals = (current: () => CallContext): ClientInternals => ({
   async target(operation, signal) {
     const { settings, tokens } = current()
-    const context = { operation, outcome: 'not_applied' } as const
     try {
       const token = await tokens.get(settings.totalTimeoutMs, signal)
       return { address: settings.baseUrl, ...identityOf(token) }
-    } catch (reason) {
-      if (reason instanceof Failure) throw reason.toError(context)
-      if (reason !== TIMED_OUT) throw reason
-      const timeoutMs = settings.totalTimeoutMs
-      const message = `${operation}: the access token source took longer than totalTimeoutMs (${timeoutMs} ms)`
-      throw new TimeoutError(message, { ...context, scope: 'total', timeoutMs })
+    } catch (thrown) {
+      const reason = thrown === TIMED_OUT ? noTokenInTime(settings.totalTimeoutMs) : thrown
+      throw reason instanceof Failure ? reason.toError({ operation, outcome: 'not_applied' }) : reason
     }
   },
   refusalsOfAward: (award) => guardIssues(current().settings.guard, award),

@@ -2,7 +2,7 @@ import type { RetryRule } from '../endpoints/endpoint.ts'
 import { callHook } from '../shared/call-hook.ts'
 import { MAX_TIMER_MS } from '../shared/timers.ts'
 import type { Failure } from './failure.ts'
-import { MAX_PAUSE_MS } from './rate-limiter.ts'
+import { MAX_PAUSE_MS } from './queue/rate-limiter.ts'
 
 const FIRST_BACKOFF_MS = 300
 const MAX_BACKOFF_MS = 8_000

@@ -1,9 +1,9 @@
-import { type ErrorContext, RateLimitError } from '../errors.ts'
-import type { RequestLimits } from '../options.ts'
-import { MAX_TIMER_MS } from '../shared/timers.ts'
-import { Failure } from './failure.ts'
+import { type ErrorContext, RateLimitError } from '../../errors.ts'
+import type { RequestLimits } from '../../options.ts'
+import { MAX_TIMER_MS } from '../../shared/timers.ts'
+import { Failure } from '../failure.ts'
+import { withTimeout } from '../timeout.ts'
 import { RateLimiter } from './rate-limiter.ts'
-import { withTimeout } from './timeout.ts'
 
 export interface Admission {
   readonly queue: TokenQueue
