@@ -14,124 +14,44 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { fileLedger, type LedgerWait, readLedger, rewardWallets } from 'campaign-client/bulk'
-import { createCampaignService } from 'campaign-client/testing'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { type AwardRow, fileLedger, type LedgerWait, rewardWallets } from 'campaign-client/bulk'
+import { describe, expect, test } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { LockedLedger, takeLock } from '../../src/bulk/ledger/file/lock.ts'
 import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
-import { compiled } from '../support/compiled.ts'
-import { awards, counts, holdCalls, newPath, setup } from './fixtures.ts'
-import { RunProcess } from './run-process.ts'
-
-const PROGRAM = 'test/bulk/run-program.ts'
-const pathOf = compiled(PROGRAM)
+import { awards, counts, holdCalls, newPath, setup, stopErrorOf, verdictsOf } from './fixtures.ts'
 
 /** Short times, so that the tests are fast. */
 const TIMES = { heartbeatMs: 20, watchMs: 300, takeoverMs: 50 }
-const CONCURRENCY = 4
-/** A run claims twice as many rows as it sends at once. */
-const CLAIMED_AT_ONCE = 2 * CONCURRENCY
 
-async function startRun(path: string, haltAfter?: number) {
-  const service = createCampaignService()
-  const { url, close } = await service.listen()
-  onTestFinished(close)
-  const rows = [0, 200] as const
-  const task = { baseUrl: url, ledger: { path }, rows, concurrency: CONCURRENCY, timeoutMs: 10_000 }
-  return { service, run: new RunProcess(pathOf(PROGRAM), haltAfter === undefined ? task : { ...task, haltAfter }) }
-}
+test('a second run in the same process is refused, and the first continues', async () => {
+  const { client } = setup()
+  const ledger = fileLedger(newPath())
+  const slow = holdCalls(client)
+  const first = rewardWallets(slow, awards(8), { ledger, concurrency: 8 })
+  await expect.poll(() => slow.waiting).toHaveLength(8)
+  const second = rewardWallets(client, awards(200), { ledger })
+  await expect(second).rejects.toThrow(/another run is using it: process \d+ on .+, since 20/)
+  for (const resume of slow.waiting) resume()
+  expect((await first).counts).toEqual(counts({ awarded: 8 }))
+  expect((await rewardWallets(client, awards(8), { ledger })).fromLedger).toBe(8)
+})
 
-/** Resolves when the ledger of a halted run has these verdicts. */
-async function waitForVerdicts(path: string, expected: Record<string, number>): Promise<void> {
-  const verdicts = async () => {
-    const found: Record<string, number> = {}
-    for await (const { verdict } of readLedger(path)) found[verdict] = (found[verdict] ?? 0) + 1
-    return found
+test('a run that loses its lock file stops before its next request', async () => {
+  const { client, sent } = setup()
+  const path = newPath()
+  const losing = {
+    async rewardWallet(row: AwardRow) {
+      await client.rewardWallet(row)
+      renameSync(`${path}.lock`, `${path}.lock.taken`)
+      writeFileSync(`${path}.lock`, readFileSync(`${path}.lock.taken`))
+    },
   }
-  await expect.poll(verdicts, { interval: 5 }).toEqual(expected)
-}
-
-describe('two runs on one ledger', { timeout: 30_000 }, () => {
-  test('in one process: the second is refused, and the first continues', async () => {
-    const { client } = setup()
-    const ledger = fileLedger(newPath())
-    const slow = holdCalls(client)
-    const first = rewardWallets(slow, awards(8), { ledger, concurrency: 8 })
-    await expect.poll(() => slow.waiting).toHaveLength(8)
-    const second = rewardWallets(client, awards(200), { ledger })
-    await expect(second).rejects.toThrow(/another run is using it: process \d+ on .+, since 20/)
-    for (const resume of slow.waiting) resume()
-    expect((await first).counts).toEqual(counts({ awarded: 8 }))
-    expect((await rewardWallets(client, awards(8), { ledger })).fromLedger).toBe(8)
-  })
-
-  test('in two processes: the second is refused while the first lives', async () => {
-    const path = newPath()
-    const { run } = await startRun(path, 10)
-    await run.step('halted')
-    const { client } = setup()
-    const refused = rewardWallets(client, awards(3), { ledger: fileLedger(path) })
-    await expect(refused).rejects.toThrow(`another run is using it: process ${run.pid}`)
-    run.resume()
-    expect((await run.step('report')).report).toMatchObject({ rows: 200, counts: counts({ awarded: 200 }) })
-  })
-
-  test('a suspended process loses its lock, and sends nothing when it resumes', async () => {
-    const path = newPath()
-    const { run, service } = await startRun(path, 10)
-    const { calls } = await run.step('halted')
-    await waitForVerdicts(path, { awarded: calls, indeterminate: CLAIMED_AT_ONCE })
-    run.signal('SIGSTOP')
-    const waits: LedgerWait[] = []
-    const ledger = fileLedgerOn(fileStorage, path, { onWait: (wait) => void waits.push(wait) }, TIMES)
-    const { client } = setup({ fetch: service.fetch })
-    const report = await rewardWallets(client, awards(200), { ledger })
-    expect(report).toMatchObject({ complete: true, fromLedger: calls })
-    expect(waits).toEqual([{ reason: expect.stringContaining(`process ${run.pid}`), maxMs: expect.any(Number) }])
-    const before = readFileSync(path)
-    run.signal('SIGCONT')
-    run.resume()
-    const { name, message } = await run.step('error')
-    expect(name).toBe('AwardRunStoppedError')
-    // The process may have been suspended during a write.
-    expect(message).toMatch(/another run has taken it over|another file has replaced it/)
-    expect(readFileSync(path).equals(before)).toBe(true)
-    expect(service.state.awards).toHaveLength(200)
-    // Only calls that were in flight may be repeated.
-    expect(service.requests.length).toBeLessThanOrEqual(200 + CONCURRENCY)
-  })
-
-  test('the lock of a killed process is taken over immediately, even if it is a zombie', async () => {
-    const path = newPath()
-    const { run, service } = await startRun(path, 10)
-    await run.step('halted')
-    const killed = run.kill()
-    const next = await startRun(path)
-    await killed
-    // The second run has another service. It does not send the awards of the ledger.
-    const { report } = await next.run.step('report')
-    expect(report).toMatchObject({ rows: 200, complete: true })
-    expect(report.fromLedger).toBeGreaterThanOrEqual(10 - CONCURRENCY)
-    expect(service.state.awards.length + next.service.state.awards.length).toBeGreaterThanOrEqual(200)
-    expect(existsSync(`${path}.lock`)).toBe(false)
-  })
-
-  test('a run that loses its lock stops before its next write', async () => {
-    const path = newPath()
-    const { run } = await startRun(path, 10)
-    const { calls } = await run.step('halted')
-    await waitForVerdicts(path, { awarded: calls, indeterminate: CLAIMED_AT_ONCE })
-    const before = readFileSync(path)
-    renameSync(`${path}.lock`, `${path}.lock.taken`)
-    writeFileSync(`${path}.lock`, readFileSync(`${path}.lock.taken`))
-    run.resume()
-    const { name, message } = await run.step('error')
-    expect(name).toBe('AwardRunStoppedError')
-    expect(message).toContain('another run has taken it over')
-    expect(readFileSync(path).equals(before)).toBe(true)
-    expect(existsSync(`${path}.lock`)).toBe(true)
-  })
+  const stop = await stopErrorOf(rewardWallets(losing, awards(20), { ledger: fileLedger(path), concurrency: 1 }))
+  expect(stop.message).toContain(`The ledger ${path} can't be used: another run has taken it over`)
+  expect(sent()).toBe(1)
+  expect(await verdictsOf(path)).not.toHaveProperty('award-0', 'awarded')
+  expect(existsSync(`${path}.lock`)).toBe(true)
 })
 
 /** Returns the content of a lock file from another host. */

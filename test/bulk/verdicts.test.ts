@@ -232,7 +232,8 @@ describe('evidence', () => {
     await rewardWallets(client, rows, { ledger })
     const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
     expect(report.counts.unconfirmed).toBe(1)
-    expect(await verdictsOf(path)).toEqual({ 'award-0': 'unconfirmed' })
+    // The reason of the refusal is kept.
+    expect(await readLedger(path)).toMatchObject([{ verdict: 'unconfirmed', error: { code: 'bad_request' } }])
   })
 
   test('a confirm that throws leaves the award unconfirmed, and its error is not recorded', async () => {
