@@ -19,13 +19,15 @@ export const MODULES: Readonly<Record<string, Module>> = {
   /** Needs the servers: `.ci/services npm run test:mutants -- stores`. */
   stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
   bulk: {
-    mutate: ['src/bulk/*.ts', 'src/bulk/{award,report,run}/*.ts'],
-    tests: ['test/bulk/{bad-input,progress,reward-id,stopping,verdicts}.test.ts'],
+    mutate: ['src/bulk/!(award-one).ts', 'src/bulk/{award,report,run}/*.ts'],
+    tests: [
+      'test/bulk/{bad-input,call-outcome,ledger-answers,pause-gate,progress,reward-id,stopping,verdicts}.test.ts',
+    ],
   },
   /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
   ledgers: {
-    mutate: ['src/bulk/{ledger,postgres}/**/*.ts'],
-    tests: ['test/bulk/{file-ledger,lock,pgbouncer,postgres-ledger,power-cut,verdicts}.test.ts'],
+    mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
+    tests: ['test/bulk/{bad-input,file-ledger,lock,pgbouncer,postgres-ledger,power-cut,verdicts}.test.ts'],
   },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },
   console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(console).test.ts'] },
