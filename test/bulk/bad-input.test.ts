@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
-import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { type AwardRow, awardOne, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
 import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
 
@@ -301,7 +302,7 @@ describe('a list', () => {
     const path = newPath()
     const run = rewardWallets(client, rows as never, { ledger: fileLedger(path) })
     await expect(run).rejects.toThrow(InvalidRequestError)
-    await expect(run).rejects.toThrow(/rows must be an iterable or an async iterable/)
+    await expect(run).rejects.toThrow(/^rewardWallets: rows must be an iterable or an async iterable/)
     await expect(readLedger(path)).rejects.toThrow('does not exist')
   })
 
@@ -309,7 +310,7 @@ describe('a list', () => {
     const { client } = setup()
     const rows = { [Symbol.iterator]: () => 5 } as never
     await expect(rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).rejects.toThrow(
-      'must return an iterator',
+      'rewardWallets: rows must return an iterator from its iterator method',
     )
   })
 
@@ -404,6 +405,24 @@ describe('a list', () => {
     expect(end).not.toHaveBeenCalled()
   })
 
+  test('the run waits until a list has cleaned up', async () => {
+    const { client, service } = setup()
+    let number = 0
+    let isClean = false
+    const rows = {
+      [Symbol.iterator]: () => ({
+        next: () => ({ done: false, value: award(number++) }),
+        async return() {
+          await turn()
+          isClean = true
+        },
+      }),
+    } as unknown as Iterable<AwardRow>
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
+    await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+    expect(isClean).toBe(true)
+  })
+
   test('a list has at most one second to clean up', async () => {
     const { client, service } = setup()
     let number = 0
@@ -462,6 +481,29 @@ describe('an invalid argument is refused', () => {
     const run = rewardWallets(client, [], options as never)
     await expect(run).rejects.toThrow(InvalidRequestError)
     await expect(run).rejects.toThrow(words)
+  })
+
+  test.each([
+    ['no options', undefined, /options must be an object/],
+    ['a missing ledger', {}, /options\.ledger must be a ledger made by postgresLedger, got undefined/],
+    [
+      'a ledger in a file',
+      { ledger: fileLedger('x') },
+      /options\.ledger must be a ledger made by postgresLedger, got a fileLedger/,
+    ],
+    ['an option of rewardWallets', { concurrency: 3 }, /options\.concurrency is not an option/],
+    ['a text as a boolean', { retryRejected: 'yes' }, /options\.retryRejected must be true or false/],
+    ['a boolean as a function', { isUsedId: true }, /options\.isUsedId must be a function/],
+  ])('by awardOne: %s', async (_, options, words) => {
+    const made = awardOne(client, award(1), options as never)
+    await expect(made).rejects.toThrow(InvalidRequestError)
+    await expect(made).rejects.toThrow(/^awardOne: .*Nothing was sent/)
+    await expect(made).rejects.toThrow(words)
+  })
+
+  test('a missing client of awardOne', async () => {
+    const made = awardOne({} as never, award(1), { ledger: fileLedger('x') as never })
+    await expect(made).rejects.toThrow(/client must have the method rewardWallet, got object/)
   })
 
   test('a missing client', async () => {
