@@ -17,7 +17,7 @@ function adaptInlineTokens(md: MarkdownRenderer): void {
   md.core.ruler.push('adapt-inline-tokens', ({ tokens, env }) => {
     const folder = dirname(relative(ROOT, env.realPath ?? env.path ?? ''))
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
-      if (token.type === 'code_inline' && /^(?:\S+|.{1,32})$/.test(token.content)) token.attrSet('class', 'unbroken')
+      if (token.type === 'code_inline' && /^(?:\S+|.{1,25})$/.test(token.content)) token.attrSet('class', 'unbroken')
       const [, path, anchor = ''] = /^(?!\w+:|\/)([^#]+)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? []
       if (path === undefined) continue
       const file = join(folder, path)
