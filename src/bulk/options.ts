@@ -18,7 +18,7 @@ import type { AwardProgress } from './report/progress-reporter.ts'
 
 /** Options of {@link rewardWallets}. Only `ledger` is required. */
 export interface RewardWalletsOptions extends Evidence {
-  /** Records the run: made by `fileLedger` or `postgresLedger`. */
+  /** The ledger that records the run. Create it with `fileLedger` or `postgresLedger`. */
   ledger: AwardLedger
   /**
    * The maximum number of calls in flight: 1 to 1 000.
@@ -52,7 +52,7 @@ export interface RewardWalletsOptions extends Evidence {
 
 /** Options of {@link awardOne}. Only `ledger` is required. */
 export interface AwardOneOptions extends Evidence {
-  /** Records the award for all processes: made by `postgresLedger`. */
+  /** The ledger that records the award for all processes. Create it with `postgresLedger`. */
   ledger: SharedLedger
   /**
    * Retries an award that was `rejected`, unless its code is `other_amount`.

@@ -10,7 +10,7 @@ interface EventBase {
   readonly at: number
 }
 
-/** The service answered a request. Emitted after the events for the changes that this request made. */
+/** The service answered a request. The events of its changes are emitted first. */
 export interface RequestAnsweredEvent extends EventBase {
   readonly kind: 'request_answered'
   readonly request: RequestRecord

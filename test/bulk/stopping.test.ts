@@ -408,7 +408,7 @@ describe('failures that end a run', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
     const stop = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
     expect(stop.cause).toMatchObject({ code: 'rate_limited' })
-    expect(stop.message).toContain('the service asked to wait 30 times in a row')
+    expect(stop.message).toContain('the service still answers 429 after 30 pauses in a row')
     service.reset()
     service.fail({
       on: 'rewardWallet',

@@ -55,8 +55,8 @@ const DEFAULT_LEASE_MS = 60_000
  * ```
  *
  * Each attempt first claims the award. Only one attempt at a time can hold the claim. The claim has a lease, which is measured
- * by the database's clock. When the lease expires, another attempt may claim the award. The first attempt can then only record
- * the verdict `awarded`; its other results are dropped. If the service refuses the second attempt, the first attempt may have
+ * by the database's clock. When the lease expires, another attempt may claim the award. From then on, the ledger accepts only
+ * the verdict `awarded` from the first attempt. If the service refuses the second attempt, the first attempt may have
  * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` gives an answer.
  *
  * It uses your pool and does not close it. Every change is one statement in its own transaction, so it works behind a

@@ -14,7 +14,7 @@ export interface SourceRow {
 
 /** How long a synchronous list may block timers, aborts and the network. */
 const MAX_BLOCK_MS = 10
-/** How long a list may take to clean up. */
+/** How long to wait for `return()` of the iterator. */
 const MAX_CLEAN_UP_MS = 1_000
 
 /** Returns the number of rows of an array or a set. */
@@ -54,7 +54,7 @@ export class RowSource {
     return (await this.#rows.next()).value
   }
 
-  /** Stops reading. A list that was not read to its end has one second to clean up. */
+  /** Stops reading. If the iterator has not ended, calls its `return()` and waits for up to one second. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true

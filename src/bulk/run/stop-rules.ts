@@ -69,10 +69,12 @@ export class StopRules {
     if (waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS) {
       return { stop: { message: `the service asks to wait for ${Math.ceil(waitMs / 60_000)} minutes`, cause } }
     }
-    // Extends the current pause, and does not count as another one.
+    // A 429 during a pause extends the pause. It is not counted again.
     if (isPaused) return { pauseMs: waitMs ?? 0 }
     if (this.#rateLimitPauses === MAX_RATE_LIMIT_PAUSES) {
-      return { stop: { message: `the service asked to wait ${MAX_RATE_LIMIT_PAUSES} times in a row`, cause } }
+      return {
+        stop: { message: `the service still answers 429 after ${MAX_RATE_LIMIT_PAUSES} pauses in a row`, cause },
+      }
     }
     const backoff = backoffMs(this.#rateLimitPauses++)
     return { pauseMs: waitMs ?? backoff }

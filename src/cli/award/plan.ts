@@ -65,7 +65,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   }
 }
 
-/** Returns whether the ledger has an award of the list with an unknown outcome. */
+/** Returns whether an award of the list has an unknown outcome in the ledger. */
 export const hasUnknownOutcome = ({ verdicts }: Plan): boolean =>
   [...verdicts.values()].some((verdict) => verdict === 'indeterminate' || verdict === 'unconfirmed')
 
@@ -130,21 +130,21 @@ export function planLines(plan: Plan): Part[][] {
 
   line('ledger', ledger, dim(`  run ${run}`))
   const recorded = recordedTotals(plan, list.rows)
-  const recordedLine = (awards: number, xp: number, text: string) => {
-    if (awards > 0) line('', `${formatCount(awards, 'award')} ${text}, ${formatXp(xp)}`)
+  const recordedLine = (awards: number, xp: number, text: string, note = '') => {
+    if (awards > 0) line('', `${formatCount(awards, 'award')} ${text}, ${formatXp(xp)}${note}`)
   }
   const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
   recordedLine(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
-  recordedLine(rejected.awards, rejected.xp, 'rejected before (--retry-rejected sends rejected awards again)')
+  recordedLine(rejected.awards, rejected.xp, 'rejected before', '; --retry-rejected sends rejected awards again')
   recordedLine(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
-  recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome, to be sent again under the same id')
+  recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome', '; sent again under the same id')
 
   line('to send', bold(`${formatCount(toSend.awards, 'award')}, ${wallets(toSend)}`))
   if (awardedBefore.wallets === 0) return lines
   const who = `${formatCount(awardedBefore.wallets, 'wallet')} ${awardedBefore.wallets === 1 ? 'was' : 'were'}`
-  line('', yellow(`${who} awarded in this campaign before, under another id:`))
+  line('', yellow(`${who} awarded in the same campaign before, under another id:`))
   for (const { address, xp, at } of awardedBefore.examples) line('', `${address}  ${formatXp(xp)}`, dim(`  ${at}`))
   if (awardedBefore.wallets > awardedBefore.examples.length) line('', '…')
-  line('', 'If you edited a reason or an id, these wallets would be awarded twice.')
+  line('', 'If you changed a reason or an id since then, these wallets will be awarded twice.')
   return lines
 }

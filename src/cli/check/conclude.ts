@@ -8,7 +8,7 @@ import type { AnsweredQuestion } from './run-check.ts'
 /** The results of a run. */
 export interface Conclusion {
   readonly profile: Profile
-  /** The differences from the earlier profile: IDs of questions, `client.queryNames`, `award`. */
+  /** The fields that differ from the earlier profile: IDs of questions, `'client.queryNames'` or `'award'`. */
   readonly changes: readonly string[]
   readonly exitCode: ExitCode
 }

@@ -204,7 +204,7 @@ export class DeliveryQueue {
 
   #end(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
-    // A dropped delivery ends a second time when its last attempt succeeds.
+    // The last attempt may succeed after its delivery was dropped. Count the size once.
     if (!this.#ended.has(delivery)) this.#endedSize += delivery.body.length
     this.#ended.add(delivery)
     this.#changed(delivery)

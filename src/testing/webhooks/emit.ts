@@ -28,7 +28,7 @@ export type EmitOptions =
       payload: Readonly<Record<string, unknown>>
       /** The scope of the webhooks that receive the message. @defaultValue the payload's `scope`, or `'user_activity'` */
       scope?: string | undefined
-      /** Campaign ID. Without it, webhooks with a list of campaigns do not receive the message. @defaultValue none */
+      /** Campaign ID. Without it, webhooks that are limited to some campaigns do not receive the message. @defaultValue none */
       pid?: string | undefined
     }
 

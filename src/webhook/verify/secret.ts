@@ -24,7 +24,7 @@ export function toKeys(secret: unknown): readonly WebhookKey[] {
   return listOf(secret) as WebhookKey[]
 }
 
-/** Returns why a secret is unusable, without showing it, or `undefined`. */
+/** Returns the problem of a secret, without its value; `undefined` if the secret is usable. */
 export function secretProblem(secret: unknown): string | undefined {
   const keys = listOf(secret)
   if (keys.length < 1 || keys.length > MAX_KEYS) return unusable(`a list of ${keys.length}`)

@@ -528,7 +528,7 @@ describe('the summary of a run', () => {
       /^0 rows awarded {2}\d+ s\n5 rows awarded before: recorded in the ledger {2}18 XP\n1 row rejected/,
     )
     expect(stderr).toContain('5 awards made before, 18 XP')
-    expect(stderr).toContain('1 award rejected before (--retry-rejected sends rejected awards again), 3 XP')
+    expect(stderr).toContain('1 award rejected before, 3 XP; --retry-rejected sends rejected awards again')
   })
 
   test('does not count a rejected award as awarded before', async () => {
@@ -539,7 +539,7 @@ describe('the summary of a run', () => {
     file('party.csv', listOf(1, 'corrected'))
     const corrected = await award(['party.csv', ...SENT])
     expect(corrected).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row awarded') })
-    expect(corrected.stderr).not.toContain('awarded in this campaign before')
+    expect(corrected.stderr).not.toContain('awarded in the same campaign before')
   })
 
   test('a refused campaign ends with 3 in every run; other campaigns are awarded', async () => {

@@ -72,5 +72,5 @@ const MESSAGES: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quote that is not closed before the end of the file',
   CSV_INVALID_CLOSING_QUOTE: `has text after a closing quote. ${QUOTES}`,
   INVALID_OPENING_QUOTE: `has a quote in the middle of a cell. ${QUOTES}`,
-  CSV_MAX_RECORD_SIZE: `is longer than ${MAX_RECORD_CHARACTERS / 1000} kB: is a quote not closed?`,
+  CSV_MAX_RECORD_SIZE: `is longer than ${MAX_RECORD_CHARACTERS / 1000} kB; check for a missing closing quote`,
 }
