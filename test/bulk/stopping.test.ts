@@ -458,12 +458,14 @@ describe('failures that do not end a run', () => {
   test('finished rows of a halted campaign keep their verdicts', async () => {
     const { client, service } = setup()
     const ledger = fileLedger(newPath())
-    await rewardWallets(client, awards(3), { ledger })
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    await rewardWallets(client, awards(4), { ledger, concurrency: 1 })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-    const rows = [award(50), ...awards(3), award(51), award(0)]
+    const rows = [award(50), award(51), ...awards(4), award(1)]
     const report = await rewardWallets(client, rows, { ledger, concurrency: 1 })
-    expect(report.counts).toEqual(counts({ awarded: 3, duplicate: 1 }))
-    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 2 }])
+    expect(report.counts).toEqual(counts({ awarded: 3, indeterminate: 1, duplicate: 1 }))
+    expect(report).toMatchObject({ fromLedger: 3, complete: false })
+    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 3 }])
   })
 
   test('a row is sent again after each 429, which is never a verdict', async () => {
