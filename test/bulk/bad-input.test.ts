@@ -48,6 +48,23 @@ describe('an invalid row', () => {
     expect(await readLedger(path)).toHaveLength(2)
   })
 
+  test('is reported with its reasons, and with its id and XP if they have the right type', async () => {
+    const rows = [award(1, { address: '0x12', xp: Number.NaN }), award(2, { id: 7 as never }), null as never]
+    const report = await rewardWallets(setup().client, rows, { ledger: fileLedger(newPath()), concurrency: 1 })
+    expect(report.xp.rejected).toBe(award(2).xp)
+    expect(report.problems).toEqual([
+      {
+        index: 0,
+        id: 'award-1',
+        verdict: 'rejected',
+        code: 'invalid_request',
+        reason: expect.stringMatching(/^address .+; xp /),
+      },
+      { index: 1, verdict: 'rejected', code: 'invalid_request', reason: expect.stringMatching(/^id /) },
+      { index: 2, verdict: 'rejected', code: 'invalid_request', reason: expect.stringMatching(/^the row /) },
+    ])
+  })
+
   test('leaves its id free: the corrected row is sent', async () => {
     const { client } = setup()
     const ledger = fileLedger(newPath())

@@ -160,6 +160,9 @@ describe('evidence', () => {
     expect(report.problems[0]?.code).toBe(code)
     expect(confirm.mock.calls).toEqual([[award(0)]])
     if (verdict === 'rejected') expect((await readLedger(path))[0]?.error?.code).toBe(code)
+    if (code === 'evidence_failed') {
+      expect(report.problems[0]?.reason).toContain('confirm must return true, { xp }, false or undefined, got ')
+    }
   })
 
   test.each<[answer: boolean | undefined, after: string, verdict: Verdict, code?: string]>([
@@ -228,10 +231,12 @@ describe('evidence', () => {
   })
 
   test('an award that confirm does not find stays unconfirmed', async () => {
-    const { client, ledger, rows, path } = await lost()
+    const { client, ledger, rows, path, sent } = await lost()
     await rewardWallets(client, rows, { ledger })
+    const before = sent()
     const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
-    expect(report.counts.unconfirmed).toBe(1)
+    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
+    expect(sent()).toBe(before)
     // The reason of the refusal is kept.
     expect(await readLedger(path)).toMatchObject([{ verdict: 'unconfirmed', error: { code: 'bad_request' } }])
   })
@@ -242,7 +247,9 @@ describe('evidence', () => {
     const before = sent()
     const confirm = () => Promise.reject(new Error('the lookup of secret-123 failed'))
     const report = await rewardWallets(client, rows, { ledger, confirm })
-    expect(report.problems).toMatchObject([{ verdict: 'unconfirmed', code: 'evidence_failed' }])
+    expect(report.problems).toMatchObject([
+      { verdict: 'unconfirmed', code: 'evidence_failed', reason: 'confirm threw: Error' },
+    ])
     expect(JSON.stringify([report, await readLedger(path)])).not.toContain('secret-123')
     expect(sent()).toBe(before)
   })
@@ -252,6 +259,15 @@ describe('evidence', () => {
     await rewardWallets(client, rows, { ledger })
     const before = sent()
     expect((await rewardWallets(client, rows, { ledger, isUsedId: () => true })).counts.alreadyAwarded).toBe(1)
+    expect(sent()).toBe(before + 1)
+  })
+
+  test('an unconfirmed award is sent again if confirm does not find it and isUsedId is given', async () => {
+    const { client, sent, ledger, rows } = await lost()
+    await rewardWallets(client, rows, { ledger })
+    const before = sent()
+    const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined, isUsedId: () => true })
+    expect(report.counts).toEqual(counts({ alreadyAwarded: 1 }))
     expect(sent()).toBe(before + 1)
   })
 
@@ -305,9 +321,10 @@ describe('evidence', () => {
 describe('ids and XP', () => {
   test('the same row twice is sent once', async () => {
     const { client, sent } = setup()
-    const upper = award(0, { address: award(0).address.toUpperCase().replace('0X', '0x') })
+    const lower = award(0, { address: `0x${'ab'.repeat(20)}` })
+    const upper = award(0, { address: `0x${'AB'.repeat(20)}` })
     const ledger = fileLedger(newPath())
-    const report = await rewardWallets(client, [award(0), award(0), award(1), upper], { ledger })
+    const report = await rewardWallets(client, [lower, lower, award(1), upper], { ledger })
     expect(report).toMatchObject({
       rows: 4,
       counts: counts({ awarded: 2, duplicate: 2 }),
@@ -315,7 +332,7 @@ describe('ids and XP', () => {
       complete: true,
     })
     expect(sent()).toBe(2)
-    const again = await rewardWallets(client, [award(0), award(0), award(1), upper], { ledger })
+    const again = await rewardWallets(client, [upper, lower, award(1), upper], { ledger })
     expect(again).toMatchObject({ counts: counts({ awarded: 2, duplicate: 2 }), fromLedger: 2 })
   })
 

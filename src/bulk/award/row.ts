@@ -32,9 +32,7 @@ export const describeRowIssues = (issues: readonly Issue[]): string =>
 
 /** Whether two rows with the same id are the same award. The letter case of an address makes no difference. */
 export const isSameAward = (one: Omit<AwardRow, 'id'>, other: Omit<AwardRow, 'id'>): boolean =>
-  one.xp === other.xp &&
-  one.pid === other.pid &&
-  (one.address === other.address || one.address.toLowerCase() === other.address.toLowerCase())
+  one.xp === other.xp && one.pid === other.pid && one.address.toLowerCase() === other.address.toLowerCase()
 
 /** Returns an issue for each field in which a row differs from the known award with the same id. */
 export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
