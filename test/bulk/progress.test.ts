@@ -24,6 +24,8 @@ describe('onProgress', () => {
 
   test('is called immediately, then at most ten times a second, and at the end', () => {
     const { reported, progress, end } = reporter(5_000)
+    progress.schedule()
+    expect(reported).toHaveLength(1)
     for (let tick = 0; tick < 3_000; tick++) {
       end()
       vi.advanceTimersByTime(1)
@@ -44,6 +46,9 @@ describe('onProgress', () => {
       vi.advanceTimersByTime(10)
     }
     expect(reported[0]).toMatchObject({ rate: 0, timeLeftMs: null })
+    // There is no estimate in the first second.
+    expect(reported[9]).toMatchObject({ timeLeftMs: null })
+    expect(reported[11]?.timeLeftMs).toBeGreaterThan(0)
     expect(reported.at(-1)?.rate).toBeCloseTo(100, -1)
     expect(reported.at(-1)?.timeLeftMs).toBeGreaterThan(90_000)
     expect(reported.at(-1)?.timeLeftMs).toBeLessThan(100_000)
@@ -51,7 +56,16 @@ describe('onProgress', () => {
       end()
       vi.advanceTimersByTime(20)
     }
-    expect(reported.at(-1)?.rate).toBeCloseTo(50, -1)
+    expect(reported.at(-1)?.rate).toBeCloseTo(50, 0)
+  })
+
+  test('gets no time left before an award is finished', () => {
+    const { reported, progress } = reporter(10)
+    for (let tick = 0; tick < 30; tick++) {
+      progress.schedule()
+      vi.advanceTimersByTime(100)
+    }
+    expect(reported.at(-1)).toMatchObject({ rate: 0, timeLeftMs: null })
   })
 
   test('gets no time left if the total is unknown', () => {

@@ -1,0 +1,67 @@
+import * as campaign from 'campaign-client'
+import { AwardUnsettledError, awardOne, fileLedger, type SharedLedger } from 'campaign-client/bulk'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
+import { award, newPath } from './fixtures.ts'
+
+/** Returns a ledger in a file that several calls of `awardOne` can use. */
+async function sharedLedger(): Promise<SharedLedger> {
+  const session = await fileLedger(newPath())[LEDGER].open(undefined)
+  onTestFinished(() => session.close())
+  const shared = { ...session, claim: (row, retryable) => session.claim(row, retryable, true) } as typeof session
+  return { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => shared } }
+}
+
+const answer = (status: number, retryAfterMs?: number) =>
+  ({ status, headers: {}, outcome: 'not_applied', retryAfterMs }) as const
+
+describe('an award without a verdict', () => {
+  test.each<[string, cause: Error, reason: string, outcome: string, retryAfterMs?: number]>([
+    [
+      'a request that was not sent',
+      new campaign.NetworkError('lost', { outcome: 'not_applied' }),
+      'not_sent',
+      'not_applied',
+    ],
+    ['a lost answer', new campaign.NetworkError('lost', { outcome: 'unknown' }), 'indeterminate', 'unknown'],
+    ['500', new campaign.ServiceError('no', { ...answer(500), outcome: 'unknown' }), 'indeterminate', 'unknown'],
+    ['429', new campaign.RateLimitError('wait', answer(429)), 'rate_limited', 'not_applied'],
+    [
+      '429 with Retry-After',
+      new campaign.RateLimitError('wait', answer(429, 7_000)),
+      'rate_limited',
+      'not_applied',
+      7_000,
+    ],
+    ['401', new campaign.UnauthorizedError('no', answer(401)), 'refused_for_now', 'not_applied'],
+    ['403', new campaign.AccessDeniedError('no', answer(403)), 'refused_for_now', 'not_applied'],
+    ['no token', new campaign.AccessTokenError('no', { outcome: 'not_applied' }), 'refused_for_now', 'not_applied'],
+    ['an unknown error', new TypeError('bug'), 'indeterminate', 'unknown'],
+  ])('after %s', async (_, cause, reason, outcome, retryAfterMs) => {
+    const ledger = await sharedLedger()
+    const failing = { rewardWallet: () => Promise.reject(cause) }
+    const error: unknown = await awardOne(failing, award(1), { ledger }).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(AwardUnsettledError)
+    expect(error).toMatchObject({ code: 'award_unsettled', operation: 'awardOne', reason, outcome, cause })
+    expect((error as AwardUnsettledError).retryAfterMs).toBe(retryAfterMs)
+    expect((error as AwardUnsettledError).message).toMatch(/^awardOne: .+: .+\. Run it again/)
+    const working = { rewardWallet: async () => undefined }
+    expect(await awardOne(working, award(1), { ledger })).toBe('awarded')
+  })
+
+  test('after a row that the guard of the client refuses: its error is thrown', async () => {
+    const ledger = await sharedLedger()
+    const cause = new campaign.InvalidRequestError('forbidden', { issues: [] })
+    await expect(awardOne({ rewardWallet: () => Promise.reject(cause) }, award(1), { ledger })).rejects.toBe(cause)
+  })
+
+  test('after a confirm that throws', async () => {
+    const ledger = await sharedLedger()
+    const refused = new campaign.BadRequestError('no', answer(400))
+    const made = awardOne({ rewardWallet: () => Promise.reject(refused) }, award(1), {
+      ledger,
+      confirm: () => Promise.reject(new Error('the database is down')),
+    })
+    await expect(made).rejects.toMatchObject({ reason: 'indeterminate', cause: refused })
+  })
+})
