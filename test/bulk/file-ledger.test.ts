@@ -5,6 +5,7 @@ import {
   chmodSync,
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -23,6 +24,7 @@ import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-c
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
+import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
 import { findProgram } from '../support/server-process.ts'
 import { award, awards, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
 
@@ -124,6 +126,13 @@ describe('the file', () => {
     expect((await rewardWallets(client, awards(1), { ledger: fileLedger(path) })).complete).toBe(true)
   })
 
+  test('leaves no temporary file if it cannot be created', async () => {
+    const path = newPath()
+    mkdirSync(join(path, 'folder'), { recursive: true })
+    await expect(fileStorage.create(path, Buffer.from('x'))).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
+    expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
+  })
+
   const refused = async (path: string, words: RegExp, options = {}) => {
     const { client, sent } = setup()
     const before = existsSync(path) && statSync(path).isFile() ? readFileSync(path) : undefined
@@ -172,6 +181,22 @@ describe('the file', () => {
       '{"ledger":"campaign-client awards","version":1,"run":"default","target":null,"at":"2026-11-21T21:06:00.123Z"}\n',
       /its header, the first line, is damaged/,
     ],
+    [
+      'a header with a number as the run',
+      '{"ledger":"campaign-client awards","version":1,"run":5,"target":null}\n',
+      /its header, the first line, is damaged/,
+    ],
+    [
+      'a header with a text as the target',
+      '{"ledger":"campaign-client awards","version":1,"run":"default","target":"x"}\n',
+      /its header, the first line, is damaged/,
+    ],
+    [
+      'a header with a text as the version',
+      '{"ledger":"campaign-client awards","version":"1","run":"default","target":null}\n',
+      /its header, the first line, is damaged/,
+    ],
+    ['a ledger of another program', '{"ledger":"campaign-client awards 2","version":1}\n', /it is not a ledger/],
     [
       'another version',
       '{"ledger":"campaign-client awards","version":2,"records":"elsewhere"}\n',
@@ -299,6 +324,15 @@ describe('damage', () => {
     )
   })
 
+  test('a gap before the last group is refused, even if a read ends within the last commit', async () => {
+    const READ_AT_ONCE = 1 << 20
+    const lastCommit = whole.lastIndexOf('{"commit":') - lastGroup
+    for (let cut = -10; cut < 130; cut += 10) {
+      const gap = Buffer.alloc(READ_AT_ONCE - lastCommit - cut)
+      await refusedAsDamaged(Buffer.concat([whole.subarray(0, lastGroup), gap, whole.subarray(lastGroup)]))
+    }
+  })
+
   test('a hole that spans the last two groups is refused if the last commit is left', async () => {
     const secondLastCommit = whole.lastIndexOf('{"commit":', lastGroup - 1)
     const lastCommit = whole.lastIndexOf('{"commit":')
@@ -376,6 +410,7 @@ describe('damage', () => {
 
   test.each([
     ['zeros', Buffer.alloc(5_000)],
+    ['more bytes than are read at once', Buffer.alloc(3 << 20)],
     ['half a line', Buffer.from('{"intent":"x","addr')],
     ['lines without a commit', Buffer.from('{"intent":"x"}\n{"verdict":"awarded","id":"x"}\n')],
     [
