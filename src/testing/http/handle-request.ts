@@ -62,7 +62,7 @@ function handle(
     if (access instanceof HttpError) throw access
     if (request.body.length > MAX_BODY_BYTES) throw badRequest(`the body is larger than ${MAX_BODY_BYTES} bytes`)
     const data = perform(operation, router.read(operation, request), contextOf(access))
-    return { answer: json(200, data === undefined ? { success: true } : { success: true, data }) }
+    return { answer: json(200, { success: true, data }) }
   } catch (error) {
     const defect = `a defect of the local service itself: ${error}`
     const httpError = error instanceof HttpError ? error : new HttpError({ status: 500, reason: defect })

@@ -3,6 +3,8 @@ import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultOutcome, Transmission } from '../faults/fault-effect.ts'
 import { isBodyless, type ServiceRequest } from './request-and-answer.ts'
 
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
 /** Returns a `fetch` that reaches the service without a network. */
 export function createServiceFetch(
   answer: (request: ServiceRequest) => FaultOutcome,
@@ -18,7 +20,7 @@ export function createServiceFetch(
     if (outcome.kind === 'silent') return untilAborted(signal)
     if (outcome.transmission === 'whole' && outcome.delayMs > 0) await abortableDelay(clock, outcome.delayMs, signal)
     const { status, headers, body: text } = outcome.answer
-    if (request.redirect === 'error' && status >= 300 && status < 400 && headers.location !== undefined) {
+    if (request.redirect === 'error' && REDIRECTS.has(status)) {
       throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') })
     }
     if (isBodyless(status)) return new Response(null, { status, headers })

@@ -1,9 +1,16 @@
-import { type CampaignService, createCampaignService } from 'campaign-client/testing'
+import {
+  type CampaignService,
+  createCampaignService,
+  createManualClock,
+  type ManualClock,
+} from 'campaign-client/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BASE_URL, type Caller, caller, ok, refused } from '../rest.ts'
 
 const WALLET = `0x${'1'.repeat(40)}`
 const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
+
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0))
 
 /** The errors of fetch for a closed connection. */
 const lost = (message: string, code: string) =>
@@ -11,11 +18,13 @@ const lost = (message: string, code: string) =>
 
 describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
   let service: CampaignService
+  let clock: ManualClock
   let calls: Caller
   let close: () => Promise<void>
 
   beforeEach(async () => {
-    service = createCampaignService()
+    clock = createManualClock({ startMs: 0 })
+    service = createCampaignService({ clock })
     if (way === 'fetch') {
       calls = caller(service.fetch, { baseUrl: BASE_URL })
       close = async () => {}
@@ -26,6 +35,21 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     }
   })
   afterEach(() => close())
+
+  /** Fires each timer of the service until the call ends. Returns the time that has passed. */
+  const elapsed = async (call: Promise<unknown>): Promise<number> => {
+    const before = clock.now()
+    let isDone = false
+    const done = call.then(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      if (clock.pending > 0) await clock.advance(1_000)
+      else await nextTurn()
+    }
+    await done
+    return clock.now() - before
+  }
 
   const code = (init?: RequestInit) => calls.get('/code', { code: 'UNUSED-2026', pid: 'demo' }, init)
 
@@ -40,7 +64,6 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     service.fail({ kind: 'status', status: 429, headers: { 'Retry-After': '2' }, body: { slow: 'down' } })
     service.fail({ kind: 'status', status: 502, body: '<h1>Bad gateway</h1>' })
     service.fail({ kind: 'status', status: 503, body: 'no' })
-    service.fail({ kind: 'status', status: 204 })
     const tooMany = await code()
     expect(tooMany).toMatchObject({ status: 429, body: { slow: 'down' } })
     expect(tooMany.headers.get('retry-after')).toBe('2')
@@ -48,7 +71,11 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(gateway).toMatchObject({ status: 502, body: '<h1>Bad gateway</h1>' })
     expect(gateway.headers.get('content-type')).toMatch(/^text\/html/)
     expect((await code()).headers.get('content-type')).toMatch(/^text\/plain/)
-    expect(await code()).toMatchObject({ status: 204, body: '' })
+  })
+
+  test.each([204, 205, 304])('status %i has no body', async (status) => {
+    service.fail({ kind: 'status', status, body: 'ignored' })
+    expect(await code()).toMatchObject({ status, body: '' })
   })
 
   test('reset closes the connection and applies nothing', async () => {
@@ -73,7 +100,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
       service.fail({ kind, applied: true })
       const controller = new AbortController()
       const call = calls.post('/wallet/reward', reward('r'), { signal: controller.signal }).catch(() => {})
-      while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+      while (service.requests.length === 0) await nextTurn()
       controller.abort()
       await call
       expect(service.state.awards).toMatchObject([{ id: 'r' }])
@@ -86,10 +113,11 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     const reason = new Error('enough')
     const call = code({ signal: controller.signal })
     call.catch(() => {})
-    while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    while (service.requests.length === 0) await nextTurn()
+    await code()
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
-    expect(service.requests).toMatchObject([{ handled: false, fault: 'hang' }])
+    expect(service.requests).toMatchObject([{ handled: false, fault: 'hang' }, { status: 200 }])
   })
 
   test('garbage answers 200 with HTML', async () => {
@@ -127,30 +155,40 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     const reason = new Error('enough')
     const rest = reader.read()
     rest.catch(() => {})
+    await code()
     controller.abort(reason)
     await expect(rest).rejects.toBe(reason)
   })
 
-  test('drip and delay send the complete answer', async () => {
-    service.fail({ kind: 'drip', delayMs: 0 })
-    expect(await code()).toMatchObject(ok({ used_by: [] }))
-    service.fail({ kind: 'delay', delayMs: 1 })
-    expect(await code()).toMatchObject(ok({ used_by: [] }))
+  test('drip and delay send the complete answer, on the clock of the service', async () => {
+    const answer = ok({ used_by: [] })
+    expect(await elapsed(code())).toBe(0)
+    for (const [kind, waits] of [
+      ['drip', JSON.stringify(answer.body).length - 1],
+      ['delay', 1],
+    ] as const) {
+      service.fail({ kind, delayMs: 1_000 })
+      const call = code()
+      expect(await elapsed(call)).toBe(waits * 1_000)
+      expect(await call).toMatchObject(answer)
+    }
     expect(service.requests).toMatchObject([
+      { status: 200 },
       { fault: 'drip', status: 200 },
       { fault: 'delay', status: 200 },
     ])
   })
 
   test.each(['drip', 'delay'] as const)('%s ends when the caller aborts', async (kind) => {
-    service.fail({ kind, delayMs: 600_000 })
+    service.fail({ kind })
     const controller = new AbortController()
     const call = code({ signal: controller.signal })
     call.catch(() => {})
-    while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    while (clock.pending === 0) await nextTurn()
     const reason = new Error('enough')
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
+    while (clock.pending > 0) await nextTurn()
   })
 
   test('misshapen applies the write and answers with the wrong fields', async () => {

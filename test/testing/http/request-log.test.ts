@@ -36,13 +36,10 @@ describe('requests', () => {
   test('has everything to send a request again, except the token', async () => {
     const service = createCampaignService()
     const { post } = caller(service.fetch, { token: 'the-token-itself' })
-    await post('/user', { ...progressOfAda, name: 'Ada “the” Countess' })
+    const sent = JSON.stringify({ ...progressOfAda, name: 'Ada “the” Countess' }, undefined, 2)
+    await post('/user', undefined, { body: sent })
     const { method, url, headers, bodyText } = service.requests[0] ?? {}
-    expect([method, url, bodyText]).toEqual([
-      'POST',
-      'https://campaign.example/api/v1/user',
-      JSON.stringify({ ...progressOfAda, name: 'Ada “the” Countess' }),
-    ])
+    expect([method, url, bodyText]).toEqual(['POST', 'https://campaign.example/api/v1/user', sent])
     expect(headers).toEqual({ 'content-type': 'application/json' })
     const again = { ...headers, authorization: 'Bearer other' }
     const body = bodyText ?? null
@@ -98,6 +95,7 @@ describe('requests', () => {
     const service = createCampaignService()
     await caller(service.fetch).raw('/x')
     expect(service.requests[0]).toMatchObject({ bodySize: 0, isBodyCut: false })
+    expect(service.requests[0]).not.toHaveProperty('body')
     expect(service.requests[0]).not.toHaveProperty('bodyText')
   })
 

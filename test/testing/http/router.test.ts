@@ -25,6 +25,11 @@ describe('the router', () => {
     expect(service.requests[0]).not.toHaveProperty('operation')
   })
 
+  test('limits the reason in the header to 300 characters', async () => {
+    const { headers } = await caller(createCampaignService().fetch).get(`/${'x'.repeat(1_000)}`)
+    expect(headers.get('x-refusal-reason')).toBe(`unknown path /api/v1/${'x'.repeat(279)}`)
+  })
+
   test('answers 405 to a wrong method, with the allowed one', async () => {
     const { get, post } = caller(createCampaignService().fetch)
     const wrongGet = await get('/wallet/reward')
@@ -53,25 +58,34 @@ describe('arguments', () => {
     expect(service.requests[0]?.reason).toMatch(/^pid: expected string/)
   })
 
+  const award = JSON.stringify({ address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 })
+  const bytes = (text: string) => new TextEncoder().encode(text)
+
   test.each([
-    ['no body', {}],
-    ['not JSON', { body: '{"pid":', headers: { 'content-type': 'application/json' } }],
-    ['not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]), headers: { 'content-type': 'application/json' } }],
-    ['another content type', { body: '{"pid":"demo"}', headers: { 'content-type': 'text/plain' } }],
-    ['an array', { body: '[]', headers: { 'content-type': 'application/json' } }],
+    ['absent', undefined, '', 'the Content-Type of a body must be application/json'],
+    ['of another type', award, 'text/plain', 'the Content-Type of a body must be application/json'],
+    ['not JSON', award.slice(0, -1), 'application/json', 'the body is not JSON in UTF-8'],
     [
-      'larger than 1 MiB',
-      { body: JSON.stringify('x'.repeat(1_048_576)), headers: { 'content-type': 'application/json' } },
+      'not UTF-8',
+      bytes(award).map((byte) => (byte === 0x72 ? 0xff : byte)),
+      'application/json',
+      'the body is not JSON in UTF-8',
     ],
-  ])('a body that is %s is 400', async (_, { headers, ...init }: RequestInit) => {
+    ['an array', `[${award}]`, 'application/json', 'request: expected object, received array'],
+    ['larger than 1 MiB', award.padEnd(1_048_577), 'application/json', 'the body is larger than 1048576 bytes'],
+  ])('a body that is %s is 400', async (_, body, type, reason) => {
     const service = createCampaignService()
-    const response = await caller(service.fetch).raw('/wallet/reward', {
-      method: 'POST',
-      ...init,
-      headers: { ...(headers as Record<string, string>), authorization: 'Bearer t' },
-    })
+    const headers = { authorization: 'Bearer t', 'content-type': type }
+    const response = await caller(service.fetch).raw('/wallet/reward', { method: 'POST', body: body ?? null, headers })
     expect({ status: response.status, body: await response.json() }).toEqual(refused(400))
+    expect(service.requests).toMatchObject([{ reason }])
     expect(service.state.awards).toEqual([])
+  })
+
+  test('accepts a body of 1 MiB, and a content type with parameters', async () => {
+    const { raw } = caller(createCampaignService().fetch)
+    const headers = { authorization: 'Bearer t', 'content-type': 'Application/JSON ; charset=utf-8' }
+    expect((await raw('/wallet/reward', { method: 'POST', body: award.padEnd(1_048_576), headers })).status).toBe(200)
   })
 
   test('logs the reason of a refusal, and does not put it into the body', async () => {

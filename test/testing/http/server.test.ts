@@ -39,6 +39,12 @@ describe('listen', () => {
     await server.close()
   })
 
+  test('on port 0 chooses a free port', async () => {
+    const server = await createCampaignService().listen({ port: 0 })
+    expect(server.port).toBeGreaterThan(0)
+    await server.close()
+  })
+
   test('can be called several times', async () => {
     const service = createCampaignService()
     const servers = [await service.listen(), await service.listen()]
@@ -55,6 +61,7 @@ describe('listen', () => {
     await expect(service.listen({ port: 65_536 })).rejects.toThrow(
       new RangeError('listen: port must be a whole number, 0 or more and at most 65535, got 65536'),
     )
+    await expect(service.listen({ port: '80' as never })).rejects.toThrow(TypeError)
     const server = await service.listen()
     await expect(service.listen({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await server.close()

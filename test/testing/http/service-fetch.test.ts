@@ -37,6 +37,10 @@ describe('service.fetch', () => {
     }
     await expect(raw('/code', { ...init, redirect: 'error' })).rejects.toThrow('fetch failed')
     expect(service.requests).toHaveLength(3)
+    for (const status of [200, 300, 304, 404]) {
+      service.fail({ ...redirect, status })
+      expect((await raw('/code', { ...init, redirect: 'error' })).status, 'not a redirect').toBe(status)
+    }
   })
 
   test('answers every request with JSON, and never with an internal error', async () => {
