@@ -4,18 +4,17 @@ import { type CommandFailure, EXIT, type ExitCode, toFailure, usageFailure } fro
 import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
 import { Interrupts } from './interrupts.ts'
-import { createOutput, dim, type Output, red } from './output.ts'
+import { dim, Output, red } from './output.ts'
 import { closeProxyConnections } from './proxy.ts'
 
 /** Runs the command line and sets the exit code of the process. Never rejects. */
 export async function run(argv: readonly string[], version: string): Promise<void> {
-  const { env, stdout, stderr } = process
-  const output = createOutput({ stdout, stderr }, env, argv.includes('--json'))
+  const output = new Output(process, argv.includes('--json'))
   let exitCode: ExitCode = EXIT.done
   const context: Context = {
     version,
     output,
-    env,
+    env: process.env,
     interrupts: new Interrupts(),
     argv,
     action:

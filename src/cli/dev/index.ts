@@ -10,7 +10,7 @@ import { webhookSecretOf } from '../environment.ts'
 import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName, readJsonObject } from '../files.ts'
 import { hostName, httpUrl, port, RepeatableOption } from '../flags.ts'
-import { listenFailure } from '../http-server.ts'
+import { listenFailure } from '../listen-failure.ts'
 import { bold, dim, green, type Output, red, yellow } from '../output.ts'
 import { destinations } from './destinations.ts'
 

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type Command, Option } from 'commander'
+import { tryParseJson } from '../../shared/text/json.ts'
 import { toJsonText } from '../../shared/text/visible-text.ts'
 import { type Context, examples } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
 import { httpUrl, port, wholeNumber } from '../flags.ts'
-import { closeServer, listenOn } from '../http-server.ts'
+import { listenFailure } from '../listen-failure.ts'
 import { bold, cyan, dim, green, type Output, type Part, red, yellow } from '../output.ts'
 import { type Received, receive } from './receive.ts'
 import type { Verification } from './verify-message.ts'
@@ -71,15 +73,20 @@ async function listen(flags: ListenFlags, { output, env, interrupts }: Context):
     if (counts.received === flags.count) stop()
   }
 
-  const url = await listenOn(server, flags.port, flags.host)
+  server.listen(flags.port, flags.host)
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw listenFailure(error, flags.port, flags.host)
+  })
+  const { address, family, port } = server.address() as AddressInfo
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/`
   output.err.line('listening at ', bold(url), dim('  (press Ctrl-C to stop)'))
   if (options.secret === undefined)
     output.err.line(yellow('signatures are not verified'), ': CAMPAIGN_WEBHOOK_SECRET is not set')
-  output.out.whenClosed(stop)
+  output.out.closed.addEventListener('abort', stop)
   const timer = flags.within === undefined ? undefined : setTimeout(stop, flags.within * 1000)
   if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
   clearTimeout(timer)
-  await closeServer(server)
+  server.close().closeAllConnections()
 
   if (flags.count !== undefined && flags.within !== undefined && counts.received < flags.count) {
     const message = `${counts.received} of ${flags.count} messages arrived within ${flags.within} s`
@@ -117,12 +124,5 @@ function verificationParts(verification: Verification | undefined): Part[] {
   return valid ? [green('verified'), `  ${kind}  `, dim(id)] : [red('wrong signature'), `  ${reason}`]
 }
 
-function indented(body: string): string {
-  let value: unknown = body
-  try {
-    value = JSON.parse(body)
-  } catch {
-    // A body that is not JSON is printed as a JSON string.
-  }
-  return toJsonText(value).replace(/^/gm, '          ')
-}
+/** Formats a body as JSON. A body that is not JSON becomes a JSON string. */
+const indented = (body: string): string => toJsonText(tryParseJson(body, body)).replace(/^/gm, '          ')

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answer, readBody } from '../http-server.ts'
 import { type PostAnswer, postBytes } from './post-bytes.ts'
 import { type Verification, verifyMessage } from './verify-message.ts'
 
@@ -35,12 +34,12 @@ export async function receive(
 ): Promise<Received | undefined> {
   const at = new Date().toISOString()
   if (request.method !== 'POST') {
-    answer(response, 405, 'webhook messages are sent with POST', { allow: 'POST' })
+    response.writeHead(405, { allow: 'POST' }).end('webhook messages are sent with POST')
     return undefined
   }
-  const body = await readBody(request, MAX_BODY_BYTES)
+  const body = await readBody(request)
   if (body === undefined) {
-    answer(response, 413, `a message must not be larger than ${MAX_BODY_BYTES} bytes`)
+    response.writeHead(413).end(`a message must not be larger than ${MAX_BODY_BYTES} bytes`)
     return undefined
   }
   const signature = request.headersDistinct['x-service-signature']
@@ -48,7 +47,7 @@ export async function receive(
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body)
   const answered = forwarded ? (forwarded.status ?? 502) : (status ?? (examined?.valid === false ? 401 : 200))
   const contentType = forwarded?.contentType
-  answer(response, answered, forwarded?.text ?? '', contentType ? { 'content-type': contentType } : {})
+  response.writeHead(answered, contentType ? { 'content-type': contentType } : {}).end(forwarded?.text)
   return {
     at,
     path: request.url ?? '/',
@@ -57,6 +56,17 @@ export async function receive(
     ...(forwarded && { forwarded }),
     answered,
   }
+}
+
+/** Reads the whole body. Returns `undefined` if it is too large. */
+async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk)
+  }
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined
 }
 
 /** Headers of one connection, which must not be forwarded. */
