@@ -14,20 +14,16 @@ export class Interrupts {
     return this.#controller.signal
   }
 
-  /** Sends the signal to this process. Ending by a signal also stops a calling shell script. */
-  raise(name: NodeJS.Signals): void {
-    process.kill(process.pid, name)
+  /** Ends this process by the received signal, if any. Ending by a signal also stops a calling shell script. */
+  raise(): void {
+    if (this.received) process.kill(process.pid, this.received)
   }
 
   readonly #onSignal = (name: NodeJS.Signals): void => {
     this.received = name
     // Without a listener, the next signal ends the process.
-    this.#release()
-    this.#controller.abort(new Error(`ended by ${name}`))
-  }
-
-  #release(): void {
-    for (const name of SIGNALS) process.off(name, this.#onSignal)
+    for (const other of SIGNALS) process.off(other, this.#onSignal)
+    this.#controller.abort(new Error('interrupted'))
   }
 }
 

@@ -58,7 +58,7 @@ export async function sendAwards(plan: Plan, flags: SendFlags, context: Context)
   })
   for (const failure of failures) output.err.line(failure.message)
   if (next !== undefined) output.err.line(dim('next: '), next)
-  if (stop?.code === INTERRUPTED && interrupts.received) interrupts.raise(interrupts.received)
+  if (stop?.code === INTERRUPTED) interrupts.raise()
   return finalExitCode
 }
 

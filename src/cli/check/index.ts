@@ -103,7 +103,7 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   transport.close()
   if (signal.aborted) {
     if (isOutcomeUnknown(check)) throw unknownOutcomeFailure('interrupted', 'interrupted during the award')
-    if (interrupts.received) interrupts.raise(interrupts.received)
+    interrupts.raise()
     return EXIT.incomplete
   }
 

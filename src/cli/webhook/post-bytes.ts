@@ -32,13 +32,10 @@ export async function postBytes(
   options: PostOptions,
 ): Promise<PostAnswer> {
   const started = performance.now()
-  const ms = () => Math.round(performance.now() - started)
-  try {
-    return { ...(await send(url, headers, body, options)), ms: ms() }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    return { text: '', error: code ?? message, ms: ms() }
-  }
+  const answer = await send(url, headers, body, options).catch(({ code, message }: NodeJS.ErrnoException) => {
+    return { text: '', error: code ?? message }
+  })
+  return { ...answer, ms: Math.round(performance.now() - started) }
 }
 
 async function send(
@@ -49,34 +46,32 @@ async function send(
 ): Promise<Omit<PostAnswer, 'ms'>> {
   const sendRequest = url.startsWith('https:') ? httpsRequest : httpRequest
   const agent = (await proxyAgentFor(url)) ?? false
+  signal?.throwIfAborted()
   const request = sendRequest(url, {
     method: 'POST',
     headers: { ...headers, 'content-length': body.length } as never,
     agent,
   })
-  let abandon: (reason: string) => void = () => undefined
-  const response = new Promise<IncomingMessage>((resolve, reject) => {
-    abandon = (reason) => {
-      // A request without a connection emits no event when it is destroyed.
-      reject(new Error(reason))
-      request.destroy()
-    }
-    request
-      .on('response', resolve)
-      .on('upgrade', (answer, socket) => {
-        socket.destroy()
-        resolve(answer.destroy())
-      })
-      .on('error', reject)
-      .on('close', () => reject(new Error('the connection was closed without an answer')))
-      .end(body)
-  })
-  const interrupt = () => abandon('interrupted')
-  const timer = setTimeout(() => abandon(`no answer within ${timeoutMs} ms`), timeoutMs)
-  if (signal?.aborted) interrupt()
+  const abandon = (reason: Error): void => {
+    // A request without a connection emits no event when it is destroyed.
+    request.emit('error', reason)
+    request.destroy()
+  }
+  const timer = setTimeout(() => abandon(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  const interrupt = () => abandon(signal?.reason)
   signal?.addEventListener('abort', interrupt)
   try {
-    const answer = await response
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request
+        .on('response', resolve)
+        .on('upgrade', (upgrade, socket) => {
+          socket.destroy()
+          resolve(upgrade.destroy())
+        })
+        .on('error', reject)
+        .on('close', () => reject(new Error('the connection was closed without an answer')))
+        .end(body)
+    })
     const contentType = answer.headers['content-type']
     const text = await readText(answer, maxBytes)
     return { status: answer.statusCode ?? 0, ...(contentType && { contentType }), text }

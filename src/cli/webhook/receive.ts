@@ -43,7 +43,7 @@ export async function receive(
     return undefined
   }
   const signature = request.headersDistinct['x-service-signature']
-  const examined = secret === undefined ? undefined : await verifyMessage(secret, body, signature)
+  const examined = secret === undefined ? undefined : verifyMessage(secret, body, signature)
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body)
   const answered = forwarded ? (forwarded.status ?? 502) : (status ?? (examined?.valid === false ? 401 : 200))
   const contentType = forwarded?.contentType

@@ -1,9 +1,10 @@
+import { signWebhook } from 'campaign-client/webhook'
 import { type Command, Option } from 'commander'
 import { tryParseJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/types.ts'
 import { type Context, examples } from '../commands.ts'
-import { webhookSecretOf } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
+import { requiredWebhookSecretOf } from '../environment.ts'
+import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
 import { readInput } from '../files.ts'
 import { httpUrl, type Pair, pair, RepeatableOption, wholeNumber } from '../flags.ts'
 import { dim, green, type Output, red } from '../output.ts'
@@ -64,7 +65,7 @@ export function define(command: Command, context: Context): void {
 }
 
 async function send(url: string, flags: SendFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
-  const sign = await signerOf(flags, env)
+  const secret = secretOf(flags, env)
   const nextBody = await bodiesOf(flags)
   if (!flags.file && !isDocumented(flags.kind)) {
     output.err.line(dim(`the payload of "${flags.kind}" is assumed: the interface does not document it`))
@@ -74,8 +75,10 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
   const limits = { timeoutMs: flags.timeout, maxBytes: MAX_ANSWER_BYTES, signal }
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
     const body = await nextBody()
-    const signature = sign(body)
-    const headers = { ...JSON_TYPE, ...(signature !== undefined && { 'x-service-signature': signature }) }
+    const headers = {
+      'content-type': 'application/json',
+      ...(secret !== undefined && { 'x-service-signature': signWebhook(secret, body) }),
+    }
     const posted = await postBytes(url, headers, body, limits)
     const id = idOf(body)
     const expected = isExpected(posted.status, flags)
@@ -84,25 +87,17 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
     if (!output.json) show(answer, output)
   }
   const result = { sent: answers.length, asExpected: answers.filter(({ expected }) => expected).length, answers }
-  const { received } = interrupts
-  const failure = received ? undefined : failureOf(answers, flags, result)
+  const failure = interrupts.received ? undefined : failureOf(answers, flags, result)
   if (failure) throw failure
   output.result(result)
-  if (received) interrupts.raise(received)
+  interrupts.raise()
   return EXIT.done
 }
 
-type Sign = (body: Uint8Array) => string | undefined
-
-async function signerOf(flags: SendFlags, env: NodeJS.ProcessEnv): Promise<Sign> {
-  if (flags.unsigned) return () => undefined
+function secretOf({ unsigned, wrongSignature }: SendFlags, env: NodeJS.ProcessEnv): string | undefined {
+  if (unsigned) return undefined
   // A random secret gives a well-formed signature. The endpoint must compare it, not only check its format.
-  const secret = flags.wrongSignature ? crypto.randomUUID() : webhookSecretOf(env)
-  if (secret === undefined) {
-    throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'set it to the secret of the endpoint, or use --unsigned')
-  }
-  const { signWebhook } = await import('campaign-client/webhook')
-  return (body) => signWebhook(secret, body)
+  return wrongSignature ? crypto.randomUUID() : requiredWebhookSecretOf(env)
 }
 
 /** Returns a function that creates the body of the next message. */
@@ -129,7 +124,6 @@ interface Answer extends PostAnswer {
   readonly expected: boolean
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
 const MAX_ANSWER_BYTES = 1024
 
 function idOf(message: Uint8Array): string | undefined {

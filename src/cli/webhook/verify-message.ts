@@ -1,4 +1,4 @@
-import type { SignatureHeader } from 'campaign-client/webhook'
+import { type SignatureHeader, safeParseWebhook } from 'campaign-client/webhook'
 
 /** The result of verifying a message. */
 export interface Verification {
@@ -18,8 +18,7 @@ const SIGNATURE_REASONS: ReadonlySet<string> = new Set([
 ])
 
 /** Verifies the signature of a message, then parses the message. */
-export async function verifyMessage(secret: string, body: Uint8Array, header: SignatureHeader): Promise<Verification> {
-  const { safeParseWebhook } = await import('campaign-client/webhook')
+export function verifyMessage(secret: string, body: Uint8Array, header: SignatureHeader): Verification {
   const result = safeParseWebhook(secret, body, header)
   if (result.ok) return { valid: true, id: result.event.id, kind: result.event.kind }
   return { valid: !SIGNATURE_REASONS.has(result.reason), reason: result.reason }

@@ -1,17 +1,15 @@
 import type { Command } from 'commander'
 import type { Context } from '../commands.ts'
 import { dim, green, type Output, red } from '../output.ts'
-import { defineCheck, type SavedMessage } from './saved-message.ts'
+import { defineCheck, type SavedMessage } from './define-check.ts'
 import { verifyMessage } from './verify-message.ts'
 
 /** `campaign-client webhook verify` */
-export function define(command: Command, context: Context): void {
-  command.description('Checks the signature of a saved message. Exit code 0: the signature is right; 1: it is wrong.')
-  defineCheck(command, context, verify)
-}
+export const define = (command: Command, context: Context): void =>
+  defineCheck(command, context, 'Checks the signature of a saved message.', verify)
 
-async function verify({ body, signature, secret }: SavedMessage, output: Output): Promise<boolean> {
-  const verification = await verifyMessage(secret, body, signature)
+function verify({ secret, body, signature }: SavedMessage, output: Output): boolean {
+  const verification = verifyMessage(secret, body, signature)
   const { valid, id, kind, reason } = verification
   output.result({ ...verification }, (out) => {
     if (!valid) out.line(red('the signature is wrong'), dim(`  ${reason}`))

@@ -5,22 +5,23 @@ import { EXIT } from '../failure.ts'
 import { readInput } from '../files.ts'
 import type { Output } from '../output.ts'
 
-/** The body of a message from a file, and the header with its signature. */
 export interface SavedMessage {
-  readonly body: Uint8Array
-  readonly signature: string
-  /** The secret from CAMPAIGN_WEBHOOK_SECRET. */
   readonly secret: string
+  readonly body: Uint8Array
+  /** The value of the signature header. */
+  readonly signature: string
 }
 
-/** Defines a command that checks the signature of a saved message. Exit code 0: the signature is right; 1: it is wrong. */
+/** Defines a command that checks the signature of a saved message. `check` returns whether it is right. */
 export function defineCheck(
   command: Command,
   { action, env, output }: Context,
-  check: (message: SavedMessage, output: Output) => Promise<boolean>,
+  purpose: string,
+  check: (message: SavedMessage, output: Output) => boolean,
 ): void {
   const name = command.name()
   command
+    .description(`${purpose} Exit code 0: the signature is right; 1: it is wrong.`)
     .argument('<file>', 'the raw body, byte for byte; - for standard input')
     .requiredOption('--signature <hex>', 'the value of the x-service-signature header')
     .addHelpText(
@@ -33,7 +34,7 @@ export function defineCheck(
     .action(
       action(async (file: string, { signature }: { signature: string }) => {
         const secret = requiredWebhookSecretOf(env)
-        const isRight = await check({ body: await readInput(file), signature, secret }, output)
+        const isRight = check({ secret, body: await readInput(file), signature }, output)
         return isRight ? EXIT.done : EXIT.incomplete
       }),
     )
