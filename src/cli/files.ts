@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { parseJson } from '../shared/text/json.ts'
+import { tryParseJson } from '../shared/text/json.ts'
+import { isRecord } from '../shared/types.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 
 /** Messages and arguments are much smaller. A larger input is the wrong file or an endless stream. */
@@ -26,24 +28,12 @@ export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uin
 }
 
 export async function readJsonObject(name: string): Promise<Record<string, unknown>> {
-  const value = parseInput(name, await readInput(name))
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw usageFailure(`${inputName(name)} must contain a JSON object`)
-}
-
-function parseInput(name: string, bytes: Uint8Array): unknown {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw usageFailure(`${inputName(name)} is not text in UTF-8`)
-  }
-  try {
-    return parseJson(text)
-  } catch {
-    // The message of JSON.parse quotes the text, which may contain a secret.
-    throw usageFailure(`${inputName(name)} is not JSON`)
-  }
+  const bytes = await readInput(name)
+  if (!isUtf8(bytes)) throw usageFailure(`${inputName(name)} is not text in UTF-8`)
+  const value = tryParseJson(new TextDecoder().decode(bytes))
+  if (value === undefined) throw usageFailure(`${inputName(name)} is not JSON`)
+  if (!isRecord(value)) throw usageFailure(`${inputName(name)} must contain a JSON object`)
+  return value
 }
 
 /** Writes a file completely or not at all. @throws Error of the file system */
@@ -70,12 +60,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EROFS: 'the disk is read-only',
   EFBIG: 'it is too large',
-  ERR_FS_FILE_TOO_LARGE: 'it is too large',
 }
 
 /** The failure for a file that cannot be read or written. */
 export const fileFailure = (message: string, error: unknown): CommandFailure =>
-  usageFailure(`${message}: ${isSystemError(error) ? systemReason(error) : 'unknown reason'}`)
+  usageFailure(`${message}: ${systemReason(error as NodeJS.ErrnoException)}`)
 
 /** Returns whether an error comes from a system call. */
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>

@@ -10,19 +10,12 @@ export async function confirm(question: string, accepted: RegExp, adviceWithoutT
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
     throw usageFailure('there is no terminal to ask for confirmation: nothing was sent', adviceWithoutTerminal)
   }
-  if (accepted.test((await ask(question)) ?? '')) return
-  throw new CommandFailure(EXIT.usage, 'declined', 'declined: nothing was sent')
-}
-
-/** Resolves to the answer, or to `undefined` if the input ends without one. */
-function ask(question: string): Promise<string | undefined> {
+  process.stderr.write(question)
   // With `terminal: true`, readline would handle Ctrl-C, which must end the process.
-  const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
-  return new Promise((resolve) => {
-    terminal.once('close', () => resolve(undefined))
-    terminal.question(question, (answer) => {
-      resolve(answer.trim())
-      terminal.close()
-    })
-  })
+  const lines = createInterface({ input: process.stdin, terminal: false })
+  // Without a value, the input has ended.
+  const { value: answer = '' } = await lines[Symbol.asyncIterator]().next()
+  lines.close()
+  if (accepted.test(answer.trim())) return
+  throw new CommandFailure(EXIT.usage, 'declined', 'declined: nothing was sent')
 }
