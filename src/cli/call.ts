@@ -107,16 +107,17 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
     throw usageFailure(`${operation} needs ${flagNames}`, 'pass them as flags, or in the JSON of --input')
   }
   if (isWrite) requireAllowedCampaign(env, request.pid, `this ${operation}`)
-  const client = await connect(env, { webhookRegistrationPath: flags.registrationPath })
+  const client = await connect(env, flags.registrationPath)
   // The client checks the request against the schema of the operation.
   const send = client[operation] as (request: unknown, options: CallOptions) => Promise<unknown>
-  const options: CallOptions = {
-    ...(flags.query && { query: Object.fromEntries(flags.query) }),
-    ...(flags.timeout && { timeoutMs: flags.timeout }),
-  }
   // SIGINT ends the process during a read. It aborts a write, so that the command reports the unknown outcome.
   const signal = isWrite ? interrupts.signal : undefined
-  const data = await send.call(client, request, { ...options, signal }).catch((error: unknown) => {
+  const options: CallOptions = {
+    query: flags.query && Object.fromEntries(flags.query),
+    timeoutMs: flags.timeout,
+    signal,
+  }
+  const data = await send.call(client, request, options).catch((error: unknown) => {
     if (!signal?.aborted) throw error
     throw unknownOutcomeFailure('interrupted', `${operation} was interrupted before its answer arrived`)
   })

@@ -1,24 +1,21 @@
-import type { CampaignClient, CampaignClientOptions } from 'campaign-client'
+import { CampaignClient, ConfigurationError } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
 import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly } from './environment.ts'
 import { usageFailure, withoutDocsPath } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
 
-type Options = Pick<CampaignClientOptions, 'webhookRegistrationPath'>
-
 /** Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS becomes the client's `guard`. */
-export async function connect(env: NodeJS.ProcessEnv, options: Options = {}): Promise<CampaignClient> {
+export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: string): Promise<CampaignClient> {
   const baseUrl = baseUrlOf(env)
   const accessToken = accessTokenOf(env)
   const campaigns = allowedCampaignsOf(env)
   // Reject a wrong value of CAMPAIGN_READ_ONLY, even for a read.
   isReadOnly(env)
-  const { CampaignClient, ConfigurationError } = await import('campaign-client')
-  const { nodeTransport } = await import('campaign-client/node')
   const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
+  const guard = campaigns && { campaigns }
   const transport = nodeTransport(agent && { agent })
-  const guard = campaigns && { campaigns: [...campaigns] }
   try {
-    return new CampaignClient({ ...(guard && { guard }), ...options, baseUrl, accessToken, transport })
+    return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath })
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     // The user knows the names of variables and flags, not those of the client's options.

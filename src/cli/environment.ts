@@ -2,10 +2,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { usageFailure } from './failure.ts'
 import { fileFailure, isSystemError } from './files.ts'
 
-type Environment = NodeJS.ProcessEnv
-
 /** Returns the address of the service. */
-export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: Environment): string {
+export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): string {
   const baseUrl = given?.trim()
   if (baseUrl) return baseUrl
   throw usageFailure(
@@ -15,10 +13,10 @@ export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: Environment): string {
 }
 
 /** Returns the address of the service without a trailing slash. @throws TypeError when it is not a URL */
-export const addressOf = (env: Environment): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
+export const addressOf = (env: NodeJS.ProcessEnv): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
 
 /** Returns the token, or a function that reads the token file. Another program may renew the token in the file. */
-export function accessTokenOf(env: Environment): string | (() => string) {
+export function accessTokenOf(env: NodeJS.ProcessEnv): string | (() => string) {
   const { CAMPAIGN_ACCESS_TOKEN: token, CAMPAIGN_ACCESS_TOKEN_FILE: file } = env
   if (token && file) {
     throw usageFailure('CAMPAIGN_ACCESS_TOKEN and CAMPAIGN_ACCESS_TOKEN_FILE are both set', 'unset one of them')
@@ -35,7 +33,7 @@ export function accessTokenOf(env: Environment): string | (() => string) {
 }
 
 /** Returns the current token. Reads the token file, if one is set. */
-export function currentTokenOf(env: Environment): string {
+export function currentTokenOf(env: NodeJS.ProcessEnv): string {
   const token = accessTokenOf(env)
   return typeof token === 'string' ? token : token()
 }
@@ -56,18 +54,18 @@ function readToken(file: string): string {
   throw usageFailure(`${name} must contain one token and nothing else`)
 }
 
-export const webhookSecretOf = ({ CAMPAIGN_WEBHOOK_SECRET: secret }: Environment): string | undefined =>
+export const webhookSecretOf = ({ CAMPAIGN_WEBHOOK_SECRET: secret }: NodeJS.ProcessEnv): string | undefined =>
   secret || undefined
 
 /** Returns the secret of the webhook. @throws CommandFailure when it is not set */
-export function requiredWebhookSecretOf(env: Environment): string {
+export function requiredWebhookSecretOf(env: NodeJS.ProcessEnv): string {
   const secret = webhookSecretOf(env)
   if (secret !== undefined) return secret
   throw usageFailure('CAMPAIGN_WEBHOOK_SECRET is not set', 'set it to the secret of the webhook')
 }
 
 /** Returns whether the flag `--read-only` or CAMPAIGN_READ_ONLY forbids writes. */
-export function isReadOnly({ CAMPAIGN_READ_ONLY: value = '0' }: Environment, flag = false): boolean {
+export function isReadOnly({ CAMPAIGN_READ_ONLY: value = '0' }: NodeJS.ProcessEnv, flag = false): boolean {
   if (/^(?:0|1|true|false)$/.test(value)) return flag || value === '1' || value === 'true'
   throw usageFailure('CAMPAIGN_READ_ONLY must be 1, true, 0 or false', 'unset it to allow writes')
 }
@@ -77,7 +75,9 @@ export const readOnlyFailure = (action: string): Error =>
   usageFailure(`--read-only or CAMPAIGN_READ_ONLY forbids ${action}: nothing was sent`)
 
 /** Returns the campaigns that CAMPAIGN_ALLOWED_CAMPAIGNS allows writes to. `undefined` allows all. */
-export function allowedCampaignsOf({ CAMPAIGN_ALLOWED_CAMPAIGNS: value }: Environment): readonly string[] | undefined {
+export function allowedCampaignsOf({
+  CAMPAIGN_ALLOWED_CAMPAIGNS: value,
+}: NodeJS.ProcessEnv): readonly string[] | undefined {
   if (value === undefined) return undefined
   const campaigns = value.split(',').map((name) => name.trim())
   if (!campaigns.includes('')) return campaigns
@@ -88,7 +88,7 @@ export function allowedCampaignsOf({ CAMPAIGN_ALLOWED_CAMPAIGNS: value }: Enviro
 }
 
 /** @throws CommandFailure when CAMPAIGN_ALLOWED_CAMPAIGNS does not list the campaign of the write */
-export function requireAllowedCampaign(env: Environment, pid: unknown, write: string): void {
+export function requireAllowedCampaign(env: NodeJS.ProcessEnv, pid: unknown, write: string): void {
   if (allowedCampaignsOf(env)?.includes(String(pid)) !== false) return
   throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not allow ${write}: nothing was sent`)
 }

@@ -89,8 +89,7 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const inputs = [name, flags.profile, env.CAMPAIGN_ACCESS_TOKEN_FILE].filter((path) => path !== undefined)
   await checkReportPaths(report, [...inputs, ledger, `${ledger}.lock`])
 
-  const { rewardId } = await import('campaign-client/bulk')
-  const list = await readList(name, { pid, allowed, maxXp, rewardId })
+  const list = await readList(name, { pid, allowed, maxXp })
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
   checkTotalXp(flags.maxTotalXp, plan)
   if (list.problems.length > 0) throw listFailure(list)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { LedgerEntry, Verdict } from 'campaign-client/bulk'
+import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { formatCount, formatNames, formatXp } from './format.ts'
@@ -36,8 +36,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
   const notInList = new Map<string, LedgerEntry>()
 
-  const { readLedger } = await import('campaign-client/bulk')
-  for (const entry of existsSync(ledger) ? await readLedger(ledger) : []) {
+  for (const entry of await readEntries(ledger)) {
     const { id, address, pid, xp, verdict, error } = entry
     const row = list.awards.get(id)
     if (row === undefined) {
@@ -64,6 +63,10 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     awardedBefore: awardedBefore(toSend, notInList),
   }
 }
+
+/** Reads the entries of a ledger. Returns none if the file does not exist. */
+export const readEntries = async (ledger: string): Promise<readonly LedgerEntry[]> =>
+  existsSync(ledger) ? readLedger(ledger) : []
 
 /** Returns whether an award of the list has an unknown outcome in the ledger. */
 export const hasUnknownOutcome = ({ verdicts }: Plan): boolean =>

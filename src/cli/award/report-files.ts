@@ -1,11 +1,10 @@
-import { constants, existsSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { access, lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import type { LedgerEntry } from 'campaign-client/bulk'
 import { toJsonText } from '../../shared/text/visible-text.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
 import { fileFailure, replaceFile } from '../files.ts'
-import type { Plan } from './plan.ts'
+import { type Plan, readEntries } from './plan.ts'
 
 const EXTENSIONS = ['.json', '.csv', '.txt']
 
@@ -22,7 +21,6 @@ export async function checkReportPaths(paths: readonly string[], filesOfRun: rea
     const existing = await lstat(path).catch(() => undefined)
     if (existing !== undefined && !existing.isFile()) throw usageFailure(`${report} is not a file`)
     try {
-      await stat(dirname(resolve(path)))
       await access(dirname(resolve(path)), constants.W_OK)
     } catch (error) {
       throw fileFailure(`${report} cannot be written`, error)
@@ -77,11 +75,7 @@ async function reportText(path: string, { fields, lines, plan }: ReportContents)
 
 /** Formats each award of the list with its verdict in the ledger. */
 async function csvReport({ list, ledger }: Plan): Promise<string> {
-  const { readLedger } = await import('campaign-client/bulk')
-  const entries = new Map<string, LedgerEntry>()
-  for (const entry of existsSync(ledger) ? await readLedger(ledger) : []) {
-    if (list.awards.has(entry.id)) entries.set(entry.id, entry)
-  }
+  const entries = new Map((await readEntries(ledger)).map((entry) => [entry.id, entry]))
   const lines = [...list.awards.values()].map(({ line, address, pid, id, xp }) => {
     const { verdict = 'not_sent', at = '', error } = entries.get(id) ?? {}
     return csvLine([line, address, pid, id, xp, verdict, at, error?.message ?? ''])

@@ -1,4 +1,5 @@
 import type { CampaignClient } from 'campaign-client'
+import { AwardRunStoppedError, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../commands.ts'
 import { connect } from '../connect.ts'
@@ -80,7 +81,6 @@ async function run(
   format: ProgressFormat,
   { output, interrupts, env }: Context,
 ): Promise<EndedRun> {
-  const { AwardRunStoppedError, fileLedger, rewardWallets } = await import('campaign-client/bulk')
   const { list, ledger, run, retryRejected } = plan
   const { signal } = interrupts
   const display = progressDisplay(list.rows.length, output, env)

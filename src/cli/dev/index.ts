@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { CampaignService, ServiceEvent } from 'campaign-client/testing'
+import {
+  type CampaignService,
+  createCampaignService,
+  createManualClock,
+  type ServiceEvent,
+} from 'campaign-client/testing'
 import type { Command } from 'commander'
 import { createConsole, withSecret } from '../../console/server/index.ts'
 import { endpoints } from '../../endpoints/index.ts'
@@ -68,7 +73,6 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
   // Handle signals from now on: one may arrive as soon as the URL is printed.
   const { signal } = interrupts
   const secret = webhookSecretOf(env)
-  const { createCampaignService, createManualClock } = await import('campaign-client/testing')
   const clock = createManualClock({ running: true })
   const { deliver, requireReachable } = destinations([...endpointHost, ...urls.map((url) => new URL(url).hostname)])
   const seed = flags.seed === undefined ? {} : withSecret(await readJsonObject(flags.seed), secret)

@@ -1,4 +1,3 @@
-import { rewardId } from 'campaign-client/bulk'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/read-list.ts'
@@ -11,7 +10,6 @@ const listOf = (content: string | Uint8Array, pid: string | null = 'demo'): Awar
     pid: pid ?? undefined,
     allowed: undefined,
     maxXp: undefined,
-    rewardId,
   })
 
 /** Returns the awards of a list, or its mistakes. */
@@ -313,7 +311,7 @@ test('counts all mistakes and lists a thousand', () => {
 
 test('a campaign that is not allowed is a mistake', () => {
   const content = ['address,xp,id,pid', `${wallet(1)},1,a,one`, `${wallet(1)},1,b,two`].join('\n')
-  const rules = { pid: undefined, allowed: ['one'], maxXp: undefined, rewardId }
+  const rules = { pid: undefined, allowed: ['one'], maxXp: undefined }
   expect(parseList('list.csv', Buffer.from(content), rules).problems).toEqual([
     { line: 3, column: 'pid', message: 'is "two", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list' },
   ])

@@ -1,4 +1,4 @@
-import type { AwardRow } from 'campaign-client/bulk'
+import { type AwardRow, rewardId } from 'campaign-client/bulk'
 import { type CellResult, readAddress, readId, readText, readXp, shown } from './read-cell.ts'
 import type { Column, Columns } from './read-columns.ts'
 import type { CsvRecord } from './read-records.ts'
@@ -19,13 +19,11 @@ export interface RowRules {
   readonly allowed: readonly string[] | undefined
   /** The highest XP of a row: `--max-xp`. */
   readonly maxXp: number | undefined
-  /** Derives an id from the reason of an award. */
-  readonly rewardId: (parts: { pid: string; address: string; reason: string }) => string
 }
 
 /** Reads an award from a record, or lists the mistakes in the record. */
 export function readRow({ cells, line }: CsvRecord, rules: RowRules): { row: AwardRow } | { problems: ListProblem[] } {
-  const { columns, pid: onlyPid, allowed, maxXp, rewardId } = rules
+  const { columns, pid: onlyPid, allowed, maxXp } = rules
   const { places, count } = columns
   if (cells.slice(count).some((cell) => cell !== '')) {
     const message = `has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
