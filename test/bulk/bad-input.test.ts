@@ -4,6 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, awardOne, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
+import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
+import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
 import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
 
 const proxyThatThrows = new Proxy(
@@ -531,8 +533,10 @@ describe('an invalid argument is refused', () => {
   })
 
   test.each([[''], [undefined], [5]])('a ledger without a path: %j', (path) => {
-    expect(() => fileLedger(path as string)).toThrow(InvalidRequestError)
-    expect(() => readLedger(path as string)).toThrow(InvalidRequestError)
+    for (const open of [fileLedger, readLedger]) {
+      expect(() => open(path as string)).toThrow(InvalidRequestError)
+      expect(() => open(path as string)).toThrow(`${open.name}: path must be a non-empty string`)
+    }
   })
 
   test.each([
@@ -562,10 +566,17 @@ describe('a ledger that cannot be written', () => {
     const run = rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     await expect(run).rejects.toThrow(ConfigurationError)
     await expect(run).rejects.toThrow(words)
+    await expect(run).rejects.toHaveProperty('cause.message', expect.stringMatching(words))
   }
 
-  test('is refused if its folder is missing', () =>
-    refused(join(temporaryFolder(), 'no', 'awards.ledger'), /can't be used: ENOENT/))
+  test('is refused if its folder is missing', () => refused(join(temporaryFolder(), 'no', 'awards.ledger'), /ENOENT/))
+
+  test('is not refused if the disk is full: the run can start later', async () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+    const storage = { ...fileStorage, create: () => Promise.reject(full) }
+    const stop = await stopErrorOf(rewardWallets(client, awards(1), { ledger: fileLedgerOn(storage, newPath()) }))
+    expect(stop.cause).toBe(full)
+  })
 
   test('is refused if it is a folder', async () => {
     const path = newPath()

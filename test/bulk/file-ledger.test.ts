@@ -491,6 +491,7 @@ describe('a run stops if another program', () => {
       }
       const stop = await stopErrorOf(rewardWallets(meddling, awards(300), { ledger: fileLedger(path), concurrency: 4 }))
       expect(stop.message).toMatch(words)
+      expect(stop.message).not.toMatch(/can't be used.*can't be used/)
       // If the file was deleted, the cause is the system's error.
       expect(stop.cause instanceof ConfigurationError || existsSync(path) === false).toBe(true)
       // The awards in flight, and those with a flushed intent.

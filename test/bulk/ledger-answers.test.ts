@@ -124,5 +124,6 @@ test('a ledger that fails at the end stops the run with the report', async () =>
   }))
   const stop = await stopErrorOf(rewardWallets(client, awards(2), { ledger }))
   expect(stop.cause).toBe(failure)
+  expect(stop.message).toContain('the ledger failed: the disk is gone')
   expect(stop.report).toMatchObject({ counts: counts({ awarded: 2 }), complete: false })
 })

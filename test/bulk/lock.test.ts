@@ -181,8 +181,16 @@ describe('a process that is killed while it takes a lock', () => {
     await rewardWallets(client, awards(2), { ledger: fileLedger(path) })
     const { ino } = statSync(path)
     writeFileSync(`${path}.lock`, '')
-    const ledger = fileLedgerOn(fileStorage, path, {}, TIMES)
+    const waits: LedgerWait[] = []
+    const onWait = (wait: LedgerWait): never => {
+      waits.push(wait)
+      throw new Error('an error of the callback is ignored')
+    }
+    const ledger = fileLedgerOn(fileStorage, path, { onWait }, TIMES)
     expect((await rewardWallets(client, awards(3), { ledger })).fromLedger).toBe(2)
+    const reason = 'another run is starting to use it. Its lock file has no heartbeat'
+    expect(waits).toEqual([{ reason, maxMs: expect.any(Number) }])
+    expect(waits[0]?.maxMs).toBeLessThan(TIMES.watchMs)
     expect(statSync(path).ino).not.toBe(ino)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])

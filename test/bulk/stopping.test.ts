@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   BadRequestError,
@@ -236,10 +237,17 @@ describe('failures that end a run', () => {
       rewardWallets(client, rows, { ledger: fileLedger(path), signal: AbortSignal.abort('no') }),
     )
     expect(stop.cause).toBe('no')
+    expect(stop.message).toContain('rewardWallets stopped: the signal was aborted')
     expect(stop.report).toMatchObject({ rows: 0, complete: false })
     expect(rows.next).not.toHaveBeenCalled()
     expect(sent()).toBe(0)
     await expect(readLedger(path)).rejects.toThrow('does not exist')
+  })
+
+  test('a run that ends leaves no listener on the signal', async () => {
+    const { signal } = new AbortController()
+    await rewardWallets(setup().client, awards(2), { ledger: fileLedger(newPath()), signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('an abort during a pause', async () => {
@@ -398,8 +406,9 @@ describe('failures that end a run', () => {
       },
     })
     const path = newPath()
-    const { cause } = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(path) }))
+    const { cause, message } = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(path) }))
     expect(cause).toMatchObject({ code: 'access_token' })
+    expect(message).toContain('the run could not start')
     await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
   })
 
