@@ -91,7 +91,7 @@ const WINDOWS = [
 /** A browser expression that measures the page width and broken words. */
 const FAULTS = `(() => {
   const faults = document.documentElement.scrollWidth > innerWidth + 1 ? ['the page scrolls sideways'] : []
-  for (const code of document.querySelectorAll('.VPSidebar .text, .vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2, .vp-doc td a')) {
+  for (const code of document.querySelectorAll('.VPSidebar .text, .vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2, .vp-doc h3, .vp-doc td a')) {
     const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
     for (let text; (text = texts.nextNode()); ) {
       for (const word of text.data.matchAll(/campaign-client[\\w/]*|[\\w$]+/g)) {
