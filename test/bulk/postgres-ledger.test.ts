@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
-import { AwardUnsettledError, awardOne, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
+import { type AwardRow, AwardUnsettledError, awardOne, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
 import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
 import { Pool, types } from 'pg'
 import postgresJs from 'postgres'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
+import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { award, awards, counts, holdCalls, setup, stopErrorOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
+
+/** The rows of a list that two runs share. */
+const SHARED_ROWS = FULL_SIZE ? 200 : 60
 
 /** Returns the error of an award without a verdict. */
 async function unsettled(run: Promise<unknown>): Promise<AwardUnsettledError> {
@@ -123,6 +127,58 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     await expect(awardOne(other, award(1), { ledger })).rejects.toThrow(/another service/)
   })
 
+  test('a run of another version is refused', async () => {
+    const { client, sent } = setup()
+    const ledger = newRun()
+    await pool.query(`INSERT INTO ${table}_runs (run, version) VALUES ($1, 2)`, [ledger.run])
+    const run = rewardWallets(client, awards(1), { ledger })
+    await expect(run).rejects.toThrow(ConfigurationError)
+    await expect(run).rejects.toThrow(/it has version 2, and this package uses version 1/)
+    expect(sent()).toBe(0)
+  })
+
+  test('a client of another class can use the run of a client', async () => {
+    const { client } = setup()
+    const ledger = newRun()
+    const wrapped = { rewardWallet: (row: AwardRow) => client.rewardWallet(row) }
+    await rewardWallets(wrapped, awards(1), { ledger })
+    expect((await rewardWallets(client, awards(1), { ledger: newRun(30_000, ledger.run) })).fromLedger).toBe(1)
+  })
+
+  test('finished rows of a halted campaign keep their verdicts', async () => {
+    const { client, service } = setup()
+    const ledger = newRun()
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    await rewardWallets(client, awards(4), { ledger, concurrency: 1 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+    const rows = [award(50), award(51), ...awards(4), award(1)]
+    const report = await rewardWallets(client, rows, { ledger, concurrency: 1 })
+    expect(report.counts).toEqual(counts({ awarded: 3, indeterminate: 1, duplicate: 1 }))
+    expect(report).toMatchObject({ fromLedger: 3, complete: false })
+    expect(report.problems).toMatchObject([{ id: 'award-0', verdict: 'indeterminate', code: 'network' }])
+    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 3 }])
+  })
+
+  test.each(['40P01', '40001'])('a statement that PostgreSQL rolled back with %s is retried', async (code) => {
+    const { client } = setup()
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const failure = Object.assign(new Error('rolled back'), { code })
+    let failures = 9
+    const flaky = {
+      connect: () => pool.connect(),
+      query: (text: string, values?: unknown[]) =>
+        failures-- > 0 ? Promise.reject(failure) : pool.query(text, values),
+    }
+    expect(await awardOne(client, award(1), { ledger: postgresLedger(flaky, { run: randomUUID(), table }) })).toBe(
+      'awarded',
+    )
+    failures = 10
+    const ledger = postgresLedger(flaky, { run: randomUUID(), table })
+    await expect(awardOne(client, award(2), { ledger })).rejects.toBe(failure)
+    expect(failures).toBe(0)
+  })
+
   test('missing tables are an error', async () => {
     const { client } = setup()
     const ledger = postgresLedger(pool, { run: 'x', table: 'not_there' })
@@ -174,10 +230,12 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     onTestFinished(async () => void (await strict.end()))
     const run = randomUUID()
     const reports = await Promise.all(
-      [1, 2].map(() => rewardWallets(client, awards(200), { ledger: postgresLedger(strict, { run, table }) })),
+      [1, 2].map(() => rewardWallets(client, awards(SHARED_ROWS), { ledger: postgresLedger(strict, { run, table }) })),
     )
-    for (const report of reports) expect(report).toMatchObject({ counts: counts({ awarded: 200 }), complete: true })
-    expect(service.state.awards).toHaveLength(200)
+    for (const report of reports) {
+      expect(report).toMatchObject({ counts: counts({ awarded: SHARED_ROWS }), complete: true })
+    }
+    expect(service.state.awards).toHaveLength(SHARED_ROWS)
   })
 
   test('an unreachable database stops the run before it sends anything', async () => {
@@ -193,10 +251,14 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   test('two concurrent runs over one list make each award once', async () => {
     const { client, service } = setup()
     const ledger = newRun()
-    const reports = await Promise.all([1, 2].map(() => rewardWallets(client, awards(200), { ledger, concurrency: 4 })))
-    for (const report of reports) expect(report).toMatchObject({ counts: counts({ awarded: 200 }), complete: true })
-    expect(service.state.awards).toHaveLength(200)
-    expect(service.requests).toHaveLength(200)
+    const reports = await Promise.all(
+      [1, 2].map(() => rewardWallets(client, awards(SHARED_ROWS), { ledger, concurrency: 4 })),
+    )
+    for (const report of reports) {
+      expect(report).toMatchObject({ counts: counts({ awarded: SHARED_ROWS }), complete: true })
+    }
+    expect(service.state.awards).toHaveLength(SHARED_ROWS)
+    expect(service.requests).toHaveLength(SHARED_ROWS)
   })
 
   describe('awardOne', () => {

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
+  AccessDeniedError,
   BadRequestError,
   CampaignClient,
   ConfigurationError,
@@ -475,6 +476,21 @@ describe('failures that do not end a run', () => {
     expect(report.counts).toEqual(counts({ awarded: 3, indeterminate: 1, duplicate: 1 }))
     expect(report).toMatchObject({ fromLedger: 3, complete: false })
     expect(report.halted).toMatchObject([{ pid: 'demo', rows: 3 }])
+  })
+
+  test('a halted campaign that is refused again keeps its count of rows', async () => {
+    const refused = new AccessDeniedError('no', { status: 403, headers: {}, outcome: 'not_applied' })
+    const slow = holdCalls({ rewardWallet: () => Promise.reject(refused) })
+    const { waiting } = slow
+    const run = rewardWallets(slow, awards(10), { ledger: fileLedger(newPath()), concurrency: 2 })
+    await expect.poll(() => waiting).toHaveLength(2)
+    waiting[0]?.()
+    // The first refusal ends all rows except the second call's.
+    for (let turns = 0; turns < 500; turns++) await turn()
+    waiting[1]?.()
+    const report = await run
+    expect(waiting).toHaveLength(2)
+    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 10 }])
   })
 
   test('a row is sent again after each 429, which is never a verdict', async () => {

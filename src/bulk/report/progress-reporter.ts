@@ -74,7 +74,7 @@ export class ProgressReporter {
     const samples = this.#samples
     samples.push({ at: now, finished: this.#finished })
     while (samples.length > 2 && now - (samples[1] as Sample).at > RATE_WINDOW_MS) samples.shift()
-    const [first = { at: now, finished: 0 }] = samples
+    const first = samples[0] as Sample
     const elapsed = now - first.at
     const rate = elapsed > 0 ? ((this.#finished - first.finished) / elapsed) * 1_000 : 0
 
