@@ -1,9 +1,8 @@
 import type { CallOptions } from 'campaign-client'
-import type { Command } from 'commander'
-import type { $ZodObject, $ZodOptional, $ZodType } from 'zod/v4/core'
+import type { $ZodObject, $ZodOptional } from 'zod/v4/core'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
 import { toJsonText } from '../shared/text/visible-text.ts'
-import { type Context, examples } from './commands.ts'
+import type { Command, Context } from './commands.ts'
 import { connect } from './connect.ts'
 import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'
 import { EXIT, type ExitCode, unknownOutcomeFailure, usageFailure } from './failure.ts'
@@ -51,13 +50,10 @@ export function define(command: Command, context: Context): void {
   command
     .usage('METHOD [--ARGUMENT VALUE ...] [--input FILE]')
     .description('Calls a method of the service and prints the data of the answer as JSON.')
-    .addHelpText(
-      'after',
-      examples(
-        'call getUserProgress --account ada --platform discord --pid demo',
-        'call rewardWallet --input award.json',
-        'call getCampaignInfo --pid demo --query env=dev --json',
-      ),
+    .examples(
+      'call getUserProgress --account ada --platform discord --pid demo',
+      'call rewardWallet --input award.json',
+      'call getCampaignInfo --pid demo --query env=dev --json',
     )
   for (const operation of Object.keys(endpoints) as OperationName[]) defineMethod(command, operation, context)
 }
@@ -89,10 +85,7 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
     for (const flags of [example, withInput]) flags.push('--registration-path webhook')
   }
   command
-    .addHelpText(
-      'after',
-      examples(`call ${operation} ${example.join(' ')}`, `call ${operation} ${withInput.join(' ')}`),
-    )
+    .examples(`call ${operation} ${example.join(' ')}`, `call ${operation} ${withInput.join(' ')}`)
     .action(context.action((flags: CallFlags) => call(operation, flags, context)))
 }
 
@@ -137,22 +130,12 @@ async function readArguments(operation: OperationName, flags: CallFlags): Promis
   return { ...fromFile, ...Object.fromEntries(given) }
 }
 
-interface Argument {
-  /** Name of the request field and of the flag. */
-  readonly name: string
-  readonly isNumber: boolean
-  readonly isOptional: boolean
-}
-
-/** Reads the arguments of an operation from its request schema. */
-function argumentsOf(operation: OperationName): readonly Argument[] {
+/** Reads the arguments of an operation from its request schema. `name` is the request field and the flag. */
+function argumentsOf(operation: OperationName) {
   const { shape } = (endpoints[operation].request as unknown as $ZodObject)._zod.def
-  return Object.entries(shape).map(([name, schema]) => ({
-    name,
-    isNumber: withoutOptional(schema)._zod.def.type === 'number',
-    isOptional: schema._zod.def.type === 'optional',
-  }))
+  return Object.entries(shape).map(([name, schema]) => {
+    const isOptional = schema._zod.def.type === 'optional'
+    const { type } = isOptional ? (schema as $ZodOptional)._zod.def.innerType._zod.def : schema._zod.def
+    return { name, isNumber: type === 'number', isOptional }
+  })
 }
-
-const withoutOptional = (schema: $ZodType): $ZodType =>
-  schema._zod.def.type === 'optional' ? withoutOptional((schema as $ZodOptional)._zod.def.innerType) : schema

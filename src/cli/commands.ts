@@ -1,12 +1,10 @@
-import type { Command } from 'commander'
+import { Command as BaseCommand } from 'commander'
 import type { ExitCode } from './failure.ts'
 import type { Interrupts } from './interrupts.ts'
 import type { Output } from './output.ts'
 
 /** Passed to every command. */
 export interface Context {
-  /** The version of the package. */
-  readonly version: string
   readonly output: Output
   readonly env: NodeJS.ProcessEnv
   readonly interrupts: Interrupts
@@ -16,6 +14,20 @@ export interface Context {
   action<Arguments extends unknown[]>(
     body: (...given: Arguments) => Promise<ExitCode>,
   ): (...given: Arguments) => Promise<void>
+}
+
+/** A command with examples at the end of its help. */
+export class Command extends BaseCommand {
+  override createCommand(name?: string): Command {
+    return new Command(name)
+  }
+
+  examples(...lines: readonly string[]): this {
+    return this.addHelpText(
+      'after',
+      ['', 'Examples:', ...lines.map((line) => `  $ npx campaign-client ${line}`)].join('\n'),
+    )
+  }
 }
 
 /** A command whose code is loaded only when its name is on the command line. */
@@ -52,7 +64,3 @@ export async function addCommands(parent: Command, commands: readonly LazyComman
     await define(command, context)
   }
 }
-
-/** Formats the examples below the help of a command. */
-export const examples = (...lines: readonly string[]): string =>
-  ['', 'Examples:', ...lines.map((line) => `  $ npx campaign-client ${line}`)].join('\n')

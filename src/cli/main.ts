@@ -7,5 +7,5 @@ if ((first === '--version' || first === '-V') && others.length === 0) {
   process.stdout.write(`${version}\n`)
 } else {
   const { run } = await import('./run.ts')
-  await run(process.argv.slice(2), version)
+  await run(process.argv.slice(2))
 }

@@ -1,5 +1,6 @@
-import { Command, CommanderError } from 'commander'
-import { addCommands, type Context, commands } from './commands.ts'
+import { CommanderError } from 'commander'
+import { version } from '../../package.json'
+import { addCommands, Command, type Context, commands } from './commands.ts'
 import { type CommandFailure, EXIT, type ExitCode, toFailure, usageFailure } from './failure.ts'
 import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
@@ -8,11 +9,10 @@ import { dim, Output, red } from './output.ts'
 import { closeProxyConnections } from './proxy.ts'
 
 /** Runs the command line and sets the exit code of the process. Never rejects. */
-export async function run(argv: readonly string[], version: string): Promise<void> {
+export async function run(argv: readonly string[]): Promise<void> {
   const output = new Output(process, argv.includes('--json'))
   let exitCode: ExitCode = EXIT.done
   const context: Context = {
-    version,
     output,
     env: process.env,
     interrupts: new Interrupts(),
@@ -24,7 +24,7 @@ export async function run(argv: readonly string[], version: string): Promise<voi
       },
   }
   try {
-    await parse(argv, context)
+    await parse(context)
     process.exitCode = exitCode
   } catch (error) {
     process.exitCode = await printError(error, output)
@@ -36,8 +36,8 @@ export async function run(argv: readonly string[], version: string): Promise<voi
   process.exitCode ||= EXIT.incomplete
 }
 
-async function parse(argv: readonly string[], context: Context): Promise<void> {
-  const { output, version } = context
+async function parse(context: Context): Promise<void> {
+  const { output, argv } = context
   /** The help or the version, if the user asked for it. */
   let text = ''
   const program = new Command('campaign-client')
@@ -65,6 +65,7 @@ async function parse(argv: readonly string[], context: Context): Promise<void> {
       visibleGlobalOptions: (command) => command.parent?.options.filter(({ long }) => long === '--json') ?? [],
       showGlobalOptions: true,
     })
+    .examples('dev', 'award party.csv --pid demo --dry-run')
     .addHelpText('after', environmentHelp)
     .hook('preAction', (_, command) => {
       output.json = command.optsWithGlobals().json === true
@@ -81,10 +82,6 @@ async function parse(argv: readonly string[], context: Context): Promise<void> {
 }
 
 const environmentHelp = `
-Examples:
-  $ npx campaign-client dev
-  $ npx campaign-client award party.csv --pid demo --dry-run
-
 Environment:
   CAMPAIGN_BASE_URL           address of the service, ending in /api/v1
   CAMPAIGN_ACCESS_TOKEN       bearer token

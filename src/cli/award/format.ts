@@ -1,9 +1,7 @@
+const numberFormat = new Intl.NumberFormat('en', { useGrouping: 'min2', maximumFractionDigits: 20 })
+
 /** Formats a number. Groups the digits by three if there are more than four. */
-export const formatNumber = (number: number): string => {
-  const [whole = '', decimals] = String(number).split('.')
-  const grouped = whole.length < 5 ? whole : whole.replace(/\B(?=(?:\d{3})+$)/g, ' ')
-  return decimals === undefined ? grouped : `${grouped}.${decimals}`
-}
+export const formatNumber = (number: number): string => numberFormat.format(number).replaceAll(',', ' ')
 
 /** Formats a number with its noun: `1 row`, `2 rows`. */
 export const formatCount = (number: number, noun: string): string =>

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { type Command, InvalidArgumentError } from 'commander'
-import { type Context, examples } from '../commands.ts'
+import { InvalidArgumentError } from 'commander'
+import type { Command, Context } from '../commands.ts'
 import {
   accessTokenOf,
   allowedCampaignsOf,
@@ -29,6 +29,11 @@ interface AwardFlags extends SendFlags {
   readonly readOnly?: boolean
 }
 
+const LIST_EXAMPLE = `
+Example of a list:
+  address,xp,reason
+  0x52908400098527886E0F7030069857D2E4169EE7,250,launch party`
+
 /** `campaign-client award` */
 export function define(command: Command, context: Context): void {
   command
@@ -56,18 +61,12 @@ export function define(command: Command, context: Context): void {
     .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
     .option('--profile <file>', 'profile of `check --save`, to find awards with an unknown outcome', text)
     .option('--read-only', 'refuse to send; allows --dry-run')
-    .addHelpText(
-      'after',
-      `${examples(
-        'award party.csv --pid demo --dry-run',
-        'award party.csv --pid demo --max-xp 500 --max-total-xp 100000',
-        'award party.csv --pid demo --yes --report report.json --report report.txt',
-      )}
-
-Example of a list:
-  address,xp,reason
-  0x52908400098527886E0F7030069857D2E4169EE7,250,launch party`,
+    .examples(
+      'award party.csv --pid demo --dry-run',
+      'award party.csv --pid demo --max-xp 500 --max-total-xp 100000',
+      'award party.csv --pid demo --yes --report report.json --report report.txt',
     )
+    .addHelpText('after', LIST_EXAMPLE)
     .action(context.action((file: string, flags: AwardFlags) => award(file, flags, context)))
 }
 

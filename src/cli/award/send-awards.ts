@@ -4,12 +4,12 @@ import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../commands.ts'
 import { connect } from '../connect.ts'
 import { addressOf, currentTokenOf } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { isSystemError } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
-import { confirmPlan } from './confirm-plan.ts'
+import { confirm } from '../prompt.ts'
 import { findAward, type ProgressFormat, progressFormatOf } from './find-award.ts'
-import { formatDuration } from './format.ts'
+import { formatCount, formatDuration, formatXp } from './format.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { writeReports } from './report-files.ts'
@@ -64,6 +64,28 @@ export async function sendAwards(plan: Plan, flags: SendFlags, context: Context)
 }
 
 const INTERRUPTED = 'interrupted'
+
+/** Asks the user to confirm a plan, unless `--yes` is given. @throws CommandFailure when the plan is not confirmed */
+async function confirmPlan(plan: Plan, { yes, again }: { yes?: boolean; again?: boolean }): Promise<void> {
+  const { toSend, awardedBefore } = plan
+  if (toSend.awards === 0) return
+  const wallets = formatCount(awardedBefore.wallets, 'wallet')
+  const isSecondAward = awardedBefore.wallets > 0 && !again
+  if (yes && isSecondAward) {
+    throw usageFailure(
+      `${wallets} would be awarded in this campaign a second time, under another id: nothing was sent`,
+      'if you want a second award, add --again; if you edited an id or a reason, undo the edit',
+    )
+  }
+  if (yes) return
+  const advice = 'check the list with --dry-run, then add --yes'
+  if (isSecondAward) {
+    await confirm(`${wallets} would be awarded a second time. Type "again" to send the list: `, /^again$/i, advice)
+  } else {
+    const amount = `${formatCount(toSend.awards, 'award')}, ${formatXp(toSend.xp)}`
+    await confirm(`Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)
+  }
+}
 
 /** Reads the format of progress from a profile of `check`. @throws CommandFailure when the profile has another target */
 async function readProgressFormat(profile: string | undefined, { env, output }: Context): Promise<ProgressFormat> {

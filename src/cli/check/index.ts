@@ -2,9 +2,9 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { toJsonText } from '../../shared/text/visible-text.ts'
-import { type Context, examples } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { connect } from '../connect.ts'
 import {
   addressOf,
@@ -52,12 +52,9 @@ export function define(command: Command, context: Context): void {
     .option('--save <file>', 'save the results as a profile', text)
     .option('--against <file>', 'compare the results with a saved profile', text)
     .option('--read-only', 'refuse --allow-writes')
-    .addHelpText(
-      'after',
-      examples(
-        'check --pid demo --account ada --platform discord --save profile.json',
-        'check --pid demo --account ada --platform discord --against profile.json --json',
-      ),
+    .examples(
+      'check --pid demo --account ada --platform discord --save profile.json',
+      'check --pid demo --account ada --platform discord --against profile.json --json',
     )
     .action(context.action((flags: CheckFlags) => checkService(flags, context)))
 }

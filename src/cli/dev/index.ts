@@ -7,10 +7,9 @@ import {
   createManualClock,
   type ServiceEvent,
 } from 'campaign-client/testing'
-import type { Command } from 'commander'
 import { createConsole, withSecret } from '../../console/server/index.ts'
 import { endpoints } from '../../endpoints/index.ts'
-import { type Context, examples } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName, readJsonObject } from '../files.ts'
@@ -50,14 +49,11 @@ export function define(command: Command, context: Context): void {
       new RepeatableOption('--allowed-host <name>', 'allow requests to this host name; needed with --host', hostName),
     )
     .option('--quiet', 'do not print a line for each request')
-    .addHelpText(
-      'after',
-      examples(
-        'dev',
-        'dev --webhook http://127.0.0.1:3000/webhooks/campaign',
-        'dev --seed campaign-seed.json --port 0',
-        'dev --host 0.0.0.0 --allowed-host campaign --endpoint-host app',
-      ),
+    .examples(
+      'dev',
+      'dev --webhook http://127.0.0.1:3000/webhooks/campaign',
+      'dev --seed campaign-seed.json --port 0',
+      'dev --host 0.0.0.0 --allowed-host campaign --endpoint-host app',
     )
     .action(context.action((flags: DevFlags) => dev(flags, context)))
 }

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import type { Command } from 'commander'
-import { type Context, examples } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { connect } from '../connect.ts'
 import { EXIT, type ExitCode } from '../failure.ts'
 import { fileFailure } from '../files.ts'
@@ -23,7 +22,7 @@ export function define(command: Command, context: Context): void {
     .argument('<pid>', 'campaign ID')
     .option('--out <file>', 'file to write (default: standard output)')
     .addOption(queryOption())
-    .addHelpText('after', examples('types demo --out src/campaign.ts', 'types demo --query env=dev'))
+    .examples('types demo --out src/campaign.ts', 'types demo --query env=dev')
     .action(context.action((pid: string, flags: TypesFlags) => types(pid, flags, context)))
 }
 

@@ -1,5 +1,4 @@
-import type { Command } from 'commander'
-import { type Context, examples } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'
 import { EXIT } from '../failure.ts'
 import { readInput } from '../files.ts'
@@ -24,12 +23,9 @@ export function defineCheck(
     .description(`${purpose} Exit code 0: the signature is right; 1: it is wrong.`)
     .argument('<file>', 'the raw body, byte for byte; - for standard input')
     .requiredOption('--signature <hex>', 'the value of the x-service-signature header')
-    .addHelpText(
-      'after',
-      examples(
-        `webhook ${name} body.json --signature "$SIGNATURE"`,
-        `webhook ${name} - --signature "$SIGNATURE" --json < body.json`,
-      ),
+    .examples(
+      `webhook ${name} body.json --signature "$SIGNATURE"`,
+      `webhook ${name} - --signature "$SIGNATURE" --json < body.json`,
     )
     .action(
       action(async (file: string, { signature }: { signature: string }) => {

@@ -1,6 +1,5 @@
 import { diagnoseWebhook } from 'campaign-client/webhook'
-import type { Command } from 'commander'
-import type { Context } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { green, type Output, yellow } from '../output.ts'
 import { defineCheck, type SavedMessage } from './define-check.ts'
 

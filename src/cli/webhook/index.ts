@@ -1,5 +1,4 @@
-import type { Command } from 'commander'
-import { addCommands, type Context, examples, type LazyCommand } from '../commands.ts'
+import { addCommands, type Command, type Context, type LazyCommand } from '../commands.ts'
 
 const commands: readonly LazyCommand[] = [
   { name: 'send', summary: 'sign a message and send it to an endpoint', load: () => import('./send.ts') },
@@ -12,9 +11,6 @@ const commands: readonly LazyCommand[] = [
 export async function define(command: Command, context: Context): Promise<void> {
   command
     .description('Sends, receives and checks webhook messages. The secret comes from CAMPAIGN_WEBHOOK_SECRET.')
-    .addHelpText(
-      'after',
-      examples('webhook listen', 'webhook send http://127.0.0.1:3000/webhooks/campaign --kind quest_completed'),
-    )
+    .examples('webhook listen', 'webhook send http://127.0.0.1:3000/webhooks/campaign --kind quest_completed')
   await addCommands(command, commands, context)
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { tryParseJson } from '../../shared/text/json.ts'
 import { toJsonText } from '../../shared/text/visible-text.ts'
-import { type Context, examples } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
 import { httpUrl, port, wholeNumber } from '../flags.ts'
@@ -45,13 +45,10 @@ export function define(command: Command, context: Context): void {
       wholeNumber(1, 86_400),
     )
     .option('--body', 'print the body of each message')
-    .addHelpText(
-      'after',
-      examples(
-        'webhook listen',
-        'webhook listen --forward-to http://127.0.0.1:3000/webhooks/campaign',
-        'webhook listen --count 1 --within 60 --json',
-      ),
+    .examples(
+      'webhook listen',
+      'webhook listen --forward-to http://127.0.0.1:3000/webhooks/campaign',
+      'webhook listen --count 1 --within 60 --json',
     )
     .action(context.action((flags: ListenFlags) => listen(flags, context)))
 }

@@ -1,8 +1,8 @@
 import { signWebhook } from 'campaign-client/webhook'
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { tryParseJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/types.ts'
-import { type Context, examples } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
 import { readInput } from '../files.ts'
@@ -52,14 +52,11 @@ export function define(command: Command, context: Context): void {
       wholeNumber(100, 599),
     )
     .option('--timeout <ms>', 'time limit of an answer, in milliseconds', wholeNumber(1, 2_147_483_647), 10_000)
-    .addHelpText(
-      'after',
-      examples(
-        'webhook send http://127.0.0.1:3000/webhooks/campaign',
-        'webhook send http://127.0.0.1:3000/webhooks/campaign --kind quest_completed --set event.data.xp=70',
-        'webhook send http://127.0.0.1:3000/webhooks/campaign --times 2 --same-id',
-        'webhook send http://127.0.0.1:3000/webhooks/campaign --wrong-signature',
-      ),
+    .examples(
+      'webhook send http://127.0.0.1:3000/webhooks/campaign',
+      'webhook send http://127.0.0.1:3000/webhooks/campaign --kind quest_completed --set event.data.xp=70',
+      'webhook send http://127.0.0.1:3000/webhooks/campaign --times 2 --same-id',
+      'webhook send http://127.0.0.1:3000/webhooks/campaign --wrong-signature',
     )
     .action(context.action((url: string, flags: SendFlags) => send(url, flags, context)))
 }

@@ -1,5 +1,4 @@
-import type { Command } from 'commander'
-import type { Context } from '../commands.ts'
+import type { Command, Context } from '../commands.ts'
 import { dim, green, type Output, red } from '../output.ts'
 import { defineCheck, type SavedMessage } from './define-check.ts'
 import { verifyMessage } from './verify-message.ts'
