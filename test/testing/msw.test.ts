@@ -24,7 +24,7 @@ test('the handlers answer the global fetch from the service', async () => {
 
 test('a lost answer is a network error', async () => {
   service.fail({ kind: 'applied_then_reset' })
-  await expect(post('/wallet/reward', reward)).rejects.toThrow(TypeError)
+  await expect(post('/wallet/reward', reward)).rejects.toThrow('Failed to fetch')
   expect(service.state.awards).toHaveLength(1)
   service.fail({ kind: 'status', status: 503, headers: { 'Retry-After': '1' } })
   const busy = await get('/campaign/info', { pid: 'demo' })
@@ -53,12 +53,17 @@ test('a redirect is returned unchanged', async () => {
   expect(service.requests).toHaveLength(1)
 })
 
-test.each(['https://campaign.example', 'https://campaign.example/api/v2', '/api/v1', 'https://h/api/v1?x'])(
-  'a baseUrl like %s is refused',
-  (baseUrl) => {
-    expect(() => campaignHandlers(service, { baseUrl })).toThrow(/^campaignHandlers: baseUrl must/)
-  },
-)
+test.each([
+  'https://campaign.example',
+  'https://campaign.example/api/v2',
+  'https://campaign.example/api/v10',
+  'https://campaign.example/proxy/api/v1',
+  '/api/v1',
+  'https://h/api/v1?x',
+  'https://h/api/v1#x',
+])('a baseUrl like %s is refused', (baseUrl) => {
+  expect(() => campaignHandlers(service, { baseUrl })).toThrow(/^campaignHandlers: baseUrl must/)
+})
 
 test('campaignHandlers refuses a misspelt option', () => {
   expect(() => campaignHandlers(service, { baseUrl: BASE_URL, base: BASE_URL } as never)).toThrow(

@@ -2,6 +2,7 @@ import {
   type CampaignService,
   createCampaignService,
   createManualClock,
+  demoCampaign,
   type ServiceSeed,
 } from 'campaign-client/testing'
 import { signWebhook } from 'campaign-client/webhook'
@@ -45,6 +46,15 @@ describe('exportSeed', () => {
       { numRuns: 60 },
     )
   }, 60_000)
+
+  test('contains the challenges and the invite codes', () => {
+    const { campaigns: [demo] = [] } = createCampaignService().exportSeed()
+    expect(demo?.challenges).toMatchObject(demoCampaign.challenges ?? [])
+    expect(demo?.invite_codes).toEqual([
+      { code: 'WELCOME-2026', used_by: ['ada', 'grace'] },
+      { code: 'UNUSED-2026', used_by: [] },
+    ])
+  })
 
   test('can be loaded by reset, and a later reset restores the start', async () => {
     const service = start({ campaigns })

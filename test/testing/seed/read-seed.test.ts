@@ -42,6 +42,49 @@ describe('seeds', () => {
       /campaigns\.0 has a dependency cycle: a → b → a/,
     ],
     [
+      'a dependency cycle behind another task',
+      {
+        actions: [
+          { id: 'first', deps: ['a'] },
+          { id: 'a', deps: ['b'] },
+          { id: 'b', deps: ['a'] },
+        ],
+      },
+      /campaigns\.0 has a dependency cycle: a → b → a$/,
+    ],
+    [
+      'an unknown dependency of a quest',
+      { actions: [task], quests: [{ id: 'q', actions: ['t'], deps: ['x'] }] },
+      /campaigns\.0\.quests\.0\.deps\.0 refers to "x"/,
+    ],
+    [
+      'metadata that is not an object',
+      { actions: [{ id: 't', meta: ['icon'] as never }] },
+      /campaigns\.0\.actions\.0\.meta expected an object that JSON can represent/,
+    ],
+    [
+      'metadata that JSON cannot represent',
+      { actions: [{ id: 't', meta: { size: 1n } }] },
+      /campaigns\.0\.actions\.0\.meta expected an object that JSON can represent/,
+    ],
+    [
+      'a reward that JSON cannot represent',
+      {
+        users: [{ account: 'a', platform: 'p', rewards: [{ id: 'r', reward: '1', type: 'xp', size: 1n } as never] }],
+      },
+      /campaigns\.0\.users\.0\.rewards\.0 expected an object that JSON can represent/,
+    ],
+    [
+      'the wallet of another user',
+      {
+        users: [
+          { account: 'a', platform: 'p', wallet: `0x${'a'.repeat(40)}` },
+          { account: 'b', platform: 'p', wallet: `0x${'A'.repeat(40)}` },
+        ],
+      },
+      /campaigns\.0\.users\.1\.wallet belongs to another user/,
+    ],
+    [
       'a required task that depends on its own quest',
       { actions: [{ id: 'a', deps: ['q'] }], quests: [{ id: 'q', actions: ['a'] }] },
       /has a dependency cycle: (?:a → q → a|q → a → q)/,
@@ -115,6 +158,7 @@ describe('seeds', () => {
     ],
   ])('refuses %s and names its path', (_, seed, message) => {
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(TypeError)
+    expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(/^createCampaignService: /)
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(message)
   })
 
@@ -122,6 +166,11 @@ describe('seeds', () => {
     expect(() => createCampaignService({ campaigns: [{ id: 'a' }, { id: 'a' }] })).toThrow(
       'createCampaignService: campaigns.1.id is a duplicate',
     )
+  })
+
+  test('accepts several webhooks without an ID', () => {
+    const webhooks = [{ url: 'https://partner.example/1' }, { url: 'https://partner.example/2' }]
+    expect(createCampaignService({ webhooks }).webhooks).toHaveLength(2)
   })
 
   test('accepts a chain of 20 000 dependencies', () => {
