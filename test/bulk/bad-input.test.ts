@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, awardOne, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
@@ -434,7 +434,7 @@ describe('a list', () => {
       [Symbol.iterator]: () => ({
         next: () => ({ done: false, value: award(number++) }),
         async return() {
-          await turn()
+          await wait(50)
           isClean = true
         },
       }),
