@@ -6,7 +6,17 @@ import { type AwardRow, awardOne, fileLedger, readLedger, rewardWallets } from '
 import { describe, expect, test, vi } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
-import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
+import {
+  award,
+  awards,
+  counts,
+  newPath,
+  setup,
+  skipPauses,
+  stopErrorOf,
+  temporaryFolder,
+  verdictsOf,
+} from './fixtures.ts'
 
 const proxyThatThrows = new Proxy(
   {},
@@ -446,6 +456,7 @@ describe('a list', () => {
 
   test('a list has at most one second to clean up', async () => {
     const { client, service } = setup()
+    skipPauses()
     let number = 0
     const rows = {
       [Symbol.iterator]: () => ({

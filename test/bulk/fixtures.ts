@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
 import { type AwardReport, type AwardRow, AwardRunStoppedError, readLedger } from 'campaign-client/bulk'
 import { type CampaignService, createCampaignService } from 'campaign-client/testing'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 
 /** Creates a folder that is removed after the test. */
 export function temporaryFolder(): string {
@@ -75,6 +75,15 @@ export const counts = (some: Partial<AwardReport['counts']>): AwardReport['count
 /** Returns the verdicts of a ledger by id. */
 export async function verdictsOf(path: string): Promise<Record<string, string>> {
   return Object.fromEntries((await readLedger(path)).map(({ id, verdict }) => [id, verdict]))
+}
+
+/** Lets pauses of a run pass at once. Returns a function that returns the time that has passed, in milliseconds. */
+export function skipPauses(): () => number {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  vi.setTimerTickMode('nextTimerAsync')
+  onTestFinished(() => void vi.useRealTimers())
+  const startedAt = performance.now()
+  return () => performance.now() - startedAt
 }
 
 /** Wraps a client so that each call waits until the test calls its entry of `waiting`. */

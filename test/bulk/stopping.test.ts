@@ -21,16 +21,7 @@ import {
 } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { award, awards, counts, holdCalls, newPath, setup, stopErrorOf, verdictsOf } from './fixtures.ts'
-
-/** Lets pauses of a run pass at once. Returns a function that returns the time that has passed, in milliseconds. */
-function skipPauses(): () => number {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  vi.setTimerTickMode('nextTimerAsync')
-  onTestFinished(() => void vi.useRealTimers())
-  const startedAt = performance.now()
-  return () => performance.now() - startedAt
-}
+import { award, awards, counts, holdCalls, newPath, setup, skipPauses, stopErrorOf, verdictsOf } from './fixtures.ts'
 
 /** Returns a 429. @param retryAfterMs - of its Retry-After */
 const rateLimited = (retryAfterMs?: number): RateLimitError =>

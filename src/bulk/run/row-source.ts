@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { hasMethod, typeName } from '../../shared/types.ts'
 import { type ReadRow, readRow } from '../award/row.ts'
 import { invalidRequestError } from '../errors.ts'
@@ -32,6 +32,7 @@ export class RowSource {
   #isReading = false
   #isEnded = false
   #isClosed = false
+  #closing: Promise<void> | undefined
   #rowsRead = 0
 
   /** @throws InvalidRequestError when `rows` is not iterable */
@@ -55,7 +56,12 @@ export class RowSource {
   }
 
   /** Stops reading. If the iterator has not ended, calls its `return()` and waits for up to one second. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#stopReading()
@@ -63,10 +69,12 @@ export class RowSource {
     const cleanUp = (async () => this.#iterator.return?.())().catch(() => undefined)
     // `return()` of an async generator waits for a pending `next()`, which may never resolve.
     if (this.#isReading) return
-    const timeout = new AbortController()
-    const timeLimit = wait(MAX_CLEAN_UP_MS, undefined, { signal: timeout.signal }).catch(() => undefined)
+    let timer: NodeJS.Timeout | undefined
+    const timeLimit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, MAX_CLEAN_UP_MS)
+    })
     await Promise.race([cleanUp, timeLimit])
-    timeout.abort()
+    clearTimeout(timer)
   }
 
   async *#readAll(): AsyncGenerator<SourceRow, undefined> {
