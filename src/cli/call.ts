@@ -86,7 +86,7 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
   }
   command
     .examples(`call ${operation} ${example.join(' ')}`, `call ${operation} ${withInput.join(' ')}`)
-    .action(context.action((flags: CallFlags) => call(operation, flags, context)))
+    .run((flags: CallFlags) => call(operation, flags, context))
 }
 
 async function call(operation: OperationName, flags: CallFlags, context: Context): Promise<ExitCode> {

@@ -10,13 +10,9 @@ export interface Context {
   readonly interrupts: Interrupts
   /** The arguments of the command line. */
   readonly argv: readonly string[]
-  /** Wraps the body of a command for commander. The body resolves to the exit code. */
-  action<Arguments extends unknown[]>(
-    body: (...given: Arguments) => Promise<ExitCode>,
-  ): (...given: Arguments) => Promise<void>
 }
 
-/** A command with examples at the end of its help. */
+/** A command of commander with examples in its help, and an exit code. */
 export class Command extends BaseCommand {
   override createCommand(name?: string): Command {
     return new Command(name)
@@ -27,6 +23,13 @@ export class Command extends BaseCommand {
       'after',
       ['', 'Examples:', ...lines.map((line) => `  $ npx campaign-client ${line}`)].join('\n'),
     )
+  }
+
+  /** Sets the body of the command. The body resolves to the exit code of the process. */
+  run<Arguments extends unknown[]>(body: (...given: Arguments) => Promise<ExitCode>): this {
+    return this.action(async (...given: Arguments) => {
+      process.exitCode = await body(...given)
+    })
   }
 }
 
@@ -39,7 +42,7 @@ export interface LazyCommand {
 
 /** Every command, in the order of the help. */
 export const commands: readonly LazyCommand[] = [
-  { name: 'dev', summary: 'run the service on this machine, with a console', load: () => import('./dev/index.ts') },
+  { name: 'dev', summary: 'run the service on this machine, with a console', load: () => import('./dev.ts') },
   {
     name: 'award',
     summary: 'award XP to the wallets of a CSV file, once each',

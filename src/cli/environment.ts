@@ -2,7 +2,6 @@ import { readFileSync, statSync } from 'node:fs'
 import { usageFailure } from './failure.ts'
 import { fileFailure, isSystemError } from './files.ts'
 
-/** Returns the address of the service. */
 export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): string {
   const baseUrl = given?.trim()
   if (baseUrl) return baseUrl

@@ -70,5 +70,4 @@ export const fileFailure = (message: string, error: unknown): CommandFailure =>
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && 'errno' in error
 
-/** Describes a system error. */
 export const systemReason = ({ code = 'unknown reason' }: NodeJS.ErrnoException): string => REASONS[code] ?? code

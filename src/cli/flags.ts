@@ -43,9 +43,8 @@ export function httpUrl(text: string): string {
 
 /** Accepts a host name or IP address, without scheme and port. */
 export function hostName(text: string): string {
-  if (URL.canParse(`http://${text}`) && new URL(`http://${text}`).host === text.toLowerCase()) {
-    if (!/:\d+$/.test(text)) return text
-  }
+  const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : undefined
+  if (url?.host === text.toLowerCase() && url.port === '') return text
   throw new InvalidArgumentError('It must be a host name or an address, without scheme and port.')
 }
 

@@ -11,21 +11,8 @@ import { closeProxyConnections } from './proxy.ts'
 /** Runs the command line and sets the exit code of the process. Never rejects. */
 export async function run(argv: readonly string[]): Promise<void> {
   const output = new Output(process, argv.includes('--json'))
-  let exitCode: ExitCode = EXIT.done
-  const context: Context = {
-    output,
-    env: process.env,
-    interrupts: new Interrupts(),
-    argv,
-    action:
-      (body) =>
-      async (...given) => {
-        exitCode = await body(...given)
-      },
-  }
   try {
-    await parse(context)
-    process.exitCode = exitCode
+    await parse({ output, env: process.env, interrupts: new Interrupts(), argv })
   } catch (error) {
     process.exitCode = await printError(error, output)
   }

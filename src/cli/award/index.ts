@@ -10,11 +10,11 @@ import {
   requireAllowedCampaign,
 } from '../environment.ts'
 import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
-import { inputName } from '../files.ts'
+import { inputName, readInput } from '../files.ts'
 import { decimal, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
+import { listFailure, parseList, totalsOf } from './parse-list.ts'
 import { makePlan, type Plan, planFields, planLines } from './plan.ts'
-import { listFailure, readList, totalsOf } from './read-list.ts'
 import { checkReportPaths, writeReports } from './report-files.ts'
 import { type SendFlags, sendAwards } from './send-awards.ts'
 
@@ -67,7 +67,7 @@ export function define(command: Command, context: Context): void {
       'award party.csv --pid demo --yes --report report.json --report report.txt',
     )
     .addHelpText('after', LIST_EXAMPLE)
-    .action(context.action((file: string, flags: AwardFlags) => award(file, flags, context)))
+    .run((file: string, flags: AwardFlags) => award(file, flags, context))
 }
 
 function amount(given: string): number {
@@ -75,6 +75,9 @@ function amount(given: string): number {
   if (value >= 0) return value
   throw new InvalidArgumentError('It must not be negative.')
 }
+
+/** About three million rows. */
+const MAX_LIST_BYTES = 256_000_000
 
 async function award(name: string, flags: AwardFlags, context: Context): Promise<ExitCode> {
   const { env } = context
@@ -88,7 +91,7 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const inputs = [name, flags.profile, env.CAMPAIGN_ACCESS_TOKEN_FILE].filter((path) => path !== undefined)
   await checkReportPaths(report, [...inputs, ledger, `${ledger}.lock`])
 
-  const list = await readList(name, { pid, allowed, maxXp })
+  const list = parseList(name, await readInput(name, MAX_LIST_BYTES), { pid, allowed, maxXp })
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
   checkTotalXp(flags.maxTotalXp, plan)
   if (list.problems.length > 0) throw listFailure(list)
@@ -117,11 +120,11 @@ function checkTotalXp(maxTotalXp: number | undefined, { list }: Plan): void {
 async function showPlan(plan: Plan, reports: readonly string[], { output }: Context): Promise<ExitCode> {
   const fields = { dryRun: true, ...planFields(plan) }
   const lines = planLines(plan)
-  const failures = await writeReports(reports, { fields, lines: lines.map(plainLine), plan })
+  const [failure] = await writeReports(reports, { fields, lines: lines.map(plainLine), plan })
   output.result(fields, (out) => {
     for (const parts of lines) out.line(...parts)
   })
   output.err.line('dry run: nothing was sent')
-  for (const failure of failures) throw failure
+  if (failure) throw failure
   return EXIT.done
 }

@@ -3,7 +3,7 @@ import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk
 import { addDecimals } from '../../shared/decimals.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { formatCount, formatNames, formatXp } from './format.ts'
-import { type AwardList, isSameAward, type ListRow, type Totals, totalsOf } from './read-list.ts'
+import { type AwardList, isSameAward, type ListRow, type Totals, totalsOf } from './parse-list.ts'
 
 interface PlanOptions {
   /** The path of the ledger. */

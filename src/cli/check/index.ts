@@ -56,7 +56,7 @@ export function define(command: Command, context: Context): void {
       'check --pid demo --account ada --platform discord --save profile.json',
       'check --pid demo --account ada --platform discord --against profile.json --json',
     )
-    .action(context.action((flags: CheckFlags) => checkService(flags, context)))
+    .run((flags: CheckFlags) => checkService(flags, context))
 }
 
 function walletAddress(given: string): string {

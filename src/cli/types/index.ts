@@ -23,7 +23,7 @@ export function define(command: Command, context: Context): void {
     .option('--out <file>', 'file to write (default: standard output)')
     .addOption(queryOption())
     .examples('types demo --out src/campaign.ts', 'types demo --query env=dev')
-    .action(context.action((pid: string, flags: TypesFlags) => types(pid, flags, context)))
+    .run((pid: string, flags: TypesFlags) => types(pid, flags, context))
 }
 
 async function types(pid: string, { out: file, query }: TypesFlags, { output, env }: Context): Promise<ExitCode> {

@@ -14,7 +14,7 @@ export interface SavedMessage {
 /** Defines a command that checks the signature of a saved message. `check` returns whether it is right. */
 export function defineCheck(
   command: Command,
-  { action, env, output }: Context,
+  { env, output }: Context,
   purpose: string,
   check: (message: SavedMessage, output: Output) => boolean,
 ): void {
@@ -27,11 +27,9 @@ export function defineCheck(
       `webhook ${name} body.json --signature "$SIGNATURE"`,
       `webhook ${name} - --signature "$SIGNATURE" --json < body.json`,
     )
-    .action(
-      action(async (file: string, { signature }: { signature: string }) => {
-        const secret = requiredWebhookSecretOf(env)
-        const isRight = check({ secret, body: await readInput(file), signature }, output)
-        return isRight ? EXIT.done : EXIT.incomplete
-      }),
-    )
+    .run(async (file: string, { signature }: { signature: string }) => {
+      const secret = requiredWebhookSecretOf(env)
+      const isRight = check({ secret, body: await readInput(file), signature }, output)
+      return isRight ? EXIT.done : EXIT.incomplete
+    })
 }

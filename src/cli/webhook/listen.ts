@@ -6,9 +6,8 @@ import { tryParseJson } from '../../shared/text/json.ts'
 import { toJsonText } from '../../shared/text/visible-text.ts'
 import type { Command, Context } from '../commands.ts'
 import { webhookSecretOf } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { CommandFailure, EXIT, type ExitCode, listenFailure } from '../failure.ts'
 import { httpUrl, port, wholeNumber } from '../flags.ts'
-import { listenFailure } from '../listen-failure.ts'
 import { bold, cyan, dim, green, type Output, type Part, red, yellow } from '../output.ts'
 import { type Received, receive } from './receive.ts'
 import type { Verification } from './verify-message.ts'
@@ -50,7 +49,7 @@ export function define(command: Command, context: Context): void {
       'webhook listen --forward-to http://127.0.0.1:3000/webhooks/campaign',
       'webhook listen --count 1 --within 60 --json',
     )
-    .action(context.action((flags: ListenFlags) => listen(flags, context)))
+    .run((flags: ListenFlags) => listen(flags, context))
 }
 
 async function listen(flags: ListenFlags, { output, env, interrupts }: Context): Promise<ExitCode> {

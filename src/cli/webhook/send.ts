@@ -58,7 +58,7 @@ export function define(command: Command, context: Context): void {
       'webhook send http://127.0.0.1:3000/webhooks/campaign --times 2 --same-id',
       'webhook send http://127.0.0.1:3000/webhooks/campaign --wrong-signature',
     )
-    .action(context.action((url: string, flags: SendFlags) => send(url, flags, context)))
+    .run((url: string, flags: SendFlags) => send(url, flags, context))
 }
 
 async function send(url: string, flags: SendFlags, { output, env, interrupts }: Context): Promise<ExitCode> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/read-list.ts'
+import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/parse-list.ts'
 import { wallet } from './set-up.ts'
 
 const LONG_QUOTE = `"${'x'.repeat(100)}\n`.repeat(2_000)

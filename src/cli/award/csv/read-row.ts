@@ -12,7 +12,6 @@ export interface ListProblem {
 }
 
 export interface RowRules {
-  readonly columns: Columns
   /** The campaign of all rows: `--pid`. */
   readonly pid: string | undefined
   /** The campaigns of CAMPAIGN_ALLOWED_CAMPAIGNS. */
@@ -22,9 +21,11 @@ export interface RowRules {
 }
 
 /** Reads an award from a record, or lists the mistakes in the record. */
-export function readRow({ cells, line }: CsvRecord, rules: RowRules): { row: AwardRow } | { problems: ListProblem[] } {
-  const { columns, pid: onlyPid, allowed, maxXp } = rules
-  const { places, count } = columns
+export function readRow(
+  { cells, line }: CsvRecord,
+  { places, count }: Columns,
+  { pid: onlyPid, allowed, maxXp }: RowRules,
+): { row: AwardRow } | { problems: ListProblem[] } {
   if (cells.slice(count).some((cell) => cell !== '')) {
     const message = `has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
     return { problems: [{ line, message }] }

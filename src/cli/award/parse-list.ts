@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AwardRow } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
-import { inputName, readInput } from '../files.ts'
+import { inputName } from '../files.ts'
 import { decodeText } from './csv/decode-text.ts'
 import { type Columns, readColumns } from './csv/read-columns.ts'
 import { readRecords } from './csv/read-records.ts'
@@ -27,15 +27,8 @@ export interface AwardList {
   readonly unused: readonly string[]
 }
 
-/** About three million rows. */
-const MAX_LIST_BYTES = 256_000_000
-
-/** Reads a list and finds all mistakes in it. @throws CommandFailure when it is not a list of awards */
-export async function readList(name: string, rules: Omit<RowRules, 'columns'>): Promise<AwardList> {
-  return parseList(name, await readInput(name, MAX_LIST_BYTES), rules)
-}
-
-export function parseList(name: string, bytes: Uint8Array, rules: Omit<RowRules, 'columns'>): AwardList {
+/** Parses a list and finds all mistakes in it. @throws CommandFailure when it is not a list of awards */
+export function parseList(name: string, bytes: Uint8Array, rules: RowRules): AwardList {
   const rows: ListRow[] = []
   const awards = new Map<string, ListRow>()
   const problems: ListProblem[] = []
@@ -52,7 +45,7 @@ export function parseList(name: string, bytes: Uint8Array, rules: Omit<RowRules,
       columns = readColumns(record.cells, rules.pid)
       return
     }
-    const read = readRow(record, { ...rules, columns })
+    const read = readRow(record, columns, rules)
     if ('problems' in read) problems.push(...read.problems)
     else add({ ...read.row, line: record.line }, columns.places.id !== undefined)
   })

@@ -7,16 +7,15 @@ import {
   createManualClock,
   type ServiceEvent,
 } from 'campaign-client/testing'
-import { createConsole, withSecret } from '../../console/server/index.ts'
-import { endpoints } from '../../endpoints/index.ts'
-import type { Command, Context } from '../commands.ts'
-import { webhookSecretOf } from '../environment.ts'
-import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
-import { inputName, readJsonObject } from '../files.ts'
-import { hostName, httpUrl, port, RepeatableOption } from '../flags.ts'
-import { listenFailure } from '../listen-failure.ts'
-import { bold, dim, green, type Output, red, yellow } from '../output.ts'
-import { destinations } from './destinations.ts'
+import { createConsole, withSecret } from '../console/server/index.ts'
+import { endpoints } from '../endpoints/index.ts'
+import { isLoopback } from '../shared/hosts-and-ports.ts'
+import type { Command, Context } from './commands.ts'
+import { webhookSecretOf } from './environment.ts'
+import { EXIT, type ExitCode, listenFailure, usageFailure } from './failure.ts'
+import { inputName, readJsonObject } from './files.ts'
+import { hostName, httpUrl, port, RepeatableOption } from './flags.ts'
+import { bold, dim, green, type Output, red, yellow } from './output.ts'
 
 interface DevFlags {
   readonly port: number
@@ -55,7 +54,7 @@ export function define(command: Command, context: Context): void {
       'dev --seed campaign-seed.json --port 0',
       'dev --host 0.0.0.0 --allowed-host campaign --endpoint-host app',
     )
-    .action(context.action((flags: DevFlags) => dev(flags, context)))
+    .run((flags: DevFlags) => dev(flags, context))
 }
 
 async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
@@ -70,7 +69,12 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
   const { signal } = interrupts
   const secret = webhookSecretOf(env)
   const clock = createManualClock({ running: true })
-  const { deliver, requireReachable } = destinations([...endpointHost, ...urls.map((url) => new URL(url).hostname)])
+  const endpointHosts = [...endpointHost.map((name) => name.toLowerCase()), ...urls.map((url) => new URL(url).hostname)]
+  const requireReachable = requireHost(new Set(endpointHosts))
+  const deliver = async (request: Request): Promise<Response> => {
+    requireReachable(request.url)
+    return fetch(request)
+  }
   const seed = flags.seed === undefined ? {} : withSecret(await readJsonObject(flags.seed), secret)
   const service = withSeedFailure(flags.seed, () => createCampaignService({ ...seed, clock, deliver }))
   for (const url of urls) service.registerWebhook({ url, ...(secret !== undefined && { secret }) })
@@ -102,6 +106,18 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
   return EXIT.done
 }
 
+/** Returns a function that throws unless a URL is on this machine or an allowed host, so that test messages never reach a hosted endpoint. */
+const requireHost =
+  (allowed: ReadonlySet<string>) =>
+  (url: string): void => {
+    if (!URL.canParse(url)) return
+    const { hostname } = new URL(url)
+    if (isLoopback(hostname) || allowed.has(hostname)) return
+    throw new Error(
+      `"${hostname}" is not this machine. Start dev with --endpoint-host ${hostname} to send messages there.`,
+    )
+  }
+
 /** Creates the service. @throws CommandFailure when the seed is not valid */
 function withSeedFailure(file: string | undefined, create: () => CampaignService): CampaignService {
   try {
@@ -119,12 +135,8 @@ function printAddresses(url: string, { webhooks }: CampaignService, output: Outp
   err.line(dim('  console  '), bold(url))
   err.line(dim('  service  '), `${url}api/v1`, dim('  accepts any token'))
   for (const { urls, signed } of webhooks) {
-    for (const endpoint of urls)
-      err.line(
-        dim('  webhook  '),
-        endpoint,
-        dim(signed ? '  signed' : '  not signed: CAMPAIGN_WEBHOOK_SECRET is not set'),
-      )
+    const signature = signed ? '  signed' : '  not signed: CAMPAIGN_WEBHOOK_SECRET is not set'
+    for (const endpoint of urls) err.line(dim('  webhook  '), endpoint, dim(signature))
   }
   err.line(dim('  Press Ctrl-C to stop'))
 }
