@@ -3,6 +3,7 @@ import { createHash, randomFillSync } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -23,10 +24,11 @@ import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
-import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
+import { fileStorage, type LedgerFile, type LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
 import { findProgram } from '../support/server-process.ts'
-import { award, awards, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
+import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
 
 /** Returns a token with these claims and an invalid signature. */
 const jwt = (claims: object): string =>
@@ -447,22 +449,88 @@ describe('damage', () => {
 
   test('intact groups with unrecognised lines are refused', async () => {
     const { client } = setup()
-    for (const [line, words] of [
-      [
-        '{"verdict":"awarded","id":"never begun","at":"2026-11-21T21:06:00.123Z"}',
-        /line \d+: no earlier line has its id/,
-      ],
-      ['{"verdict":"gone","id":"award-1"}', /line \d+: unrecognised entry/],
-      ['{}', /line \d+: unrecognised entry/],
+    const linesOfWhole = whole.toString('latin1').split('\n').length - 1
+    for (const [line, problem] of [
+      ['{"verdict":"awarded","id":"never begun","at":"2026-11-21T21:06:00.123Z"}', 'no earlier line has its id'],
+      ['{"verdict":"gone","id":"award-1"}', 'unrecognised entry'],
+      ['{}', 'unrecognised entry'],
     ] as const) {
+      const words = `line ${linesOfWhole + 2}: ${problem}`
       const path = newPath()
       writeFileSync(path, whole)
       const last = /"sum":"([0-9a-f]{16})"\}\n$/.exec(whole.toString('latin1'))?.[1] ?? ''
-      appendFileSync(path, groupOf(last, [`${line}\n`]).bytes)
+      appendFileSync(path, groupOf(last, ['{"released":"award-1","at":""}\n', `${line}\n`]).bytes)
       await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(words)
       await expect(readLedger(path)).rejects.toThrow(words)
     }
   })
+})
+
+describe('an attempt whose process was killed', () => {
+  /** Makes the award, and copies the ledger before its verdict is recorded. */
+  const killedCopy = async (path: string, client: CampaignClient): Promise<string> => {
+    const copy = newPath()
+    const copying = {
+      async rewardWallet(row: AwardRow) {
+        await client.rewardWallet(row).catch(() => undefined)
+        copyFileSync(path, copy)
+      },
+    }
+    await rewardWallets(copying, awards(1), { ledger: fileLedger(path), retryRejected: true })
+    return copy
+  }
+
+  test('is in doubt, and a refusal in the next run is unconfirmed', async () => {
+    const { client } = setup()
+    const path = await killedCopy(newPath(), client)
+    expect(await verdictsOf(path)).toEqual({ 'award-0': 'indeterminate' })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
+  })
+
+  test('replaces the verdict of an earlier attempt', async () => {
+    const { client, service } = setup()
+    const original = newPath()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    await rewardWallets(client, awards(1), { ledger: fileLedger(original) })
+    const [rejected] = await readLedger(original)
+    const path = await killedCopy(original, client)
+    const [entry] = await readLedger(path)
+    expect(entry).toEqual({ ...award(0), verdict: 'indeterminate', at: expect.any(String) })
+    expect(Date.parse(entry?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(rejected?.at ?? ''))
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
+  })
+})
+
+test('nothing is written after a failed flush', async () => {
+  const { client } = setup()
+  const failure = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+  let flushes = 0
+  let writesAfterFailure = 0
+  const storage: LedgerStorage = {
+    ...fileStorage,
+    async open(path, access) {
+      const file = (await fileStorage.open(path, access)) as LedgerFile
+      return (
+        file && {
+          ...file,
+          async flush() {
+            if (++flushes === 4) throw failure
+            await file.flush()
+          },
+          async write(bytes, position) {
+            if (flushes >= 4) writesAfterFailure++
+            await file.write(bytes, position)
+          },
+        }
+      )
+    },
+  }
+  const ledger = fileLedgerOn(storage, newPath())
+  const stop = await stopErrorOf(rewardWallets(client, awards(50), { ledger, concurrency: 4 }))
+  expect(stop.cause).toBe(failure)
+  expect(writesAfterFailure).toBe(0)
 })
 
 describe('a run stops if another program', () => {

@@ -212,6 +212,13 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
+  test('confirm ends the doubt about an earlier attempt: a refused retry is rejected again', async () => {
+    const { client, path, rows } = await lost()
+    await rewardWallets(client, rows, { ledger: fileLedger(path), confirm: () => false })
+    const report = await rewardWallets(client, rows, { ledger: fileLedger(path), retryRejected: true })
+    expect(report.counts).toEqual(counts({ rejected: 1 }))
+  })
+
   test('confirm overrides isUsedId', async () => {
     const { client, ledger, rows } = await lost()
     const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false, confirm: () => true })

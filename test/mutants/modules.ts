@@ -21,13 +21,13 @@ export const MODULES: Readonly<Record<string, Module>> = {
   bulk: {
     mutate: ['src/bulk/!(award-one).ts', 'src/bulk/{award,report,run}/*.ts'],
     tests: [
-      'test/bulk/{bad-input,call-outcome,ledger-answers,pause-gate,progress,reward-id,stopping,verdicts}.test.ts',
+      'test/bulk/{award-one,bad-input,call-outcome,ledger-answers,pause-gate,progress,reward-id,stopping,verdicts}.test.ts',
     ],
   },
   /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
-    tests: ['test/bulk/{bad-input,file-ledger,lock,pgbouncer,postgres-ledger,power-cut,verdicts}.test.ts'],
+    tests: ['test/bulk/{award-one,bad-input,file-ledger,lock,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts'],
   },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },
   console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(console).test.ts'] },

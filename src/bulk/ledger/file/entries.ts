@@ -67,9 +67,8 @@ export class Entries {
   }
 }
 
-/** Whether the entry has a claim, a verdict or an unknown outcome. If it has none of them, another award may use its id. */
-export const hasAward = ({ verdict, isInDoubt, claimedAt }: Entry): boolean =>
-  verdict !== undefined || isInDoubt || claimedAt !== undefined
+/** Whether the entry has a verdict or an unknown outcome. If it has neither and no claim, another award may use its id. */
+export const hasAward = ({ verdict, isInDoubt }: Entry): boolean => verdict !== undefined || isInDoubt
 
 /** Returns the award of the entry if it differs from the row with the same id. */
 export function conflictOf(row: AwardRow, entry: Entry): AwardRow | undefined {
