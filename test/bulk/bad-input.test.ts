@@ -436,21 +436,24 @@ describe('a list', () => {
     expect(end).not.toHaveBeenCalled()
   })
 
-  test('the run waits until a list has cleaned up', async () => {
-    const { client, service } = setup()
+  test.each([false, true])('a run that is aborted waits until the list has cleaned up: strict %s', async (strict) => {
+    const controller = new AbortController()
     let number = 0
     let isClean = false
     const rows = {
       [Symbol.iterator]: () => ({
-        next: () => ({ done: false, value: award(number++) }),
+        next() {
+          if (number === 10) void turn().then(() => controller.abort())
+          return { done: false, value: award(number++) }
+        },
         async return() {
           await wait(50)
           isClean = true
         },
       }),
     } as unknown as Iterable<AwardRow>
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
-    await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()) }))
+    const { signal } = controller
+    await stopErrorOf(rewardWallets(setup().client, rows, { ledger: fileLedger(newPath()), signal, strict }))
     expect(isClean).toBe(true)
   })
 

@@ -79,6 +79,8 @@ export class Run {
     } catch (error) {
       this.stop('the rows could not be checked', error)
       return new RowSource([])
+    } finally {
+      await source.close()
     }
   }
 
