@@ -100,13 +100,9 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
 
 /** Returns the default ledger, beside the list. @throws CommandFailure when the list is not a file */
 async function defaultLedger(name: string): Promise<string> {
-  const isPipe =
-    name === '-' ||
-    (await stat(name).then(
-      (stats) => !stats.isFile() && !stats.isDirectory(),
-      () => false,
-    ))
-  if (!isPipe) return `${name}.ledger`
+  const stats = await stat(name).catch(() => undefined)
+  const isPipe = stats && !stats.isFile() && !stats.isDirectory()
+  if (name !== '-' && !isPipe) return `${name}.ledger`
   throw usageFailure(`the list comes from ${inputName(name)}, so --ledger must name the ledger`)
 }
 

@@ -23,11 +23,13 @@ function progressText(progress: AwardProgress, rows: number): string {
   const failed = counts.rejected + counts.unconfirmed + counts.indeterminate
   return [
     `${formatNumber(doneRows(progress))}/${formatNumber(rows)}`,
-    ...(failed > 0 ? [`${formatNumber(failed)} not awarded`] : []),
-    ...(waitingMs > 0 ? [`waiting for the service, ${formatDuration(waitingMs)}`] : []),
-    ...(waitingMs === 0 && rate > 0 ? [`${formatNumber(Math.round(rate))}/s`] : []),
-    ...(waitingMs === 0 && rate > 0 && left > 0 ? [`${formatDuration((left / rate) * 1_000)} left`] : []),
-  ].join('  ')
+    failed > 0 && `${formatNumber(failed)} not awarded`,
+    waitingMs > 0 && `waiting for the service, ${formatDuration(waitingMs)}`,
+    waitingMs === 0 && rate > 0 && `${formatNumber(Math.round(rate))}/s`,
+    waitingMs === 0 && rate > 0 && left > 0 && `${formatDuration((left / rate) * 1_000)} left`,
+  ]
+    .filter((part) => part !== false)
+    .join('  ')
 }
 
 const MAX_BAR_WIDTH = 30

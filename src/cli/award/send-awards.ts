@@ -66,8 +66,7 @@ export async function sendAwards(plan: Plan, flags: SendFlags, context: Context)
 const INTERRUPTED = 'interrupted'
 
 /** Asks the user to confirm a plan, unless `--yes` is given. @throws CommandFailure when the plan is not confirmed */
-async function confirmPlan(plan: Plan, { yes, again }: { yes?: boolean; again?: boolean }): Promise<void> {
-  const { toSend, awardedBefore } = plan
+async function confirmPlan({ toSend, awardedBefore }: Plan, { yes, again }: SendFlags): Promise<void> {
   if (toSend.awards === 0) return
   const wallets = formatCount(awardedBefore.wallets, 'wallet')
   const isSecondAward = awardedBefore.wallets > 0 && !again

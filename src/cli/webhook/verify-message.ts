@@ -1,4 +1,4 @@
-import { type SignatureHeader, safeParseWebhook } from 'campaign-client/webhook'
+import { type SignatureHeader, safeParseWebhook, verifyWebhook } from 'campaign-client/webhook'
 
 /** The result of verifying a message. */
 export interface Verification {
@@ -10,16 +10,9 @@ export interface Verification {
   readonly reason?: string
 }
 
-const SIGNATURE_REASONS: ReadonlySet<string> = new Set([
-  'missing_signature',
-  'malformed_signature',
-  'signature_mismatch',
-  'body_not_raw',
-])
-
 /** Verifies the signature of a message, then parses the message. */
 export function verifyMessage(secret: string, body: Uint8Array, header: SignatureHeader): Verification {
   const result = safeParseWebhook(secret, body, header)
   if (result.ok) return { valid: true, id: result.event.id, kind: result.event.kind }
-  return { valid: !SIGNATURE_REASONS.has(result.reason), reason: result.reason }
+  return { valid: verifyWebhook(secret, body, header), reason: result.reason }
 }

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { TextDecoder } from 'node:util'
 import { usageFailure } from '../../failure.ts'
 
 /**
