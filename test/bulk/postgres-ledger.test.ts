@@ -151,12 +151,13 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     await rewardWallets(client, awards(4), { ledger, concurrency: 1 })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-    const rows = [award(50), award(51), ...awards(4), award(1)]
+    // The last row contradicts the ledger.
+    const rows = [award(50), award(51), ...awards(3), award(1), award(3, { xp: 99 })]
     const report = await rewardWallets(client, rows, { ledger, concurrency: 1 })
-    expect(report.counts).toEqual(counts({ awarded: 3, indeterminate: 1, duplicate: 1 }))
-    expect(report).toMatchObject({ fromLedger: 3, complete: false })
+    expect(report.counts).toEqual(counts({ awarded: 2, indeterminate: 1, duplicate: 1 }))
+    expect(report).toMatchObject({ fromLedger: 2, complete: false })
     expect(report.problems).toMatchObject([{ id: 'award-0', verdict: 'indeterminate', code: 'network' }])
-    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 3 }])
+    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 4 }])
   })
 
   test.each(['40P01', '40001'])('a statement that PostgreSQL rolled back with %s is retried', async (code) => {
