@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
@@ -503,8 +504,9 @@ describe('an attempt whose process was killed', () => {
   })
 })
 
-test('nothing is written after a failed flush', async () => {
+test('nothing is written after a failed flush, not even the verdict of a call in flight', async () => {
   const { client } = setup()
+  const MAX_TURNS = 10_000
   const failure = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
   let flushes = 0
   let writesAfterFailure = 0
@@ -527,8 +529,15 @@ test('nothing is written after a failed flush', async () => {
       )
     },
   }
+  const slow = {
+    async rewardWallet(row: AwardRow) {
+      for (let turns = 0; row.id === 'award-0' && flushes < 4 && turns < MAX_TURNS; turns++) await turn()
+      await turn()
+      await client.rewardWallet(row)
+    },
+  }
   const ledger = fileLedgerOn(storage, newPath())
-  const stop = await stopErrorOf(rewardWallets(client, awards(50), { ledger, concurrency: 4 }))
+  const stop = await stopErrorOf(rewardWallets(slow, awards(50), { ledger, concurrency: 4 }))
   expect(stop.cause).toBe(failure)
   expect(writesAfterFailure).toBe(0)
 })
