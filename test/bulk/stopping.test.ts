@@ -460,7 +460,8 @@ describe('failures that do not end a run', () => {
     const { client, service } = setup()
     const ledger = fileLedger(newPath())
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    await rewardWallets(client, awards(4), { ledger, concurrency: 1 })
+    await rewardWallets(client, awards(1), { ledger })
+    await rewardWallets(client, awards(3, 1), { ledger })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
     // The last row contradicts the ledger.
     const rows = [award(50), award(51), ...awards(3), award(1), award(3, { xp: 99 })]
