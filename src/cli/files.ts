@@ -10,7 +10,7 @@ import { type CommandFailure, usageFailure } from './failure.ts'
 const MAX_BYTES = 64_000_000
 
 /** Reads a file. The name `-` stands for standard input. */
-export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
+export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uint8Array> {
   if (name === '-' && process.stdin.isTTY) process.stderr.write('reading from standard input; end it with Ctrl-D\n')
   const chunks: Uint8Array[] = []
   let size = 0
@@ -24,7 +24,7 @@ export async function readInput(name: string, maxBytes = MAX_BYTES): Promise<Uin
     throw fileFailure(`${inputName(name)} cannot be read`, error)
   }
   if (size > maxBytes) throw usageFailure(`${inputName(name)} is larger than ${maxBytes / 1e6} MB`)
-  return new Uint8Array(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
 }
 
 export async function readJsonObject(name: string): Promise<Record<string, unknown>> {

@@ -63,21 +63,23 @@ export function define(command: Command, context: Context): void {
 
 async function send(url: string, flags: SendFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const secret = secretOf(flags, env)
-  const nextBody = await bodiesOf(flags)
-  if (!flags.file && !isDocumented(flags.kind)) {
+  const file = flags.file === undefined ? undefined : await readInput(flags.file)
+  if (file === undefined && !isDocumented(flags.kind)) {
     output.err.line(dim(`the payload of "${flags.kind}" is assumed: the interface does not document it`))
   }
+  let sharedId = flags.id
   const answers: Answer[] = []
   const { signal } = interrupts
   const limits = { timeoutMs: flags.timeout, maxBytes: MAX_ANSWER_BYTES, signal }
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
-    const body = await nextBody()
+    const body = file ?? (await createBody(flags, sharedId))
+    const id = idOf(body)
+    if (flags.sameId) sharedId ??= id
     const headers = {
       'content-type': 'application/json',
       ...(secret !== undefined && { 'x-service-signature': signWebhook(secret, body) }),
     }
     const posted = await postBytes(url, headers, body, limits)
-    const id = idOf(body)
     const expected = isExpected(posted.status, flags)
     const answer = { ...posted, text: posted.text.trim(), ...(id !== undefined && { id }), expected }
     answers.push(answer)
@@ -97,21 +99,11 @@ function secretOf({ unsigned, wrongSignature }: SendFlags, env: NodeJS.ProcessEn
   return wrongSignature ? crypto.randomUUID() : requiredWebhookSecretOf(env)
 }
 
-/** Returns a function that creates the body of the next message. */
-async function bodiesOf(flags: SendFlags): Promise<() => Promise<Uint8Array<ArrayBuffer>>> {
-  const { file, kind, set = [], id, sameId } = flags
-  if (file !== undefined) {
-    const bytes = await readInput(file)
-    return async () => bytes
-  }
-  let sharedId = id
-  return async () => {
-    const message = await createMessage(kind)
-    if (sameId) sharedId ??= String(message.id)
-    if (sharedId !== undefined) message.id = sharedId
-    setFields(message, set)
-    return new TextEncoder().encode(JSON.stringify(message))
-  }
+async function createBody({ kind, set = [] }: SendFlags, id: string | undefined): Promise<Uint8Array> {
+  const message = await createMessage(kind)
+  if (id !== undefined) message.id = id
+  setFields(message, set)
+  return new TextEncoder().encode(JSON.stringify(message))
 }
 
 interface Answer extends PostAnswer {
