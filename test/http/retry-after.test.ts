@@ -56,6 +56,15 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await waitsAfter(lost, { maxRetries: 3 })).toEqual(waits)
     })
 
+    test.each([
+      [0, [150, 300, 600]],
+      [0.5, [225, 450, 900]],
+      [1, [300, 600, 1200]],
+    ])('is at least half after a 429 without Retry-After: %d', async (random, waits) => {
+      vi.mocked(Math.random).mockReturnValue(random)
+      expect(await waitsAfter(refusal(429), { maxRetries: 3 })).toEqual(waits)
+    })
+
     test('is at most 8 s', async () => {
       vi.mocked(Math.random).mockReturnValue(1)
       const waits = await waitsAfter(refused, { maxRetries: 50, totalTimeoutMs: 10_000_000 })
