@@ -83,7 +83,7 @@ export class AccessTokens {
         .finally(() => clearTimeout(timer))
     })
     const forget = (): void => {
-      if (this.#pending === pending) this.#pending = undefined
+      this.#pending = undefined
     }
     this.#pending = pending
     // Also handles the rejection: all callers may have stopped waiting.

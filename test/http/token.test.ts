@@ -403,10 +403,11 @@ describe.each(bothWires())('over $name', ({ script }) => {
       }
       expect(await failures).toMatchObject([{}, { outcome: 'not_applied' }])
       expect(signals[0]?.aborted).toBe(true)
-      expect(signals[0]?.reason).toBeInstanceOf(Error)
+      expect(signals[0]?.reason).toMatchObject({ name: 'TimeoutError' })
       expect(sent).toHaveLength(0)
       expect((await settle(read.run(client))).status).toBe('fulfilled')
       expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+      expect(vi.getTimerCount()).toBe(0)
     })
 
     test('has one call in flight, even if its callers abort one after the other', async () => {
