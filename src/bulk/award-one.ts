@@ -75,7 +75,6 @@ export async function awardOne(
     case 'unreachable':
       throw unsettled(outcome.maybeApplied ? 'indeterminate' : 'not_sent', outcome.error)
     case 'campaign_refused':
-      throw unsettled('refused_for_now', outcome.error)
     case 'fatal':
       // An error of another library leaves the outcome unknown.
       throw unsettled(outcome.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', outcome.error)

@@ -1,8 +1,8 @@
 import * as campaign from 'campaign-client'
 import { AwardUnsettledError, awardOne, fileLedger, type SharedLedger } from 'campaign-client/bulk'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
-import { award, newPath } from './fixtures.ts'
+import { award, newPath, setup } from './fixtures.ts'
 
 /** Returns a ledger in a file that several calls of `awardOne` can use. */
 async function sharedLedger(): Promise<SharedLedger> {
@@ -14,6 +14,39 @@ async function sharedLedger(): Promise<SharedLedger> {
 
 const answer = (status: number, retryAfterMs?: number) =>
   ({ status, headers: {}, outcome: 'not_applied', retryAfterMs }) as const
+
+test('an unconfirmed award is sent again only if isUsedId is given', async () => {
+  const ledger = await sharedLedger()
+  let calls = 0
+  let error: Error = new campaign.NetworkError('lost', { outcome: 'unknown' })
+  const failing = {
+    async rewardWallet() {
+      calls++
+      throw error
+    },
+  }
+  await expect(awardOne(failing, award(1), { ledger })).rejects.toThrow(AwardUnsettledError)
+  error = new campaign.BadRequestError('no', answer(400))
+  expect(await awardOne(failing, award(1), { ledger })).toBe('unconfirmed')
+  expect(await awardOne(failing, award(1), { ledger })).toBe('unconfirmed')
+  expect(calls).toBe(2)
+  expect(await awardOne(failing, award(1), { ledger, isUsedId: () => true })).toBe('alreadyAwarded')
+  expect(calls).toBe(3)
+})
+
+test('a row that is invalid or that the guard forbids is refused before it is claimed', async () => {
+  const { client } = setup({ guard: { maxXpPerAward: 1 } })
+  const claim = vi.fn()
+  const ledger = { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => ({ claim }) } } as never
+  for (const [row, words] of [
+    [award(1, { xp: Number.NaN }), /^awardOne: xp expected/],
+    [award(5), /^awardOne: xp .* maxXpPerAward of the guard/],
+  ] as const) {
+    await expect(awardOne(client, row, { ledger })).rejects.toThrow(campaign.InvalidRequestError)
+    await expect(awardOne(client, row, { ledger })).rejects.toThrow(words)
+  }
+  expect(claim).not.toHaveBeenCalled()
+})
 
 describe('an award without a verdict', () => {
   test.each<[string, cause: Error, reason: string, outcome: string, retryAfterMs?: number]>([

@@ -98,7 +98,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const { client } = setup()
     const report = await rewardWallets(client, [award(1, { id: 'a\0' }), award(2)], { ledger: newRun() })
     expect(report.counts).toEqual(counts({ rejected: 1, awarded: 1 }))
-    await expect(awardOne(client, award(1, { pid: '\0' }), { ledger: newRun() })).rejects.toThrow(InvalidRequestError)
+    const made = awardOne(client, award(1, { pid: '\0' }), { ledger: newRun() })
+    await expect(made).rejects.toThrow(InvalidRequestError)
+    await expect(made).rejects.toThrow(/^awardOne: pid must not contain U\+0000/)
   })
 
   test('an id with different content stops the run, and the message shows the recorded award', async () => {
@@ -109,7 +111,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect((stop.cause as Error).message).toContain('xp is 7, but the award with the id "award-0" has 1')
     const strict = await stopErrorOf(rewardWallets(client, [award(5), award(0, { xp: 7 })], { ledger, strict: true }))
     expect(strict.report.counts.rejected).toBe(1)
-    await expect(awardOne(client, award(0, { xp: 7 }), { ledger })).rejects.toThrow(InvalidRequestError)
+    const made = awardOne(client, award(0, { xp: 7 }), { ledger })
+    await expect(made).rejects.toThrow(InvalidRequestError)
+    await expect(made).rejects.toThrow(/^awardOne: xp is 7, but the award with the id "award-0" has 1/)
   })
 
   test('runs do not see each other', async () => {
