@@ -116,7 +116,8 @@ export function sendRequest(
     // The agent calls the partner's functions in open(). They may have cancelled the request.
     if (cancellation.reason !== undefined) return abort()
     try {
-      outgoing.end(request.body)
+      // As bytes: Node sends a text together with the headers, and would encode them in UTF-8 too.
+      outgoing.end(request.body && Buffer.from(request.body))
     } catch (error) {
       fail('', error)
     }

@@ -129,6 +129,17 @@ export function transportContract(
         ])
       })
 
+      test('with a body has its headers in Latin-1 too', async () => {
+        const server = await started(httpServer(json(DATA)))
+        await send(server.baseUrl, {
+          method: 'POST',
+          headers: { 'x-mine': 'Zoë' },
+          body: '{"id":"zoë"}',
+          idempotent: false,
+        })
+        expect(server.requests[0]?.headers['x-mine']).toBe('Zoë')
+      })
+
       test('of a GET has no body and no headers about it', async () => {
         const server = await started(httpServer(json(DATA)))
         await send(server.baseUrl)
