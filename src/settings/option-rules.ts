@@ -33,7 +33,7 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Headers that the client or the connection sets. Some `fetch` implementations report them as a network failure. */
 const RESERVED_HEADER =
-  /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|host|keep-alive|upgrade|expect)$/i
+  /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|te|host|(?:proxy-)?connection|keep-alive|upgrade|expect)$/i
 /** Headers that replace the method or URL of a request on some servers. Many servers read `_` as `-`. */
 const OVERRIDING_HEADER =
   /^x[-_](?:http[-_]method(?:[-_]override)?|method[-_]override|original[-_]url|rewrite[-_]url)$/i
