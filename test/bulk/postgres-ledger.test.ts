@@ -544,6 +544,14 @@ describe('an invalid argument of postgresLedger is refused', () => {
       { run: 'x' },
       /must be made with prepare: false. With prepared statements, .* can lose a COMMIT/,
     ],
+    [
+      'a sql without options',
+      Object.assign(() => undefined, { unsafe: () => undefined, begin: () => undefined }),
+      { run: 'x' },
+      /must be made with prepare: false/,
+    ],
+    ['an object that can only query', { query: pool.query }, { run: 'x' }, /database must be a Pool/],
+    ['an object that can only connect', { connect: pool.connect }, { run: 'x' }, /database must be a Pool/],
     ['a missing run', pool, {}, /options\.run must be a non-empty string/],
     [
       'a run name that is too long for an index',

@@ -27,7 +27,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
   /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
-    tests: ['test/bulk/{award-one,bad-input,file-ledger,lock,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts'],
+    tests: [
+      'test/bulk/{award-one,bad-input,file-ledger,lease-renewer,lock,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts',
+    ],
   },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },
   console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(console).test.ts'] },
