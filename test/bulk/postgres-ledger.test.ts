@@ -318,13 +318,15 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await awardOne(client, award(1), { ledger, retryRejected: true })).toBe('awarded')
     })
 
-    test('confirm settles an unconfirmed award', async () => {
-      const { client, service } = setup()
+    test('confirm settles an unconfirmed award without sending it', async () => {
+      const { client, service, sent } = setup()
       const ledger = newRun()
       service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
       await unsettled(awardOne(client, award(1), { ledger }))
       expect(await awardOne(client, award(1), { ledger })).toBe('unconfirmed')
+      const before = sent()
       expect(await awardOne(client, award(1), { ledger, confirm: () => true })).toBe('alreadyAwarded')
+      expect(sent()).toBe(before)
     })
 
     test('a second attempt is busy while the first one works', async () => {
