@@ -407,3 +407,16 @@ describe('500 awards at once to a service that accepts 50 per second', () => {
     expect(sendings.filter((count) => count > 2).length).toBeLessThan(100)
   })
 })
+
+test('a rate limiter is idle after its attempts, their interval and its pause', () => {
+  const limiter = new RateLimiter(2)
+  expect(limiter.isIdle(0)).toBe(true)
+  const first = limiter.recordStart(0)
+  expect(limiter.isIdle(500)).toBe(false)
+  limiter.recordEnd(first, true)
+  expect([limiter.isIdle(499), limiter.isIdle(500)]).toEqual([false, true])
+  const second = limiter.recordStart(500)
+  limiter.record429(second, 500, 5_000, () => 0)
+  limiter.recordEnd(second, true)
+  expect([limiter.isIdle(5_499), limiter.isIdle(5_500)]).toEqual([false, true])
+})
