@@ -9,8 +9,8 @@ import {
   optionProblems,
   signalRule,
   wholeNumber,
-} from '../shared/options.ts'
-import { hasMethod, typeName } from '../shared/types.ts'
+} from '../shared/option-checks.ts'
+import { hasMethod, typeName } from '../shared/type-checks.ts'
 import type { Evidence } from './award/judge-refusal.ts'
 import { invalidRequestError } from './errors.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { tryParseJson } from '../shared/text/json.ts'
-import { isRecord } from '../shared/types.ts'
+import { isRecord } from '../shared/type-checks.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 
 /** Messages and arguments are much smaller. A larger input is the wrong file or an endless stream. */

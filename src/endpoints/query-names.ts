@@ -1,4 +1,4 @@
-import { dictionary, nested, type OptionRule, optional } from '../shared/options.ts'
+import { dictionary, nested, type OptionRule, optional } from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text/well-formed.ts'
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
 

@@ -9,7 +9,7 @@ import {
   ServiceError,
   UnauthorizedError,
 } from '../errors.ts'
-import { isRecord } from '../shared/types.ts'
+import { isRecord } from '../shared/type-checks.ts'
 import type { TransportResponse } from '../transport.ts'
 import { Failure } from './failure.ts'
 import { excerpt } from './redact.ts'

@@ -2,7 +2,7 @@ import ky from 'ky'
 import type { FetchLike } from '../options.ts'
 import { ByteChunks } from '../shared/byte-chunks.ts'
 import { callHook } from '../shared/call-hook.ts'
-import { typeName } from '../shared/types.ts'
+import { typeName } from '../shared/type-checks.ts'
 import {
   isRedirect,
   type Transport,

@@ -9,8 +9,8 @@ import {
   optional,
   optionProblems,
   wholeNumber,
-} from '../shared/options.ts'
-import { hasMethod, typeName } from '../shared/types.ts'
+} from '../shared/option-checks.ts'
+import { hasMethod, typeName } from '../shared/type-checks.ts'
 import { TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
 import type { NodeTransport, NodeTransportOptions } from './options.ts'

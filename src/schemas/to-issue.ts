@@ -1,5 +1,5 @@
 import type { $ZodIssue } from 'zod/v4/core'
-import { typeName } from '../shared/types.ts'
+import { typeName } from '../shared/type-checks.ts'
 import { DECIMAL } from './fields.ts'
 import type { Issue } from './issue.ts'
 

@@ -1,5 +1,5 @@
 import { type $ZodType, type $ZodTypes, type ParsePayload, safeParse } from 'zod/v4/core'
-import { isRecord } from '../shared/types.ts'
+import { isRecord } from '../shared/type-checks.ts'
 import { type Issue, type Issues, MAX_ISSUES } from './issue.ts'
 import { own, toIssue } from './to-issue.ts'
 

@@ -1,7 +1,7 @@
 import type { Issue } from '../errors.ts'
 import type { CallOptions } from '../options.ts'
-import { copyOfOptions, isSignal, type OptionProblem, optionProblems } from '../shared/options.ts'
-import { isRecord } from '../shared/types.ts'
+import { copyOfOptions, isSignal, type OptionProblem, optionProblems } from '../shared/option-checks.ts'
+import { isRecord } from '../shared/type-checks.ts'
 import { type ClientSettings, lowerCaseNames } from './client-settings.ts'
 import { CALL, hasEntries } from './option-rules.ts'
 

@@ -11,8 +11,8 @@ import type {
   WriteGuard,
 } from '../options.ts'
 import { isForbiddenPort, isLoopback } from '../shared/hosts-and-ports.ts'
-import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/options.ts'
-import { isRecord } from '../shared/types.ts'
+import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/option-checks.ts'
+import { isRecord } from '../shared/type-checks.ts'
 import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './option-rules.ts'
 import { bearerToken } from './secrets.ts'
 

@@ -24,9 +24,9 @@ import {
   signalRule,
   wholeNumber,
   within,
-} from '../shared/options.ts'
+} from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text/well-formed.ts'
-import { isRecord } from '../shared/types.ts'
+import { isRecord } from '../shared/type-checks.ts'
 import { bearerToken, TOKEN_RULE } from './secrets.ts'
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

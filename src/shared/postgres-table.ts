@@ -1,5 +1,5 @@
-import type { OptionRule } from './options.ts'
-import { typeName } from './types.ts'
+import type { OptionRule } from './option-checks.ts'
+import { typeName } from './type-checks.ts'
 
 const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
 /** SQL allows dollar signs in names, but they could end the dollar quotes of a schema. */

@@ -1,5 +1,5 @@
 import { callHook } from '../shared/call-hook.ts'
-import { isFunction, requireOptions } from '../shared/options.ts'
+import { isFunction, requireOptions } from '../shared/option-checks.ts'
 import type { ServiceClock } from './clock/service-clock.ts'
 import type { ServiceEvent } from './service-event.ts'
 

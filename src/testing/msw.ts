@@ -4,7 +4,7 @@
  * @module campaign-client/testing/msw
  */
 import { type HttpHandler, HttpResponse, http } from 'msw'
-import { type OptionRule, type OptionRules, readOptions } from '../shared/options.ts'
+import { type OptionRule, type OptionRules, readOptions } from '../shared/option-checks.ts'
 import type { CampaignService } from './campaign-service.ts'
 
 /** Options of {@link campaignHandlers}. */

@@ -9,7 +9,7 @@ import {
   type OptionRules,
   oneOf,
   readOptions,
-} from '../shared/options.ts'
+} from '../shared/option-checks.ts'
 
 /** A schema for every field of a type. The compiler reports a field without one. */
 type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }

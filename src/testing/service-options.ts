@@ -7,9 +7,9 @@ import {
   type OptionRules,
   optional,
   readOptions,
-} from '../shared/options.ts'
+} from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text/well-formed.ts'
-import { typeName } from '../shared/types.ts'
+import { typeName } from '../shared/type-checks.ts'
 import { isClock, type ServiceClock } from './clock/service-clock.ts'
 import { readSeed, type ServiceSeed } from './seed/service-seed.ts'
 import { readTokens, type TokenOptions } from './tokens.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { identifier } from '../schemas/fields.ts'
-import { isRecord, typeName } from '../shared/types.ts'
+import { isRecord, typeName } from '../shared/type-checks.ts'
 import { HttpError } from './http/http-error.ts'
 import { readBySchema, strictFields } from './option-readers.ts'
 

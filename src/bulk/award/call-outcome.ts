@@ -10,7 +10,7 @@ import {
   TimeoutError,
   UnauthorizedError,
 } from '../../errors.ts'
-import { typeName } from '../../shared/types.ts'
+import { typeName } from '../../shared/type-checks.ts'
 import type { AwardFailure } from './verdict.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type ApiError, type CampaignError, ConfigurationError } from '../../errors.ts'
-import { isRecord, typeName } from '../../shared/types.ts'
+import { isRecord, typeName } from '../../shared/type-checks.ts'
 import { failureOf, safeMessage } from './call-outcome.ts'
 import type { AwardRow } from './row.ts'
 import type { AwardResult } from './verdict.ts'

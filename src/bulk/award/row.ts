@@ -1,7 +1,7 @@
 import { type RewardWalletRequest, rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import type { Issue } from '../../schemas/issue.ts'
 import { validate } from '../../schemas/validate.ts'
-import { isRecord } from '../../shared/types.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 
 /** One award of a list: the argument of `rewardWallet`. */
 export type AwardRow = RewardWalletRequest

@@ -1,5 +1,5 @@
 import type { ClientTarget } from '../../shared/client-internals.ts'
-import { isText, type OptionRule } from '../../shared/options.ts'
+import { isText, type OptionRule } from '../../shared/option-checks.ts'
 
 /** The header of a ledger. Every run that continues the ledger must have the same header. */
 export interface LedgerHeader {

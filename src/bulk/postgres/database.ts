@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { hasMethod, typeName } from '../../shared/types.ts'
+import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import { invalidRequestError } from '../errors.ts'
 
 /** The part of a `Pool` of the `pg` package that `postgresLedger` uses. */

@@ -1,4 +1,4 @@
-import type { OptionRule } from '../../shared/options.ts'
+import type { OptionRule } from '../../shared/option-checks.ts'
 import { isTable, quotedTable } from '../../shared/postgres-table.ts'
 
 export const DEFAULT_TABLE = 'campaign_awards'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { hasMethod, typeName } from '../../shared/types.ts'
+import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import { type ReadRow, readRow } from '../award/row.ts'
 import { invalidRequestError } from '../errors.ts'
 

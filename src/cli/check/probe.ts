@@ -1,6 +1,6 @@
 import type { Transport, TransportRequest, TransportResponse } from 'campaign-client'
 import { parseJson } from '../../shared/text/json.ts'
-import { isRecord } from '../../shared/types.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 
 /** Maximum number of requests in a run. */
 export const MAX_REQUESTS = 60

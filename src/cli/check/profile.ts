@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
 import { tryParseJson } from '../../shared/text/json.ts'
-import { isRecord } from '../../shared/types.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 import { usageFailure } from '../failure.ts'
 import { readJsonObject } from '../files.ts'
 

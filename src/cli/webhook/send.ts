@@ -1,7 +1,7 @@
 import { signWebhook } from 'campaign-client/webhook'
 import { Option } from 'commander'
 import { tryParseJson } from '../../shared/text/json.ts'
-import { isRecord } from '../../shared/types.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 import type { Command, Context } from '../commands.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'

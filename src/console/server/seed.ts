@@ -1,5 +1,5 @@
 import type { ServiceSeed, WebhookRecord } from 'campaign-client/testing'
-import { isRecord } from '../../shared/types.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 
 /**
  * Sets the secret of signed webhooks that have none in the seed. Registered webhooks keep their own secrets.

@@ -6,7 +6,7 @@ import {
   readOptions,
   requireOptions,
   within,
-} from '../../shared/options.ts'
+} from '../../shared/option-checks.ts'
 import { holdProcess, MAX_TIMER_MS } from '../../shared/timers.ts'
 import type { ServiceClock } from './service-clock.ts'
 

@@ -1,4 +1,4 @@
-import { hasMethods, type OptionRule } from '../../shared/options.ts'
+import { hasMethods, type OptionRule } from '../../shared/option-checks.ts'
 
 /**
  * The clock of the local service. The default is the system's clock. With {@link createManualClock}, a test moves

@@ -8,8 +8,8 @@ import {
   oneOf,
   optional,
   wholeNumber,
-} from '../../shared/options.ts'
-import { typeName } from '../../shared/types.ts'
+} from '../../shared/option-checks.ts'
+import { typeName } from '../../shared/type-checks.ts'
 
 interface FaultTarget {
   /** The operation that fails: the name of a client method, or `'*'` for any request. @defaultValue `'*'` */

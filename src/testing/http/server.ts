@@ -10,7 +10,7 @@ import {
   optional,
   readOptions,
   wholeNumber,
-} from '../../shared/options.ts'
+} from '../../shared/option-checks.ts'
 import { abortableDelay } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultOutcome } from '../faults/fault-effect.ts'

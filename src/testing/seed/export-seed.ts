@@ -1,4 +1,4 @@
-import { isBoolean, type OptionRules, optional, readOptions } from '../../shared/options.ts'
+import { isBoolean, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { copyJson } from '../../shared/text/json.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import type { Webhook } from '../webhooks/webhook-registry.ts'

@@ -1,4 +1,4 @@
-import { type OptionRules, readOptions } from '../../shared/options.ts'
+import { type OptionRules, readOptions } from '../../shared/option-checks.ts'
 import { isIdentifier } from '../option-readers.ts'
 import { type Campaign, type Entry, finiteXp } from './campaign.ts'
 import { type Challenge, type Quest, requiredTasks, type Task } from './campaign-definition.ts'

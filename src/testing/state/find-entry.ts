@@ -1,4 +1,4 @@
-import type { OptionRules } from '../../shared/options.ts'
+import type { OptionRules } from '../../shared/option-checks.ts'
 import { isIdentifier } from '../option-readers.ts'
 import type { Campaign, Entry } from './campaign.ts'
 import type { ServiceState } from './service-state.ts'

@@ -1,4 +1,11 @@
-import { isFiniteNumber, isJson, isObject, type OptionRule, type OptionRules, optional } from '../../shared/options.ts'
+import {
+  isFiniteNumber,
+  isJson,
+  isObject,
+  type OptionRule,
+  type OptionRules,
+  optional,
+} from '../../shared/option-checks.ts'
 import { isIdentifier, readOptionsOfKind } from '../option-readers.ts'
 import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.ts'
 import type { ServiceState } from '../state/service-state.ts'

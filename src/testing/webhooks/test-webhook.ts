@@ -1,4 +1,4 @@
-import { type OptionRules, optional, readOptions } from '../../shared/options.ts'
+import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { isIdentifier } from '../option-readers.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
 import { ENTRY_RULES, findEntry } from '../state/find-entry.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../shared/types.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 import type { ActionCompletedActivity, QuestCompletedActivity, UserActivity, WebhookEvent } from './webhook-event.ts'
 
 /**

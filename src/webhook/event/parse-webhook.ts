@@ -1,7 +1,7 @@
 import type { WebhookErrorCode } from '../../shared/campaign-error.ts'
 import { parseJson } from '../../shared/text/json.ts'
 import { isWellFormed } from '../../shared/text/well-formed.ts'
-import { isRecord } from '../../shared/types.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 import { WebhookError } from '../errors.ts'
 import type { RawBody } from '../verify/raw-body.ts'
 import type { WebhookSecret } from '../verify/secret.ts'

@@ -1,4 +1,4 @@
-import { nonNegativeMilliseconds, type OptionRules, optional, readOptions } from '../../shared/options.ts'
+import { nonNegativeMilliseconds, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'

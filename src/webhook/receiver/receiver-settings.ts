@@ -10,7 +10,7 @@ import {
   readOptions,
   wholeNumber,
   within,
-} from '../../shared/options.ts'
+} from '../../shared/option-checks.ts'
 import { memoryStore } from '../stores/memory-store.ts'
 import { secretProblem } from '../verify/secret.ts'
 import type { WebhookReceiverOptions } from './webhook-receiver-options.ts'

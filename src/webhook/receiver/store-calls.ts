@@ -1,4 +1,4 @@
-import { typeName } from '../../shared/types.ts'
+import { typeName } from '../../shared/type-checks.ts'
 import { LeaseError } from '../errors.ts'
 import type { ClaimResult, DeliveryStore } from '../stores/delivery-store.ts'
 import { type Deadline, LATE } from './deadline.ts'

@@ -1,4 +1,4 @@
-import { isFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/options.ts'
+import { isFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
 import { requireKey, requireMilliseconds } from './check-arguments.ts'
 import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
 

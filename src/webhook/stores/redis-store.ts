@@ -3,8 +3,8 @@
  *
  * @module campaign-client/webhook/redis
  */
-import { type OptionRules, optional, readOptions } from '../../shared/options.ts'
-import { hasMethod } from '../../shared/types.ts'
+import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { hasMethod } from '../../shared/type-checks.ts'
 import { requireKey, requireMilliseconds } from './check-arguments.ts'
 import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
 

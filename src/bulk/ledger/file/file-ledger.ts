@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { CampaignError, ConfigurationError } from '../../../errors.ts'
 import { callHook } from '../../../shared/call-hook.ts'
-import { isFunction, type OptionRules, optional } from '../../../shared/options.ts'
+import { isFunction, type OptionRules, optional } from '../../../shared/option-checks.ts'
 import { invalidRequestError } from '../../errors.ts'
 import { readOptions } from '../../options.ts'
 import { headerConflict, isRunName, type LedgerHeader } from '../header.ts'

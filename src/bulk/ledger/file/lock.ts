@@ -4,7 +4,7 @@ import { type FileHandle, lstat, open, readFile, rename, unlink } from 'node:fs/
 import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { tryParseJson } from '../../../shared/text/json.ts'
-import { isRecord } from '../../../shared/types.ts'
+import { isRecord } from '../../../shared/type-checks.ts'
 import { isMissing, removeIfThere } from './storage.ts'
 
 /** Another run holds the lock. */

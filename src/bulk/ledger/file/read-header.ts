@@ -1,5 +1,5 @@
 import { tryParseJson } from '../../../shared/text/json.ts'
-import { isRecord } from '../../../shared/types.ts'
+import { isRecord } from '../../../shared/type-checks.ts'
 import type { LedgerHeader } from '../header.ts'
 import { LEDGER, LEDGER_START, VERSION } from './format.ts'
 import { readRange } from './read-groups.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../../../shared/types.ts'
+import { isRecord } from '../../../shared/type-checks.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'
 import {
   asAssumed,

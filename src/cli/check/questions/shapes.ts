@@ -1,6 +1,6 @@
 import * as schemas from 'campaign-client/schemas'
 import type { $ZodArray, $ZodObject, $ZodOptional, $ZodType } from 'zod/v4/core'
-import { isRecord, typeName } from '../../../shared/types.ts'
+import { isRecord, typeName } from '../../../shared/type-checks.ts'
 import { dataOf, isReply } from '../probe.ts'
 import {
   asAssumed,

@@ -1,5 +1,5 @@
 import { rewardId } from 'campaign-client/bulk'
-import { isRecord } from '../../../shared/types.ts'
+import { isRecord } from '../../../shared/type-checks.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'
 import type { Profile } from '../profile.ts'
 import {

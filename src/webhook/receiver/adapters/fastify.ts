@@ -1,4 +1,4 @@
-import { hasMethod } from '../../../shared/types.ts'
+import { hasMethod } from '../../../shared/type-checks.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
 import type { BodyRead } from '../request-body.ts'

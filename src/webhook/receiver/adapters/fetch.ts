@@ -1,4 +1,4 @@
-import { hasMethod, typeName } from '../../../shared/types.ts'
+import { hasMethod, typeName } from '../../../shared/type-checks.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
 import { BodyCollector, type BodyLimits, type BodyRead } from '../request-body.ts'

@@ -1,4 +1,4 @@
-import { typeName } from '../../../shared/types.ts'
+import { typeName } from '../../../shared/type-checks.ts'
 import { SIGNATURE_HEADER } from '../read-message.ts'
 import type { ReceiverCore } from '../receiver-core.ts'
 import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../request-body.ts'

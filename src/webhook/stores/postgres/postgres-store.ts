@@ -1,6 +1,6 @@
-import { type OptionRules, optional, positive, readOptions } from '../../../shared/options.ts'
+import { type OptionRules, optional, positive, readOptions } from '../../../shared/option-checks.ts'
 import { isTable } from '../../../shared/postgres-table.ts'
-import { hasMethod } from '../../../shared/types.ts'
+import { hasMethod } from '../../../shared/type-checks.ts'
 import { requireKey, requireMilliseconds } from '../check-arguments.ts'
 import type { ClaimResult, DeliveryStore } from '../delivery-store.ts'
 import type { Database } from './database.ts'

@@ -1,5 +1,5 @@
 import { MAX_TIMER_MS } from './timers.ts'
-import { hasMethod, isRecord, typeName } from './types.ts'
+import { hasMethod, isRecord, typeName } from './type-checks.ts'
 
 /** A problem of an option object. It never contains the value. */
 export interface OptionProblem {
