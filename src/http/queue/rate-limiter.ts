@@ -38,7 +38,7 @@ export class RateLimiter {
     this.#intervalMs = 1_000 / requestsPerSecond
   }
 
-  /** Whether a new limiter would behave the same. */
+  /** Whether the limiter can be forgotten: no attempt, interval or pause of its token is left. */
   isIdle(now: number): boolean {
     return this.#inFlight === 0 && now >= this.#nextStart && now >= this.#pausedUntil
   }
