@@ -233,7 +233,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('textbox', { name: 'URL', exact: true }).fill('nonsense')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.locator('.field').getByText('"nonsense" is not a URL that').waitFor()
-    expect(await page.locator('textarea[aria-invalid=true]:focus').count()).toBe(1)
+    await page.locator('textarea[aria-invalid=true]:focus').waitFor()
     await page.getByRole('textbox', { name: 'URL', exact: true }).fill(hook)
     await page.getByRole('textbox', { name: 'Hook ID' }).fill('mine')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
