@@ -279,7 +279,7 @@ describe('evidence', () => {
   })
 
   test.each(['isUsedId', 'confirm'] as const)('a %s that throws is called again in the next run', async (name) => {
-    const { client, ledger, rows } = await lost()
+    const { client, ledger, path, rows } = await lost()
     const evidence = {
       [name]: () => {
         throw new Error('the lookup of secret-123 failed')
@@ -288,6 +288,7 @@ describe('evidence', () => {
     const report = await rewardWallets(client, rows, { ledger, ...evidence })
     expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
     expect(JSON.stringify(report)).not.toContain('secret-123')
+    expect(await readLedger(path)).toMatchObject([{ verdict: 'indeterminate', error: { code: 'evidence_failed' } }])
     expect((await rewardWallets(client, rows, { ledger, [name]: () => true })).counts.alreadyAwarded).toBe(1)
   })
 

@@ -42,7 +42,9 @@ export async function recordAttempt(
   { outcome, verdict, failure }: AttemptResult,
 ): Promise<Verdict | 'busy' | undefined> {
   const isFinal = verdict !== undefined && verdict !== 'indeterminate'
-  const isChanged = outcome === undefined ? verdict !== attempt.previousVerdict : isFinal || outcome.maybeApplied
+  const isStillInDoubt = attempt.isInDoubt && verdict === 'indeterminate'
+  const isChanged =
+    outcome === undefined ? verdict !== attempt.previousVerdict : isFinal || outcome.maybeApplied || isStillInDoubt
   // Releasing the claim restores the state before the attempt.
   if (!isChanged) {
     await session.release(attempt)
