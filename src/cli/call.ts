@@ -130,7 +130,7 @@ async function readArguments(operation: OperationName, flags: CallFlags): Promis
   return { ...fromFile, ...Object.fromEntries(given) }
 }
 
-/** Reads the arguments of an operation from its request schema. `name` is the request field and the flag. */
+/** Reads the arguments of an operation from its request schema. `name` is the name of the request field and of the flag. */
 function argumentsOf(operation: OperationName) {
   const { shape } = (endpoints[operation].request as unknown as $ZodObject)._zod.def
   return Object.entries(shape).map(([name, schema]) => {

@@ -12,7 +12,7 @@ export interface Context {
   readonly argv: readonly string[]
 }
 
-/** A command of commander with examples in its help, and an exit code. */
+/** A commander `Command` that can show examples in its help and sets the exit code of the process. */
 export class Command extends BaseCommand {
   override createCommand(name?: string): Command {
     return new Command(name)

@@ -106,7 +106,10 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
   return EXIT.done
 }
 
-/** Returns a function that throws unless a URL is on this machine or an allowed host, so that test messages never reach a hosted endpoint. */
+/**
+ * Returns a check that throws unless a URL is on this machine or an allowed host. Test messages must not reach a hosted
+ * endpoint.
+ */
 const requireHost =
   (allowed: ReadonlySet<string>) =>
   (url: string): void => {

@@ -36,6 +36,8 @@ class Channel {
   /** Whether the stream can overwrite a line. */
   readonly isTerminal: boolean
   readonly #closing = new AbortController()
+  /** Aborted when the stream can no longer be written. */
+  readonly closed = this.#closing.signal
   #failure: NodeJS.ErrnoException | undefined
 
   constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
@@ -53,11 +55,6 @@ class Channel {
   get columns(): number {
     // A terminal that does not know its size reports 0.
     return this.#stream.columns || 80
-  }
-
-  /** Aborted when the reader has closed the stream. */
-  get closed(): AbortSignal {
-    return this.#closing.signal
   }
 
   line(...parts: Part[]): void {

@@ -160,7 +160,7 @@ async function send(
   const request: TransportRequest = {
     method: call.endpoint.method,
     url: prepared.url,
-    // Much faster than adding a field after the spread. No option can set this header.
+    // `authorization` comes first: adding a field after the spread is much slower. No option can set this header.
     headers: { authorization: `Bearer ${token}`, ...prepared.headers },
     body: prepared.body,
     idempotent: call.endpoint.retry !== 'unsafe',

@@ -5,14 +5,10 @@ import { validate } from '../schemas/validate.ts'
 import { tryParseJson } from '../shared/text/json.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { isRedirect, type TransportResponse } from '../transport.ts'
-import { decodeErrorAnswer } from './decode-error-answer.ts'
+import { decodeErrorAnswer, type ErrorAnswerContext } from './decode-error-answer.ts'
 import { Failure } from './failure.ts'
 
-export interface DecodeContext {
-  /** Patterns of secrets, which are redacted from errors. The service may send them back. */
-  readonly secrets: readonly RegExp[]
-  /** Returns a hint for the error message when the token is refused. */
-  readonly tokenHint: () => string
+export interface DecodeContext extends Pick<ErrorAnswerContext, 'secrets' | 'tokenHint'> {
   readonly addressHint: AddressHint
   /** Called with the issues of data that does not fit its schema. If `undefined`, that data fails the call. */
   readonly report: ((issues: Issues) => void) | undefined

@@ -32,7 +32,7 @@ const CLASSES: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErrorClas
 ])
 
 /** The circumstances of an error answer. The hints are added to the message of the error. */
-interface ErrorAnswerContext {
+export interface ErrorAnswerContext {
   /** Patterns of secrets, which are redacted. The service may send them back. */
   readonly secrets: readonly RegExp[]
   /** Called when the token is refused. */

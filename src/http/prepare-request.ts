@@ -62,20 +62,11 @@ export function prepareRequest(
     settings,
     path,
     url: `${client.baseUrl}${path}${search && `?${search}`}`,
-    headers: headersOf(settings.headers, isWrite),
+    headers: { accept: JSON_TYPE, ...(isWrite && { 'content-type': JSON_TYPE }), ...settings.headers },
     body: isWrite ? JSON.stringify(fields) : undefined,
     secrets: secret === undefined ? [] : patternsOf(secret),
   }
 }
-
-const headersOf = (
-  configured: Readonly<Record<string, string>>,
-  isWrite: boolean,
-): Readonly<Record<string, string>> => ({
-  accept: JSON_TYPE,
-  ...(isWrite && { 'content-type': JSON_TYPE }),
-  ...configured,
-})
 
 /** @param names - the query names that differ from their field names */
 function appendFields(

@@ -116,7 +116,7 @@ export function sendRequest(
     // The agent calls the partner's functions in open(). They may have cancelled the request.
     if (cancellation.reason !== undefined) return abort()
     try {
-      // As bytes: Node sends a text together with the headers, and would encode them in UTF-8 too.
+      // Pass bytes. Node sends a string body together with the headers, and would then encode the headers in UTF-8.
       outgoing.end(request.body && Buffer.from(request.body))
     } catch (error) {
       fail('', error)

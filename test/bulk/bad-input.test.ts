@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, awardOne, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
@@ -439,22 +439,30 @@ describe('a list', () => {
   test.each([false, true])('a run that is aborted waits until the list has cleaned up: strict %s', async (strict) => {
     const controller = new AbortController()
     let number = 0
-    let isClean = false
+    let finishCleanUp: (() => void) | undefined
     const rows = {
       [Symbol.iterator]: () => ({
         next() {
           if (number === 10) void turn().then(() => controller.abort())
           return { done: false, value: award(number++) }
         },
-        async return() {
-          await wait(50)
-          isClean = true
-        },
+        return: () =>
+          new Promise<void>((resolve) => {
+            finishCleanUp = resolve
+          }),
       }),
     } as unknown as Iterable<AwardRow>
     const { signal } = controller
-    await stopErrorOf(rewardWallets(setup().client, rows, { ledger: fileLedger(newPath()), signal, strict }))
-    expect(isClean).toBe(true)
+    let isEnded = false
+    const stop = stopErrorOf(rewardWallets(setup().client, rows, { ledger: fileLedger(newPath()), signal, strict }))
+    void stop.finally(() => {
+      isEnded = true
+    })
+    await expect.poll(() => finishCleanUp).toBeDefined()
+    for (let turns = 0; turns < 100; turns++) await turn()
+    expect(isEnded).toBe(false)
+    finishCleanUp?.()
+    await stop
   })
 
   test('a list has at most one second to clean up', async () => {
@@ -585,7 +593,7 @@ describe('a ledger that cannot be written', () => {
 
   test('is refused if its folder is missing', () => refused(join(temporaryFolder(), 'no', 'awards.ledger'), /ENOENT/))
 
-  test('is not refused if the disk is full: the run can start later', async () => {
+  test('stops the run, and is not refused, if the disk is full', async () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
     const storage = { ...fileStorage, create: () => Promise.reject(full) }
     const stop = await stopErrorOf(rewardWallets(client, awards(1), { ledger: fileLedgerOn(storage, newPath()) }))

@@ -77,7 +77,7 @@ export async function verdictsOf(path: string): Promise<Record<string, string>> 
   return Object.fromEntries((await readLedger(path)).map(({ id, verdict }) => [id, verdict]))
 }
 
-/** Lets pauses of a run pass at once. Returns a function that returns the time that has passed, in milliseconds. */
+/** Skips the pauses of a run with fake timers. Returns a function that returns the elapsed fake time in milliseconds. */
 export function skipPauses(): () => number {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   vi.setTimerTickMode('nextTimerAsync')

@@ -26,9 +26,7 @@ test('a row that another process holds is claimed again soon, even if its lease 
       return retries.length === 1 ? { kind: 'busy', retryMs: 60_000 } : session.claim(row, retryable, isRetry)
     },
   }))
-  const startedAt = performance.now()
   const report = await rewardWallets(client, awards(1), { ledger })
-  expect(performance.now() - startedAt).toBeGreaterThan(200)
   expect(report).toMatchObject({ counts: counts({ awarded: 1 }), complete: true })
   expect(retries).toEqual([false, true])
   expect(sent()).toBe(1)

@@ -70,7 +70,7 @@ test('lets the next call through if the probe sent nothing', async () => {
   expect(entered).toEqual(['a', 'b'])
 })
 
-test('calls that replace no probe leave the gate open', async () => {
+test('replaceProbe changes nothing while the gate is open', async () => {
   const { gate, enter, entered } = gateWithCalls()
   gate.replaceProbe(0)
   enter('a', 'b')

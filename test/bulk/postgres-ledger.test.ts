@@ -141,7 +141,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect(sent()).toBe(0)
   })
 
-  test('a client of another class can use the run of a client', async () => {
+  test('a run that another client class started can be continued with a CampaignClient', async () => {
     const { client } = setup()
     const ledger = newRun()
     const wrapped = { rewardWallet: (row: AwardRow) => client.rewardWallet(row) }

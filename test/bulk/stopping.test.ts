@@ -478,7 +478,7 @@ describe('failures that do not end a run', () => {
     const run = rewardWallets(slow, awards(10), { ledger: fileLedger(newPath()), concurrency: 2 })
     await expect.poll(() => waiting).toHaveLength(2)
     waiting[0]?.()
-    // The first refusal ends all rows except the second call's.
+    // After the first refusal, only the row of the second call is unfinished.
     for (let turns = 0; turns < 500; turns++) await turn()
     waiting[1]?.()
     const report = await run

@@ -60,7 +60,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       [0, [150, 300, 600]],
       [0.5, [225, 450, 900]],
       [1, [300, 600, 1200]],
-    ])('is at least half after a 429 without Retry-After: %d', async (random, waits) => {
+    ])('is at least half of the backoff after a 429 without Retry-After: random %d', async (random, waits) => {
       vi.mocked(Math.random).mockReturnValue(random)
       expect(await waitsAfter(refusal(429), { maxRetries: 3 })).toEqual(waits)
     })

@@ -53,7 +53,7 @@ export function define(command: Command, context: Context): void {
     .option('--run <name>', 'name of the run in the ledger', text, 'default')
     .option('--dry-run', 'check the list and show the plan, send nothing')
     .option('--yes', 'do not ask for confirmation')
-    .option('--again', 'allow wallets that were awarded in this campaign under another id')
+    .option('--again', 'allow wallets that were awarded in the same campaign under another id')
     .option('--max-xp <number>', 'refuse a list with more XP in one row', amount)
     .option('--max-total-xp <number>', 'refuse a list with more XP in total', amount)
     .option('--concurrency <n>', 'maximum number of awards in flight', wholeNumber(1, 1_000), 8)

@@ -72,7 +72,7 @@ async function confirmPlan({ toSend, awardedBefore }: Plan, { yes, again }: Send
   const isSecondAward = awardedBefore.wallets > 0 && !again
   if (yes && isSecondAward) {
     throw usageFailure(
-      `${wallets} would be awarded in this campaign a second time, under another id: nothing was sent`,
+      `${wallets} would be awarded in the same campaign a second time, under another id: nothing was sent`,
       'if you want a second award, add --again; if you edited an id or a reason, undo the edit',
     )
   }

@@ -11,7 +11,7 @@ export interface SavedMessage {
   readonly signature: string
 }
 
-/** Defines a command that checks the signature of a saved message. `check` returns whether it is right. */
+/** Defines a command that checks the signature of a saved message. `check` returns whether the signature is right. */
 export function defineCheck(
   command: Command,
   { env, output }: Context,

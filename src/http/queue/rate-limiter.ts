@@ -38,7 +38,7 @@ export class RateLimiter {
     this.#intervalMs = 1_000 / requestsPerSecond
   }
 
-  /** Whether the limiter can be forgotten: no attempt, interval or pause of its token is left. */
+  /** Whether the limiter can be deleted: no attempt is in flight, and the interval and the pause are over. */
   isIdle(now: number): boolean {
     return this.#inFlight === 0 && now >= this.#nextStart && now >= this.#pausedUntil
   }

@@ -33,7 +33,7 @@ export interface TaskSeed extends ItemSeed {
    * @defaultValue `'once'`
    */
   recurrence?: string | undefined
-  /** XP that the user's referrer gets when the task is completed. @defaultValue 0 */
+  /** XP that the user's referrer gets when the task is completed (assumed). @defaultValue 0 */
   ref_xp?: number | undefined
   /** Whether a quest can be completed without it. @defaultValue false */
   is_optional?: boolean | undefined

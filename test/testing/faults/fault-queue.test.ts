@@ -145,7 +145,7 @@ describe('faults', () => {
   })
 
   test.each([{ kind: 'hang' } as const, { kind: 'delay', delayMs: 600_000 } as const])(
-    'with %j a call rejects that was aborted before the answer',
+    'a call that is aborted before the answer rejects: %j',
     async (fault) => {
       const service = createCampaignService()
       const controller = new AbortController()

@@ -40,7 +40,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
   const elapsed = async (call: Promise<unknown>): Promise<number> => {
     const before = clock.now()
     let isDone = false
-    const done = call.then(() => {
+    const done = call.finally(() => {
       isDone = true
     })
     while (!isDone) {
@@ -100,7 +100,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
       service.fail({ kind, applied: true })
       const controller = new AbortController()
       const call = calls.post('/wallet/reward', reward('r'), { signal: controller.signal }).catch(() => {})
-      while (service.requests.length === 0) await nextTurn()
+      await expect.poll(() => service.requests).toHaveLength(1)
       controller.abort()
       await call
       expect(service.state.awards).toMatchObject([{ id: 'r' }])
@@ -113,7 +113,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     const reason = new Error('enough')
     const call = code({ signal: controller.signal })
     call.catch(() => {})
-    while (service.requests.length === 0) await nextTurn()
+    await expect.poll(() => service.requests).toHaveLength(1)
     await code()
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
@@ -184,11 +184,11 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     const controller = new AbortController()
     const call = code({ signal: controller.signal })
     call.catch(() => {})
-    while (clock.pending === 0) await nextTurn()
+    await expect.poll(() => clock.pending).toBeGreaterThan(0)
     const reason = new Error('enough')
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
-    while (clock.pending > 0) await nextTurn()
+    await expect.poll(() => clock.pending).toBe(0)
   })
 
   test('misshapen applies the write and answers with the wrong fields', async () => {

@@ -67,7 +67,7 @@ export class Entries {
   }
 }
 
-/** Whether the entry has a verdict or an unknown outcome. If it has neither and no claim, another award may use its id. */
+/** Whether the entry has a verdict or an unknown outcome. A released entry has neither: another award may use its id. */
 export const hasAward = ({ verdict, isInDoubt }: Entry): boolean => verdict !== undefined || isInDoubt
 
 /** Returns the award of the entry if it differs from the row with the same id. */
