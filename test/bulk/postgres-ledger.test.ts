@@ -9,7 +9,7 @@ import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { award, awards, counts, holdCalls, setup, stopErrorOf } from './fixtures.ts'
+import { award, awards, counts, expectVerdictsKeptWhenHalted, holdCalls, setup, stopErrorOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
 
@@ -149,21 +149,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect((await rewardWallets(client, awards(1), { ledger: newRun(30_000, ledger.run) })).fromLedger).toBe(1)
   })
 
-  test('finished rows of a halted campaign keep their verdicts', async () => {
-    const { client, service } = setup()
-    const ledger = newRun()
-    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    await rewardWallets(client, awards(1), { ledger })
-    await rewardWallets(client, awards(3, 1), { ledger })
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-    // The last row contradicts the ledger.
-    const rows = [award(50), award(51), ...awards(3), award(1), award(3, { xp: 99 })]
-    const report = await rewardWallets(client, rows, { ledger, concurrency: 1 })
-    expect(report.counts).toEqual(counts({ awarded: 2, indeterminate: 1, duplicate: 1 }))
-    expect(report).toMatchObject({ fromLedger: 2, complete: false })
-    expect(report.problems).toMatchObject([{ id: 'award-0', verdict: 'indeterminate', code: 'network' }])
-    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 4 }])
-  })
+  test('finished rows of a halted campaign keep their verdicts', () => expectVerdictsKeptWhenHalted(newRun()))
 
   test.each(['40P01', '40001'])('a statement that PostgreSQL rolled back with %s is retried', async (code) => {
     const { client } = setup()

@@ -21,7 +21,18 @@ import {
 } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { award, awards, counts, holdCalls, newPath, setup, skipPauses, stopErrorOf, verdictsOf } from './fixtures.ts'
+import {
+  award,
+  awards,
+  counts,
+  expectVerdictsKeptWhenHalted,
+  holdCalls,
+  newPath,
+  setup,
+  skipPauses,
+  stopErrorOf,
+  verdictsOf,
+} from './fixtures.ts'
 
 /** Returns a 429. @param retryAfterMs - of its Retry-After */
 const rateLimited = (retryAfterMs?: number): RateLimitError =>
@@ -456,20 +467,8 @@ describe('failures that do not end a run', () => {
     expect(next).toMatchObject({ complete: true, counts: counts({ awarded: 40 }), fromLedger: 20, halted: [] })
   })
 
-  test('finished rows of a halted campaign keep their verdicts', async () => {
-    const { client, service } = setup()
-    const ledger = fileLedger(newPath())
-    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    await rewardWallets(client, awards(1), { ledger })
-    await rewardWallets(client, awards(3, 1), { ledger })
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-    // The last row contradicts the ledger.
-    const rows = [award(50), award(51), ...awards(3), award(1), award(3, { xp: 99 })]
-    const report = await rewardWallets(client, rows, { ledger, concurrency: 1 })
-    expect(report.counts).toEqual(counts({ awarded: 2, indeterminate: 1, duplicate: 1 }))
-    expect(report).toMatchObject({ fromLedger: 2, complete: false })
-    expect(report.halted).toMatchObject([{ pid: 'demo', rows: 4 }])
-  })
+  test('finished rows of a halted campaign keep their verdicts', () =>
+    expectVerdictsKeptWhenHalted(fileLedger(newPath())))
 
   test('a halted campaign that is refused again keeps its count of rows', async () => {
     const refused = new AccessDeniedError('no', { status: 403, headers: {}, outcome: 'not_applied' })
