@@ -13,7 +13,7 @@ import { isRecord } from '../shared/type-checks.ts'
 import type { TransportResponse } from '../transport.ts'
 import { Failure } from './failure.ts'
 import { excerpt } from './redact.ts'
-import { parseRetryAfter } from './retry.ts'
+import { parseRetryAfter } from './retry-after.ts'
 
 const REFERRAL_REJECTIONS: ReadonlySet<string | undefined> = new Set<ReferralRejection>([
   'missing_user',

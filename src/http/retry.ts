@@ -2,7 +2,7 @@ import type { RetryRule } from '../endpoints/endpoint.ts'
 import { callHook } from '../shared/call-hook.ts'
 import { MAX_TIMER_MS } from '../shared/timers.ts'
 import type { Failure } from './failure.ts'
-import { MAX_PAUSE_MS } from './queue/rate-limiter.ts'
+import { MAX_PAUSE_MS } from './retry-after.ts'
 
 const FIRST_BACKOFF_MS = 300
 const MAX_BACKOFF_MS = 8_000
@@ -53,18 +53,4 @@ function customDelay(backoff: () => unknown): number | undefined {
     return ms
   })
   return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_TIMER_MS) : undefined
-}
-
-const SECONDS = /^\d+$/
-/** HTTP dates begin with the day of the week. `Date.parse` alone accepts almost any text. */
-const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{2}:\d{2}:\d{2}/
-/** The asctime format has no time zone. It means GMT, but `Date.parse` would assume local time. */
-const WITHOUT_ZONE = /:\d{2}(?: \d{4})?$/
-
-/** Parses `Retry-After`, in seconds or as a date. Returns milliseconds from now; `undefined` if it is malformed. */
-export function parseRetryAfter(header: string | null): number | undefined {
-  const value = header?.trim() ?? ''
-  if (SECONDS.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
-  const date = HTTP_DATE.test(value) ? Date.parse(WITHOUT_ZONE.test(value) ? `${value} GMT` : value) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }

@@ -10,9 +10,10 @@ import type {
   RetryDelay,
   WriteGuard,
 } from '../options.ts'
-import { isForbiddenPort, isLoopback } from '../shared/hosts-and-ports.ts'
+import { isLoopback } from '../shared/hosts-and-ports.ts'
 import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
+import { baseUrlProblems } from './base-url.ts'
 import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './option-rules.ts'
 import { bearerToken } from './secrets.ts'
 
@@ -86,7 +87,11 @@ function boundHooks(hooks: Record<string, unknown>): object {
 export function clientSettings(options: CampaignClientOptions): ClientSettings {
   if (!isRecord(options)) throw new ConfigurationError('CampaignClient takes an object with baseUrl and accessToken')
   refuse('CampaignClient', optionProblems(options, CLIENT))
-  refuse('CampaignClient', addressProblems(options))
+  const problems = baseUrlProblems(options)
+  if (options.fetch !== undefined && options.transport !== undefined) {
+    problems.push({ path: ['transport'], message: 'replaces fetch; pass one of them' })
+  }
+  refuse('CampaignClient', problems)
 
   const { href } = new URL(options.baseUrl)
   const { accessToken, webhookRegistrationPath } = options
@@ -113,22 +118,6 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
 
 function refuse(where: string, problems: readonly OptionProblem[]): void {
   if (problems.length > 0) throw new ConfigurationError(`${where}: ${describeProblems(problems)}`)
-}
-
-/** Returns the problems of options that are valid alone but not together. */
-function addressProblems({ baseUrl, allowInsecureHttp, fetch, transport }: CampaignClientOptions): OptionProblem[] {
-  const { href, protocol, port } = new URL(baseUrl)
-  const problems: OptionProblem[] = []
-  const complain = (name: string, message: string): number => problems.push({ path: [name], message })
-  if (protocol === 'http:' && allowInsecureHttp !== true && !isLoopback(new URL(href).hostname)) {
-    complain('baseUrl', 'must be https, because http sends the token unencrypted; allowInsecureHttp: true accepts it')
-  }
-  if (fetch !== undefined && transport !== undefined) complain('transport', 'replaces fetch; pass one of them')
-  if (fetch === undefined && transport === undefined && port !== '' && isForbiddenPort(Number(port))) {
-    complain('baseUrl', `must not use port ${port}, which fetch refuses; use another port or a transport`)
-  }
-  const transportProblem = transport?.baseUrlProblem?.(href.endsWith('/') ? href : `${href}/`)
-  return transportProblem === undefined ? problems : [...problems, { path: [], message: transportProblem }]
 }
 
 /**

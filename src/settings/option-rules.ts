@@ -15,7 +15,6 @@ import {
   isFunction,
   milliseconds,
   nested,
-  type OptionProblem,
   type OptionRule,
   type OptionRules,
   oneOf,
@@ -27,6 +26,7 @@ import {
 } from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text/well-formed.ts'
 import { isRecord } from '../shared/type-checks.ts'
+import { baseUrlRule } from './base-url.ts'
 import { bearerToken, TOKEN_RULE } from './secrets.ts'
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -61,19 +61,6 @@ const eachParameter = dictionary((content, name) => {
 
 const query: OptionRule = (value) =>
   hasEntries(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'
-
-const baseUrl: OptionRule = (value) => {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
-  if (url === undefined) return 'must be an absolute URL such as https://host/api/v1'
-  const problems: OptionProblem[] = []
-  const complain = (message: string): number => problems.push({ path: [], message })
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') complain('must be an https URL')
-  if (url.username !== '' || url.password !== '') complain('must not contain credentials; pass accessToken')
-  // `search` and `hash` do not show an empty query or fragment, but `href` does.
-  if (url.href.includes('?')) complain('must not contain a query; pass query with a call')
-  if (url.href.includes('#')) complain('must not contain a fragment')
-  return problems
-}
 
 const accessToken: OptionRule = (value) =>
   typeof value === 'function' || bearerToken(value) !== undefined ? undefined : `${TOKEN_RULE}, or a function`
@@ -121,7 +108,7 @@ const OVERRIDABLE = {
 }
 
 export const CLIENT: OptionRules<CampaignClientOptions> = {
-  baseUrl,
+  baseUrl: baseUrlRule,
   accessToken,
   ...OVERRIDABLE,
   fetch: optional(isFunction),
@@ -135,7 +122,7 @@ export const CLIENT: OptionRules<CampaignClientOptions> = {
 }
 
 export const DERIVED: OptionRules<DerivedClientOptions> = {
-  baseUrl: optional(baseUrl),
+  baseUrl: optional(baseUrlRule),
   accessToken: optional(accessToken),
   ...OVERRIDABLE,
 }

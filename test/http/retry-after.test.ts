@@ -8,7 +8,7 @@ import {
 } from 'campaign-client'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { parseRetryAfter } from '../../src/http/retry.ts'
+import { parseRetryAfter } from '../../src/http/retry-after.ts'
 import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { answer, hanging, lost, refusal, refused, type Step } from './scripted-fetch.ts'

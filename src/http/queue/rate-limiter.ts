@@ -1,11 +1,11 @@
+import { MAX_PAUSE_MS } from '../retry-after.ts'
+
 /** Timers fire late. A start that is late by at most this much does not delay the next one. */
 const MAX_DRIFT_MS = 20
 /** Above the threshold, a window of `n` grows by 1 after 50 × `n` answers. */
 const SLOW_GROWTH = 50
 /** After a pause, the service counts as available once it has given this many answers. */
 const MIN_ANSWERS = 3
-/** Maximum pause that calls wait for. After a longer `Retry-After`, calls fail for 30 s. */
-export const MAX_PAUSE_MS = 30_000
 
 /**
  * Decides when the next attempt with one access token may be sent. It spaces attempts to meet `requestsPerSecond`. After a
