@@ -8,20 +8,13 @@ import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts
 import { isSystemError } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
 import { confirm } from '../prompt.ts'
+import { type EndedRun, exitCodeOfRun, ledgerFailure, stopFailure } from './exit-code.ts'
 import { findAward, type ProgressFormat, progressFormatOf } from './find-award.ts'
 import { formatCount, formatDuration, formatXp } from './format.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { writeReports } from './report-files.ts'
-import {
-  type EndedRun,
-  exitCodeOfRun,
-  ledgerFailure,
-  nextStep,
-  reportFields,
-  stopFailure,
-  summaryLines,
-} from './summary.ts'
+import { nextStep, reportFields, summaryLines } from './summary.ts'
 
 export interface SendFlags {
   readonly yes?: boolean
