@@ -201,7 +201,7 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
         webhooks: content.webhooks,
         grant,
         now: now(),
-        announce: (event) => sender.announce(event),
+        sendEvent: (event) => sender.sendEvent(event),
       }),
       onAnswer(record, answer) {
         emitChanges()
@@ -234,7 +234,7 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     },
     settle: () => deliveries.settle(),
     completeTask(taskOptions) {
-      const entry = completeTaskByOptions(taskOptions, content.state, (event) => sender.announce(event))
+      const entry = completeTaskByOptions(taskOptions, content.state, (event) => sender.sendEvent(event))
       emitChanges()
       return entry
     },

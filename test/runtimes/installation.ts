@@ -7,7 +7,7 @@ interface Lockfile {
   readonly packages: Readonly<Record<string, { readonly integrity?: string }>>
 }
 
-/** Installs the packages of the lockfile if they are missing: some 930 MB. */
+/** Installs the packages of the lockfile if they are missing: about 930 MB. */
 export async function installRuntimes(): Promise<void> {
   if (isInstalled()) return
   console.log('installing the runtimes …')

@@ -46,7 +46,8 @@ export interface LedgerSession {
   /**
    * Claims the award for one attempt. Resolves when the claim is flushed.
    *
-   * @param isRetry - whether the same row is claimed again. If false, a row is a duplicate if this session has seen its id
+   * @param isRetry - whether this call claims the same row again. If `false` and the session has seen the id, the row is a
+   *   duplicate
    */
   claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult>
   /**
@@ -89,6 +90,6 @@ export type ClaimResult =
 
 export type LookUpResult = AwardResult | 'duplicate' | undefined
 
-/** Whether an award with this result may be attempted again. If its id was used with another amount, never. */
+/** Whether an award with this result may be attempted again. Never if its id was used with another amount. */
 export const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
   (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') || (verdict === 'unconfirmed' && unconfirmed)

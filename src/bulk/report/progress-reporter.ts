@@ -29,7 +29,7 @@ interface Sample {
   readonly finished: number
 }
 
-/** Calls a partner's `onProgress` at most every 100 ms. */
+/** Calls `onProgress` at most every 100 ms. */
 export class ProgressReporter {
   readonly #onProgress: ((progress: AwardProgress) => void) | undefined
   readonly #state: () => Omit<AwardProgress, 'rate' | 'timeLeftMs'>

@@ -46,7 +46,7 @@ export function summaryLines(
   const earlierXp = addDecimals(recorded.awarded.xp, recorded.alreadyAwarded.xp)
   if (earlier > 0) add(earlier, green, 'awarded before: recorded in the ledger', earlierXp)
   if (foundInProgress.count > 0) {
-    const source = `the progress of the wallet (platform ${platform}${isAssumed ? ', assumed' : ''})`
+    const source = `the progress of the wallet (platform ${platform}${isAssumed ? ', format assumed' : ''})`
     add(foundInProgress.count, green, `awarded before: found in ${source}`, foundInProgress.amount)
   }
   if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')

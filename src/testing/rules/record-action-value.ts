@@ -5,7 +5,7 @@ import { requireEntry, requireUser } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const recordActionValue: Rule<'recordActionValue'> = ({ account, platform, pid, cid, aid, value }, context) => {
-  const { state, now, announce } = context
+  const { state, now, sendEvent } = context
   const campaign = requireCampaign(pid, context)
   const entry = requireEntry(campaign, requireUser(account, platform, context))
   const quest = campaign.definition.quests.get(cid)
@@ -16,6 +16,6 @@ export const recordActionValue: Rule<'recordActionValue'> = ({ account, platform
   if (missing.length > 0) throw badRequest(`complete the dependencies first: ${missing.join(', ')}`)
 
   state.recordValue({ account, platform, pid, cid, aid, value, at: now })
-  completeTask({ campaign, entry, account }, task, announce)
+  completeTask({ campaign, entry, account }, task, sendEvent)
   return undefined
 }

@@ -5,7 +5,7 @@ import { enterUser } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
 export const rewardWallet: Rule<'rewardWallet'> = ({ address, pid, id, xp }, context) => {
-  const { state, now, announce } = context
+  const { state, now, sendEvent } = context
   const campaign = requireCampaign(pid, context)
   if (state.isRewardIdUsed(id)) throw badRequest(`the reward id "${id}" has been used before`)
   const known = state.users.find(address, WALLET_PLATFORM)
@@ -17,6 +17,6 @@ export const rewardWallet: Rule<'rewardWallet'> = ({ address, pid, id, xp }, con
   state.award(award)
   campaign.update(entry, { xp: entry.xp + xp })
   campaign.reward(entry, { id, reward: String(xp), type: 'xp' })
-  announce({ kind: 'reward_claimed', campaign, entry, account: address, award })
+  sendEvent({ kind: 'reward_claimed', campaign, entry, account: address, award })
   return undefined
 }

@@ -10,7 +10,7 @@ export interface RuleContext {
   readonly webhooks: WebhookRegistry
   readonly grant: TokenGrant
   readonly now: number
-  readonly announce: (event: UserEvent) => void
+  readonly sendEvent: (event: UserEvent) => void
 }
 
 /** Performs a request, completely or not at all. Returns the envelope's `data`. @throws HttpError */

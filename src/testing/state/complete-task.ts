@@ -23,7 +23,7 @@ const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: i
 export function completeTaskByOptions(
   given: CompleteTaskOptions,
   state: ServiceState,
-  announce: (event: UserEvent) => void,
+  sendEvent: (event: UserEvent) => void,
 ): EntrySnapshot {
   const options = readOptions('completeTask', given, COMPLETE_TASK)
   const { account, aid, pid } = options
@@ -34,7 +34,7 @@ export function completeTaskByOptions(
   if (missing.length > 0) {
     throw new TypeError(`completeTask: aid: complete the dependencies of "${aid}" first: ${missing.join(', ')}`)
   }
-  completeTask({ campaign, entry, account }, task, announce)
+  completeTask({ campaign, entry, account }, task, sendEvent)
   return describeEntry(campaign, entry)
 }
 
@@ -46,7 +46,7 @@ export const missingDependencies = (deps: readonly string[], entry: Entry): stri
  * Completes a task for a user, adds the referrer's XP, and completes the quests and challenges whose dependencies
  * are then complete. A completed task with `recurrence: 'once'` changes nothing.
  */
-export function completeTask(origin: EventOrigin, task: Task, announce: (event: UserEvent) => void): void {
+export function completeTask(origin: EventOrigin, task: Task, sendEvent: (event: UserEvent) => void): void {
   const { campaign, entry } = origin
   if (entry.completed.has(task.id) && task.recurrence === 'once') return
   const events: UserEvent[] = [{ ...origin, kind: 'action_completed', item: task, xp: complete(campaign, entry, task) }]
@@ -68,7 +68,7 @@ export function completeTask(origin: EventOrigin, task: Task, announce: (event: 
       isDone = false
     }
   }
-  for (const event of events) announce(event)
+  for (const event of events) sendEvent(event)
 }
 
 /** Completes an item and returns its XP, multiplied by the item's multiplier and the user's (assumed). */

@@ -27,7 +27,7 @@ export interface TestWebhookOptions {
 export interface TestWebhookResult {
   /** Whether the endpoint answered, with any status. */
   readonly Success: boolean
-  /** HTTP status of the endpoint's answer; 200 means success; 0 when there was none (assumed). */
+  /** HTTP status of the endpoint's answer. 200 means success. 0 if the endpoint did not answer (assumed). */
   readonly Status: number
   /** The beginning of the endpoint's answer, or the text of the error. */
   readonly Data: string

@@ -14,8 +14,8 @@ export class WebhookSender {
     this.#deliveries = deliveries
   }
 
-  announce(event: UserEvent): void {
-    // The rank in a message is slow to compute: skip it without webhooks.
+  sendEvent(event: UserEvent): void {
+    // Computing the rank in a message is slow. Skip it if no webhook is registered.
     if (this.#content().webhooks.all().length > 0) this.#send(draftMessage(event))
   }
 

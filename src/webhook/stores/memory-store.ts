@@ -7,7 +7,7 @@ export interface MemoryStoreOptions {
   /**
    * Maximum number of records, claimed and done together; a whole number from 1.
    *
-   * @defaultValue 100 000 (some 25 MB)
+   * @defaultValue 100 000 (about 25 MB)
    */
   maxEntries?: number | undefined
   /**

@@ -13,7 +13,7 @@ export function toRawBody(body: unknown): string | Uint8Array | undefined {
   }
 }
 
-/** Whether the value is a `Uint8Array` of any realm. `instanceof` fails for a realm of a test runner. */
+/** Whether the value is a `Uint8Array` of any realm. `instanceof` fails for a value of another realm, as in some test runners. */
 export function isUint8Array(value: unknown): value is Uint8Array {
   return Reflect.get(Uint8Array.prototype, Symbol.toStringTag, value) === 'Uint8Array'
 }

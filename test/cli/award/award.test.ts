@@ -96,7 +96,7 @@ test.each(['none.csv', 'folder', '/dev/zero'])('%s is refused as a list', async 
   expect(service.requests).toEqual([])
 })
 
-test('the plan counts each wallet once in all campaigns, and uses the singular for one', async () => {
+test('the plan counts a wallet of two campaigns once, and uses the singular for a count of 1', async () => {
   const { file, award } = await setUp()
   file('list.csv', ['address,xp,id,pid', `${wallet(1)},0.1,a,one`, `${wallet(1)},0.2,b,two`].join('\n'))
   const two = await award(['list.csv', '--dry-run'])
@@ -135,7 +135,7 @@ describe('read-only', () => {
     expect(readdirSync(folder)).toEqual(['party.csv'])
   })
 
-  test('a dry run is allowed; 0 and false are off', async () => {
+  test('allows a dry run; CAMPAIGN_READ_ONLY=0 or false allows sending', async () => {
     const { file, award } = await setUp()
     file('party.csv', listOf(1))
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: { CAMPAIGN_READ_ONLY: '1' } })
@@ -262,7 +262,7 @@ describe('a list that was edited', () => {
     expect(made()).toHaveLength(3)
     expect((await award(['party.csv', ...SENT, '--again'])).code).toBe(0)
     expect(made()).toHaveLength(6)
-    // The ledger has the other wallets under the ids of this list.
+    // The ledger has the first three rows already. Only the new wallet is awarded, so --again is not needed.
     file('party.csv', `${listOf(3, 'Launch party')}${wallet(4)},4,Launch party\n`)
     expect(await award(['party.csv', ...SENT])).toMatchObject({
       code: 0,
@@ -447,7 +447,7 @@ describe('while it runs', () => {
     expect(made()).toHaveLength(40)
   })
 
-  test('a report that can no longer be written is reported and ends with 1', async () => {
+  test('a report file that can no longer be written causes an error message and exit code 1', async () => {
     const folder = scratchFolder()
     const { running, made } = await sendsSlowly(listOf(20), '--json', '--report', join(folder, 'r.json'))
     rmSync(folder, { recursive: true })
@@ -508,7 +508,7 @@ describe('the summary of a run', () => {
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^2 rows awarded {2}11 XP, \d+ s$/),
       '2 rows awarded before: recorded in the ledger  3 XP',
-      '1 row awarded before: found in the progress of the wallet (platform ethereum, assumed)  4 XP',
+      '1 row awarded before: found in the progress of the wallet (platform ethereum, format assumed)  4 XP',
       '1 row rejected by the service  3 XP',
       expect.stringMatching(/^ {2}line 4: .*HTTP 400.* {2}v1-[0-9a-f]+$/),
       '',
@@ -667,7 +667,7 @@ describe('answers of the service', () => {
     expect(made()).toHaveLength(40)
   })
 
-  test('finds an award without an answer in the progress of its wallet', async () => {
+  test('looks in the progress of the wallet for an award whose answer was lost', async () => {
     const { file, award, made, service } = await setUp()
     file('party.csv', listOf(5))
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })

@@ -4,7 +4,7 @@ import type { EntryLine, IntentLine } from './format.ts'
 import { type LedgerEnd, readGroups } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
-/** The state of an award in a ledger. An entry takes some 300 bytes, with its id. */
+/** The state of an award in a ledger. An entry takes about 300 bytes, with its id. */
 export interface Entry extends Omit<AwardRow, 'id'> {
   address: string
   pid: string

@@ -35,11 +35,11 @@ export interface LedgerEntries extends AsyncIterable<LedgerEntry>, PromiseLike<L
  * const entries = await readLedger('awards.ledger')
  * ```
  *
- * It needs some 300 bytes of memory per entry.
+ * It needs about 300 bytes of memory per entry.
  *
  * @param path - of the ledger
  * @returns the entries. Each `await` and each iteration reads the file again, and rejects with ConfigurationError when
- *   there is no ledger, it has another version, or it is damaged
+ *   the ledger does not exist, has an unsupported version or is damaged
  * @throws InvalidRequestError when the path is not a non-empty string
  */
 export function readLedger(path: string): LedgerEntries {

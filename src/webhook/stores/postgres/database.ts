@@ -15,7 +15,7 @@ export interface Database {
 export interface Transaction {
   query: Query
   /** Calls `apply` with the client of the transaction. The client cannot be used after `apply` has ended. */
-  lend<Result>(apply: (tx: unknown) => Result): Promise<Awaited<Result>>
+  withClient<Result>(apply: (tx: unknown) => Result): Promise<Awaited<Result>>
 }
 
 /** The error of a `tx` that is used too late. Another transaction may use its connection by then. */

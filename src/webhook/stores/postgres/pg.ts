@@ -42,7 +42,7 @@ export function pgDatabase(pool: PgPool): Database {
           await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
           await work({
             query: async (text, ...values) => (await client.query(text, values)).rows,
-            lend: (apply) => lend(client, apply),
+            withClient: (apply) => withClient(client, apply),
           })
           await client.query('COMMIT')
         } catch (error) {
@@ -64,7 +64,8 @@ const NO_LISTENER =
 
 /**
  * Takes a client from the pool, and listens for its errors. The pool does not listen while a client is in use, and a lost
- * connection without a listener would end the process. The promise form of `connect()` settles too late for that.
+ * connection without a listener would end the process. The promise of `connect()` resolves too late: the connection may be
+ * lost before the listener is added.
  */
 function connect(pool: PgPool): Promise<{ client: PgClient; release: (destroy?: boolean) => void }> {
   return new Promise((resolve, reject) => {
@@ -79,7 +80,7 @@ function connect(pool: PgPool): Promise<{ client: PgClient; release: (destroy?: 
 /** Does nothing: the next query on a lost connection rejects with the error. */
 function ignoreError(): void {}
 
-async function lend<Result>(client: PgClient, apply: (tx: unknown) => Result): Promise<Awaited<Result>> {
+async function withClient<Result>(client: PgClient, apply: (tx: unknown) => Result): Promise<Awaited<Result>> {
   let hasEnded = false
   const tx = new Proxy(client, {
     get(target, name) {

@@ -27,7 +27,7 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
           const raw = guard(given as PostgresSql<unknown>, refusal)
           running = work({
             query: async (text, ...values) => raw.unsafe(text, values),
-            lend: (apply) => lend(given as PostgresSql<unknown>, refusal, apply),
+            withClient: (apply) => withClient(given as PostgresSql<unknown>, refusal, apply),
           })
           return unlessLost(running, refusal)
         })
@@ -61,7 +61,7 @@ const FETCH_TYPES =
 /** Returns why the connection of a transaction must not be used, or `undefined`. */
 type Refusal = () => string | undefined
 
-async function lend<Result>(
+async function withClient<Result>(
   sql: PostgresSql<unknown>,
   refusal: Refusal,
   apply: (tx: unknown) => Result,

@@ -177,9 +177,9 @@ export function postgresStore(
     ): Promise<RunOnceResult<Awaited<Result>>> {
       requireKey(key)
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
-      await transaction(async ({ query: queryInTransaction, lend }) => {
+      await transaction(async ({ query: queryInTransaction, withClient }) => {
         if ((await queryInTransaction(sql.runOnce, key)).length === 0) return
-        const result = await lend(apply)
+        const result = await withClient(apply)
         const stillOpen = await queryInTransaction(sql.stillOpen, key).catch((error) => {
           throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
         })
