@@ -120,6 +120,7 @@ describe('the file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(existsSync(`${path}.lock`)).toBe(false)
     expect(existsSync(`${path}.new`)).toBe(false)
+    expect(openFiles(path)).toBe(0)
   })
 
   test('is created even if a crashed run left a temporary file', async () => {
@@ -145,6 +146,7 @@ describe('the file', () => {
     await expect(run).rejects.toThrow(path)
     expect(sent()).toBe(0)
     expect(existsSync(`${path}.lock`)).toBe(false)
+    expect(openFiles(path)).toBe(0)
     if (before) expect(readFileSync(path).equals(before)).toBe(true)
   }
 
@@ -627,8 +629,12 @@ describe('readLedger', () => {
     await rewardWallets(watching, awards(60), { ledger: fileLedger(path) })
     expect(most).toBeGreaterThan(30)
     const before = readFileSync(path)
+    chmodSync(path, 0o644)
+    writeFileSync(`${path}.new`, 'the copy of a run that starts')
     await readLedger(path)
     expect(readFileSync(path).equals(before)).toBe(true)
+    expect(statSync(path).mode & 0o777).toBe(0o644)
+    expect(existsSync(`${path}.new`)).toBe(true)
   })
 
   test('gives the earlier reason after a released retry', async () => {
@@ -689,11 +695,11 @@ function counted(entries: readonly { verdict: string }[]): Record<string, number
   return found
 }
 
-/** Returns the number of open descriptors of the file. */
+/** Returns the number of open descriptors of the ledger and its other files, such as the lock file. */
 function openFiles(path: string): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {
-      return readlinkSync(`/proc/self/fd/${fd}`) === path
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path)
     } catch {
       return false
     }

@@ -15,7 +15,7 @@ import {
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { type AwardRow, fileLedger, type LedgerWait, rewardWallets } from 'campaign-client/bulk'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { type Lock, LockedLedger, takeLock } from '../../src/bulk/ledger/file/lock.ts'
 import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
@@ -37,25 +37,34 @@ test('a second run in the same process is refused, and the first continues', asy
   expect((await rewardWallets(client, awards(8), { ledger })).fromLedger).toBe(8)
 })
 
-test('a run that loses its lock file stops before its next request', async () => {
+test.each<[string, (lockPath: string) => void]>([
+  ['another run takes over', replaceByCopy],
+  ['somebody removes', (lockPath) => rmSync(lockPath)],
+])('a run whose lock file %s stops before its next request', async (_, lose) => {
   const { client, sent } = setup()
   const path = newPath()
   const losing = {
     async rewardWallet(row: AwardRow) {
       await client.rewardWallet(row)
-      renameSync(`${path}.lock`, `${path}.lock.taken`)
-      writeFileSync(`${path}.lock`, readFileSync(`${path}.lock.taken`))
+      lose(`${path}.lock`)
     },
   }
   const stop = await stopErrorOf(rewardWallets(losing, awards(20), { ledger: fileLedger(path), concurrency: 1 }))
   expect(stop.message).toContain(`The ledger ${path} can't be used: another run has taken it over`)
   expect(sent()).toBe(1)
   expect(await verdictsOf(path)).not.toHaveProperty('award-0', 'awarded')
-  expect(existsSync(`${path}.lock`)).toBe(true)
+  expect(existsSync(`${path}.lock`)).toBe(lose === replaceByCopy)
 })
 
-/** Returns the content of a lock file from another host. */
-const foreignLock = (): string => JSON.stringify({ host: 'elsewhere', pid: 1, since: 'then', nonce: randomUUID() })
+function replaceByCopy(path: string): void {
+  writeFileSync(`${path}.copy`, readFileSync(path))
+  renameSync(`${path}.copy`, path)
+}
+
+const lockOf = (host: string, pid: number): string => JSON.stringify({ host, pid, since: 'then', nonce: randomUUID() })
+/** Returns the content of a lock file from another host. This host has no process with that id. */
+const foreignLock = (): string => lockOf('elsewhere', 2 ** 30)
+const endedLock = (): string => lockOf(hostname(), spawnSync(process.execPath, ['--version']).pid)
 
 const isHeld = (lock: Lock): boolean => {
   try {
@@ -80,8 +89,7 @@ describe('a lock file', () => {
 
   test('of a process that has ended on this host is taken over without a wait', async () => {
     const path = `${newPath()}.lock`
-    const { pid } = spawnSync(process.execPath, ['--version'])
-    writeFileSync(path, JSON.stringify({ host: hostname(), pid, since: 'then', nonce: randomUUID() }))
+    writeFileSync(path, endedLock())
     const waits: LedgerWait[] = []
     const lock = await takeLock(path, { ...TIMES, watchMs: 600_000 }, (wait) => void waits.push(wait))
     await lock.release()
@@ -89,24 +97,35 @@ describe('a lock file', () => {
   })
 
   test.each<[string, (path: string) => void]>([
-    ['touched', (path) => utimesSync(path, new Date(), new Date(0))],
-    ['written', (path) => writeFileSync(path, foreignLock())],
+    ['touched', (path) => utimesSync(path, 0, 1)],
     [
-      'replaced',
+      'written',
       (path) => {
-        writeFileSync(`${path}.other`, readFileSync(path))
-        renameSync(`${path}.other`, path)
+        writeFileSync(path, foreignLock())
+        utimesSync(path, 0, 0)
       },
     ],
+    ['replaced', replaceByCopy],
   ])('that is %s during the watch time belongs to a live run', async (_, change) => {
     const path = `${newPath()}.lock`
     writeFileSync(path, foreignLock())
+    utimesSync(path, 0, 0)
     const taken = takeLock(path, { ...TIMES, watchMs: 600_000 }, () => change(path))
-    await expect(taken).rejects.toThrow(/another run is using it: process 1 on elsewhere/)
+    await expect(taken).rejects.toThrow(/another run is using it: process \d+ on elsewhere/)
     expect(existsSync(path)).toBe(true)
   })
 
-  test('has a heartbeat while a run holds it', async () => {
+  test.each<[string, () => true]>([
+    ['this user', () => true],
+    [
+      'another user',
+      () => {
+        throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
+      },
+    ],
+  ])('has a heartbeat while a process of %s holds it', async (_, kill) => {
+    vi.spyOn(process, 'kill').mockImplementation(kill)
+    onTestFinished(() => void vi.restoreAllMocks())
     const path = `${newPath()}.lock`
     const lock = await takeLock(path, TIMES)
     await expect(takeLock(path, { ...TIMES, watchMs: 600_000 })).rejects.toThrow('another run is using it')
@@ -125,12 +144,33 @@ describe('a lock file', () => {
     ['no content', ''],
     ['half a line', '{"host":"el'],
     ['other JSON', '[1, 2]'],
+    ['no host', '{"pid":1}'],
+    ['process 0', lockOf('elsewhere', 0)],
   ])('with %s is taken over after the watch time', async (_, content) => {
     const path = `${newPath()}.lock`
     writeFileSync(path, content)
-    const lock = await takeLock(path, TIMES)
+    const reasons: string[] = []
+    const lock = await takeLock(path, TIMES, ({ reason }) => void reasons.push(reason))
     await lock.release()
     expect(readdirSync(dirname(path))).toEqual([])
+    expect(reasons).toEqual(['another run is starting to use it. Its lock file has no heartbeat'])
+  })
+
+  test('that two runs take over belongs to the second one', async () => {
+    const path = `${newPath()}.lock`
+    writeFileSync(path, endedLock())
+    const taken = expect(takeLock(path, { ...TIMES, takeoverMs: 300 })).rejects.toThrow(LockedLedger)
+    await expect.poll(() => readFileSync(path, 'utf8')).toContain(`"pid":${process.pid}`)
+    replaceByCopy(path)
+    await taken
+    expect(existsSync(path)).toBe(true)
+  })
+
+  test('that cannot be moved away is an error', async () => {
+    const path = `${newPath()}.lock`
+    writeFileSync(path, endedLock())
+    mkdirSync(`${path}.old`)
+    await expect(takeLock(path, TIMES)).rejects.toMatchObject({ code: 'EISDIR' })
   })
 
   test.each<[string, (path: string) => void]>([

@@ -84,7 +84,6 @@ const oldPathOf = (path: string): string => `${path}.old`
 
 interface LockFile {
   readonly content: string
-  readonly ino: bigint
   readonly mtimeNs: bigint
 }
 
@@ -93,7 +92,7 @@ async function read(path: string): Promise<LockFile | undefined> {
   try {
     const stats = await lstat(path, { bigint: true })
     if (!stats.isFile()) throw new Error(`its lock file, ${path}, is not a regular file`)
-    return { content: await readFile(path, 'utf8'), ino: stats.ino, mtimeNs: stats.mtimeNs }
+    return { content: await readFile(path, 'utf8'), mtimeNs: stats.mtimeNs }
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
@@ -124,7 +123,7 @@ async function isAbandoned(
     await wait(heartbeatMs / 4)
     const now = await read(path)
     if (now === undefined) return false
-    if (now.content !== existing.content || now.ino !== existing.ino || now.mtimeNs !== existing.mtimeNs) {
+    if (now.content !== existing.content || now.mtimeNs !== existing.mtimeNs) {
       throw new LockedLedger(reason)
     }
   }
