@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { RateLimitError, type RequestLimits } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../src/http/failure.ts'
@@ -76,6 +78,23 @@ describe('maxConcurrency', () => {
     await Promise.all(ended)
     queue.release(first)
     expect(await last).toBeDefined()
+  })
+
+  test('a call that was aborted before is not admitted', async () => {
+    await expect(admit(new RequestQueue(), 'token', 0, MINUTE, AbortSignal.abort('enough'))).rejects.toBe('enough')
+  })
+
+  test('retries go first, and among them the calls with the fewest retries left', async () => {
+    const queue = new RequestQueue({ maxConcurrency: 1 })
+    let current = await admit(queue)
+    for (let answers = 0; answers < 3; answers++) queue.recordAnswer(current)
+    const waiting = [0, 1, 2].map((tried) => admit(queue, 'token', tried))
+    const order = admitted(waiting)
+    for (const next of [2, 1, 0]) {
+      queue.release(current)
+      current = await (waiting[next] as Promise<Admission>)
+    }
+    expect(order).toEqual([2, 1, 0])
   })
 
   test('a call aborted just as it is admitted releases its slot', async () => {
@@ -249,6 +268,9 @@ describe('after a 429', () => {
     queue.record429(third, 1_000, backoff)
     for (const each of [first, second, third]) queue.release(each)
     expect(queue.pauseLeft('token')).toBe(5_000)
+    const order = admitted([admit(queue), admit(queue)])
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(order).toEqual([0])
   })
 
   test('a later 429 of an attempt sent before the pause can extend it', async () => {
@@ -330,6 +352,43 @@ describe('after a 429', () => {
     expect(maxInFlight).toBeLessThan(5)
   })
 
+  test('concurrency soon reaches half of what it was, then grows slowly', async () => {
+    const queue = new RequestQueue()
+    const [limited, ...answered] = await Promise.all(Array.from({ length: 9 }, () => admit(queue)))
+    for (const each of answered) queue.recordAnswer(each)
+    queue.record429(limited as Admission, 1_000, backoff)
+    for (const each of [limited as Admission, ...answered]) queue.release(each)
+    let inFlight: Admission[] = []
+    for (let call = 0; call < 20; call++) void admit(queue).then((admission) => inFlight.push(admission))
+    const concurrency: number[] = []
+    await vi.advanceTimersByTimeAsync(1_000)
+    for (let round = 0; round < 5; round++) {
+      const ending = inFlight
+      inFlight = []
+      concurrency.push(ending.length)
+      for (const each of ending) queue.recordAnswer(each)
+      for (const each of ending) queue.release(each)
+      await settled()
+    }
+    expect(concurrency).toEqual([1, 2, 4, 4, 4])
+  })
+
+  test('concurrency is limited until all attempts have ended', async () => {
+    const queue = new RequestQueue()
+    await limited(queue)
+    const probe = admit(queue)
+    await vi.advanceTimersByTimeAsync(1_000)
+    queue.recordAnswer(await probe)
+    const other = await admit(queue)
+    queue.release(await probe)
+    const order = admitted([admit(queue), admit(queue)])
+    await settled()
+    expect(order).toEqual([0])
+    queue.release(other)
+    await settled()
+    expect(order).toEqual([0, 1])
+  })
+
   test('without Retry-After, the pauses grow until one is long enough', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(1)
     const queue = new RequestQueue()
@@ -344,6 +403,33 @@ describe('after a 429', () => {
     }
     expect(pauses).toEqual([300, 600, 1_200, 2_400])
     random.mockRestore()
+  })
+
+  test('without Retry-After, the pauses do not grow after one that was long enough', () => {
+    const limiter = new RateLimiter()
+    const asked: number[] = []
+    const pauseOf = (nth: number): number => asked.push(nth)
+    for (let pause = 0; pause < 3; pause++) {
+      const [first, second] = [limiter.recordStart(0), limiter.recordStart(0)]
+      limiter.recordAnswer(first)
+      limiter.record429(second, 0, undefined, pauseOf)
+    }
+    expect(asked).toEqual([1, 1, 1])
+  })
+
+  test('another 429 is likely before the third answer, and from half of the earlier answers on', () => {
+    const limiter = new RateLimiter()
+    for (let earlier = 0; earlier < 20; earlier++) limiter.recordAnswer(limiter.recordStart(0))
+    expect(limiter.isRisky).toBe(false)
+    limiter.record429(limiter.recordStart(0), 0, 1_000, backoff)
+    const risky: number[] = []
+    for (let answers = 0; answers <= 10; answers++) {
+      if (limiter.isRisky) risky.push(answers)
+      const pauses = limiter.recordStart(0)
+      limiter.recordAnswer(pauses)
+      limiter.recordEnd(pauses, false)
+    }
+    expect(risky).toEqual([0, 1, 2, 10])
   })
 })
 
@@ -406,6 +492,22 @@ describe('500 awards at once to a service that accepts 50 per second', () => {
     expect(sendings).toHaveLength(500)
     expect(sendings.filter((count) => count > 2).length).toBeLessThan(100)
   })
+})
+
+test('the queues of tokens that are no longer used are removed', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const queue = new RequestQueue()
+  const tokens: WeakRef<object>[] = []
+  for (let client = 0; client < 300; client++) {
+    const token = {}
+    tokens.push(new WeakRef(token))
+    queue.release(await admit(queue, token))
+  }
+  // A WeakRef keeps its object alive until the end of the turn in which it is created.
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  expect(tokens.filter((token) => token.deref() !== undefined).length).toBeLessThanOrEqual(100)
 })
 
 test('a rate limiter is idle after its attempts, their interval and its pause', () => {

@@ -217,5 +217,5 @@ function pauseTooLong(retryAfterMs: number): Failure {
     const message = `${operation}: the service asked to wait ${seconds} s (HTTP 429); nothing was sent`
     return new RateLimitError(message, { operation, outcome, status: 429, headers: {}, retryAfterMs })
   }
-  return new Failure('not_sent', toError, { retryAfterMs, final: true })
+  return new Failure('not_sent', toError, { retryAfterMs })
 }
