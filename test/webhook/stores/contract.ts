@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
-import { claimed, freshKey, whenFree } from './store-clock.ts'
+import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
 
 /** Longer than any test. */
 const LONG = 60_000
-/** A test can wait for it, and it is long enough for a few calls on a busy machine. */
+/** Short enough to wait for, and long enough for a few calls on a busy machine. */
 const SHORT = 750
 
 /**
  * The tests of the `DeliveryStore` contract, for every store.
  *
- * @param open - returns a new store on the same deliveries, like another process would use
+ * @param open - opens the store again, like another process would
  */
 export function storeContract(open: () => DeliveryStore): void {
   describe('claims', () => {
@@ -22,7 +22,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(tokens[0]).not.toBe(tokens[1])
     })
 
-    test('a claim is not re-entrant; busy has its remaining time', async () => {
+    test('a second claim is busy, and has the remaining time of the first', async () => {
       const store = open()
       const key = freshKey()
       await claimed(store, key, LONG)
@@ -32,7 +32,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(second.retryMs).toBeLessThanOrEqual(LONG)
     })
 
-    test('another store object sees the claim', async () => {
+    test('every store object of the same database sees the claim', async () => {
       const key = freshKey()
       const token = await claimed(open(), key, LONG)
       expect((await open().claim(key, LONG)).state).toBe('busy')
@@ -40,7 +40,7 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(await open().claim(key, LONG)).toEqual({ state: 'done' })
     })
 
-    test('of 20 concurrent claims of a delivery one succeeds, for each of 25 deliveries', async () => {
+    test('one of 20 concurrent claims of a delivery succeeds', async () => {
       const stores = [open(), open()]
       for (let round = 0; round < 25; round++) {
         const key = freshKey()
@@ -52,11 +52,11 @@ export function storeContract(open: () => DeliveryStore): void {
       }
     })
 
-    test('of 20 concurrent takeovers of an expired claim one succeeds', async () => {
+    test('one of 20 concurrent takeovers of an expired claim succeeds', async () => {
       const store = open()
       const key = freshKey()
       await claimed(store, key, 1)
-      await whenFree(store, 1)
+      await waitOnStoreClock(store, 1)
       const answers = await Promise.all(Array.from({ length: 20 }, () => store.claim(key, LONG)))
       expect(answers.filter(({ state }) => state === 'claimed')).toHaveLength(1)
     })
@@ -76,7 +76,7 @@ export function storeContract(open: () => DeliveryStore): void {
     test.each([
       ['quotes and SQL', `'"; DROP TABLE campaign_deliveries; --`],
       ['a hash tag', '{a}{b}'],
-      ['other scripts', 'заказ ✓ 🦊'],
+      ['non-Latin text', 'заказ ✓ 🦊'],
       ['spaces', '  a  '],
       ['backslashes', '\\u0000\\'],
       ['512 characters of three bytes', '漢'.repeat(512)],
@@ -93,7 +93,7 @@ export function storeContract(open: () => DeliveryStore): void {
   })
 
   describe('completing', () => {
-    test('a completed delivery is done, and a second complete with the same token returns true', async () => {
+    test('a completed delivery is done, and a second complete() with the same token returns true', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, LONG)
@@ -118,7 +118,7 @@ export function storeContract(open: () => DeliveryStore): void {
       const key = freshKey()
       await store.complete(key, await claimed(store, key, LONG), SHORT)
       expect((await store.claim(key, LONG)).state).toBe('done')
-      await whenFree(store, SHORT)
+      await waitOnStoreClock(store, SHORT)
       expect((await store.claim(key, LONG)).state).toBe('claimed')
     })
 
@@ -126,7 +126,7 @@ export function storeContract(open: () => DeliveryStore): void {
       const store = open()
       const key = freshKey()
       await store.complete(key, await claimed(store, key, SHORT), LONG)
-      await whenFree(store, SHORT)
+      await waitOnStoreClock(store, SHORT)
       expect((await store.claim(key, LONG)).state).toBe('done')
     })
   })
@@ -155,7 +155,7 @@ export function storeContract(open: () => DeliveryStore): void {
 
   describe('fencing', () => {
     test.each(['', 'guessed', '00000000-0000-4000-8000-000000000000'])(
-      'the token %j changes nothing',
+      'the wrong token %j changes nothing',
       async (wrong) => {
         const store = open()
         const key = freshKey()
@@ -172,7 +172,7 @@ export function storeContract(open: () => DeliveryStore): void {
       const store = open()
       const key = freshKey()
       const stale = await claimed(store, key, 1)
-      await whenFree(store, 1)
+      await waitOnStoreClock(store, 1)
       const holder = await claimed(store, key, LONG)
       expect(await store.extend(key, stale, LONG)).toBe(false)
       expect(await store.complete(key, stale, LONG)).toBe(false)
@@ -186,11 +186,11 @@ export function storeContract(open: () => DeliveryStore): void {
       const store = open()
       const key = freshKey()
       const stale = await claimed(store, key, 1)
-      await whenFree(store, 1)
+      await waitOnStoreClock(store, 1)
       const holder = await claimed(store, key, LONG)
       expect(await store.complete(key, holder, LONG)).toBe(true)
       expect(await store.complete(key, stale, 1)).toBe(false)
-      await whenFree(store, 1)
+      await waitOnStoreClock(store, 1)
       expect((await store.claim(key, LONG)).state).toBe('done')
     })
 
@@ -198,16 +198,16 @@ export function storeContract(open: () => DeliveryStore): void {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, 1)
-      await whenFree(store, 1)
+      await waitOnStoreClock(store, 1)
       expect(await store.extend(key, token, LONG)).toBe(false)
       expect((await store.claim(key, LONG)).state).toBe('claimed')
     })
 
-    test('an expired claim is completed when there was no takeover', async () => {
+    test('an expired claim can be completed when there was no takeover', async () => {
       const store = open()
       const key = freshKey()
       const token = await claimed(store, key, 1)
-      await whenFree(store, 1)
+      await waitOnStoreClock(store, 1)
       expect(await store.complete(key, token, LONG)).toBe(true)
       expect((await store.claim(key, LONG)).state).toBe('done')
     })
@@ -219,7 +219,7 @@ export function storeContract(open: () => DeliveryStore): void {
       const key = freshKey()
       const token = await claimed(store, key, SHORT)
       expect(await store.extend(key, token, LONG)).toBe(true)
-      await whenFree(store, SHORT)
+      await waitOnStoreClock(store, SHORT)
       expect((await store.claim(key, LONG)).state).toBe('busy')
       expect(await store.complete(key, token, LONG)).toBe(true)
     })
@@ -229,7 +229,7 @@ export function storeContract(open: () => DeliveryStore): void {
       const key = freshKey()
       const token = await claimed(store, key, LONG)
       expect(await store.extend(key, token, SHORT)).toBe(true)
-      await whenFree(store, SHORT)
+      await waitOnStoreClock(store, SHORT)
       expect((await store.claim(key, LONG)).state).toBe('claimed')
     })
 
@@ -294,7 +294,7 @@ export function storeContract(open: () => DeliveryStore): void {
     await claimed(store, freshKey(), 0.001)
   })
 
-  test('any sequence of calls with three tokens has the answers of the model', async () => {
+  test('for any sequence of calls with three tokens, the store answers like the model', async () => {
     const step = fc.record({
       call: fc.constantFrom('claim' as const, 'extend' as const, 'complete' as const, 'release' as const),
       holder: fc.nat(2),

@@ -1,15 +1,15 @@
 /**
- * A receiver in its own process, for tests that kill it. Handles one message, which is JSON in the first argument. Writes
- * one line of JSON for each step.
+ * A receiver in its own process, for tests that kill it. Its first argument is a `CrashTask` with one message, as JSON.
+ * Writes one line of JSON for each step.
  */
 import { createWebhookReceiver, signWebhook } from 'campaign-client/webhook'
 import { type CrashTask, openCrashStore } from './crash-store.ts'
 
 const task = JSON.parse(process.argv[2] ?? '') as CrashTask
 const report = (step: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(step)}\n`)
-const { store, applyOnce, close } = await openCrashStore(task)
+const { store, apply, close } = await openCrashStore(task)
 
-/** Reports the step, and waits. SIGCONT continues the process. */
+/** Reports the step, and waits for SIGUSR2. */
 async function halt(at: string): Promise<void> {
   const resumed = new Promise<void>((resolve) => {
     const alive = setInterval(() => undefined, 1000)
@@ -30,7 +30,7 @@ const receiver = createWebhookReceiver({
   deadlineMs: 60_000,
   async handle(_event, { key }) {
     if (task.haltAt === 'handling') await halt('handling')
-    const ran = await applyOnce(key, async () => {
+    const ran = await apply(key, async () => {
       if (task.haltAt === 'applying') await halt('applying')
     })
     report({ ran })

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 import { FULL_STORM } from '../../support/full-size.ts'
 
-/** All deliveries take a minute. CI sends all of them, other runs a tenth. */
+/** Returns `count` in CI, and a tenth of it elsewhere, because all deliveries take a minute. */
 export const sizeOf = (count: number): number => (FULL_STORM ? count : count / 10)
 
 const FAULTS = [
@@ -14,7 +14,7 @@ const FAULTS = [
   'crashes after completing',
 ] as const
 
-/** The error of a simulated crash during the work, so that the work is rolled back. */
+/** Thrown by the work to simulate a crash. The transaction is rolled back. */
 export class SimulatedCrash extends Error {}
 
 interface Delivery {
@@ -28,7 +28,7 @@ export interface SimulationReport {
   lost: string[]
   /** Keys that two handlers worked on at once, within the lease of the first. */
   overlapping: string[]
-  /** How often the work of a key was done. */
+  /** How often the work of each key was applied. */
   applied: Map<string, number>
   attempts: number
   crashes: number
@@ -47,10 +47,10 @@ function random(seed: number): () => number {
 
 /**
  * Sends `count` deliveries, each in two concurrent copies, to processes that crash at random points. Retries each copy until
- * it is acknowledged. A crash is simulated: the following calls of the store do not happen, and the lease expires.
+ * it is acknowledged. After a simulated crash, the process makes no more calls of the store, and its lease expires.
  *
- * @param work - the work of the handler; counted in `applied` when it returns `true`. With `crashes` it throws a
- *   `SimulatedCrash` before the commit.
+ * @param work - the work of the handler. Returns whether it was applied. If `crashes`, throws a `SimulatedCrash` before
+ *   the commit.
  */
 export async function simulateCrashes(
   store: DeliveryStore,
@@ -61,26 +61,26 @@ export async function simulateCrashes(
   const run = `simulation-${options.seed}-${process.pid}-`
   const report: SimulationReport = { lost: [], overlapping: [], applied: new Map(), attempts: 0, crashes: 0 }
   const acknowledged = new Set<string>()
-  /** When the current claim of a key was sent. Its lease cannot have started earlier. */
-  const working = new Map<string, number>()
+  /** The time when the current claim of each key was sent. Its lease cannot have started earlier. */
+  const claimSentAt = new Map<string, number>()
 
-  /** One attempt to deliver: acknowledged, or the milliseconds until the retry. */
+  /** Makes one attempt. Returns `acknowledged`, or the milliseconds until the retry. */
   async function attempt(delivery: Delivery): Promise<'acknowledged' | number> {
     report.attempts++
     const { key } = delivery
-    const askedAt = performance.now()
+    const sentAt = performance.now()
     const claim = await store.claim(key, options.leaseMs)
     if (claim.state === 'done') return 'acknowledged'
     if (claim.state === 'busy') return Math.min(claim.retryMs, 100)
-    // One fault per retry of the service, so the last attempt succeeds.
+    // At most one fault per retry of the service, so that the last attempt succeeds.
     const fault = delivery.faults < 4 && next() < 0.3 ? FAULTS[Math.floor(next() * FAULTS.length)] : undefined
     if (fault !== undefined) delivery.faults++
     if (fault?.startsWith('crashes')) report.crashes++
     if (fault === 'crashes before the work') return 1
 
-    const other = working.get(key)
-    if (other !== undefined && performance.now() < other + options.leaseMs) report.overlapping.push(key)
-    working.set(key, askedAt)
+    const previous = claimSentAt.get(key)
+    if (previous !== undefined && performance.now() < previous + options.leaseMs) report.overlapping.push(key)
+    claimSentAt.set(key, sentAt)
     try {
       if (await work(key, fault === 'crashes during the work'))
         report.applied.set(key, (report.applied.get(key) ?? 0) + 1)
@@ -89,7 +89,7 @@ export async function simulateCrashes(
       if (error instanceof SimulatedCrash) return 1
       throw error
     } finally {
-      if (working.get(key) === askedAt) working.delete(key)
+      if (claimSentAt.get(key) === sentAt) claimSentAt.delete(key)
     }
     if (fault === 'crashes after the work') return 1
     if (fault === 'fails') {
@@ -102,10 +102,10 @@ export async function simulateCrashes(
 
   const deliveries = Array.from({ length: options.count }, (_, i) => ({ key: `${run}${i}`, attempts: 0, faults: 0 }))
   const copies: Delivery[] = deliveries.flatMap((delivery) => [delivery, delivery])
-  let open = copies.length
+  let remaining = copies.length
   let position = 0
   async function sender(): Promise<void> {
-    while (open > 0) {
+    while (remaining > 0) {
       const delivery = copies[position]
       if (delivery === undefined) {
         await wait(1)
@@ -115,11 +115,11 @@ export async function simulateCrashes(
       const answer = await attempt(delivery)
       if (answer === 'acknowledged') {
         acknowledged.add(delivery.key)
-        open--
+        remaining--
       } else if (++delivery.attempts < 1000) {
         setTimeout(() => copies.push(delivery), answer)
       } else {
-        open--
+        remaining--
       }
     }
   }
@@ -128,7 +128,7 @@ export async function simulateCrashes(
   return report
 }
 
-/** Expects that no delivery is lost, none runs twice at once, and a second run finds all deliveries done. */
+/** Expects that no delivery was lost or handled twice at once, and that the store reports all deliveries as done. */
 export async function expectHandledOnce(store: DeliveryStore, report: SimulationReport, count: number): Promise<void> {
   expect(report.lost).toEqual([])
   expect(report.overlapping).toEqual([])

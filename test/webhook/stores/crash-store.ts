@@ -12,8 +12,8 @@ export type CrashClient = 'redis' | 'ioredis' | 'pg' | 'postgres'
 export interface CrashTask {
   client: CrashClient
   url: string
-  /** The prefix in Redis, the schema in PostgreSQL (with the tables `deliveries` and `applied`). */
-  place: string
+  /** The key prefix in Redis. The schema in PostgreSQL, with the tables `deliveries` and `applied`. */
+  namespace: string
   /** Unique for each message, so that its work can be counted. */
   endpoint: string
   secret: string
@@ -25,41 +25,42 @@ export interface CrashTask {
 export interface CrashStore {
   store: DeliveryStore
   /**
-   * Does the work for the key: in PostgreSQL with `runOnce`, in Redis on each call. `meanwhile` runs before the commit.
+   * Applies the work for the key: in PostgreSQL once, with `runOnce`; in Redis on each call.
    *
-   * @returns whether the work was done
+   * @param beforeCommit - called before the work is committed
+   * @returns whether the work was applied
    */
-  applyOnce(key: string, meanwhile: () => Promise<void>): Promise<boolean>
-  /** How often the work was committed. */
+  apply(key: string, beforeCommit: () => Promise<void>): Promise<boolean>
+  /** Returns how often the work was committed. */
   timesApplied(): Promise<number>
   close(): Promise<void>
 }
 
 /** Opens the store, in the test and in its child processes. */
-export async function openCrashStore({ client, url, place, endpoint }: CrashTask): Promise<CrashStore> {
+export async function openCrashStore({ client, url, namespace, endpoint }: CrashTask): Promise<CrashStore> {
   if (client === 'redis') {
     const redis = createClient({ url })
     await redis.connect()
-    const count = (by: number) => redis.incrBy(`${place}applied:${endpoint}`, by)
-    return inRedis(redisStore(redis, { prefix: place }), count, () => redis.destroy())
+    const count = (by: number) => redis.incrBy(`${namespace}applied:${endpoint}`, by)
+    return redisCrashStore(redisStore(redis, { prefix: namespace }), count, () => redis.destroy())
   }
   if (client === 'ioredis') {
     const redis = new Ioredis(url)
-    const count = (by: number) => redis.incrby(`${place}applied:${endpoint}`, by)
-    return inRedis(redisStore(redis, { prefix: place }), count, () => redis.disconnect())
+    const count = (by: number) => redis.incrby(`${namespace}applied:${endpoint}`, by)
+    return redisCrashStore(redisStore(redis, { prefix: namespace }), count, () => redis.disconnect())
   }
-  const insert = `INSERT INTO ${place}.applied (key) VALUES ($1)`
-  const all = `SELECT key FROM ${place}.applied WHERE position($1 IN key) > 0`
-  const table = `${place}.deliveries`
+  const insert = `INSERT INTO ${namespace}.applied (key) VALUES ($1)`
+  const all = `SELECT key FROM ${namespace}.applied WHERE position($1 IN key) > 0`
+  const table = `${namespace}.deliveries`
   if (client === 'pg') {
     const pool = new Pool({ connectionString: url, max: 4 })
     const store = postgresStore(pool, { table })
     return {
       store,
-      applyOnce: async (key, meanwhile) => {
+      apply: async (key, beforeCommit) => {
         const { ran } = await store.runOnce(key, async (tx) => {
           await tx.query(insert, [key])
-          await meanwhile()
+          await beforeCommit()
         })
         return ran
       },
@@ -71,10 +72,10 @@ export async function openCrashStore({ client, url, place, endpoint }: CrashTask
   const store = postgresStore(sql, { table })
   return {
     store,
-    applyOnce: async (key, meanwhile) => {
+    apply: async (key, beforeCommit) => {
       const { ran } = await store.runOnce(key, async (tx) => {
         await tx.unsafe(insert, [key])
-        await meanwhile()
+        await beforeCommit()
       })
       return ran
     },
@@ -83,11 +84,15 @@ export async function openCrashStore({ client, url, place, endpoint }: CrashTask
   }
 }
 
-function inRedis(store: DeliveryStore, count: (by: number) => Promise<number>, disconnect: () => void): CrashStore {
+function redisCrashStore(
+  store: DeliveryStore,
+  count: (by: number) => Promise<number>,
+  disconnect: () => void,
+): CrashStore {
   return {
     store,
-    applyOnce: async (_key, meanwhile) => {
-      await meanwhile()
+    apply: async (_key, beforeCommit) => {
+      await beforeCommit()
       await count(1)
       return true
     },

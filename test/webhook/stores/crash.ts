@@ -36,14 +36,14 @@ class ReceiverProcess {
     this.#process.once('close', () => this.#changed())
   }
 
-  /** Waits for a step with these members. */
+  /** Waits for a step with these properties. */
   async step(wanted: Step): Promise<Step> {
     for (;;) {
       const found = this.#steps.find((step) => Object.entries(wanted).every(([name, value]) => step[name] === value))
       if (found) return found
       if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
         throw new Error(
-          `The process ended without ${JSON.stringify(wanted)}: ${JSON.stringify(this.#steps)}\n${this.#errors}`,
+          `The process ended without the step ${JSON.stringify(wanted)}: ${JSON.stringify(this.#steps)}\n${this.#errors}`,
         )
       }
       await new Promise<void>((resolve) => {
@@ -65,20 +65,20 @@ class ReceiverProcess {
 }
 
 /**
- * Tests of receivers in real processes that are killed, or stopped for longer than their lease, while a handler runs.
+ * Tests receivers in real processes. A process is killed or stopped while its handler runs.
  *
- * @param target - the address of the store
- * @param options - `exactlyOnce`: whether the handler works through `runOnce`
+ * @param target - returns the URL and the namespace of the store
+ * @param options - `exactlyOnce`: whether the handler uses `runOnce`
  */
 export function crashContract(
   client: CrashClient,
-  target: () => { url: string; place: string },
+  target: () => { url: string; namespace: string },
   { exactlyOnce }: { exactlyOnce: boolean },
 ): void {
   const pathOf = compiled(CHILD)
 
-  /** Starts a process that handles the first attempt and halts, and a receiver in this process for later attempts. */
-  async function scene(haltAt: 'handling' | 'applying' | 'applied', { onTestFinished }: TestContext) {
+  /** Starts a process that halts while it handles the first attempt, and a receiver in this process for later attempts. */
+  async function startHalted(haltAt: 'handling' | 'applying' | 'applied', { onTestFinished }: TestContext) {
     const task: CrashTask = {
       client,
       ...target(),
@@ -88,15 +88,15 @@ export function crashContract(
       leaseMs: LEASE_MS,
       haltAt,
     }
-    const own = await openCrashStore(task)
-    onTestFinished(() => own.close())
+    const local = await openCrashStore(task)
+    onTestFinished(() => local.close())
     const errors: unknown[] = []
     const receiver = createWebhookReceiver({
       endpoint: task.endpoint,
       secret: task.secret,
-      store: own.store,
+      store: local.store,
       leaseMs: LEASE_MS,
-      handle: (_event, { key }) => own.applyOnce(key, async () => undefined),
+      handle: (_event, { key }) => local.apply(key, async () => undefined),
       onError: (error) => errors.push(error),
     })
     onTestFinished(() => receiver.close())
@@ -106,7 +106,7 @@ export function crashContract(
     return {
       process,
       attempt: () => send(receiver, task),
-      timesApplied: () => own.timesApplied(),
+      timesApplied: () => local.timesApplied(),
       errors,
     }
   }
@@ -125,9 +125,9 @@ export function crashContract(
     }
   }
 
-  describe.concurrent('a process that is killed while its handler runs', { timeout: 120_000 }, () => {
-    test('blocks the delivery until its lease expires; then the next attempt is handled', async (context) => {
-      const { process, attempt, timesApplied } = await scene('handling', context)
+  describe.concurrent('a process whose handler runs', { timeout: 120_000 }, () => {
+    test('is killed: the delivery is blocked until the lease expires, and the next attempt is handled', async (context) => {
+      const { process, attempt, timesApplied } = await startHalted('handling', context)
       expect((await attempt()).status).toBe(503)
       await process.kill()
       const early = await attempt()
@@ -140,8 +140,8 @@ export function crashContract(
       expect(await timesApplied()).toBe(1)
     })
 
-    test('after the work, but before it is recorded', async (context) => {
-      const { process, attempt, timesApplied, errors } = await scene('applied', context)
+    test(`is killed after the work: the next attempt applies it ${exactlyOnce ? 'not again' : 'again'}`, async (context) => {
+      const { process, attempt, timesApplied, errors } = await startHalted('applied', context)
       await process.kill()
       expect(await timesApplied()).toBe(1)
       expect(await attemptWhenFree(attempt)).toBe(200)
@@ -150,7 +150,7 @@ export function crashContract(
     })
 
     test('keeps the delivery while it extends its lease', async (context) => {
-      const { process, attempt, timesApplied } = await scene('handling', context)
+      const { process, attempt, timesApplied } = await startHalted('handling', context)
       const until = performance.now() + LEASE_MS * 1.5
       while (performance.now() < until) {
         expect((await attempt()).status).toBe(503)
@@ -164,8 +164,8 @@ export function crashContract(
   })
 
   describe.concurrent('a process that stops for longer than its lease', { timeout: 120_000 }, () => {
-    test('is taken over, and killing it later changes nothing', async (context) => {
-      const { process, attempt, timesApplied, errors } = await scene('handling', context)
+    test('loses the delivery to the next attempt, and killing it later changes nothing', async (context) => {
+      const { process, attempt, timesApplied, errors } = await startHalted('handling', context)
       process.signal('SIGSTOP')
       expect(await attemptWhenFree(attempt)).toBe(200)
       await process.kill()
@@ -175,7 +175,7 @@ export function crashContract(
     })
 
     test('is fenced when it continues after a takeover', async (context) => {
-      const { process, attempt, timesApplied } = await scene('handling', context)
+      const { process, attempt, timesApplied } = await startHalted('handling', context)
       process.signal('SIGSTOP')
       expect(await attemptWhenFree(attempt)).toBe(200)
       process.signal('SIGCONT')
@@ -191,15 +191,15 @@ export function crashContract(
   if (!exactlyOnce) return
   describe.concurrent('with runOnce', { timeout: 120_000 }, () => {
     test('a process killed before the commit writes nothing, and does not block the key', async (context) => {
-      const { process, attempt, timesApplied } = await scene('applying', context)
+      const { process, attempt, timesApplied } = await startHalted('applying', context)
       await process.kill()
       expect(await timesApplied()).toBe(0)
       expect(await attemptWhenFree(attempt)).toBe(200)
       expect(await timesApplied()).toBe(1)
     })
 
-    test('a process stopped before the commit makes the next one wait until it is killed', async (context) => {
-      const { process, attempt, timesApplied } = await scene('applying', context)
+    test('a process stopped before the commit blocks the next attempt until the process is killed', async (context) => {
+      const { process, attempt, timesApplied } = await startHalted('applying', context)
       process.signal('SIGSTOP')
       let ended = false
       const taken = attemptWhenFree(attempt).finally(() => {
@@ -214,7 +214,7 @@ export function crashContract(
     })
 
     test('a process that is stopped before the commit and resumed applies the work', async (context) => {
-      const { process, attempt, timesApplied } = await scene('applying', context)
+      const { process, attempt, timesApplied } = await startHalted('applying', context)
       process.signal('SIGSTOP')
       const taken = attemptWhenFree(attempt)
       await wait(LEASE_MS * 1.5)

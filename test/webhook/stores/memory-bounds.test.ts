@@ -59,7 +59,7 @@ describe('the clock of the store', () => {
     expect(await stateOf(store, 'a')).toBe('claimed')
   })
 
-  test('late work on an expired entry is recorded', async () => {
+  test('a late completion is recorded after the current claim or record has expired', async () => {
     const { store, time } = clockedStore()
     const first = await claimed(store, 'taken over', 100)
     await finish(store, 'forgotten', 200)
@@ -112,7 +112,7 @@ describe('maxEntries', () => {
 
   test('an expired claim is removed like a completed delivery, and a current claim stays', async () => {
     const { store, time } = clockedStore(3)
-    await claimed(store, 'lapsed', 10)
+    await claimed(store, 'expired', 10)
     await claimed(store, 'held', LONG)
     await finish(store, 'lasting', LONG)
     time.now = 10
@@ -136,7 +136,7 @@ describe('maxEntries', () => {
     ])
   })
 
-  test('a current claim is never removed: when all entries are current, the next claim is refused', async () => {
+  test('a current claim is never removed: when all entries are current claims, the next claim is refused', async () => {
     const { store, time } = clockedStore(2)
     const token = await claimed(store, 'a', 100)
     await claimed(store, 'b', 100)
@@ -172,7 +172,7 @@ describe('maxEntries', () => {
       time.now += 1
       await finish(store, `m-${n}`, 1_000_000)
     }
-    // The last 99 are known, because the store removes one more than needed.
+    // The store removes one entry more than needed, so it keeps the last 99.
     expect(await stateOf(store, 'm-4901')).toBe('done')
     expect(await stateOf(store, 'm-4999')).toBe('done')
     expect(await stateOf(store, 'm-4899')).toBe('claimed')
@@ -193,7 +193,7 @@ describe('maxEntries', () => {
     )
   })
 
-  test('a text is refused', () => {
+  test('a string is refused', () => {
     expect(() => memoryStore({ maxEntries: '5' as never })).toThrow(TypeError)
   })
 

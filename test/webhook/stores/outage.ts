@@ -5,14 +5,14 @@ import type { PrivateDatabase } from '../../databases/database.ts'
 import { claimed, freshKey } from './store-clock.ts'
 
 /**
- * Kills the server during a claim and restarts it, and checks the store and its receiver.
+ * Kills the server while a delivery is claimed, restarts it, and checks the store and its receiver.
  *
- * @param remembers - whether the server keeps its records over a crash
+ * @param keepsRecords - whether the records of the server survive a crash
  */
 export async function expectOutageHandled(
   service: PrivateDatabase,
   store: DeliveryStore,
-  { remembers }: { remembers: boolean },
+  { keepsRecords }: { keepsRecords: boolean },
 ): Promise<void> {
   const password = new URL(service.url).password
   const errors: unknown[] = []
@@ -43,7 +43,7 @@ export async function expectOutageHandled(
     store.release(key, token),
   ]
   for (const call of await Promise.allSettled(calls)) {
-    if (call.status === 'fulfilled') expect.unreachable('the server is gone')
+    if (call.status === 'fulfilled') expect.unreachable('the server is not running')
     else errors.push(call.reason)
   }
   expect(await attempt()).toBe(503)
@@ -56,13 +56,13 @@ export async function expectOutageHandled(
   }
 
   await service.restart()
-  const recovered = () => store.extend(key, token, 60_000).catch(() => 'gone')
-  await expect.poll(recovered).toBe(remembers)
-  // A client may report the loss again, on a connection that was idle since.
+  const extendAgain = () => store.extend(key, token, 60_000).catch(() => 'failed')
+  await expect.poll(extendAgain).toBe(keepsRecords)
+  // A client may have another lost connection, and report it on the next call.
   await expect.poll(attempt).toBe(200)
   await expect.poll(attempt).toBe(200)
   expect(handled).toBe(1)
-  // Even if the claim is lost, the completed work is recorded.
+  // The completed work is recorded, even if the server lost the claim.
   expect(await store.complete(key, token, 60_000)).toBe(true)
   expect((await store.claim(key, 1000)).state).toBe('done')
   await receiver.close()

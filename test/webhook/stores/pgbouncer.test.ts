@@ -28,7 +28,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
 
   describe('with a pool of pg', () => {
     storeContract(() => postgresStore(database.pool, { table }))
-    promises<PoolClient>(
+    sharedTests<PoolClient>(
       () => postgresStore(database.pool, { table }),
       (tx, key) => tx.query(insert, [key]),
     )
@@ -37,7 +37,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
   describe('with the sql of postgres', () => {
     // Both clients send the same statements, so the contract runs again only in CI.
     if (process.env.CAMPAIGN_TEST_FULL_STORM === '1') storeContract(() => postgresStore(database.sql, { table }))
-    promises<TransactionSql>(
+    sharedTests<TransactionSql>(
       () => postgresStore(database.sql, { table }),
       (tx, key) => tx.unsafe(insert, [key]),
     )
@@ -49,8 +49,8 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
     await preparing.end()
   })
 
-  function promises<Tx>(open: () => PostgresStore<Tx>, apply: (tx: Tx, key: string) => PromiseLike<unknown>): void {
-    test('runOnce applies one of many concurrent calls per key, and no write of failed calls', async () => {
+  function sharedTests<Tx>(open: () => PostgresStore<Tx>, apply: (tx: Tx, key: string) => PromiseLike<unknown>): void {
+    test('runOnce runs one of many concurrent calls per key, and rolls back a failed call', async () => {
       const store = open()
       const keys = Array.from({ length: 12 }, freshKey)
       const outcomes = await Promise.all(
@@ -68,7 +68,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       expect((await store.runOnce(failed, (tx) => apply(tx, failed))).ran).toBe(true)
     })
 
-    test('60 concurrent messages in two copies are handled once each', async () => {
+    test('60 concurrent messages that are sent twice are handled once each', async () => {
       const store = open()
       const { receiver, handled, errors } = observedReceiver({
         store,
@@ -96,13 +96,13 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       })
       const messages = Array.from({ length: 50 }, () => activity())
       let isOver = false
-      const forget = async () => {
+      const deallocate = async () => {
         while (!isOver) await database.pool.query('DEALLOCATE ALL')
       }
-      const forgetting = [forget(), forget(), forget()]
+      const deallocating = [deallocate(), deallocate(), deallocate()]
       const answers = await Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
       isOver = true
-      await Promise.all(forgetting)
+      await Promise.all(deallocating)
       expect(answers.map(({ status }) => status)).toEqual(messages.map(() => 200))
       expect(errors).toEqual([])
       expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)

@@ -9,13 +9,13 @@ function poolAnswering(answer: (text: string) => unknown[]): PgPool {
   return { query, connect: (callback) => callback(undefined, { query }, () => undefined) }
 }
 
-describe('a claim of a delivery that is released between the two statements', () => {
-  /** Claims a delivery. The first `misses` attempts get no row. */
+describe('a claim of a delivery that is released between INSERT and SELECT', () => {
+  /** Claims a delivery. The first `misses` attempts return no row. */
   async function claimAfter(misses: number) {
     let claims = 0
     const pool = poolAnswering((text) => {
       if (text.startsWith('SELECT')) return []
-      if (++claims > 5) throw new Error('asked without an end')
+      if (++claims > 5) throw new Error('too many claims')
       return claims > misses ? [{}] : []
     })
     return { answer: await postgresStore(pool).claim('key', 1000), claims: () => claims }
@@ -39,7 +39,7 @@ describe('the check that the transaction is still open', () => {
     postgresStore(poolAnswering((text) => (text.startsWith('SELECT') ? answer() : [{}]))).runOnce('key', () => 1)
 
   test.each([[new Error('Connection terminated')], [{ code: '57P01' }], ['gone'], [undefined]])(
-    'throws the original error (%j)',
+    'throws the error of its query (%j)',
     async (failure) => {
       const outcome = await runOnce(() => {
         throw failure
@@ -48,7 +48,7 @@ describe('the check that the transaction is still open', () => {
     },
   )
 
-  test('throws an error with the failed query as its cause', async () => {
+  test('throws an error with the cause, when the function ignored a failed query', async () => {
     const refused = Object.assign(new Error('current transaction is aborted'), { code: '25P02' })
     const run = runOnce(() => {
       throw refused
@@ -57,7 +57,7 @@ describe('the check that the transaction is still open', () => {
     await expect(run).rejects.toMatchObject({ cause: refused })
   })
 
-  test('throws an error with a fix when the function ended the transaction', async () => {
+  test('throws an error with a fix, when the function ended the transaction', async () => {
     await expect(runOnce(() => [])).rejects.toThrow(
       /^the function of runOnce committed or rolled back, .* Throw to roll back, return to commit$/,
     )
@@ -65,26 +65,26 @@ describe('the check that the transaction is still open', () => {
 })
 
 describe('the row of a claimed or completed delivery', () => {
-  const claimHeld = (row: unknown) =>
+  const claimWithRow = (row: unknown) =>
     postgresStore(poolAnswering((text) => (text.startsWith('SELECT') ? [row] : []))).claim('key', 1000)
 
   test.each([
     ['a renamed state', { State: 'done', Remaining: 5 }],
     ['a state of another type', { state: 1, remaining: 5 }],
-    ['another state', { state: 'DONE', remaining: 5 }],
+    ['an unknown state', { state: 'DONE', remaining: 5 }],
     ['a renamed time', { state: 'claimed', rest: 5 }],
     ['a time that is null', { state: 'claimed', remaining: null }],
     ['a time that is not a number', { state: 'claimed', remaining: 'soon' }],
     ['an infinite time', { state: 'claimed', remaining: Infinity }],
   ])('is refused with %s', async (_, row) => {
-    await expect(claimHeld(row)).rejects.toThrow(/^postgresStore can't read a row: /)
+    await expect(claimWithRow(row)).rejects.toThrow(/^postgresStore can't read a row: /)
   })
 
   test.each([1500, '1500', 1500n])('may have its time as a number, text or bigint: %s', async (remaining) => {
-    expect(await claimHeld({ state: 'claimed', remaining })).toEqual({ state: 'busy', retryMs: 1500 })
+    expect(await claimWithRow({ state: 'claimed', remaining })).toEqual({ state: 'busy', retryMs: 1500 })
   })
 
   test('needs no time when the delivery is done', async () => {
-    expect(await claimHeld({ state: 'done' })).toEqual({ state: 'done' })
+    expect(await claimWithRow({ state: 'done' })).toEqual({ state: 'done' })
   })
 })

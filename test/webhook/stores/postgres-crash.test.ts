@@ -40,8 +40,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
     await service?.stop()
   })
 
-  describe.concurrent.each(['pg', 'postgres'] as const)('a crash, with the client of %s', (client) => {
-    crashContract(client, () => ({ url: service.url, place: schema }), { exactlyOnce: true })
+  describe.concurrent.each(['pg', 'postgres'] as const)('with %s,', (client) => {
+    crashContract(client, () => ({ url: service.url, namespace: schema }), { exactlyOnce: true })
   })
 
   describe('many deliveries, each in two copies, to processes that crash at random points', () => {
@@ -79,12 +79,12 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
       await expectEachAppliedOnce(report)
     }
 
-    test('with pg, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
+    test('with pg, none is lost, none is handled twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(pool, { table })
       await expectExactlyOnce(store, { count: sizeOf(20_000), seed: 1 }, (tx, key) => tx.query(insert, [key]))
     }, 240_000)
 
-    test('with postgres, none is lost, none runs twice at once, and runOnce applies none twice', async () => {
+    test('with postgres, none is lost, none is handled twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(sql, { table })
       await expectExactlyOnce(store, { count: sizeOf(10_000), seed: 2 }, (tx, key) => tx.unsafe(insert, [key]))
     }, 120_000)

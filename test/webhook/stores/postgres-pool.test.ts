@@ -55,8 +55,8 @@ const clients: [client: string, open: Open][] = [
   ],
 ]
 
-describe.each(clients)('the connections of %s', (_, open) => {
-  /** Begins one transaction per store, one after the other. */
+describe.each(clients)('runOnce with %s', (_, open) => {
+  /** Starts one transaction per store, in order. */
   async function transactions(stores: PostgresStore<unknown>[]) {
     const begun: number[] = []
     const ends = stores.map(() => deferred())
@@ -79,7 +79,7 @@ describe.each(clients)('the connections of %s', (_, open) => {
     }
   }
 
-  test('runOnce uses all connections but one, over all stores of the pool; later calls wait in order', async () => {
+  test('uses all connections of the pool except one, in all its stores together; later calls wait in order', async () => {
     const store = open(3)
     const { begun, end, runs } = await transactions([store(), store(), store(), store(), store()])
     expect(begun).toEqual([0, 1])
@@ -96,7 +96,7 @@ describe.each(clients)('the connections of %s', (_, open) => {
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
-  test('are not limited when there are two, and the first runOnce warns', async () => {
+  test('does not limit its connections when there are two, and the first call warns', async () => {
     const store = open(2)
     await store().release('key', 'a token')
     expect(process.emitWarning).not.toHaveBeenCalled()
@@ -110,7 +110,7 @@ describe.each(clients)('the connections of %s', (_, open) => {
     ])
   })
 
-  test('are not limited when their number is unknown', async () => {
+  test('does not limit its connections when their number is unknown', async () => {
     const store = open()
     expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1, 2])
     expect(process.emitWarning).not.toHaveBeenCalled()
@@ -161,7 +161,7 @@ describe('warnings about settings that can end the process', () => {
 })
 
 test.each([{}, { prepare: true }, { prepare: undefined }])(
-  'a sql of postgres with %j is refused, with the reason',
+  'a sql of postgres with the options %j is refused, with the reason',
   (options) => {
     const sql = Object.assign(() => undefined, { unsafe: async () => [], begin: async () => undefined, options })
     expect(() => postgresStore(sql)).toThrow(TypeError)

@@ -19,7 +19,7 @@ import { activity, deliveryOf } from '../signed-message.ts'
 import { storeContract } from './contract.ts'
 import { expectOutageHandled } from './outage.ts'
 import { runOnceContract } from './run-once.ts'
-import { claimed, freshKey, whenFree } from './store-clock.ts'
+import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore over a real PostgreSQL', () => {
   const schema = `test_${randomUUID().replaceAll('-', '')}`
@@ -54,7 +54,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     describe('runOnce', () => {
       runOnceContract<PoolClient>(() => ({
         open: (options) => postgresStore(pool, { table, ...options }),
-        openApart(connections = 2) {
+        openSeparate(connections = 2) {
           const own = new Pool({ connectionString: service.url, max: connections })
           own.on('error', () => undefined)
           return { store: postgresStore(own, { table }), close: () => own.end() }
@@ -64,7 +64,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         applied,
       }))
 
-      test('after a lost answer to the commit, the next call shows the outcome', async () => {
+      test('after a COMMIT whose reply was lost, the next call resolves to ran: false', async () => {
         const key = freshKey()
         const lossy: PgPool = {
           query: (text, values) => pool.query(text, values),
@@ -175,7 +175,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     describe('runOnce', () => {
       runOnceContract<TransactionSql>(() => ({
         open: (options) => postgresStore(sql, { table, ...options }),
-        openApart(connections = 2) {
+        openSeparate(connections = 2) {
           const own = connect(service.url, {
             max: connections,
             prepare: false,
@@ -192,8 +192,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
 
     test('tx is not a thenable: an asynchronous function can return it', async () => {
       const store = postgresStore(sql, { table })
-      const handedOn = async (tx: TransactionSql) => tx
-      const outcome = await store.runOnce(freshKey(), async (tx) => (await handedOn(tx)) === tx)
+      const identity = async (tx: TransactionSql) => tx
+      const outcome = await store.runOnce(freshKey(), async (tx) => (await identity(tx)) === tx)
       expect(outcome).toEqual({ ran: true, result: true })
     })
 
@@ -226,7 +226,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         const loseConnection = async (tx: TransactionSql) => {
           const [backend] = await tx`SELECT pg_backend_pid() AS pid`
           await observe('SELECT pg_terminate_backend($1::int)', backend?.pid)
-          // The only connection is in use again before the function continues.
+          // Wait until the client has replaced its only connection.
           await expect.poll(() => single`SELECT 1 AS n`.catch(() => [])).toEqual([{ n: 1 }])
         }
         try {
@@ -272,7 +272,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       }
     })
 
-    test('a sql that renames columns works', async () => {
+    test('a sql that converts column names to camel case works', async () => {
       const other = connect(service.url, { max: 2, transform: connect.camel, prepare: false, debug: false })
       try {
         const store = postgresStore(other, { table })
@@ -288,19 +288,21 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
   })
 
   describe('a client that changes names or values', () => {
-    const shouting = (value: string) => value.toUpperCase()
+    const upperCase = (value: string) => value.toUpperCase()
     const clients = {
-      'postgres, which renames columns': () => {
+      'postgres with column names in Pascal case': () => {
         const own = connect(service.url, { max: 2, prepare: false, fetch_types: false, transform: connect.pascal })
         return { store: postgresStore(own, { table }), close: () => own.end() }
       },
-      'postgres, which writes texts its own way': () => {
-        const transform = { value: { from: (value: unknown) => (typeof value === 'string' ? shouting(value) : value) } }
+      'postgres with a transform of text values': () => {
+        const transform = {
+          value: { from: (value: unknown) => (typeof value === 'string' ? upperCase(value) : value) },
+        }
         const own = connect(service.url, { max: 2, prepare: false, fetch_types: false, transform })
         return { store: postgresStore(own, { table }), close: () => own.end() }
       },
-      'pg, with a type parser for texts': () => {
-        const own = new Pool({ connectionString: service.url, max: 2, types: { getTypeParser: () => shouting } })
+      'pg with a type parser for text values': () => {
+        const own = new Pool({ connectionString: service.url, max: 2, types: { getTypeParser: () => upperCase } })
         own.on('error', () => undefined)
         return { store: postgresStore(own, { table }), close: () => own.end() }
       },
@@ -357,7 +359,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       },
     ],
   ])(
-    'of 20 concurrent calls one claims and one runs, even if transactions are serializable by default (%s)',
+    'one of 20 concurrent runOnce calls runs, and one of 20 concurrent claims succeeds, with serializable transactions (%s)',
     async (_, open) => {
       const { store, close } = open()
       try {
@@ -365,8 +367,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         const runs = await Promise.all(Array.from({ length: 20 }, () => store.runOnce(key, () => 1)))
         expect(runs.filter(({ ran }) => ran)).toHaveLength(1)
         const claims = await Promise.allSettled(Array.from({ length: 20 }, () => store.claim(key, 60_000)))
-        const won = claims.filter((claim) => claim.status === 'fulfilled' && claim.value.state === 'claimed')
-        expect(won).toHaveLength(1)
+        const succeeded = claims.filter((claim) => claim.status === 'fulfilled' && claim.value.state === 'claimed')
+        expect(succeeded).toHaveLength(1)
       } finally {
         await close()
       }
@@ -389,7 +391,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       await claimed(kept, held, 60_000)
       await kept.complete(done, 'token', 60_000)
       await kept.runOnce(ran, () => 1)
-      await whenFree(postgresStore(pool, { table }), 1)
+      await waitOnStoreClock(postgresStore(pool, { table }), 1)
 
       expect(await store.prune(4)).toBe(4)
       expect(await store.prune(1)).toBe(1)
@@ -407,7 +409,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       const [held, free] = [freshKey(), freshKey()]
       await store.complete(held, 'token', 1)
       await store.complete(free, 'token', 1)
-      await whenFree(postgresStore(pool, { table }), 1)
+      await waitOnStoreClock(postgresStore(pool, { table }), 1)
       const client = await pool.connect()
       try {
         await client.query('BEGIN')
@@ -424,7 +426,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       await pool.query(postgresSchema(own))
       const store = postgresStore(pool, { table: own })
       await Promise.all(Array.from({ length: 60 }, () => store.complete(freshKey(), 'token', 1)))
-      await whenFree(postgresStore(pool, { table }), 1)
+      await waitOnStoreClock(postgresStore(pool, { table }), 1)
       const pruned = await Promise.all(Array.from({ length: 6 }, () => store.prune(20)))
       expect(pruned.reduce((sum, count) => sum + count)).toBe(60)
     })
@@ -489,33 +491,33 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     })
   })
 
-  test('an error of the connection does not contain the password', async () => {
+  test('a connection error does not contain the password', async () => {
     const password = randomUUID()
     const url = new URL(service.url)
     // An unknown user, because the server may accept known users without a password.
     url.username = `nobody_${randomUUID()}`
     url.password = password
-    const stranger = new Pool({ connectionString: url.href, max: 1 })
-    const strange = connect(url.href, { max: 1, prepare: false })
+    const unknownPool = new Pool({ connectionString: url.href, max: 1 })
+    const unknownSql = connect(url.href, { max: 1, prepare: false })
     try {
-      for (const store of [postgresStore(stranger, { table }), postgresStore(strange, { table })]) {
+      for (const store of [postgresStore(unknownPool, { table }), postgresStore(unknownSql, { table })]) {
         const error = await store.claim(freshKey(), 1).catch((reason: unknown) => reason)
         expect(error).toMatchObject({ code: expect.stringMatching(/^28/) })
         expect(String(error) + JSON.stringify(error)).not.toContain(password)
         await expect(store.runOnce(freshKey(), () => 1)).rejects.toMatchObject({ code: expect.stringMatching(/^28/) })
       }
     } finally {
-      await stranger.end()
-      await strange.end()
+      await unknownPool.end()
+      await unknownSql.end()
     }
   })
 })
 
 describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
-  'postgresStore when PostgreSQL goes away',
+  'postgresStore while PostgreSQL is down',
   () => {
     test.each(['pg', 'postgres'])(
-      'calls of %s reject, the receiver answers 503, and both work again later',
+      '%s: calls reject and the receiver answers 503, until PostgreSQL runs again',
       async (name) => {
         const service = await postgres.startPrivate()
         const pool = new Pool({ connectionString: service.url, connectionTimeoutMillis: 2000 })
@@ -529,7 +531,7 @@ describe.skipIf(skipsWithout('PostgreSQL server', postgres.missingPrivate))(
         try {
           await pool.query(postgresSchema())
           const store = name === 'pg' ? postgresStore(pool) : postgresStore(sql)
-          await expectOutageHandled(service, store, { remembers: true })
+          await expectOutageHandled(service, store, { keepsRecords: true })
         } finally {
           await pool.end()
           await sql.end({ timeout: 0 })
@@ -576,7 +578,7 @@ describe('a client of a pg pool', () => {
     expect(released).toEqual([false])
   })
 
-  test('has all its members in tx, and refuses calls after runOnce', async () => {
+  test('gives tx all its members, and refuses calls after runOnce', async () => {
     const client = { query: async () => ({ rows: [{}] }), processID: 7, listenerCount: () => 0 }
     const pool: PgPool = { query: client.query, connect: (callback) => callback(undefined, client, () => undefined) }
     let kept = client as unknown as PoolClient & { processID: number }
@@ -621,9 +623,9 @@ describe('the arguments of postgresStore', () => {
     ['an empty object', {}],
     ['a function', () => undefined],
     ['the sql of a transaction', Object.assign(() => undefined, { unsafe: never, savepoint: never })],
-    ['half of a sql', Object.assign(() => undefined, { begin: never })],
+    ['a function with only begin', Object.assign(() => undefined, { begin: never })],
     ['an object with the methods of a sql', { unsafe: never, begin: never }],
-    ['half of a pool', { connect: never }],
+    ['an object with only connect', { connect: never }],
     ['a function with the methods of a pool', Object.assign(() => undefined, { query: never, connect: never })],
   ])('%s is refused', (_, database) => {
     expect(() => postgresStore(database as PgPool)).toThrow(

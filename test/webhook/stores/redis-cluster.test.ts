@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type IoredisClient, type NodeRedisClient, redisStore } from 'campaign-client/webhook/redis'
+import { type NodeRedisClient, redisStore } from 'campaign-client/webhook/redis'
 import { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -38,32 +38,33 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
     storeContract(() => redisStore(ioredis))
   })
 
-  const clients = (): (NodeRedisClient | IoredisClient)[] => [nodeRedis, ioredis]
+  const CLIENTS = ['redis', 'ioredis'] as const
+  const clientOf = (name: (typeof CLIENTS)[number]) => ({ redis: nodeRedis, ioredis })[name] as NodeRedisClient
 
-  /** Counts the keys under the prefix on each node. */
-  const spread = async (prefix: string): Promise<number[]> => {
-    const held = await Promise.all(cluster.nodes.map((_, node) => cluster.command(node, 'KEYS', `${prefix}*`)))
-    return held.map((keys) => keys.split('\n').filter((key) => key !== '').length)
+  /** Counts the keys with the prefix on each node. */
+  const keysPerNode = async (prefix: string): Promise<number[]> => {
+    const replies = await Promise.all(cluster.nodes.map((_, node) => cluster.command(node, 'KEYS', `${prefix}*`)))
+    return replies.map((keys) => keys.split('\n').filter((key) => key !== '').length)
   }
 
-  test.each([0, 1])('deliveries are on all nodes, or on one node with a hash tag: %i', async (which) => {
-    const client = clients()[which] as NodeRedisClient
+  test.each(CLIENTS)('keys are on all nodes, or on one with a hash tag in the prefix (%s)', async (name) => {
+    const client = clientOf(name)
     const prefix = `spread-${randomUUID()}`
-    const spreading = redisStore(client, { prefix: `${prefix}:` })
+    const untagged = redisStore(client, { prefix: `${prefix}:` })
     const tagged = redisStore(client, { prefix: `{${prefix}}:` })
     for (let n = 0; n < 40; n++) {
-      await claimed(spreading, freshKey(), 60_000)
+      await claimed(untagged, freshKey(), 60_000)
       await claimed(tagged, freshKey(), 60_000)
     }
-    const [one = 0, two = 0, three = 0] = await spread(`${prefix}:`)
+    const [one = 0, two = 0, three = 0] = await keysPerNode(`${prefix}:`)
     expect(one + two + three).toBe(40)
     expect(Math.min(one, two, three)).toBeGreaterThan(0)
-    expect((await spread(`{${prefix}}:`)).sort()).toEqual([0, 0, 40])
+    expect((await keysPerNode(`{${prefix}}:`)).sort()).toEqual([0, 0, 40])
   })
 
-  test.each([0, 1])('a claim is still current after its slot has moved to another node: %i', async (which) => {
+  test.each(CLIENTS)('a claim is still current after its slot has moved to another node (%s)', async (name) => {
     const prefix = `moved-${randomUUID()}:`
-    const store = redisStore(clients()[which] as NodeRedisClient, { prefix })
+    const store = redisStore(clientOf(name), { prefix })
     const key = freshKey()
     const token = await claimed(store, key, 60_000)
     await moveSlotOf(prefix + key)
@@ -76,7 +77,7 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
   /** Moves the slot of a record to the next node. */
   async function moveSlotOf(record: string): Promise<void> {
     const slot = await cluster.command(0, 'CLUSTER', 'KEYSLOT', record)
-    const holders = await spread(record)
+    const holders = await keysPerNode(record)
     const from = holders.indexOf(1)
     const to = (from + 1) % holders.length
     const [source, target] = await Promise.all([from, to].map((node) => cluster.command(node, 'CLUSTER', 'MYID')))
@@ -86,6 +87,6 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
     const move = ['MIGRATE', host, `${port}`, '', '0', '5000', 'AUTH', cluster.password, 'KEYS', record]
     expect(await cluster.command(from, ...move)).toBe('OK')
     for (const node of [to, from]) await cluster.command(node, 'CLUSTER', 'SETSLOT', slot, 'NODE', target as string)
-    expect((await spread(record))[to]).toBe(1)
+    expect((await keysPerNode(record))[to]).toBe(1)
   }
 })

@@ -19,8 +19,8 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
   })
   afterAll(() => service?.stop())
 
-  describe.concurrent.each(['redis', 'ioredis'] as const)('a crash, with the client of %s', (client) => {
-    crashContract(client, () => ({ url: service.url, place: `${prefix}crash-${client}:` }), { exactlyOnce: false })
+  describe.concurrent.each(['redis', 'ioredis'] as const)('with %s,', (client) => {
+    crashContract(client, () => ({ url: service.url, namespace: `${prefix}crash-${client}:` }), { exactlyOnce: false })
   })
 
   describe('many deliveries, each in two copies, to processes that crash at random points', () => {
@@ -31,7 +31,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       return true
     }
 
-    test('with redis, none is lost, and none runs twice at once', { timeout: 240_000 }, async () => {
+    test('with redis, none is lost, and none is handled twice at once', { timeout: 240_000 }, async () => {
       const client = createClient({ url: service.url })
       await client.connect()
       try {
@@ -46,7 +46,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       }
     })
 
-    test('with ioredis, none is lost, and none runs twice at once', { timeout: 240_000 }, async () => {
+    test('with ioredis, none is lost, and none is handled twice at once', { timeout: 240_000 }, async () => {
       const client = new Ioredis(service.url)
       try {
         const store = redisStore(client, { prefix })

@@ -137,7 +137,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
   })
 
   test('a claim that the client sends twice is one claim', async () => {
-    // ioredis does so when the connection is lost before the reply.
+    // ioredis sends a command again when the connection is lost before the reply.
     const sentTwice: IoredisClient = {
       defineCommand: () => undefined,
       async eval(script, keyCount, ...args) {
@@ -161,9 +161,9 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
   })
 })
 
-describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore when Redis goes away', () => {
+describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore while Redis is down', () => {
   test.each(['redis', 'a pool of redis', 'ioredis'])(
-    'calls of %s reject, the receiver answers 503, and both work again later',
+    '%s: calls reject and the receiver answers 503, until Redis runs again',
     async (name) => {
       const service = await redis.startPrivate()
       const options = { url: service.url, disableOfflineQueue: true, socket: { reconnectStrategy: 10 } }
@@ -182,7 +182,7 @@ describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore 
         const client = { redis: nodeRedis, 'a pool of redis': pool, ioredis }[name]
         if (client === undefined) expect.unreachable(name)
         await client.connect()
-        await expectOutageHandled(service, redisStore(client), { remembers: false })
+        await expectOutageHandled(service, redisStore(client), { keepsRecords: false })
       } finally {
         for (const client of [nodeRedis, pool]) if (client.isOpen) client.destroy()
         ioredis.disconnect()

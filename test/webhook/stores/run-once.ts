@@ -10,12 +10,12 @@ import { claimed, freshKey } from './store-clock.ts'
 export interface RunOnceDatabase<Tx> {
   open(options?: PostgresStoreOptions): PostgresStore<Tx>
   /** Opens a store on its own connections, for tests that break them. */
-  openApart(connections?: number): { store: PostgresStore<Tx>; close(): Promise<void> }
+  openSeparate(connections?: number): { store: PostgresStore<Tx>; close(): Promise<void> }
   /** Runs a statement in the transaction; the parameters are text. */
   query(tx: Tx, text: string, ...values: string[]): Promise<readonly Record<string, unknown>[]>
   /** Runs a statement outside the transactions. */
   observe(text: string, ...values: string[]): Promise<readonly Record<string, unknown>[]>
-  /** The table for the writes of `apply`: `(key text)`. It has no constraint, so a second write is visible. */
+  /** The table that the tests write to: `(key text)`. It has no constraint, so a second write is visible. */
   applied: string
 }
 
@@ -42,7 +42,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       return ['rows', 3]
     })
     expect(first).toEqual({ ran: true, result: ['rows', 3] })
-    const second = await store.runOnce(key, async () => expect.unreachable('applied already'))
+    const second = await store.runOnce(key, async () => expect.unreachable('already applied'))
     expect(second).toEqual({ ran: false })
     expect(await timesApplied(key)).toBe(1)
   })
@@ -61,7 +61,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
   test('rethrows the error of the function, rolls back, and runs again on the next call', async () => {
     const store = database().open()
     const key = freshKey()
-    const reason = new Error('the partner changed its mind')
+    const reason = new Error('the function failed')
     await expect(
       store.runOnce(key, async (tx) => {
         await apply(tx, key)
@@ -96,7 +96,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
   })
 
-  describe('a tx that is used too late', () => {
+  describe('tx', () => {
     test('throws after runOnce has ended, and writes nothing', async () => {
       const store = database().open()
       const key = freshKey()
@@ -106,7 +106,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       })
       const late = async () => apply(kept as Tx, key)
       await expect(late()).rejects.toThrow(/runOnce has ended/)
-      // It does not reach a later transaction on the same connection either.
+      // The old tx does not write in a later transaction on the same connection either.
       await store.runOnce(freshKey(), async () => {
         await expect(late()).rejects.toThrow(/runOnce has ended/)
       })
@@ -133,7 +133,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         .open()
         .runOnce(key, (tx) => {
           kept = tx
-          throw new Error('the partner changed its mind')
+          throw new Error('the function failed')
         })
         .catch(() => undefined)
       await expect((async () => apply(kept as Tx, key))()).rejects.toThrow(/runOnce has ended/)
@@ -145,8 +145,8 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       ['a ROLLBACK and a BEGIN', ['ROLLBACK', 'BEGIN'], true],
       ['a COMMIT and a BEGIN', ['COMMIT', 'BEGIN'], false],
       ['ROLLBACK AND CHAIN', ['ROLLBACK AND CHAIN'], true],
-    ])('a function that sends %s makes runOnce reject', async (_, statements, isFree) => {
-      const { store, close } = database().openApart()
+    ])('makes runOnce reject after %s', async (_, statements, isRolledBack) => {
+      const { store, close } = database().openSeparate()
       const key = freshKey()
       try {
         await expect(
@@ -156,15 +156,15 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
           }),
           // `postgres` itself refuses BEGIN.
         ).rejects.toThrow(/the function of runOnce committed|UNSAFE_TRANSACTION/)
-        expect(await timesApplied(key)).toBe(isFree ? 0 : 1)
-        expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(isFree)
+        expect(await timesApplied(key)).toBe(isRolledBack ? 0 : 1)
+        expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(isRolledBack)
         expect(await timesApplied(key)).toBe(1)
       } finally {
         await close()
       }
     })
 
-    test('ROLLBACK TO a savepoint does not end the transaction', async () => {
+    test('may send ROLLBACK TO SAVEPOINT', async () => {
       const key = freshKey()
       const outcome = await database()
         .open()
@@ -188,7 +188,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     }
 
     test('loses no lease with 36 concurrent messages over four connections, for longer than a lease', async () => {
-      const { store, close } = database().openApart(4)
+      const { store, close } = database().openSeparate(4)
       const errors: unknown[] = []
       const applied: string[] = []
       const receiver = createWebhookReceiver({
@@ -218,7 +218,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     })
   })
 
-  test('of 20 concurrent calls one applies, and the others resolve to ran: false', async () => {
+  test('one of 20 concurrent calls runs, and the others resolve to ran: false', async () => {
     const key = freshKey()
     const stores = [database().open(), database().open()]
     const outcomes = await Promise.all(
@@ -229,7 +229,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
   })
 
   test.each([
-    ['applies when the first rolls back', true],
+    ['runs when the first rolls back', true],
     ['resolves to ran: false when the first commits', false],
   ])('a second call waits for the first, and %s', async (_, rollsBack) => {
     const key = freshKey()
@@ -261,7 +261,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('claims and runOnce keys are separate, even with equal texts', async () => {
+  test('a claim and a runOnce call with the same key are independent', async () => {
     const store = database().open()
     const key = freshKey()
     const token = await claimed(store, key, 60_000)
@@ -292,8 +292,8 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     test.each([
       ['in the middle of the function', true],
       ['just before the commit', false],
-    ])('%s, no write is committed, and the next call applies', async (_, inTheMiddle) => {
-      const { store, close } = database().openApart()
+    ])('%s, no write is committed, and the next call runs', async (_, inTheMiddle) => {
+      const { store, close } = database().openSeparate()
       const key = freshKey()
       try {
         await expect(
@@ -301,7 +301,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
             await apply(tx, key)
             await database().observe('SELECT pg_terminate_backend($1::int)', `${await backendOf(tx)}`)
             if (!inTheMiddle) return
-            // No query is running, so the client gets the loss as an event.
+            // No query is running, so the client reports the lost connection as an event.
             await wait(50)
             await apply(tx, key)
           }),
@@ -320,8 +320,8 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       }
     })
 
-    test('the store works again after a restart of the database', async () => {
-      const { store, close } = database().openApart()
+    test('the store opens a new connection', async () => {
+      const { store, close } = database().openSeparate()
       const key = freshKey()
       try {
         await store
@@ -339,7 +339,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     })
   })
 
-  test('a key is forgotten after runOnceRetainMs, and never with Infinity', async () => {
+  test('a key is forgotten after runOnceRetainMs, and is kept forever with Infinity', async () => {
     const brief = database().open({ runOnceRetainMs: 1 })
     const key = freshKey()
     expect((await brief.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)

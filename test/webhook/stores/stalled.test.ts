@@ -15,17 +15,16 @@ import { type StallingProxy, startStallingProxy } from '../../support/stalling-p
 import { deferred, observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
 
-/** A store over its own connections. */
-interface Opened {
+/** A store with its own connections. */
+interface OpenStore {
   store: DeliveryStore
   close(): unknown
 }
 
-type Open = (url: string) => Promise<Opened>
+type Open = (url: string) => Promise<OpenStore>
 
 const prefix = `${randomUUID()}:`
-/** The name of the connections on the server. */
-const NAME = `stalled-${randomUUID()}`
+const CONNECTION_NAME = `stalled-${randomUUID()}`
 const table = `stalled_${randomUUID().replaceAll('-', '')}`
 
 const redisClients: Readonly<Record<string, Open>> = {
@@ -43,24 +42,24 @@ const redisClients: Readonly<Record<string, Open>> = {
   },
 }
 
-const SILENCE_MS = 300
+const SOCKET_TIMEOUT_MS = 300
 
-async function redisPool(url: string): Promise<Opened> {
-  const client = createClientPool({ url, name: NAME, disableOfflineQueue: true })
+async function redisPool(url: string): Promise<OpenStore> {
+  const client = createClientPool({ url, name: CONNECTION_NAME, disableOfflineQueue: true })
   client.on('error', () => undefined)
   await client.connect()
   return { store: redisStore(client, { prefix }), close: () => client.destroy() }
 }
 
-/** Clients with the settings that the guide recommends against connections that no longer answer. */
+/** The clients and settings that the guide recommends. They detect a connection that no longer answers. */
 const recommendedClients: Readonly<Record<string, Open>> = {
   'a pool of redis': redisPool,
   async 'ioredis with a socketTimeout'(url) {
     const client = new Redis(url, {
-      connectionName: NAME,
+      connectionName: CONNECTION_NAME,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
-      socketTimeout: SILENCE_MS,
+      socketTimeout: SOCKET_TIMEOUT_MS,
       lazyConnect: true,
     })
     client.on('error', () => undefined)
@@ -105,7 +104,7 @@ function stalling(
       await service?.stop()
     })
 
-    async function stallable(open: Open): Promise<{ store: DeliveryStore; proxy: StallingProxy }> {
+    async function openBehindProxy(open: Open): Promise<{ store: DeliveryStore; proxy: StallingProxy }> {
       const proxy = await startStallingProxy(service.url)
       const { store, close } = await open(proxy.url)
       onTestFinished(async () => {
@@ -117,17 +116,17 @@ function stalling(
     }
 
     const cases = Object.entries(clients).flatMap(([client, open]) =>
-      (['requests', 'answers'] as const).map((what) => ({ client, what, open })),
+      (['requests', 'answers'] as const).map((direction) => ({ client, direction, open })),
     )
 
     test.each(cases)(
-      '$client, stalled $what at the claim: 503 at the deadline, and handled once afterwards',
-      async ({ what, open }) => {
-        const { store, proxy } = await stallable(open)
+      '$client: if $direction stall at the claim, the receiver answers 503, and handles each message once afterwards',
+      async ({ direction, open }) => {
+        const { store, proxy } = await openBehindProxy(open)
         const { receiver, handled, errors, rejections } = observedReceiver({ store, deadlineMs: 300, leaseMs: 20_000 })
         const messages = Array.from({ length: 10 }, () => activity())
         const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
-        proxy.stall(what)
+        proxy.stall(direction)
         for (const { status } of await deliver()) expect(status).toBe(503)
         expect(handled).toHaveLength(0)
         expect(new Set(rejections.map(({ reason }) => reason))).toEqual(new Set(['store_unavailable']))
@@ -137,16 +136,16 @@ function stalling(
           expect((error as Error).message).toMatch(/claim\(\) did not answer within 300 ms/)
         }
         proxy.resume()
-        // Late claims were released long before the end of their leases.
+        // A claim that arrived late was released, so no attempt waits for the end of its lease.
         await expect.poll(async () => (await deliver()).every(({ status }) => status === 200)).toBe(true)
         expect(handled).toHaveLength(messages.length)
       },
     )
 
     test.each(cases)(
-      '$client, stalled $what while the handler runs: 200, and recorded afterwards',
-      async ({ what, open }) => {
-        const { store, proxy } = await stallable(open)
+      '$client: if $direction stall while the handler runs, the receiver answers 200, and records the delivery',
+      async ({ direction, open }) => {
+        const { store, proxy } = await openBehindProxy(open)
         const begun = deferred()
         const running = deferred()
         const { receiver, handled, errors } = observedReceiver({
@@ -160,7 +159,7 @@ function stalling(
         const message = activity()
         const first = receiver.fetch(deliveryOf(message))
         await begun.promise
-        proxy.stall(what)
+        proxy.stall(direction)
         running.resolve()
         expect((await first).status).toBe(200)
         proxy.resume()
@@ -174,7 +173,7 @@ function stalling(
   })
 }
 
-describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended settings of a client of Redis', () => {
+describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis client with the recommended settings', () => {
   let service: PrivateDatabase
   let admin: Redis
   beforeAll(async () => {
@@ -186,22 +185,22 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
     await service?.stop()
   })
 
-  /** The idle time of the connection that was used last, in whole seconds. */
+  /** Returns the idle time of the last used connection, in whole seconds. */
   async function idleSeconds(): Promise<number> {
     const connections = String(await admin.client('LIST')).split('\n')
-    const own = connections.filter((line) => line.includes(` name=${NAME} `))
+    const own = connections.filter((line) => line.includes(` name=${CONNECTION_NAME} `))
     return Math.min(...own.map((line) => Number(/ idle=(\d+) /.exec(line)?.[1])))
   }
 
   const cases = Object.entries(recommendedClients)
 
-  test.each(cases)('%s: no message fails after an idle time', async (_, open) => {
+  test.each(cases)('%s: no message fails after the connections were idle', async (_, open) => {
     const { store, close } = await open(service.url)
     onTestFinished(async () => void (await close()))
     const { receiver, errors } = observedReceiver({ store })
     for (let round = 0; round < 2; round++) {
       expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
-      await expect.poll(idleSeconds).toBeGreaterThan(SILENCE_MS / 1000)
+      await expect.poll(idleSeconds).toBeGreaterThan(SOCKET_TIMEOUT_MS / 1000)
     }
     for (let message = 0; message < 5; message++) {
       expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
@@ -209,7 +208,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
     expect(errors).toEqual([])
   })
 
-  test.each(cases)('%s: a connection that no longer answers costs no lease and no later message', async (_, open) => {
+  test.each(cases)('%s: when a connection stops answering, no lease and no later message is lost', async (_, open) => {
     const proxy = await startStallingProxy(service.url)
     const { store, close } = await open(proxy.url)
     onTestFinished(async () => {
@@ -217,17 +216,17 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
       await proxy.close()
     })
     const extended = deferred()
-    const watched: DeliveryStore = {
+    const observedStore: DeliveryStore = {
       ...store,
       async extend(...args) {
-        const held = await store.extend(...args)
+        const isExtended = await store.extend(...args)
         extended.resolve()
-        return held
+        return isExtended
       },
     }
     const begun = deferred<AbortSignal>()
     const { receiver, handled, errors, rejections } = observedReceiver({
-      store: watched,
+      store: observedStore,
       leaseMs: 6_000,
       async handle(_event, { signal }) {
         begun.resolve(signal)
@@ -244,24 +243,27 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('the recommended
     expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(handled).toHaveLength(2)
     expect(rejections).toEqual([])
-    // The call that hung is reported, unless another connection answered it.
+    // The extension that hung is reported, unless another connection answered it.
     for (const { context } of errors) expect(context.stage).toBe('extend')
   })
 
-  test.each(cases)('%s: a Redis that hangs is answered 503 in time, and used again afterwards', async (_, open) => {
-    const { store, close } = await open(service.url)
-    onTestFinished(async () => void (await close()))
-    const { receiver, handled, rejections } = observedReceiver({ store, deadlineMs: 200, leaseMs: 20_000 })
-    const messages = Array.from({ length: 10 }, () => activity())
-    const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
-    // Longer than the time limits of the client.
-    await admin.client('PAUSE', 5 * SILENCE_MS)
-    for (const { status } of await deliver()) expect(status).toBe(503)
-    expect(handled).toEqual([])
-    expect(new Set(rejections.map(({ reason }) => reason))).toEqual(new Set(['store_unavailable']))
-    await expect.poll(async () => (await deliver()).every(({ status }) => status === 200)).toBe(true)
-    expect(handled).toHaveLength(messages.length)
-  })
+  test.each(cases)(
+    '%s: while Redis hangs, the answer is 503, and each message is handled once afterwards',
+    async (_, open) => {
+      const { store, close } = await open(service.url)
+      onTestFinished(async () => void (await close()))
+      const { receiver, handled, rejections } = observedReceiver({ store, deadlineMs: 200, leaseMs: 20_000 })
+      const messages = Array.from({ length: 10 }, () => activity())
+      const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
+      // Longer than the time limits of the client.
+      await admin.client('PAUSE', 5 * SOCKET_TIMEOUT_MS)
+      for (const { status } of await deliver()) expect(status).toBe(503)
+      expect(handled).toEqual([])
+      expect(new Set(rejections.map(({ reason }) => reason))).toEqual(new Set(['store_unavailable']))
+      await expect.poll(async () => (await deliver()).every(({ status }) => status === 200)).toBe(true)
+      expect(handled).toHaveLength(messages.length)
+    },
+  )
 })
 
 describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a full Redis with noeviction', () => {
@@ -278,7 +280,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a full Redis wi
   })
 
   test.each(Object.entries(redisClients))(
-    '%s: 503 and not handled while it is full, then handled once',
+    '%s: while Redis is full, the receiver answers 503, and handles each message once afterwards',
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))
@@ -300,7 +302,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a full Redis wi
   )
 
   test.each(Object.entries(redisClients))(
-    '%s: when it is full at the end of the handler, the answer is 200, and onError is called',
+    '%s: if Redis becomes full while the handler runs, the receiver answers 200, and calls onError',
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))

@@ -8,15 +8,15 @@ export function freshKey(): string {
   return `key-${randomUUID()}`
 }
 
-/** Claims a delivery that is free, and returns the token. */
+/** Claims a free delivery, and returns the token. */
 export async function claimed(store: DeliveryStore, key: string, leaseMs: number): Promise<string> {
   const answer = await store.claim(key, leaseMs)
-  if (answer.state !== 'claimed') expect.unreachable(`the claim should be free, and is ${answer.state}`)
+  if (answer.state !== 'claimed') expect.unreachable(`expected a free delivery, but it is ${answer.state}`)
   return answer.token
 }
 
-/** Waits for `ms` milliseconds on the clock of the store, by waiting until a claim of this length has expired. */
-export async function whenFree(store: DeliveryStore, ms: number): Promise<void> {
+/** Waits for `ms` milliseconds on the clock of the store: until a claim with this lease has expired. */
+export async function waitOnStoreClock(store: DeliveryStore, ms: number): Promise<void> {
   const key = freshKey()
   await claimed(store, key, ms + 1)
   await claimWhenFree(store, key)
@@ -30,5 +30,5 @@ export async function claimWhenFree(store: DeliveryStore, key: string, leaseMs =
     if (answer.state === 'done') break
     await wait(Math.min(Math.max(answer.retryMs, 1), 100))
   }
-  return expect.unreachable(`the claim of ${key} never lapsed`)
+  return expect.unreachable(`the claim of ${key} never expired`)
 }
