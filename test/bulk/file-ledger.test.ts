@@ -18,18 +18,29 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
 import { fileStorage, type LedgerFile, type LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
 import { findProgram } from '../support/server-process.ts'
-import { award, awards, counts, newPath, setup, stopErrorOf, temporaryFolder, verdictsOf } from './fixtures.ts'
+import {
+  award,
+  awards,
+  counts,
+  newPath,
+  openFiles,
+  setup,
+  stopErrorOf,
+  temporaryFolder,
+  verdictsOf,
+} from './fixtures.ts'
 
 /** Returns a token with these claims and an invalid signature. */
 const jwt = (claims: object): string =>
@@ -120,7 +131,30 @@ describe('the file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(existsSync(`${path}.lock`)).toBe(false)
     expect(existsSync(`${path}.new`)).toBe(false)
-    expect(openFiles(path)).toBe(0)
+    expect(openFiles(path)).toEqual([])
+  })
+
+  test('and its folder are flushed before the first request', async () => {
+    const path = newPath()
+    const handle = await open(dirname(path))
+    const prototype: FileHandle = Object.getPrototypeOf(handle)
+    await handle.close()
+    const flushed: string[] = []
+    for (const method of ['sync', 'datasync'] as const) {
+      const original = prototype[method]
+      vi.spyOn(prototype, method).mockImplementation(async function (this: FileHandle) {
+        flushed.push(readlinkSync(`/proc/self/fd/${this.fd}`))
+        await original.call(this)
+      })
+    }
+    onTestFinished(() => void vi.restoreAllMocks())
+    const checking = {
+      async rewardWallet() {
+        // The new file, its folder, the opened file, and the intent.
+        expect(flushed).toEqual([`${path}.new`, dirname(path), path, path])
+      },
+    }
+    expect((await rewardWallets(checking, awards(1), { ledger: fileLedger(path) })).counts.awarded).toBe(1)
   })
 
   test('is created even if a crashed run left a temporary file', async () => {
@@ -146,7 +180,7 @@ describe('the file', () => {
     await expect(run).rejects.toThrow(path)
     expect(sent()).toBe(0)
     expect(existsSync(`${path}.lock`)).toBe(false)
-    expect(openFiles(path)).toBe(0)
+    expect(openFiles(path)).toEqual([])
     if (before) expect(readFileSync(path).equals(before)).toBe(true)
   }
 
@@ -670,11 +704,12 @@ describe('readLedger', () => {
       expect(entry.id).toBeDefined()
       break
     }
-    expect(openFiles(path)).toBe(0)
+    expect(openFiles(path)).toEqual([])
   })
 
   test('rejects if there is no ledger', async () => {
-    await expect(readLedger(newPath())).rejects.toThrow(ConfigurationError)
+    const path = newPath()
+    await expect(readLedger(path)).rejects.toThrow(new ConfigurationError(`The ledger ${path} does not exist`))
   })
 })
 
@@ -693,15 +728,4 @@ function counted(entries: readonly { verdict: string }[]): Record<string, number
   const found: Record<string, number> = {}
   for (const { verdict } of entries) found[verdict] = (found[verdict] ?? 0) + 1
   return found
-}
-
-/** Returns the number of open descriptors of the ledger and its other files, such as the lock file. */
-function openFiles(path: string): number {
-  return readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path)
-    } catch {
-      return false
-    }
-  }).length
 }

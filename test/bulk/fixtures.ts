@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
 import {
   type AwardLedger,
@@ -22,6 +22,17 @@ export function temporaryFolder(): string {
 
 /** Returns the path of a new ledger. */
 export const newPath = (): string => join(temporaryFolder(), 'awards.ledger')
+
+/** Returns the files in the folder of a ledger that are open, and the folder itself if it is open. */
+export const openFiles = (path: string): string[] =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${fd}`)
+      return file.startsWith(dirname(path)) ? [file] : []
+    } catch {
+      return []
+    }
+  })
 
 export const wallet = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 

@@ -19,7 +19,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { type Lock, LockedLedger, takeLock } from '../../src/bulk/ledger/file/lock.ts'
 import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
-import { awards, counts, holdCalls, newPath, setup, stopErrorOf, verdictsOf } from './fixtures.ts'
+import { awards, counts, holdCalls, newPath, openFiles, setup, stopErrorOf, verdictsOf } from './fixtures.ts'
 
 /** Short times, so that the tests are fast. */
 const TIMES = { heartbeatMs: 20, watchMs: 300, takeoverMs: 50 }
@@ -234,6 +234,13 @@ describe('a process that is killed while it takes a lock', () => {
     expect(statSync(path).ino).not.toBe(ino)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
+    expect(openFiles(path)).toEqual([])
+  })
+
+  test('leaves no ledger if it has not created it, and the next run creates it', async () => {
+    const path = newPath()
+    writeFileSync(`${path}.lock`, endedLock())
+    expect((await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).counts.awarded).toBe(1)
   })
 
   test('leaves the ledger unchanged if it loses the lock while it copies', async () => {

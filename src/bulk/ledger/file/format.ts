@@ -17,7 +17,7 @@ import type { LedgerHeader } from '../header.ts'
  * A commit has the length of its group's lines in bytes, the sum of the previous group (`after`), and the sum of its own
  * group. A sum is the first 16 hex digits of the SHA-256 of `after` and the lines. It reveals a damaged or missing group.
  */
-export const LEDGER = 'campaign-client awards'
+const LEDGER = 'campaign-client awards'
 export const VERSION = 1
 export const LEDGER_START = `{"ledger":"${LEDGER}"`
 export const COMMIT_START = '{"commit":'

@@ -1,7 +1,7 @@
 import { tryParseJson } from '../../../shared/text/json.ts'
 import { isRecord } from '../../../shared/type-checks.ts'
 import type { LedgerHeader } from '../header.ts'
-import { LEDGER, LEDGER_START, VERSION } from './format.ts'
+import { LEDGER_START, VERSION } from './format.ts'
 import { readRange } from './read-groups.ts'
 import type { LedgerFile } from './storage.ts'
 
@@ -17,7 +17,7 @@ export async function readHeader(file: LedgerFile): Promise<LedgerHeader> {
   if (text === '') throw new Error('it is empty. Delete it to start a new ledger')
   if (!text.startsWith(LEDGER_START)) throw new Error('it is not a ledger. Use another file')
   const header = tryParseJson(text.slice(0, Math.max(0, text.indexOf('\n'))))
-  if (!isRecord(header) || header.ledger !== LEDGER || !Number.isInteger(header.version)) throw damaged()
+  if (!isRecord(header) || !Number.isInteger(header.version)) throw damaged()
   if (header.version !== VERSION) {
     throw new Error(`it has version ${header.version} of the format, and this package reads version ${VERSION}`)
   }

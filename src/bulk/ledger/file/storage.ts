@@ -95,7 +95,6 @@ export const fileStorage: LedgerStorage = {
     }
     const handle = await open(copy, constants.O_RDWR | NO_SYMLINK)
     try {
-      await handle.chmod(MODE)
       await handle.sync()
     } finally {
       await handle.close()
@@ -157,7 +156,7 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
-export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
+export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 export async function removeIfThere(path: string): Promise<void> {
   try {
