@@ -195,7 +195,10 @@ describe('close', () => {
     expect(isClosed()).toBe(true)
   })
 
-  test('a claim that was already sent is released, and its message is not handled', async () => {
+  test.each([
+    ['before the limit', 10_000, 100],
+    ['in the two seconds after the limit', 0, 1500],
+  ])('a claim that the store answers %s is released, and its message is not handled', async (_, timeoutMs, delayMs) => {
     const inner = memoryStore()
     const reply = deferred()
     const { store, calls } = recordingStore(inner, {
@@ -204,25 +207,26 @@ describe('close', () => {
         return inner.claim(key, leaseMs)
       },
     })
-    const { receiver, handled } = observedReceiver({ store })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const { receiver, handled, rejections } = observedReceiver({ store })
+    const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
     await vi.advanceTimersByTimeAsync(0)
     expect(calls).toEqual(['claim'])
-    const closed = receiver.close()
+    const closed = receiver.close({ timeoutMs })
     const isClosed = settled(closed)
-    await vi.advanceTimersByTimeAsync(100)
+    await vi.advanceTimersByTimeAsync(delayMs)
     expect(isClosed()).toBe(false)
     reply.resolve()
     await closed
     expect((await answer).status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'closing', id: 'm-1' }])
     expect(calls).toEqual(['claim', 'release'])
     expect(handled).toEqual([])
   })
 
   test('a message whose body is still arriving is not handled', async () => {
     const { store, calls } = recordingStore(memoryStore())
-    const { receiver, handled } = observedReceiver({ store })
-    const whole = deliveryOf(activity())
+    const { receiver, handled, rejections } = observedReceiver({ store })
+    const whole = deliveryOf(activity({ id: 'm-1' }))
     const bytes = new Uint8Array(await whole.arrayBuffer())
     const arrive = deferred()
     const body = new ReadableStream({
@@ -242,6 +246,7 @@ describe('close', () => {
     await receiver.close()
     arrive.resolve()
     expect((await answer).status).toBe(503)
+    expect(rejections).toMatchObject([{ reason: 'closing', id: 'm-1' }])
     expect(handled).toEqual([])
     // The program may have disconnected the store.
     expect(calls).toEqual([])

@@ -248,7 +248,7 @@ describe('the store is down', () => {
     expect(response.headers.get('retry-after')).toBe('5')
     expect(handled).toEqual([])
     expect(errors).toEqual([{ error: down, context: { stage: 'claim', endpoint: 'campaign', id: 'm-1' } }])
-    expect(rejections).toMatchObject([{ reason: 'store_unavailable', status: 503 }])
+    expect(rejections).toMatchObject([{ reason: 'store_unavailable', status: 503, id: 'm-1' }])
   })
 
   test.each([
