@@ -20,7 +20,7 @@ import { type Random, randomFor } from './random.ts'
 const SCENARIOS = FULL_SIZE ? 100 : 12
 const ROWS = 24
 
-/** Every kind of answer, including answers that end a run or halt a campaign. */
+/** Faults of every kind, including faults that end a run or halt a campaign. */
 const FAULTS: readonly Omit<FaultOptions, 'on'>[] = [
   { kind: 'reset' },
   { kind: 'applied_then_reset' },
@@ -34,7 +34,7 @@ const FAULTS: readonly Omit<FaultOptions, 'on'>[] = [
   { kind: 'status', status: 401 } as never,
 ]
 
-/** Makes one run with random faults and options, which may be aborted. @returns its report */
+/** Makes one run with random faults and options. Some runs are aborted. @returns the report of the run */
 async function runOnce(random: Random, { service, client }: ReturnType<typeof setup>, ledger: AwardLedger) {
   const { below } = random
   const failuresPerHundredCalls = [0, 30, 90][below(3)] as number
@@ -43,7 +43,7 @@ async function runOnce(random: Random, { service, client }: ReturnType<typeof se
   const abortAfterCalls = () => {
     if (callsLeft-- === 0) controller.abort(new Error('the operator stopped the run'))
   }
-  const watched = {
+  const clientWithFaults = {
     async rewardWallet(row: AwardRow) {
       abortAfterCalls()
       if (below(100) < failuresPerHundredCalls) {
@@ -52,13 +52,13 @@ async function runOnce(random: Random, { service, client }: ReturnType<typeof se
       await client.rewardWallet(row)
     },
   }
-  const given = () => new Set(service.state.awards.map(({ id }) => id))
+  const madeIds = () => new Set(service.state.awards.map(({ id }) => id))
   const confirm = ({ id }: AwardRow) => {
     abortAfterCalls()
-    return below(4) === 0 ? undefined : given().has(id)
+    return below(4) === 0 ? undefined : madeIds().has(id)
   }
   const run = rewardWallets(
-    watched,
+    clientWithFaults,
     Array.from({ length: ROWS }, (_, number) => award(number, { pid: number % 3 === 0 ? 'other' : 'demo' })),
     {
       ledger,
@@ -100,7 +100,7 @@ async function runScenarios(
   }
 }
 
-describe('every report agrees with the ledger', {
+describe('the counts of every report agree with the ledger', {
   timeout: 300_000,
 }, () => {
   test('in a file, for every row that was read', async () => {

@@ -48,7 +48,7 @@ test('a row that is invalid or that the guard forbids is refused before it is cl
   expect(claim).not.toHaveBeenCalled()
 })
 
-describe('an award without a verdict', () => {
+describe('awardOne', () => {
   test.each<[string, cause: Error, reason: string, outcome: string, retryAfterMs?: number]>([
     [
       'a request that was not sent',
@@ -57,20 +57,25 @@ describe('an award without a verdict', () => {
       'not_applied',
     ],
     ['a lost answer', new campaign.NetworkError('lost', { outcome: 'unknown' }), 'indeterminate', 'unknown'],
-    ['500', new campaign.ServiceError('no', { ...answer(500), outcome: 'unknown' }), 'indeterminate', 'unknown'],
-    ['429', new campaign.RateLimitError('wait', answer(429)), 'rate_limited', 'not_applied'],
+    ['a 500', new campaign.ServiceError('no', { ...answer(500), outcome: 'unknown' }), 'indeterminate', 'unknown'],
+    ['a 429', new campaign.RateLimitError('wait', answer(429)), 'rate_limited', 'not_applied'],
     [
-      '429 with Retry-After',
+      'a 429 with Retry-After',
       new campaign.RateLimitError('wait', answer(429, 7_000)),
       'rate_limited',
       'not_applied',
       7_000,
     ],
-    ['401', new campaign.UnauthorizedError('no', answer(401)), 'refused_for_now', 'not_applied'],
-    ['403', new campaign.AccessDeniedError('no', answer(403)), 'refused_for_now', 'not_applied'],
-    ['no token', new campaign.AccessTokenError('no', { outcome: 'not_applied' }), 'refused_for_now', 'not_applied'],
+    ['a 401', new campaign.UnauthorizedError('no', answer(401)), 'refused_for_now', 'not_applied'],
+    ['a 403', new campaign.AccessDeniedError('no', answer(403)), 'refused_for_now', 'not_applied'],
+    [
+      'a missing token',
+      new campaign.AccessTokenError('no', { outcome: 'not_applied' }),
+      'refused_for_now',
+      'not_applied',
+    ],
     ['an unknown error', new TypeError('bug'), 'indeterminate', 'unknown'],
-  ])('after %s', async (_, cause, reason, outcome, retryAfterMs) => {
+  ])('throws AwardUnsettledError after %s; a later call awards', async (_, cause, reason, outcome, retryAfterMs) => {
     const ledger = await sharedLedger()
     const failing = { rewardWallet: () => Promise.reject(cause) }
     const error: unknown = await awardOne(failing, award(1), { ledger }).catch((thrown: unknown) => thrown)
@@ -82,13 +87,13 @@ describe('an award without a verdict', () => {
     expect(await awardOne(working, award(1), { ledger })).toBe('awarded')
   })
 
-  test('after a row that the guard of the client refuses: its error is thrown', async () => {
+  test('throws the error of the guard if the guard of the client refuses the row', async () => {
     const ledger = await sharedLedger()
     const cause = new campaign.InvalidRequestError('forbidden', { issues: [] })
     await expect(awardOne({ rewardWallet: () => Promise.reject(cause) }, award(1), { ledger })).rejects.toBe(cause)
   })
 
-  test('after a confirm that throws', async () => {
+  test('throws AwardUnsettledError if confirm throws', async () => {
     const ledger = await sharedLedger()
     const refused = new campaign.BadRequestError('no', answer(400))
     const made = awardOne({ rewardWallet: () => Promise.reject(refused) }, award(1), {

@@ -38,18 +38,18 @@ const WRONG: readonly (readonly [string, unknown])[] = [
   ['an invalid address', award(1, { address: '0x12' })],
   ['an empty id', award(1, { id: '' })],
   ['a number as the id', award(1, { id: 7 as never })],
-  ['a lone surrogate', award(1, { id: '\ud800' })],
-  ['XP as text', award(1, { xp: '5' as never })],
-  ['NaN', award(1, { xp: Number.NaN })],
+  ['a lone surrogate in the id', award(1, { id: '\ud800' })],
+  ['a string as XP', award(1, { xp: '5' as never })],
+  ['NaN as XP', award(1, { xp: Number.NaN })],
   ['infinite XP', award(1, { xp: Infinity })],
   ['null', null],
-  ['a text', 'award'],
+  ['a string', 'award'],
   ['an array', []],
   ['a promise', Promise.resolve(award(1))],
 ]
 
 describe('an invalid row', () => {
-  test.each(WRONG)('with %s is counted as rejected, and the other rows are sent', async (_, wrong) => {
+  test.each(WRONG)('is counted as rejected, and the other rows are sent: %s', async (_, wrong) => {
     const { client, service } = setup()
     const path = newPath()
     const report = await rewardWallets(client, [award(10), wrong as AwardRow, award(11)], { ledger: fileLedger(path) })
@@ -77,14 +77,14 @@ describe('an invalid row', () => {
     ])
   })
 
-  test('leaves its id free: the corrected row is sent', async () => {
+  test('does not reserve its id: the corrected row is sent', async () => {
     const { client } = setup()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, [award(1, { address: '0x12' })], { ledger })
     expect((await rewardWallets(client, awards(1, 1), { ledger })).counts.awarded).toBe(1)
   })
 
-  test('leaves its id free if the guard of the client refuses it', async () => {
+  test('does not reserve its id if the guard of the client refuses the row', async () => {
     const { client } = setup()
     const guarded = {
       async rewardWallet(row: AwardRow) {
@@ -106,7 +106,7 @@ describe('an invalid row', () => {
     expect((await rewardWallets(guarded, [award(2, { xp: 50 })], { ledger: fileLedger(path) })).counts.awarded).toBe(1)
   })
 
-  test('keeps the verdict of an earlier attempt if the guard of the client refuses it', async () => {
+  test('keeps the verdict of an earlier attempt if the guard of the client refuses the retry', async () => {
     const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
@@ -127,19 +127,21 @@ describe('an invalid row', () => {
     expect(report.problems.map(({ code }) => code)).toEqual(['network', 'bad_request'])
     expect(await verdictsOf(path)).toEqual(before)
   })
+})
 
+describe('a row', () => {
   test('is read once: a getter cannot change it later', async () => {
     const { client, service } = setup()
     let reads = 0
-    const shifty = {
+    const changingRow = {
       address: award(1).address,
       pid: 'demo',
-      id: 'shifty',
+      id: 'changing',
       get xp() {
         return ++reads
       },
     }
-    await rewardWallets(client, [shifty], { ledger: fileLedger(newPath()) })
+    await rewardWallets(client, [changingRow], { ledger: fileLedger(newPath()) })
     expect(service.state.awards).toMatchObject([{ xp: 1 }])
   })
 
@@ -161,22 +163,22 @@ describe('an invalid row', () => {
   test('is copied: changes by the client or confirm have no effect', async () => {
     const { client, service } = setup()
     const path = newPath()
-    const spoil = (row: AwardRow) => void Object.assign(row, award(99))
-    const spoiling = {
+    const changeRow = (row: AwardRow) => void Object.assign(row, award(99))
+    const changingClient = {
       async rewardWallet(row: AwardRow) {
-        await client.rewardWallet(row).finally(() => spoil(row))
+        await client.rewardWallet(row).finally(() => changeRow(row))
       },
     }
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     const confirm = (row: AwardRow) => {
-      spoil(row)
+      changeRow(row)
       return true
     }
-    await rewardWallets(spoiling, awards(2), { ledger: fileLedger(path), confirm, concurrency: 1 })
+    await rewardWallets(changingClient, awards(2), { ledger: fileLedger(path), confirm, concurrency: 1 })
     expect((await readLedger(path)).map(({ id }) => id).sort()).toEqual(['award-0', 'award-1'])
   })
 
-  test('is omitted from the report after 1 000 problems', async () => {
+  test('that is invalid is omitted from the report after 1 000 problems', async () => {
     const { client } = setup()
     const rows = Array.from({ length: 3_000 }, () => ({}) as AwardRow)
     const report = await rewardWallets(client, rows, { ledger: fileLedger(newPath()) })
@@ -190,7 +192,7 @@ describe('a row that contradicts an earlier one', () => {
     ['xp', { xp: 99 }, /xp is 99, but the award with the id "award-0" has 1\. /],
     ['pid', { pid: 'other' }, /pid is "other", but the award with the id "award-0" has "demo"\. /],
     ['address', { address: award(7).address }, /address is "0x.*8", but the award with the id/],
-  ])('by another value of %s stops the run before it is sent', async (_, changes, words) => {
+  ])('with another %s stops the run before the row is sent', async (_, changes, words) => {
     const { client, service } = setup()
     const path = newPath()
     const rows = [award(0), award(1), award(0, changes), ...awards(500, 2)]
@@ -244,7 +246,7 @@ test('each option is read once', async () => {
 })
 
 describe('strict', () => {
-  test('reads all rows first, and sends nothing if one is invalid', async () => {
+  test('reads all rows first, and sends nothing if a row is invalid', async () => {
     const { client, sent } = setup()
     const path = newPath()
     await rewardWallets(client, [award(900)], { ledger: fileLedger(path) })
@@ -265,7 +267,7 @@ describe('strict', () => {
     expect(await readLedger(path)).toHaveLength(1)
   })
 
-  test('sends a valid list, and each duplicate once', async () => {
+  test('sends a valid list, and a duplicate row once', async () => {
     const { client } = setup()
     async function* rows() {
       yield* awards(5)
@@ -288,7 +290,7 @@ describe('strict', () => {
     expect(sent()).toBe(0)
   })
 
-  test('lets other work run while it reads a synchronous list', async () => {
+  test('does not block the event loop while it reads a synchronous list', async () => {
     const { client } = setup()
     const MAX_ROWS = 200_000
     const controller = new AbortController()
@@ -326,9 +328,9 @@ describe('a list', () => {
     ['undefined', undefined],
     ['a number', 5],
     ['an object', {}],
-    ['a text', 'abc'],
+    ['a string', 'abc'],
     ['null', null],
-  ])('%s is refused as a list', async (_, rows) => {
+  ])('that is %s is refused', async (_, rows) => {
     const { client } = setup()
     const path = newPath()
     const run = rewardWallets(client, rows as never, { ledger: fileLedger(path) })
@@ -337,7 +339,7 @@ describe('a list', () => {
     await expect(readLedger(path)).rejects.toThrow('does not exist')
   })
 
-  test('that returns no iterator is refused', async () => {
+  test('whose iterator method returns no iterator is refused', async () => {
     const { client } = setup()
     const rows = { [Symbol.iterator]: () => 5 } as never
     await expect(rewardWallets(client, rows, { ledger: fileLedger(newPath()) })).rejects.toThrow(
@@ -386,7 +388,7 @@ describe('a list', () => {
 
   test.each([
     ['a number', () => 5],
-    ['a result that throws', () => proxyThatThrows],
+    ['a result whose properties throw', () => proxyThatThrows],
     ['a promise that rejects', () => Promise.reject(new Error('late'))],
   ])('an iterator whose next() returns %s stops the run', async (_, next) => {
     const { client } = setup()
@@ -465,7 +467,7 @@ describe('a list', () => {
     await stop
   })
 
-  test('a list has at most one second to clean up', async () => {
+  test('has at most one second to clean up', async () => {
     const { client, service } = setup()
     skipPauses()
     let number = 0
@@ -481,30 +483,30 @@ describe('a list', () => {
 
   test('is read one row at a time, and only as fast as awards are sent', async () => {
     const { client, service } = setup()
-    let asked = 0
+    let reads = 0
     let open = 0
-    let most = 0
+    let maxOpen = 0
     const rows = {
       [Symbol.asyncIterator]: () => ({
         async next() {
-          asked++
-          most = Math.max(most, ++open)
+          reads++
+          maxOpen = Math.max(maxOpen, ++open)
           await undefined
           open--
-          return asked > 100 ? { done: true as const, value: undefined } : { done: false as const, value: award(asked) }
+          return reads > 100 ? { done: true as const, value: undefined } : { done: false as const, value: award(reads) }
         },
       }),
     }
     const readAhead: number[] = []
     const counting = {
       async rewardWallet(row: AwardRow) {
-        readAhead.push(asked - service.state.awards.length)
+        readAhead.push(reads - service.state.awards.length)
         await client.rewardWallet(row)
       },
     }
     const report = await rewardWallets(counting, rows, { ledger: fileLedger(newPath()), concurrency: 4 })
     expect(report.counts.awarded).toBe(100)
-    expect(most).toBe(1)
+    expect(maxOpen).toBe(1)
     expect(Math.max(...readAhead)).toBeLessThanOrEqual(4 * 2 + 1)
   })
 })
@@ -518,7 +520,7 @@ describe('an invalid argument is refused', () => {
     ['a misspelt option', { ledger: fileLedger('x'), concurency: 3 }, /options\.concurency is not an option/],
     ['a concurrency of 0', { ledger: fileLedger('x'), concurrency: 0 }, /options\.concurrency must be a whole number/],
     ['a signal of another type', { ledger: fileLedger('x'), signal: {} }, /options\.signal must be an AbortSignal/],
-    ['a text as a boolean', { ledger: fileLedger('x'), strict: 'yes' }, /options\.strict must be true or false/],
+    ['a string as a boolean', { ledger: fileLedger('x'), strict: 'yes' }, /options\.strict must be true or false/],
     ['a boolean as a function', { ledger: fileLedger('x'), confirm: true }, /options\.confirm must be a function/],
   ])('%s', async (_, options, words) => {
     const run = rewardWallets(client, [], options as never)
@@ -535,7 +537,7 @@ describe('an invalid argument is refused', () => {
       /options\.ledger must be a ledger made by postgresLedger, got a fileLedger/,
     ],
     ['an option of rewardWallets', { concurrency: 3 }, /options\.concurrency is not an option/],
-    ['a text as a boolean', { retryRejected: 'yes' }, /options\.retryRejected must be true or false/],
+    ['a string as a boolean', { retryRejected: 'yes' }, /options\.retryRejected must be true or false/],
     ['a boolean as a function', { isUsedId: true }, /options\.isUsedId must be a function/],
   ])('by awardOne: %s', async (_, options, words) => {
     const made = awardOne(client, award(1), options as never)
@@ -565,7 +567,7 @@ describe('an invalid argument is refused', () => {
     ['', /options\.run must be a non-empty string/],
     ['x'.repeat(501), /options\.run must have at most 500 characters, got 501/],
     ['a\u0000b', /options\.run must not contain U\+0000/],
-  ])('an invalid name of a run: %#', (run, words) => {
+  ])('an invalid run name: %#', (run, words) => {
     expect(() => fileLedger('x', { run })).toThrow(words)
   })
 
@@ -576,7 +578,7 @@ describe('an invalid argument is refused', () => {
   })
 })
 
-test('an empty list is complete', async () => {
+test('the report of an empty list is complete', async () => {
   const { client } = setup()
   const report = await rewardWallets(client, [], { ledger: fileLedger(newPath()) })
   expect(report).toMatchObject({ rows: 0, complete: true })
@@ -638,7 +640,7 @@ describe('the guard of the client', () => {
     expect(sent()).toBe(0)
   })
 
-  test('belongs to a derived client, which can use the ledger of its parent', async () => {
+  test('can be set on a derived client, which can use the ledger of its parent', async () => {
     const { client } = setup()
     const ledger = fileLedger(newPath())
     await rewardWallets(client, awards(1), { ledger })

@@ -8,17 +8,17 @@ const answer = (status: number, outcome: campaign.WriteOutcome, serviceCode?: nu
   serviceCode,
   headers: {},
 })
-const late = { scope: 'total', timeoutMs: 5 } as const
-const odd = (outcome: campaign.WriteOutcome) =>
+const timeoutOptions = { scope: 'total', timeoutMs: 5 } as const
+const unexpectedResponse = (outcome: campaign.WriteOutcome) =>
   new campaign.UnexpectedResponseError('odd', { status: 302, issues: [], outcome })
 
 describe('the outcome of a call that failed with', () => {
   test.each<[string, unknown, kind: string, maybeApplied: boolean]>([
     ['an unknown error', new Error('bug'), 'fatal', true],
-    ['a wrong row', new campaign.InvalidRequestError('wrong', { issues: [] }), 'invalid', false],
+    ['an invalid row', new campaign.InvalidRequestError('wrong', { issues: [] }), 'invalid', false],
     ['no token', new campaign.AccessTokenError('none'), 'fatal', false],
     ['no token after a lost answer', new campaign.AccessTokenError('none', { outcome: 'unknown' }), 'fatal', true],
-    ['a wrong option', new campaign.ConfigurationError('wrong'), 'fatal', false],
+    ['an invalid option', new campaign.ConfigurationError('wrong'), 'fatal', false],
     ['401', new campaign.UnauthorizedError('no', answer(401, 'not_applied')), 'fatal', false],
     ['401 after a lost answer', new campaign.UnauthorizedError('no', answer(401, 'unknown')), 'fatal', true],
     ['403', new campaign.AccessDeniedError('no', answer(403, 'not_applied')), 'campaign_refused', false],
@@ -36,11 +36,11 @@ describe('the outcome of a call that failed with', () => {
     ['200 that was not applied', new campaign.ApiError('no', answer(200, 'not_applied')), 'refused', false],
     ['408', new campaign.ApiError('late', answer(408, 'unknown')), 'failed', true],
     ['500', new campaign.ServiceError('no', answer(500, 'unknown')), 'failed', true],
-    ['an unexpected response', odd('unknown'), 'failed', true],
-    ['a redirect', odd('not_applied'), 'unreachable', false],
+    ['an unexpected response', unexpectedResponse('unknown'), 'failed', true],
+    ['a redirect', unexpectedResponse('not_applied'), 'unreachable', false],
     ['a refused connection', new campaign.NetworkError('lost', { outcome: 'not_applied' }), 'unreachable', false],
     ['a lost connection', new campaign.NetworkError('lost', { outcome: 'unknown' }), 'unreachable', true],
-    ['a timeout', new campaign.TimeoutError('late', { ...late, outcome: 'unknown' }), 'unreachable', true],
+    ['a timeout', new campaign.TimeoutError('late', { ...timeoutOptions, outcome: 'unknown' }), 'unreachable', true],
   ])('%s', (_, error, kind, maybeApplied) => {
     expect(outcomeOf(error)).toEqual({ kind, error, maybeApplied })
   })

@@ -26,19 +26,19 @@ const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
 ]
 
 /** Makes about one in `every` requests fail, at random. @returns a function that ends the faults */
-export function sprinkleFaults(service: CampaignService, random: Random, every: number): () => void {
+export function addRandomFaults(service: CampaignService, random: Random, every: number): () => void {
   let stopped = false
-  const order = (): void => {
-    // A delay of 0 ms passes the requests before the one that fails.
+  const addFault = (): void => {
+    // Each fault applies to the next requests: after `gap` requests without an effect, one request fails.
     const gap = random.below(2 * every)
     if (gap > 0) service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: gap })
     const fault = FAULTS[random.below(FAULTS.length)]
     service.fail({ on: 'rewardWallet', ...fault } as FaultOptions)
   }
   const refill = setInterval(() => {
-    while (!stopped && service.pendingFaults().length < 40) order()
+    while (!stopped && service.pendingFaults().length < 40) addFault()
   }, 2)
-  for (let count = 0; count < 20; count++) order()
+  for (let count = 0; count < 20; count++) addFault()
   return () => {
     stopped = true
     clearInterval(refill)
@@ -53,10 +53,10 @@ export function expectAgreement(
   recorded: readonly RecordedAward[],
   service: CampaignService,
 ): void {
-  const given = new Map<string, number>()
+  const made = new Map<string, number>()
   for (const { id, xp } of service.state.awards) {
-    expect(given.has(id), `the award ${id} was made twice`).toBe(false)
-    given.set(id, xp)
+    expect(made.has(id), `the award ${id} was made twice`).toBe(false)
+    made.set(id, xp)
   }
   const byId = new Map(recorded.map((entry) => [entry.id, entry]))
   expect(byId.size).toBe(recorded.length)
@@ -69,8 +69,8 @@ export function expectAgreement(
     expect(entry?.xp).toBe(xp)
     found[verdict] = (found[verdict] ?? 0) + 1
     if (verdict === 'rejected')
-      expect(given.has(id), `${id} is rejected in the ledger but awarded in the service`).toBe(false)
-    else expect(given.get(id), `${id} is ${verdict} in the ledger but not awarded in the service`).toBe(xp)
+      expect(made.has(id), `${id} is rejected in the ledger but awarded in the service`).toBe(false)
+    else expect(made.get(id), `${id} is ${verdict} in the ledger but not awarded in the service`).toBe(xp)
   }
   const counted = Object.fromEntries(Object.entries(report.counts).filter(([, count]) => count > 0))
   expect(counted).toEqual(found)

@@ -121,7 +121,7 @@ describe('the format', () => {
 })
 
 describe('the file', () => {
-  test('is readable by its owner only; wider rights are removed', async () => {
+  test('is readable by its owner only; wider permissions are removed', async () => {
     const { client } = setup()
     const path = newPath()
     await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
@@ -226,12 +226,12 @@ describe('the file', () => {
       /its header, the first line, is damaged/,
     ],
     [
-      'a header with a text as the target',
+      'a header with a string as the target',
       '{"ledger":"campaign-client awards","version":1,"run":"default","target":"x"}\n',
       /its header, the first line, is damaged/,
     ],
     [
-      'a header with a text as the version',
+      'a header with a string as the version',
       '{"ledger":"campaign-client awards","version":"1","run":"default","target":null}\n',
       /its header, the first line, is damaged/,
     ],
@@ -363,7 +363,7 @@ describe('damage', () => {
     )
   })
 
-  test('a gap before the last group is refused, even if a read ends within the last commit', async () => {
+  test('a gap before the last group is refused, even if one read ends within the last commit', async () => {
     const READ_AT_ONCE = 1 << 20
     const lastCommit = whole.lastIndexOf('{"commit":') - lastGroup
     for (let cut = -10; cut < 130; cut += 10) {
@@ -372,7 +372,7 @@ describe('damage', () => {
     }
   })
 
-  test('a hole that spans the last two groups is refused if the last commit is left', async () => {
+  test('zeros across the last two groups are refused if the last commit is intact', async () => {
     const secondLastCommit = whole.lastIndexOf('{"commit":', lastGroup - 1)
     const lastCommit = whole.lastIndexOf('{"commit":')
     for (let end = lastGroup; end < lastCommit; end += 7) {
@@ -406,7 +406,7 @@ describe('damage', () => {
     )
   })
 
-  test('a missing, repeated or moved group is refused', async () => {
+  test('a missing, duplicate or moved group is refused', async () => {
     const { client } = setup()
     const groups = whole.toString('latin1').split(/(?<=\{"commit":[^\n]+\n)/)
     expect(groups.length).toBeGreaterThan(5)
@@ -464,7 +464,7 @@ describe('damage', () => {
         Buffer.from('\n{"commit":4097,"after":"0123456789abcdef","sum":"0123456789abcdef"}\n'),
       ]),
     ],
-  ])('%s at the end are moved to another file', async (_, rest) => {
+  ])('an incomplete group at the end is moved to another file: %s', async (_, rest) => {
     const { client } = setup()
     const path = newPath()
     writeFileSync(path, whole)
@@ -504,7 +504,7 @@ describe('damage', () => {
 })
 
 describe('an attempt whose process was killed', () => {
-  /** Makes the award, and copies the ledger before its verdict is recorded. */
+  /** Makes the award, and copies the ledger before the verdict is recorded. */
   const killedCopy = async (path: string, client: CampaignClient): Promise<string> => {
     const copy = newPath()
     const copying = {
@@ -517,7 +517,7 @@ describe('an attempt whose process was killed', () => {
     return copy
   }
 
-  test('is in doubt, and a refusal in the next run is unconfirmed', async () => {
+  test('is indeterminate, and a refusal in the next run makes the award unconfirmed', async () => {
     const { client } = setup()
     const path = await killedCopy(newPath(), client)
     expect(await verdictsOf(path)).toEqual({ 'award-0': 'indeterminate' })
@@ -581,33 +581,35 @@ test('nothing is written after a failed flush, not even the verdict of a call in
 describe('a run stops if another program', () => {
   test.each([
     ['appends to its ledger', (path: string) => appendFileSync(path, '\n'), /another program has changed it/],
-    ['truncates it', (path: string) => truncateSync(path, 200), /another program has changed it/],
+    ['truncates its ledger', (path: string) => truncateSync(path, 200), /another program has changed it/],
     [
-      'replaces it, like an editor',
+      'replaces its ledger, like an editor',
       (path: string) => {
         writeFileSync(`${path}.saved`, readFileSync(path))
         renameSync(`${path}.saved`, path)
       },
       /another file has replaced it/,
     ],
-    ['deletes it', (path: string) => rmSync(path), /ENOENT/],
+    ['deletes its ledger', (path: string) => rmSync(path), /ENOENT/],
   ])('%s, even during a write', async (_, change, words) => {
     for (let attempt = 0; attempt < 10; attempt++) {
       const { client, service } = setup()
       const path = newPath()
       let made = 0
-      const meddling = {
+      const interfering = {
         async rewardWallet(row: AwardRow) {
           if (++made === 20 + attempt) change(path)
           await client.rewardWallet(row)
         },
       }
-      const stop = await stopErrorOf(rewardWallets(meddling, awards(300), { ledger: fileLedger(path), concurrency: 4 }))
+      const stop = await stopErrorOf(
+        rewardWallets(interfering, awards(300), { ledger: fileLedger(path), concurrency: 4 }),
+      )
       expect(stop.message).toMatch(words)
       expect(stop.message).not.toMatch(/can't be used.*can't be used/)
       // If the file was deleted, the cause is the system's error.
       expect(stop.cause instanceof ConfigurationError || existsSync(path) === false).toBe(true)
-      // The awards in flight, and those with a flushed intent.
+      // Awards in flight, and awards with a flushed intent, may still be made.
       expect(service.state.awards.length).toBeLessThanOrEqual(20 + attempt + 2 * 2 * 4)
     }
   })
@@ -631,10 +633,10 @@ test.each([
 })
 
 describe('readLedger', () => {
-  test('gives each id once with its last verdict, as an array or one by one', async () => {
+  test('gives each id once with its last verdict, as an array or by iteration', async () => {
     const path = newPath()
     const { client, service } = await mixedLedger(path)
-    // The service refuses the first two in any case, because it has made them.
+    // The service refuses the first two awards as duplicates: the first run made them.
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
     await rewardWallets(client, awards(12), { ledger: fileLedger(path), retryRejected: true, concurrency: 1 })
     const all = await readLedger(path)
@@ -671,7 +673,7 @@ describe('readLedger', () => {
     expect(existsSync(`${path}.new`)).toBe(true)
   })
 
-  test('gives the earlier reason after a released retry', async () => {
+  test('gives the earlier rejection if a retry ended without a verdict', async () => {
     const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
@@ -683,7 +685,7 @@ describe('readLedger', () => {
     expect(await readLedger(path)).toEqual(before)
   })
 
-  test('gives the later award of an id that was released', async () => {
+  test('gives the corrected award of an id whose first attempt was not applied', async () => {
     const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })

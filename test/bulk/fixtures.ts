@@ -104,7 +104,7 @@ export function skipPauses(): () => number {
   return () => performance.now() - startedAt
 }
 
-/** Wraps a client so that each call waits until the test calls its entry of `waiting`. */
+/** Wraps a client so that each call waits until the test calls its function in `waiting`. */
 export function holdCalls(client: Pick<CampaignClient, 'rewardWallet'>) {
   const waiting: (() => void)[] = []
   return {
@@ -116,7 +116,7 @@ export function holdCalls(client: Pick<CampaignClient, 'rewardWallet'>) {
   }
 }
 
-/** Finished rows of a campaign that is halted keep the verdicts of the ledger. */
+/** Expects that finished rows of a halted campaign keep the verdicts of the ledger. */
 export async function expectVerdictsKeptWhenHalted(ledger: AwardLedger): Promise<void> {
   const { client, service } = setup()
   service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })

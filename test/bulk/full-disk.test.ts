@@ -32,11 +32,11 @@ function smallDisk(bytes: number): string {
 }
 
 describe.skipIf(missing !== undefined)('a full disk', () => {
-  test('stops the run, which continues at the same row when there is space', { timeout: 120_000 }, async () => {
+  test('stops the run, and the next run continues when there is space', { timeout: 120_000 }, async () => {
     const { client, service } = setup()
     const disk = smallDisk(256 * 1024)
-    const ballast = join(disk, 'ballast')
-    writeFileSync(ballast, Buffer.alloc(160 * 1024))
+    const filler = join(disk, 'filler')
+    writeFileSync(filler, Buffer.alloc(160 * 1024))
     const path = join(disk, 'awards.ledger')
     const rows = awards(2_000)
     const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 8 }))
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
 
     // The disk is still full: the next run stops, too.
     await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(path) }))
-    rmSync(ballast)
+    rmSync(filler)
     execFileSync(mount, ['-o', 'remount,size=8m', disk])
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
     expect(report).toMatchObject({ rows: 2_000, complete: true, counts: { rejected: 0, indeterminate: 0 } })
@@ -65,9 +65,9 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     const { client, sent } = setup()
     const disk = smallDisk(64 * 1024)
     try {
-      writeFileSync(join(disk, 'ballast'), Buffer.alloc(128 * 1024))
+      writeFileSync(join(disk, 'filler'), Buffer.alloc(128 * 1024))
     } catch {
-      // The disk is full.
+      // The write fails, because the disk is full.
     }
     const stop = await stopErrorOf(
       rewardWallets(client, awards(3), { ledger: fileLedger(join(disk, 'awards.ledger')) }),

@@ -7,7 +7,7 @@ import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { expectAgreement, type RecordedAward, sprinkleFaults } from './expect-agreement.ts'
+import { addRandomFaults, expectAgreement, type RecordedAward } from './expect-agreement.ts'
 import { awards, newPath } from './fixtures.ts'
 import { postgresLedgers } from './postgres-ledgers.ts'
 import { randomFor } from './random.ts'
@@ -32,7 +32,7 @@ async function killRuns(label: string, { task, open, read }: LedgerUnderTest): P
   const service = createCampaignService()
   const { url, close } = await service.listen()
   onTestFinished(close)
-  const endFaults = sprinkleFaults(service, random, 12)
+  const endFaults = addRandomFaults(service, random, 12)
   onTestFinished(endFaults)
 
   let killed = 0
@@ -42,7 +42,7 @@ async function killRuns(label: string, { task, open, read }: LedgerUnderTest): P
       ledger: task,
       rows: [0, ROWS],
       concurrency: 16,
-      // Some faults never answer.
+      // The fault `hang` never answers.
       timeoutMs: 300,
     })
     // Kill one in five runs while it starts, and the others after some calls.
@@ -60,8 +60,8 @@ async function killRuns(label: string, { task, open, read }: LedgerUnderTest): P
   expectAgreement(rows, report, await read(), service)
   console.info(`${label}: ${killed} kills, ${service.requests.length} requests, ${JSON.stringify(report.counts)}`)
 
-  const given = new Set(service.state.awards.map(({ id, xp }) => `${id} ${xp}`))
-  const confirm = ({ id, xp }: AwardRow) => given.has(`${id} ${xp}`)
+  const made = new Set(service.state.awards.map(({ id, xp }) => `${id} ${xp}`))
+  const confirm = ({ id, xp }: AwardRow) => made.has(`${id} ${xp}`)
   const confirmed = await rewardWallets(client, rows, { ledger: open(), confirm })
   expect(confirmed.counts.unconfirmed).toBe(0)
   expect(confirmed.counts.alreadyAwarded).toBe(report.counts.unconfirmed)

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { LeaseRenewer } from '../../src/bulk/postgres/lease-renewer.ts'
 
-test('leases are renewed after each third of their time until the last claim ends, even after a failure', async () => {
+test('renews leases after each third of the lease time until the last claim ends, even after a failure', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const extend = vi.fn(async (_: readonly { readonly id: string }[]): Promise<void> => undefined)

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { type ClaimResult, LEDGER, type LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 import { award, awards, counts, newPath, setup, stopErrorOf } from './fixtures.ts'
 
-/** Returns a ledger in a file whose session has some other methods. */
+/** Returns a ledger in a file. `methodsOf` replaces methods of its session. */
 function ledgerWith(methodsOf: (session: LedgerSession) => Partial<LedgerSession>): AwardLedger {
   const ledger = fileLedger(newPath())
   return {
@@ -32,7 +32,7 @@ test('a row that another process holds is claimed again soon, even if its lease 
   expect(sent()).toBe(1)
 })
 
-test('a run takes the verdict of another process that has taken over the award', async () => {
+test('a run reports the verdict of another process that has taken over the award', async () => {
   const { client } = setup()
   const claims: ClaimResult['kind'][] = []
   const ledger = ledgerWith((session) => ({

@@ -69,7 +69,7 @@ describe('two processes on one ledger', { timeout: 30_000 }, () => {
     expect(message).toMatch(/another run has taken it over|another file has replaced it/)
     expect(readFileSync(path).equals(before)).toBe(true)
     expect(service.state.awards).toHaveLength(200)
-    // Only calls that were in flight may be repeated.
+    // Only calls that were in flight may be sent again.
     expect(service.requests.length).toBeLessThanOrEqual(200 + CONCURRENCY)
   })
 

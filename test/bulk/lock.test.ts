@@ -40,20 +40,20 @@ test('a second run in the same process is refused, and the first continues', asy
 test.each<[string, (lockPath: string) => void]>([
   ['another run takes over', replaceByCopy],
   ['somebody removes', (lockPath) => rmSync(lockPath)],
-])('a run whose lock file %s stops before its next request', async (_, lose) => {
+])('a run whose lock file %s stops before its next request', async (_, loseLock) => {
   const { client, sent } = setup()
   const path = newPath()
   const losing = {
     async rewardWallet(row: AwardRow) {
       await client.rewardWallet(row)
-      lose(`${path}.lock`)
+      loseLock(`${path}.lock`)
     },
   }
   const stop = await stopErrorOf(rewardWallets(losing, awards(20), { ledger: fileLedger(path), concurrency: 1 }))
   expect(stop.message).toContain(`The ledger ${path} can't be used: another run has taken it over`)
   expect(sent()).toBe(1)
   expect(await verdictsOf(path)).not.toHaveProperty('award-0', 'awarded')
-  expect(existsSync(`${path}.lock`)).toBe(lose === replaceByCopy)
+  expect(existsSync(`${path}.lock`)).toBe(loseLock === replaceByCopy)
 })
 
 function replaceByCopy(path: string): void {
@@ -166,7 +166,7 @@ describe('a lock file', () => {
     expect(existsSync(path)).toBe(true)
   })
 
-  test('that cannot be moved away is an error', async () => {
+  test('that cannot be renamed causes an error', async () => {
     const path = `${newPath()}.lock`
     writeFileSync(path, endedLock())
     mkdirSync(`${path}.old`)
@@ -178,7 +178,7 @@ describe('a lock file', () => {
     ['a pipe', (path) => execFileSync('mkfifo', [path])],
     ['a broken link', (path) => symlinkSync('nowhere', path)],
     ['a link', (path) => symlinkSync('/dev/null', path)],
-  ])('that is %s is an error', async (_, make) => {
+  ])('that is %s causes an error', async (_, make) => {
     const path = `${newPath()}.lock`
     make(path)
     await expect(takeLock(path, TIMES)).rejects.toThrow(`${path}, is not a regular file`)
@@ -192,7 +192,7 @@ describe('a lock file', () => {
         Array.from({ length: 8 }, () => takeLock(path, { heartbeatMs: 4, watchMs: 40, takeoverMs: 100 })),
       )
       const locks = taken.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-      // On a slow machine, a run can lose its lock to another one right away.
+      // On a slow machine, a run can lose its lock to another run immediately.
       expect(locks.filter(isHeld)).toHaveLength(1)
       for (const result of taken) {
         if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(LockedLedger)
@@ -208,7 +208,7 @@ describe('a process that is killed while it takes a lock', () => {
     const path = newPath()
     const { client } = setup()
     await rewardWallets(client, awards(2), { ledger: fileLedger(path) })
-    // Killed after it moved the old lock file, and while it copied the ledger.
+    // The process was killed after it renamed the old lock file, while it copied the ledger.
     writeFileSync(`${path}.lock.old`, foreignLock())
     writeFileSync(`${path}.new`, 'half a copy')
     expect((await rewardWallets(client, awards(2), { ledger: fileLedger(path) })).fromLedger).toBe(2)

@@ -20,7 +20,7 @@ function gateWithCalls() {
   return { gate, enter, entered, pauseCounts }
 }
 
-test('lets one call through after a pause, and all calls after the answer to it', async () => {
+test('after a pause, the gate lets one call through, and the others after the answer to this call', async () => {
   const { gate, enter, entered, pauseCounts } = gateWithCalls()
   gate.pause(100, 0)
   expect(gate.remainingMs).toBe(100)
@@ -41,7 +41,7 @@ test('lets one call through after a pause, and all calls after the answer to it'
   expect(entered).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('is not opened by the answer to a call from before the pause', async () => {
+test('the answer to a call from before the pause does not open the gate', async () => {
   const { gate, enter, entered } = gateWithCalls()
   gate.pause(100, 0)
   enter('a', 'b')
@@ -54,7 +54,7 @@ test('is not opened by the answer to a call from before the pause', async () => 
   expect(entered).toEqual(['a'])
 })
 
-test('lets the next call through if the probe sent nothing', async () => {
+test('the gate lets the next call through if the probe sent nothing', async () => {
   const { gate, enter, entered, pauseCounts } = gateWithCalls()
   gate.pause(100, 0)
   enter('a', 'b', 'c')

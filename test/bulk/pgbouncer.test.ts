@@ -14,27 +14,27 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresLedger beh
   beforeAll(() => database.pool.query(postgresLedgerSchema(table)))
   afterAll(() => database.pool.query(`DROP TABLE IF EXISTS ${table}, ${table}_runs`))
 
-  test.each(['pg', 'postgres'])('%s keeps every award while the server loses prepared statements', async (kind) => {
+  test.each(['pg', 'postgres'])('with %s, records every award while prepared statements are lost', async (kind) => {
     const { pool, sql } = database
     const { client, service } = setup()
     const run = randomUUID()
     const ledger = postgresLedger(kind === 'pg' ? pool : sql, { run, table })
-    let rewarded = 0
+    let calls = 0
     const losing = {
       async rewardWallet(row: Parameters<typeof client.rewardWallet>[0]) {
-        if (++rewarded % 10 === 0) await pool.query('DEALLOCATE ALL')
+        if (++calls % 10 === 0) await pool.query('DEALLOCATE ALL')
         await client.rewardWallet(row)
       },
     }
     const report = await rewardWallets(losing, awards(200), { ledger, concurrency: 16 })
     expect(report).toMatchObject({ counts: counts({ awarded: 200 }), complete: true })
     expect(service.state.awards).toHaveLength(200)
-    const kept = `SELECT count(*)::int AS count FROM ${table} WHERE run = $1 AND verdict = 'awarded'`
-    expect((await pool.query(kept, [run])).rows).toEqual([{ count: 200 }])
+    const countAwarded = `SELECT count(*)::int AS count FROM ${table} WHERE run = $1 AND verdict = 'awarded'`
+    expect((await pool.query(countAwarded, [run])).rows).toEqual([{ count: 200 }])
     expect(await awardOne(client, award(0), { ledger })).toBe('awarded')
   })
 
-  test('refuses a sql that prepares statements', async () => {
+  test('refuses a client of the postgres package that prepares statements', async () => {
     const preparing = connect(database.url)
     expect(() => postgresLedger(preparing, { run: 'x', table })).toThrow(/prepare: false/)
     await preparing.end()

@@ -19,7 +19,7 @@ const SHARED_ROWS = FULL_SIZE ? 200 : 60
 /** Returns the error of an award without a verdict. */
 async function unsettled(run: Promise<unknown>): Promise<AwardUnsettledError> {
   const error: unknown = await run.then(
-    (verdict) => expect.unreachable(`it was settled: ${verdict}`),
+    (verdict) => expect.unreachable(`the award was settled: ${verdict}`),
     (reason: unknown) => reason,
   )
   if (!(error instanceof AwardUnsettledError)) throw error
@@ -116,7 +116,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     await expect(made).rejects.toThrow(/^awardOne: xp is 7, but the award with the id "award-0" has 1/)
   })
 
-  test('runs do not see each other', async () => {
+  test('a run does not see the awards of another run', async () => {
     const { client } = setup()
     await rewardWallets(client, awards(3), { ledger: newRun() })
     expect((await rewardWallets(client, awards(3), { ledger: newRun() })).counts.rejected).toBe(3)
@@ -199,7 +199,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ awarded: 1 }))
   })
 
-  test('the database compares XP, even if a pool reads numbers as text', async () => {
+  test('a pool that rounds numbers or reads them as text finds the same XP', async () => {
     const { client } = setup()
     const run = randomUUID()
     const rows = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, 7].map((xp, number) => award(number, { xp }))
@@ -209,8 +209,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const asText = new Pool({ connectionString: server.url, types: { getTypeParser } as never })
     onTestFinished(async () => void (await Promise.all([rounding.end(), asText.end()])))
     await rewardWallets(client, rows, { ledger: postgresLedger(pool, { run, table }) })
-    for (const odd of [rounding, asText]) {
-      const report = await rewardWallets(client, rows, { ledger: postgresLedger(odd, { run, table }) })
+    for (const otherPool of [rounding, asText]) {
+      const report = await rewardWallets(client, rows, { ledger: postgresLedger(otherPool, { run, table }) })
       expect(report).toMatchObject({ counts: counts({ awarded: 4 }), fromLedger: 4 })
     }
   })
@@ -277,7 +277,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(error).toMatchObject({ reason, code: 'award_unsettled', operation: 'awardOne' })
       expect(error.cause).toBeInstanceOf(Error)
       if (reason === 'rate_limited') expect(error.retryAfterMs).toBe(7_000)
-      // Another process, which has no rate limit.
+      // Another process, whose client has not received the 429.
       const { client: another } = setup({ fetch: service.fetch })
       expect(await awardOne(another, award(1), { ledger })).toBe(verdict)
     })
@@ -315,7 +315,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(sent()).toBe(before)
     })
 
-    test('a second attempt is busy while the first one works', async () => {
+    test('a second call is busy while the first call is in flight', async () => {
       const { client } = setup()
       const ledger = newRun()
       const slow = holdCalls(client)
@@ -328,7 +328,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
-    test('an attempt that takes longer than its lease keeps its claim', async () => {
+    test('a call that takes longer than its lease keeps its claim', async () => {
       const { client } = setup()
       const ledger = newRun(300)
       const slow = holdCalls(client)
@@ -341,7 +341,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
-    test('only the attempt that holds the claim renews the lease', async () => {
+    test('only the call that holds the claim renews the lease', async () => {
       const { client } = setup()
       let renewals = 0
       const counting = {
@@ -398,8 +398,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     })
   })
 
-  describe('an attempt whose lease has expired', () => {
-    /** Makes one award in two workers after the lease of the first one has expired. @param order - of their requests */
+  describe('a call whose lease has expired', () => {
+    /** Two workers make one award. The lease of the first has expired. @param order - the order of their requests */
     async function race(order: 'late first' | 'late last', kind?: 'applied_then_reset') {
       const { client, service } = setup()
       const run = randomUUID()
@@ -500,7 +500,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     }
   })
 
-  test('an aborted run leaves no claim', async () => {
+  test('an aborted run releases its claims', async () => {
     const { client } = setup()
     const ledger = newRun()
     const controller = new AbortController()

@@ -7,7 +7,7 @@ import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
 import type { LedgerFile, LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
-import { expectAgreement, sprinkleFaults } from './expect-agreement.ts'
+import { addRandomFaults, expectAgreement } from './expect-agreement.ts'
 import { awards, newPath } from './fixtures.ts'
 import { type Random, randomFor } from './random.ts'
 
@@ -25,7 +25,7 @@ class Disk implements LedgerStorage {
   #isOn = true
   /** The number of flushes until the power is cut. */
   flushesLeft = Infinity
-  /** The number of cuts that kept a sector after a lost one. */
+  /** The number of sectors that a cut kept after a lost sector. */
   holes = 0
 
   constructor(random: Random) {
@@ -61,7 +61,7 @@ class Disk implements LedgerStorage {
       } else if (end > durable.length) {
         hasHole = true
       }
-      // Flushed bytes stay, even in a sector that was extended.
+      // A cut never loses flushed bytes, even in a sector that was extended.
       durable.subarray(at, end).copy(found, at)
     }
     file.durable = found
@@ -133,14 +133,14 @@ describe('a power cut', { timeout: 300_000 }, () => {
     const random = randomFor('power cuts')
     const disk = new Disk(random)
     const service = createCampaignService()
-    const patient = new CampaignClient({
+    const clientWithRetry = new CampaignClient({
       baseUrl: 'https://service.example/api/v1',
       accessToken: 'a-token',
       fetch: service.fetch,
       maxRetries: 1,
     })
-    const client = patient.with({ timeoutMs: 20 })
-    const endFaults = sprinkleFaults(service, random, 12)
+    const client = clientWithRetry.with({ timeoutMs: 20 })
+    const endFaults = addRandomFaults(service, random, 12)
     onTestFinished(endFaults)
     const rows = awards(ROWS)
     const path = newPath()
@@ -171,10 +171,10 @@ describe('a power cut', { timeout: 300_000 }, () => {
       if (end instanceof AwardRunStoppedError) expect(found).toBeGreaterThanOrEqual(end.report.counts.awarded)
     }
     expect(cuts).toBeGreaterThan(CUTS / 3)
-    expect(disk.holes, 'no cut lost a sector before a kept one').toBeGreaterThan(0)
+    expect(disk.holes, 'no cut kept a sector after a lost sector').toBeGreaterThan(0)
     endFaults()
 
-    const report = await rewardWallets(patient, rows, { ledger, concurrency: 16 })
+    const report = await rewardWallets(clientWithRetry, rows, { ledger, concurrency: 16 })
     writeFileSync(image, disk.content(path) ?? '')
     expectAgreement(rows, report, await readLedger(image), service)
   })

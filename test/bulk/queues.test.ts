@@ -24,10 +24,10 @@ import { type Random, randomFor } from './random.ts'
 
 const JOBS = FULL_SIZE ? 300 : 40
 const WORKERS = 3
-/** The number of kills while jobs are left. */
+/** The number of kills before all jobs are done. */
 const KILLS = 4
-/** The number of calls that hang, from the first one. */
-const HANGING = 4
+/** The number of calls at the start that get no answer. */
+const HANGING_CALLS = 4
 
 const PROGRAM = 'test/bulk/queue-worker.ts'
 const pathOf = compiled(PROGRAM)
@@ -38,7 +38,7 @@ const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
   { kind: 'hang' },
   { kind: 'status', status: 500, applied: true } as never,
   { kind: 'status', status: 503 } as never,
-  // Longer than the job timeout of both queues.
+  // Longer than the lock of a BullMQ job.
   { kind: 'delay', delayMs: 600 } as never,
   { kind: 'delay', delayMs: 300 } as never,
 ]
@@ -52,15 +52,15 @@ class Workers {
 
   constructor(task: WorkerTask) {
     this.#task = task
-    for (let place = 0; place < WORKERS; place++) this.#start(place)
+    for (let index = 0; index < WORKERS; index++) this.#start(index)
     onTestFinished(() => this.end())
   }
 
-  #start(place: number): void {
+  #start(index: number): void {
     const child = spawn(process.execPath, [pathOf(PROGRAM), JSON.stringify(this.#task)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    this.#running[place] = child
+    this.#running[index] = child
     createInterface({ input: child.stdout }).on('line', (reason) => {
       this.unsettled.set(reason, (this.unsettled.get(reason) ?? 0) + 1)
     })
@@ -68,13 +68,13 @@ class Workers {
 
   /** Kills one of the first two workers and starts another in its place. */
   async killOne(random: Random): Promise<void> {
-    const place = random.below(WORKERS - 1)
-    const child = this.#running[place] as ChildProcess
+    const index = random.below(WORKERS - 1)
+    const child = this.#running[index] as ChildProcess
     const closed = once(child, 'close')
     child.kill('SIGKILL')
     await closed
     this.kills++
-    this.#start(place)
+    this.#start(index)
   }
 
   async end(): Promise<void> {
@@ -131,7 +131,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       const { url, close } = await service.listen()
       onTestFinished(close)
       // These calls take longer than the job timeout, so the queue gives the job to another worker, too.
-      service.fail({ on: 'rewardWallet', kind: 'hang', times: HANGING })
+      service.fail({ on: 'rewardWallet', kind: 'hang', times: HANGING_CALLS })
       for (let fault = 0; fault < JOBS / 2; fault++) {
         service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: 1 + random.below(3) })
         service.fail({ on: 'rewardWallet', ...FAULTS[random.below(FAULTS.length)] } as FaultOptions)
@@ -141,8 +141,8 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       const rows = awards(JOBS)
       const enqueue = await start(database, queue)
       // Some jobs are queued twice. A worker takes six jobs at once, and the first calls hang: the second job is `busy`.
-      await enqueue(rows.slice(0, HANGING).flatMap((row) => [row, row]))
-      await enqueue([...rows.slice(HANGING), ...rows.filter(() => random.below(4) === 0)])
+      await enqueue(rows.slice(0, HANGING_CALLS).flatMap((row) => [row, row]))
+      await enqueue([...rows.slice(HANGING_CALLS), ...rows.filter(() => random.below(4) === 0)])
       const task: WorkerTask = { queue, database, baseUrl: url, run: 'launch', ...(withRedis && { redis: memory.url }) }
       const workers = new Workers(task)
 
@@ -159,19 +159,19 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       await wait(1_500)
       await workers.end()
 
-      const given = new Map<string, number>()
+      const made = new Map<string, number>()
       for (const { id, xp } of service.state.awards) {
-        expect(given.has(id), `${id} was made twice`).toBe(false)
-        given.set(id, xp)
+        expect(made.has(id), `${id} was made twice`).toBe(false)
+        made.set(id, xp)
       }
-      expect([...given].sort()).toEqual(rows.map(({ id, xp }) => [id, xp]).sort())
+      expect([...made].sort()).toEqual(rows.map(({ id, xp }) => [id, xp]).sort())
       const found = (await pool.query('SELECT id, verdict, xp FROM campaign_awards')).rows
       expect(found).toHaveLength(JOBS)
       for (const { id, verdict, xp } of found) {
         expect(['awarded', 'unconfirmed'], id).toContain(verdict)
-        expect(given.get(id)).toBe(xp)
+        expect(made.get(id)).toBe(xp)
       }
-      // No verdict is lost, and only `unconfirmed` changes: to `awarded`.
+      // No verdict is lost. Only `unconfirmed` may change, to `awarded`.
       const changes = (await pool.query('SELECT before, after FROM campaign_awards_audit')).rows
       for (const change of changes) {
         expect([

@@ -6,7 +6,7 @@ export interface Random {
   below(end: number): number
 }
 
-/** Mulberry32 with the seed in CAMPAIGN_TEST_SEED, or with a new one. Prints the seed. */
+/** Returns Mulberry32 random numbers. The seed is CAMPAIGN_TEST_SEED or a new number. Prints the seed. */
 export function randomFor(label: string): Random {
   const seed = Number(process.env.CAMPAIGN_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32))
   console.info(`${label}: CAMPAIGN_TEST_SEED=${seed}`)

@@ -21,11 +21,11 @@ describe('the test vectors of the guide', () => {
 
 describe('inputs that give the same id', () => {
   test.each([
-    ['letter case of the address', { address: parts.address.toLowerCase() }, {}],
-    ['upper case of the address', { address: `0x${parts.address.slice(2).toUpperCase()}` }, {}],
+    ['another letter case of the address', { address: parts.address.toLowerCase() }, {}],
+    ['upper case in the address', { address: `0x${parts.address.slice(2).toUpperCase()}` }, {}],
     ['white space around the reason', { reason: ' \t\u00a0launch party\r\n' }, {}],
-    ['the Unicode form of the reason', { reason: 'fe\u0301te' }, { reason: 'f\u00e9te' }],
-    ['more fields', { xp: 250 }, {}],
+    ['another Unicode form of the reason', { reason: 'fe\u0301te' }, { reason: 'f\u00e9te' }],
+    ['extra fields', { xp: 250 }, {}],
   ])('%s', (_, one, other) => {
     expect(rewardId({ ...parts, ...one })).toBe(rewardId({ ...parts, ...other }))
   })
@@ -33,11 +33,11 @@ describe('inputs that give the same id', () => {
 
 describe('inputs that give different ids', () => {
   test.each([
-    ['the campaign', { pid: 'Demo' }],
-    ['the wallet', { address: parts.address.replace('7', '8') }],
-    ['letter case of the reason', { reason: 'Launch party' }],
-    ['white space within the reason', { reason: 'launch  party' }],
-    ['compatibility forms of the reason', { reason: 'launch party ①' }],
+    ['another campaign', { pid: 'Demo' }],
+    ['another wallet', { address: parts.address.replace('7', '8') }],
+    ['another letter case of the reason', { reason: 'Launch party' }],
+    ['more white space within the reason', { reason: 'launch  party' }],
+    ['a compatibility character in the reason', { reason: 'launch party ①' }],
   ])('%s', (_, changes) => {
     expect(rewardId({ ...parts, ...changes })).not.toBe(rewardId(parts))
   })
@@ -61,12 +61,12 @@ describe('invalid parts are refused', () => {
     ['reason', { ...parts, reason: ' \n' }],
     ['reason', { ...parts, reason: undefined }],
     ['reason', { ...parts, reason: '\ud800' }],
-  ])('a wrong %s', (name, given) => {
+  ])('%s', (name, given) => {
     expect(() => rewardId(given as RewardIdParts)).toThrow(InvalidRequestError)
     expect(() => rewardId(given as RewardIdParts)).toThrow(new RegExp(`^rewardId: ${name} `))
   })
 
-  test('undefined', () => {
+  test('no parts', () => {
     expect(() => rewardId(undefined as never)).toThrow(InvalidRequestError)
   })
 })

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import type { RunStep, RunTask } from './run-program.ts'
 
-/** A child process with a run of awards, and the steps that it has reported. */
+/** Runs `run-program.ts` in a child process, and collects the steps that it prints. */
 export class RunProcess {
   readonly #process: ChildProcess
   readonly #steps: RunStep[] = []
@@ -40,7 +40,7 @@ export class RunProcess {
     throw new Error(`The process ended without ${kinds}: ${JSON.stringify(this.#steps.slice(-5))}\n${this.#errors}`)
   }
 
-  /** Resolves when this number of calls, or the process, has ended. */
+  /** Resolves when this number of calls has ended, or when the process ends. */
   async calls(count: number): Promise<void> {
     await this.#find((step) => step.step === 'ended' && step.calls >= count)
   }
@@ -63,7 +63,7 @@ export class RunProcess {
     this.#process.kill(signal)
   }
 
-  /** Kills the process. Resolves when it has ended, to whether it was still running. */
+  /** Kills the process and waits for its end. @returns whether it was still running */
   async kill(): Promise<boolean> {
     this.#process.kill('SIGKILL')
     await this.#closed

@@ -19,7 +19,7 @@ export interface RunTask {
 }
 
 export type RunStep =
-  /** All calls wait for standard input. `calls` have ended. The ledger may still be writing. */
+  /** `calls` calls have ended. All other calls wait for standard input. The ledger may still be writing. */
   | { readonly step: 'halted'; readonly calls: number }
   /** The number of calls that have ended. */
   | { readonly step: 'ended'; readonly calls: number }

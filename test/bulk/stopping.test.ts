@@ -34,7 +34,7 @@ import {
   verdictsOf,
 } from './fixtures.ts'
 
-/** Returns a 429. @param retryAfterMs - of its Retry-After */
+/** Returns a 429. @param retryAfterMs - the time of its Retry-After header */
 const rateLimited = (retryAfterMs?: number): RateLimitError =>
   new RateLimitError('wait', { status: 429, headers: {}, outcome: 'not_applied', retryAfterMs })
 
@@ -64,7 +64,7 @@ describe('a thrown value', () => {
   }
   const cases = Object.keys(PLACES).flatMap((place) => THROWN.map(([name, thrown]) => [place, name, thrown] as const))
 
-  test.each(cases)('by %s is the cause of the stop: %s', async (place, name, thrown) => {
+  test.each(cases)('from %s is the cause of the stop: %s', async (place, name, thrown) => {
     const path = newPath()
     const { cause, report } = await stopErrorOf(PLACES[place]?.(path, thrown) as Promise<AwardReport>)
     // An abort without a reason has a default reason.
@@ -76,7 +76,7 @@ describe('a thrown value', () => {
     expect((await rewardWallets(client, awards(100), { ledger: fileLedger(path) })).complete).toBe(true)
   })
 
-  test.each(THROWN)('by confirm makes the award indeterminate: %s', async (_, thrown) => {
+  test.each(THROWN)('from confirm makes the award indeterminate: %s', async (_, thrown) => {
     const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     const confirm = () => raise(thrown)
@@ -97,7 +97,7 @@ describe('failures that end a run', () => {
     )
     expect(cause).toBeInstanceOf(UnauthorizedError)
     expect(message).toMatch(/other awards would fail as well.*HTTP 401.*run it again with the same ledger/s)
-    // The docs path of the stop, without the docs path of its cause.
+    // The message refers to the docs of the stop, not to the docs of its cause.
     expect(message.match(/docs\/error-codes\.md#\w+/g)).toEqual(['docs/error-codes.md#award_run_stopped'])
     expect(report).toMatchObject({ counts: counts({ awarded: 3 }), complete: false })
     expect(Object.values(await verdictsOf(path))).toEqual(['awarded', 'awarded', 'awarded'])
@@ -108,11 +108,11 @@ describe('failures that end a run', () => {
   })
 
   test.each(['not_applied', 'unknown'] as const)('an unreachable service: %s', async (outcome) => {
-    const callAt = skipPauses()
+    const elapsedMs = skipPauses()
     const calls: number[] = []
     const lost = {
       async rewardWallet() {
-        calls.push(callAt())
+        calls.push(elapsedMs())
         throw new NetworkError('lost', { operation: 'rewardWallet', outcome })
       },
     }
@@ -123,36 +123,36 @@ describe('failures that end a run', () => {
     expect(message).toContain("the service can't be reached")
     // Three calls, then one probe after each of three pauses.
     expect(calls).toEqual([0, 0, 0, 250, 750, 1_750])
-    const inDoubt = outcome === 'unknown' ? 6 : 0
-    expect(report.counts).toEqual(counts({ indeterminate: inDoubt }))
-    expect(await readLedger(path)).toHaveLength(inDoubt)
+    const indeterminateCount = outcome === 'unknown' ? 6 : 0
+    expect(report.counts).toEqual(counts({ indeterminate: indeterminateCount }))
+    expect(await readLedger(path)).toHaveLength(indeterminateCount)
   })
 
-  test('after a pause, one call is the probe, and any answer to it lets the others through', async () => {
+  test('after a pause, one call is the probe; any answer to the probe starts the other calls', async () => {
     const { client } = setup()
     let calls = 0
     let open = 0
-    let failTogether: () => void = () => undefined
-    const areThree = new Promise<void>((resolve) => {
-      failTogether = resolve
+    let resolveThreeCalls: () => void = () => undefined
+    const threeCalls = new Promise<void>((resolve) => {
+      resolveThreeCalls = resolve
     })
     const duringProbe: number[] = []
-    let mostAfterProbe = 0
+    let maxOpenAfterProbe = 0
     const flaky = {
       async rewardWallet(row: AwardRow) {
         const call = ++calls
         open++
         try {
-          if (call === 3) failTogether()
+          if (call === 3) resolveThreeCalls()
           if (call <= 3) {
-            await areThree
+            await threeCalls
             throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
           }
           if (call === 4) {
             for (let turns = 0; turns < 20; turns++) duringProbe.push(await turn(open))
             throw new BadRequestError('no', { status: 400, headers: {}, outcome: 'not_applied' })
           }
-          mostAfterProbe = Math.max(mostAfterProbe, open)
+          maxOpenAfterProbe = Math.max(maxOpenAfterProbe, open)
           await client.rewardWallet(row)
         } finally {
           open--
@@ -162,7 +162,7 @@ describe('failures that end a run', () => {
     const report = await rewardWallets(flaky, awards(30), { ledger: fileLedger(newPath()), concurrency: 3 })
     expect(report).toMatchObject({ counts: counts({ awarded: 29, rejected: 1 }), complete: true })
     expect(duringProbe).toEqual(Array(20).fill(1))
-    expect(mostAfterProbe).toBe(3)
+    expect(maxOpenAfterProbe).toBe(3)
   })
 
   test('an answer resets the count of unreachable calls', async () => {
@@ -307,7 +307,7 @@ describe('failures that end a run', () => {
     expect(Object.values(await verdictsOf(path)).filter((verdict) => verdict === 'rejected')).toHaveLength(rejected)
   })
 
-  test('twenty refusals of different kinds, or after a success, are not enough', async () => {
+  test('twenty refusals of different kinds, or after a success, do not end a run', async () => {
     const { client, service } = setup()
     for (const status of [400, 409]) service.fail({ on: 'rewardWallet', kind: 'status', status, times: 19 })
     expect((await rewardWallets(client, awards(40), { ledger: fileLedger(newPath()), concurrency: 2 })).counts).toEqual(
@@ -429,9 +429,9 @@ describe('failures that end a run', () => {
       headers: { 'retry-after': '3600' },
       times: Infinity,
     })
-    const soon = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
-    expect(soon.message).toContain('asks to wait for 60 minutes')
-    expect(soon.report.counts).toEqual(counts({}))
+    const longWait = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    expect(longWait.message).toContain('asks to wait for 60 minutes')
+    expect(longWait.report.counts).toEqual(counts({}))
   })
 })
 
@@ -496,7 +496,7 @@ describe('failures that do not end a run', () => {
     expect(verdicts).toEqual(Array(10).fill('awarded'))
   })
 
-  test('after a lost answer and a 429, the award is still in doubt', async () => {
+  test('a refusal after a lost answer and a 429 makes the award unconfirmed', async () => {
     const { client, service } = setup({ maxRetries: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
@@ -505,12 +505,12 @@ describe('failures that do not end a run', () => {
   })
 
   test('the run pauses after a 429 for the time of Retry-After, or with a backoff', async () => {
-    const callAt = skipPauses()
+    const elapsedMs = skipPauses()
     const retryAfter = [undefined, undefined, 5_000, undefined]
     const calls: number[] = []
     const busy = {
       async rewardWallet() {
-        calls.push(callAt())
+        calls.push(elapsedMs())
         if (calls.length <= retryAfter.length) throw rateLimited(retryAfter[calls.length - 1])
       },
     }
@@ -520,7 +520,7 @@ describe('failures that do not end a run', () => {
   })
 
   test('several 429s at once are one pause, which lasts for the longest Retry-After', async () => {
-    const callAt = skipPauses()
+    const elapsedMs = skipPauses()
     const AT_ONCE = 40
     const calls: number[] = []
     let answer: () => void = () => undefined
@@ -529,7 +529,7 @@ describe('failures that do not end a run', () => {
     })
     const busy = {
       async rewardWallet() {
-        const call = calls.push(callAt())
+        const call = calls.push(elapsedMs())
         if (call > AT_ONCE) return
         if (call === AT_ONCE) answer()
         await answered

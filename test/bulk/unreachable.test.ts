@@ -5,10 +5,10 @@ import { expect, test } from 'vitest'
 import { freePort } from '../support/server-process.ts'
 import { awards, counts, newPath, setup, stopErrorOf } from './fixtures.ts'
 
-/** Returns an address without a server. */
+/** Returns the URL of a port on which no server listens. */
 const unusedUrl = async () => `http://127.0.0.1:${await freePort()}/api/v1`
 
-test.each(['fetch', 'nodeTransport'])('an unreachable service, over %s', async (kind) => {
+test.each(['fetch', 'nodeTransport'])('an unreachable service stops the run, over %s', async (kind) => {
   const transport = kind === 'fetch' ? {} : { transport: nodeTransport() }
   const client = new CampaignClient({
     baseUrl: await unusedUrl(),
@@ -26,18 +26,18 @@ test.each(['fetch', 'nodeTransport'])('an unreachable service, over %s', async (
   expect(cause).toMatchObject({ code: 'network' })
   // Three calls, then one probe after each of three pauses.
   expect(calls).toBe(3 + 3)
-  // If the request may have left, the award is in doubt.
-  const inDoubt = (cause as NetworkError).outcome === 'unknown' ? calls : 0
-  expect(report.counts).toEqual(counts({ indeterminate: inDoubt }))
-  expect(await readLedger(path)).toHaveLength(inDoubt)
+  // If the request may have been sent, the award is indeterminate.
+  const indeterminateCount = (cause as NetworkError).outcome === 'unknown' ? calls : 0
+  expect(report.counts).toEqual(counts({ indeterminate: indeterminateCount }))
+  expect(await readLedger(path)).toHaveLength(indeterminateCount)
 })
 
 test('the run waits for a service that is unreachable for a short time', async () => {
   const { client, service } = setup()
   const options = { baseUrl: await unusedUrl(), accessToken: 'a-token', maxRetries: 0 }
   const lost = new CampaignClient({ ...options, transport: nodeTransport() })
-  let away = 12
-  const flaky = { rewardWallet: (row: AwardRow) => (away-- > 0 ? lost : client).rewardWallet(row) }
+  let failuresLeft = 12
+  const flaky = { rewardWallet: (row: AwardRow) => (failuresLeft-- > 0 ? lost : client).rewardWallet(row) }
   const report = await rewardWallets(flaky, awards(30), { ledger: fileLedger(newPath()), concurrency: 8 })
   expect(report.counts).toEqual(counts({ awarded: 30 }))
   expect(service.state.awards).toHaveLength(30)

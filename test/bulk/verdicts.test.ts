@@ -55,7 +55,7 @@ describe('the verdict of one award', () => {
     expect(service.state.awards).toHaveLength(1)
   })
 
-  test('an attempt without effect is awarded by the next run', async () => {
+  test('an award that was not applied is made by the next run', async () => {
     const { client, service } = setup()
     const ledger = fileLedger(newPath())
     service.fail({ on: 'rewardWallet', kind: 'reset' })
@@ -122,14 +122,15 @@ describe('the verdict of one award', () => {
 })
 
 describe('evidence', () => {
-  /** Returns a client of a service that has the award. The ledger has no attempt. */
-  const used = async () => {
+  /** Makes the award without a ledger. */
+  const withUsedId = async () => {
     const { client, sent } = setup()
     await client.rewardWallet(award(0))
     return { client, sent, path: newPath() }
   }
 
-  const lost = async (rows: readonly AwardRow[] = awards(1)) => {
+  /** Makes a run in which every answer is lost. */
+  const withLostAnswers = async (rows: readonly AwardRow[] = awards(1)) => {
     const { client, service, sent } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: rows.length })
@@ -153,7 +154,7 @@ describe('evidence', () => {
     [{ xp: '1' }, 'no attempt', 'indeterminate', 'evidence_failed'],
     [null, 'no attempt', 'indeterminate', 'evidence_failed'],
   ])('confirm answers %j after %s: %s %s', async (answer, after, verdict, code) => {
-    const { client, path } = after === 'no attempt' ? await used() : await lost()
+    const { client, path } = after === 'no attempt' ? await withUsedId() : await withLostAnswers()
     const confirm = vi.fn(async () => answer as Confirmation)
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm })
     expect(report.counts).toEqual(counts({ [verdict]: 1 }))
@@ -173,7 +174,7 @@ describe('evidence', () => {
     [undefined, 'an unknown outcome', 'unconfirmed', 'bad_request'],
     [undefined, 'no attempt', 'rejected', 'bad_request'],
   ])('isUsedId answers %j after %s: %s %s', async (answer, after, verdict, code) => {
-    const { client, path } = after === 'no attempt' ? await used() : await lost()
+    const { client, path } = after === 'no attempt' ? await withUsedId() : await withLostAnswers()
     const isUsedId = vi.fn(() => answer)
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), isUsedId })
     expect(report.counts).toEqual(counts({ [verdict]: 1 }))
@@ -183,7 +184,7 @@ describe('evidence', () => {
   })
 
   test('confirm with another amount overrides isUsedId, and the reason has both amounts', async () => {
-    const { client, path } = await lost([award(0, { xp: 500 })])
+    const { client, path } = await withLostAnswers([award(0, { xp: 500 })])
     const evidence = { isUsedId: () => true, confirm: () => ({ xp: 5 }) }
     const rows = [award(0, { xp: 500 })]
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path), ...evidence })
@@ -192,7 +193,7 @@ describe('evidence', () => {
   })
 
   test('retryRejected does not resend an id that was used with another amount', async () => {
-    const { client, path, sent } = await lost()
+    const { client, path, sent } = await withLostAnswers()
     const ledger = fileLedger(path)
     await rewardWallets(client, awards(1), { ledger, confirm: () => ({ xp: 7 }) })
     const before = sent()
@@ -202,7 +203,7 @@ describe('evidence', () => {
   })
 
   test('a retry that is refused for another reason records that reason', async () => {
-    const { client, path, sent } = await used()
+    const { client, path, sent } = await withUsedId()
     const ledger = fileLedger(path)
     await rewardWallets(client, awards(1), { ledger })
     await rewardWallets(client, awards(1), { ledger, retryRejected: true, confirm: () => ({ xp: 7 }) })
@@ -212,21 +213,21 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
-  test('confirm ends the doubt about an earlier attempt: a refused retry is rejected again', async () => {
-    const { client, path, rows } = await lost()
+  test('after confirm has answered false, a refused retry is rejected, not unconfirmed', async () => {
+    const { client, path, rows } = await withLostAnswers()
     await rewardWallets(client, rows, { ledger: fileLedger(path), confirm: () => false })
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path), retryRejected: true })
     expect(report.counts).toEqual(counts({ rejected: 1 }))
   })
 
   test('confirm overrides isUsedId', async () => {
-    const { client, ledger, rows } = await lost()
+    const { client, ledger, rows } = await withLostAnswers()
     const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false, confirm: () => true })
     expect(report.counts.alreadyAwarded).toBe(1)
   })
 
   test('a later run confirms an unconfirmed award without sending it', async () => {
-    const { client, sent, ledger, rows } = await lost(awards(2))
+    const { client, sent, ledger, rows } = await withLostAnswers(awards(2))
     await rewardWallets(client, rows, { ledger })
     const before = sent()
     const confirm = ({ id }: AwardRow) => id === 'award-0'
@@ -238,7 +239,7 @@ describe('evidence', () => {
   })
 
   test('an award that confirm does not find stays unconfirmed', async () => {
-    const { client, ledger, rows, path, sent } = await lost()
+    const { client, ledger, rows, path, sent } = await withLostAnswers()
     await rewardWallets(client, rows, { ledger })
     const before = sent()
     const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
@@ -249,7 +250,7 @@ describe('evidence', () => {
   })
 
   test('a confirm that throws leaves the award unconfirmed, and its error is not recorded', async () => {
-    const { client, ledger, rows, path, sent } = await lost()
+    const { client, ledger, rows, path, sent } = await withLostAnswers()
     await rewardWallets(client, rows, { ledger })
     const before = sent()
     const confirm = () => Promise.reject(new Error('the lookup of secret-123 failed'))
@@ -262,7 +263,7 @@ describe('evidence', () => {
   })
 
   test('an unconfirmed award is sent again if only isUsedId is given', async () => {
-    const { client, sent, ledger, rows } = await lost()
+    const { client, sent, ledger, rows } = await withLostAnswers()
     await rewardWallets(client, rows, { ledger })
     const before = sent()
     expect((await rewardWallets(client, rows, { ledger, isUsedId: () => true })).counts.alreadyAwarded).toBe(1)
@@ -270,7 +271,7 @@ describe('evidence', () => {
   })
 
   test('an unconfirmed award is sent again if confirm does not find it and isUsedId is given', async () => {
-    const { client, sent, ledger, rows } = await lost()
+    const { client, sent, ledger, rows } = await withLostAnswers()
     await rewardWallets(client, rows, { ledger })
     const before = sent()
     const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined, isUsedId: () => true })
@@ -279,7 +280,7 @@ describe('evidence', () => {
   })
 
   test.each(['isUsedId', 'confirm'] as const)('a %s that throws is called again in the next run', async (name) => {
-    const { client, ledger, path, rows } = await lost()
+    const { client, ledger, path, rows } = await withLostAnswers()
     const evidence = {
       [name]: () => {
         throw new Error('the lookup of secret-123 failed')
@@ -305,15 +306,15 @@ describe('evidence', () => {
   })
 
   test('an async isUsedId, which its type forbids, is awaited', async () => {
-    const { client, ledger, rows } = await lost()
+    const { client, ledger, rows } = await withLostAnswers()
     const isUsedId = (async () => true) as never
     expect((await rewardWallets(client, rows, { ledger, isUsedId })).counts.alreadyAwarded).toBe(1)
   })
 
-  test('an attempt without effect and a later refusal are unconfirmed, then rejected by confirm', async () => {
+  test('a refusal after a lost request makes the award unconfirmed, and confirm makes it rejected', async () => {
     const { client, ledger, rows, service } = await (async () => {
       const { client, service } = setup()
-      // The first attempt has no effect. The second one is refused for another reason than a used id.
+      // The first request is lost. The second is refused, although the id is not used.
       service.fail({ on: 'rewardWallet', kind: 'reset' })
       const ledger = fileLedger(newPath())
       await rewardWallets(client, awards(1), { ledger })
