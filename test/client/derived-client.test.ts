@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { settle } from '../http/fake-time.ts'
 import { whenIdle } from '../http/real-connections.ts'
 import { answer, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
-import { bothWires, type Wire } from '../http/wires.ts'
+import { type ScriptedTransport, scriptedTransports } from '../http/scripted-transports.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -20,14 +20,14 @@ const BASE_URL = 'https://service.example/api/v1'
 const done = answer(200, { success: true })
 type Steps = readonly [Step, ...Step[]]
 
-function parentOver(script: Wire['script'], steps: Steps = [done], options = {}) {
+function parentOver(script: ScriptedTransport['script'], steps: Steps = [done], options = {}) {
   const { via, sent } = script(...steps)
   return { sent, parent: new CampaignClient({ baseUrl: BASE_URL, accessToken: 'parent', ...via, ...options }) }
 }
 
 const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
 
-describe.each(bothWires())('a derived client over $name', ({ script }) => {
+describe.each(scriptedTransports())('a derived client over $name', ({ script }) => {
   const parentWith = (steps?: Steps, options?: object) => parentOver(script, steps, options)
 
   test('has its own token and headers and does not change its parent', async () => {
@@ -177,7 +177,7 @@ describe.each(bothWires())('a derived client over $name', ({ script }) => {
   })
 })
 
-describe.each(bothWires())('a guard over $name', ({ script }) => {
+describe.each(scriptedTransports())('a guard over $name', ({ script }) => {
   const parentWith = (steps?: Steps, options?: object) => parentOver(script, steps, options)
 
   const user = { account: 'ada', platform: 'web' }

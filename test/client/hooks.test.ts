@@ -14,7 +14,7 @@ import { operation } from '../contract/operations.ts'
 import { settle } from '../http/fake-time.ts'
 import { whenIdle } from '../http/real-connections.ts'
 import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
-import { bothWires } from '../http/wires.ts'
+import { scriptedTransports } from '../http/scripted-transports.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe.each(bothWires())('over $name', ({ script }) => {
+describe.each(scriptedTransports())('over $name', ({ script }) => {
   /** Returns all events of a call with the names of their hooks, in order. */
   async function eventsOf(steps: readonly [Step, ...Step[]], run = operation('getInviteCode').run) {
     const events: [string, unknown][] = []

@@ -2,7 +2,7 @@ import { CampaignClient, type CampaignClientOptions, RateLimitError, TimeoutErro
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { immediateRejection, rejection, settle } from '../http/fake-time.ts'
 import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
-import { bothWires, type Scripted } from '../http/wires.ts'
+import { type Scripted, scriptedTransports } from '../http/scripted-transports.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -15,7 +15,7 @@ const fakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout',
 const clientOf = (via: Scripted['via'], options: Partial<CampaignClientOptions> = {}) =>
   new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...via, ...options })
 
-describe.each(bothWires())('over $name', ({ script }) => {
+describe.each(scriptedTransports())('over $name', ({ script }) => {
   describe('limits', () => {
     test('a call that ends in the queue has the outcome not_applied', async () => {
       fakeTime()
@@ -260,19 +260,24 @@ function limitedService(retryAfter: boolean) {
   return { step, sendings, awarded }
 }
 
-describe.each(bothWires())('500 awards at once to a service that takes 50 a second, over $name', ({ script }) => {
-  test.each([true, false])(
-    'Retry-After: %s: all are awarded, most after one or two attempts',
-    async (retryAfter) => {
-      fakeTime()
-      const { step, sendings, awarded } = limitedService(retryAfter)
-      const client = clientOf(script(step).via)
-      const ids = Array.from({ length: 500 }, (_, index) => String(index))
-      const all = await settle(Promise.all(ids.map((id) => client.rewardWallet({ ...award, id }))), { timers: 20_000 })
-      expect(all.status).toBe('fulfilled')
-      expect(awarded.size).toBe(500)
-      expect(sendings.filter((count) => count > 2).length).toBeLessThan(100)
-    },
-    60_000,
-  )
-})
+describe.each(scriptedTransports())(
+  '500 awards at once to a service that takes 50 a second, over $name',
+  ({ script }) => {
+    test.each([true, false])(
+      'Retry-After: %s: all are awarded, most after one or two attempts',
+      async (retryAfter) => {
+        fakeTime()
+        const { step, sendings, awarded } = limitedService(retryAfter)
+        const client = clientOf(script(step).via)
+        const ids = Array.from({ length: 500 }, (_, index) => String(index))
+        const all = await settle(Promise.all(ids.map((id) => client.rewardWallet({ ...award, id }))), {
+          timers: 20_000,
+        })
+        expect(all.status).toBe('fulfilled')
+        expect(awarded.size).toBe(500)
+        expect(sendings.filter((count) => count > 2).length).toBeLessThan(100)
+      },
+      60_000,
+    )
+  },
+)

@@ -10,7 +10,7 @@ import { answer, hanging, lost, refusal, type Step, scriptedFetch } from './scri
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
 const success = answer(200, { success: true, data: read.data })
-const deaf: Step = () => new Promise(() => undefined)
+const ignoresSignal: Step = () => new Promise(() => undefined)
 
 function clientOf(options: Partial<CampaignClientOptions>): CampaignClient {
   return new CampaignClient({
@@ -70,7 +70,7 @@ const stages: readonly Stage[] = [
   },
   {
     at: 'during an attempt of a fetch that ignores its signal',
-    start: (of, signal) => of.run(clientOf({ fetch: scriptedFetch(deaf).fetch }), { signal }),
+    start: (of, signal) => of.run(clientOf({ fetch: scriptedFetch(ignoresSignal).fetch }), { signal }),
   },
   {
     at: 'during the body',
@@ -80,7 +80,7 @@ const stages: readonly Stage[] = [
     },
   },
   {
-    at: 'in the middle of a wait',
+    at: 'during the wait before a retry',
     start: (of, signal) =>
       of.run(clientOf({ fetch: scriptedFetch(refusal(429, { 'retry-after': '20' }), success).fetch }), { signal }),
   },
@@ -101,7 +101,7 @@ describe.each(stages)('an abort $at', ({ at, start }) => {
     vi.useFakeTimers()
   })
 
-  test.each(reasons)('rejects at once with the very reason: %s', async (_, reason) => {
+  test.each(reasons)('rejects immediately with the abort reason itself: %s', async (_, reason) => {
     const controller = new AbortController()
     const call = start(award, controller.signal)
     call.catch(() => undefined)
@@ -148,8 +148,8 @@ describe('an abort before the call', () => {
   })
 })
 
-describe('an abort inside a callback', () => {
-  test('of the token source sends nothing', async () => {
+describe('an abort in a callback:', () => {
+  test('in the token source, nothing is sent', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(success)
     const accessToken = (): string => {
@@ -161,7 +161,7 @@ describe('an abort inside a callback', () => {
     expect(sent).toHaveLength(0)
   })
 
-  test('of onRequest sends nothing, and onEnd has 0 attempts', async () => {
+  test('in onRequest, nothing is sent, and onEnd reports 0 attempts', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(success)
     const onEnd = vi.fn()
@@ -174,8 +174,8 @@ describe('an abort inside a callback', () => {
 
   test.each([
     ['before a wait', refusal(429, { 'retry-after': '20' })],
-    ['before a retry without one', refusal(429, { 'retry-after': '0' })],
-  ])('of onRetry, %s, sends nothing more', async (_, step) => {
+    ['before a retry without a wait', refusal(429, { 'retry-after': '0' })],
+  ])('in onRetry %s, no other attempt is sent', async (_, step) => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(step)
     const hooks = { onRetry: () => controller.abort('from onRetry') }
@@ -184,7 +184,7 @@ describe('an abort inside a callback', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('of fetch, which may throw any error', async () => {
+  test('in fetch, the call rejects with the abort reason, not with the error of fetch', async () => {
     const controller = new AbortController()
     const { fetch, sent } = scriptedFetch(() => {
       controller.abort('from fetch')
@@ -197,20 +197,20 @@ describe('an abort inside a callback', () => {
 })
 
 describe("the abort reason for a partner's fetch", () => {
-  class Thrown {
+  class WithoutText {
     toString(): never {
       throw new Error('no text')
     }
   }
-  const strange: readonly [string, unknown][] = [
+  const nonErrors: readonly [string, unknown][] = [
     ['a symbol', Symbol('enough')],
     ['a string', 'enough'],
     ['null', null],
     ['a number', 0],
     ['a function', () => 'enough'],
-    ['an object that is no text', new Thrown()],
+    ['an object whose toString throws', new WithoutText()],
     ['an object without a prototype', Object.create(null)],
-    ['an object that calls itself an error', { [Symbol.toStringTag]: 'MyError' }],
+    ['an object whose toStringTag ends with Error', { [Symbol.toStringTag]: 'MyError' }],
   ]
 
   /** A `fetch` that logs its abort reason. */
@@ -229,7 +229,7 @@ describe("the abort reason for a partner's fetch", () => {
     return { fetch, logged, reasons }
   }
 
-  test.each(strange)('is an error for any argument: %s', async (_, reason) => {
+  test.each(nonErrors)('is an error even if the caller aborts with %s', async (_, reason) => {
     vi.useFakeTimers()
     const { fetch, logged, reasons } = loggingFetch()
     const controller = new AbortController()
@@ -247,7 +247,7 @@ describe("the abort reason for a partner's fetch", () => {
     expect(logged).toEqual(['aborted: AbortError: This operation was aborted'])
   })
 
-  test('is an error if the reason of the caller is a revoked Proxy', async () => {
+  test('is an error even if the caller aborts with a revoked Proxy', async () => {
     vi.useFakeTimers()
     const { fetch, reasons } = loggingFetch()
     const { proxy, revoke } = Proxy.revocable({}, {})
@@ -266,7 +266,7 @@ describe("the abort reason for a partner's fetch", () => {
     expect(reasons).toEqual([expect.any(Error), expect.any(Error)])
   })
 
-  test("is the caller's reason if that is an error", async () => {
+  test("is the caller's reason if that reason is an error", async () => {
     vi.useFakeTimers()
     const { fetch, reasons } = loggingFetch()
     const mine = [new Error('mine'), new DOMException('mine', 'QuotaExceededError')]
@@ -282,13 +282,13 @@ describe("the abort reason for a partner's fetch", () => {
   })
 
   test.each([{ timeoutMs: 50, maxRetries: 0 }, { totalTimeoutMs: 50 }])(
-    'is a timeout, after one: %j',
+    'is a TimeoutError after a timeout: %j',
     async (limits) => {
       vi.useFakeTimers()
       const { fetch, reasons, logged } = loggingFetch()
       expect(await rejection(award.run(clientOf({ fetch, ...limits })))).toHaveProperty('code', 'timeout')
-      const words = { name: 'TimeoutError', message: expect.stringContaining('due to timeout') }
-      expect(reasons).toEqual([expect.objectContaining(words)])
+      const timeoutError = { name: 'TimeoutError', message: expect.stringContaining('due to timeout') }
+      expect(reasons).toEqual([expect.objectContaining(timeoutError)])
       expect(reasons[0]).toBeInstanceOf(Error)
       expect(logged[0]).toMatch(/^aborted: TimeoutError/)
     },
@@ -314,7 +314,7 @@ describe('a signal that outlives its calls', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  test('keeps the listeners of others', async () => {
+  test('keeps the listeners that the caller added', async () => {
     const controller = new AbortController()
     const listener = vi.fn()
     controller.signal.addEventListener('abort', listener)
@@ -323,13 +323,13 @@ describe('a signal that outlives its calls', () => {
     expect(listener).toHaveBeenCalledOnce()
   })
 
-  test('serves 64 calls at once, and each rejects with its reason', async () => {
+  test('has one listener for 64 concurrent calls, and each call rejects with its reason', async () => {
     const controller = new AbortController()
     const client = clientOf({ fetch: scriptedFetch(hanging).fetch })
     const calls = Array.from({ length: 64 }, () => read.run(client, { signal: controller.signal }))
     const settled = Promise.allSettled(calls)
     await vi.advanceTimersByTimeAsync(5)
-    // Node warns of a leak at the eleventh listener.
+    // Node warns about a possible leak at 11 listeners.
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
     const reason = new Error('all of them')
     controller.abort(reason)
@@ -346,7 +346,7 @@ describe('a signal that outlives its calls', () => {
     expect(result).toEqual({ status: 'fulfilled', value: read.data })
   })
 
-  test('aborting one call does not affect another', async () => {
+  test('aborts only the call it was passed to', async () => {
     const mine = new AbortController()
     let finish: (response: Response) => void = () => undefined
     const { fetch } = scriptedFetch(
@@ -368,7 +368,7 @@ describe('a signal that outlives its calls', () => {
   })
 })
 
-describe('signals of polyfills and other realms', () => {
+describe('signals not created by an AbortController', () => {
   /** A polyfill of the first edition of the standard. */
   class OldSignal extends EventTarget {
     aborted = false
@@ -381,7 +381,7 @@ describe('signals of polyfills and other realms', () => {
   }
   const asSignal = (signal: OldSignal): AbortSignal => signal as unknown as AbortSignal
 
-  test('end the call when they abort', async () => {
+  test('of a polyfill end the call when they abort', async () => {
     vi.useFakeTimers()
     const signal = new OldSignal()
     const client = clientOf({ fetch: scriptedFetch(success, hanging).fetch })
@@ -394,24 +394,24 @@ describe('signals of polyfills and other realms', () => {
     expect(await rejection(read.run(client, { signal: asSignal(signal) }))).toBe('old')
   })
 
-  test('one without a reason rejects with an AbortError', async () => {
+  test('of a polyfill without reasons reject the call with an AbortError', async () => {
     vi.useFakeTimers()
     const signal = new OldSignal()
     const call = read.run(clientOf({ fetch: scriptedFetch(hanging).fetch }), { signal: asSignal(signal) })
     call.catch(() => undefined)
     await vi.advanceTimersByTimeAsync(5)
     signal.abort(undefined)
-    const platforms = AbortSignal.abort().reason
+    const platformReason = AbortSignal.abort().reason
     for (const reason of [
       await immediateRejection(call),
       await rejection(read.run(clientOf({ fetch: scriptedFetch(success).fetch }), { signal: asSignal(signal) })),
     ]) {
       expect(reason).toBeInstanceOf(DOMException)
-      expect(reason).toMatchObject({ name: platforms.name, message: platforms.message })
+      expect(reason).toMatchObject({ name: platformReason.name, message: platformReason.message })
     }
   })
 
-  test('end a wait and a token request', async () => {
+  test('of a polyfill end the wait for a retry or a token', async () => {
     vi.useFakeTimers()
     for (const options of [
       { fetch: scriptedFetch(refusal(429, { 'retry-after': '20' })).fetch },
@@ -427,7 +427,7 @@ describe('signals of polyfills and other realms', () => {
   })
 
   test.each(['addEventListener', 'removeEventListener'])(
-    'one without %s is refused before anything is sent',
+    'without %s are refused before a request is sent',
     async (name) => {
       const { fetch, sent } = scriptedFetch(success)
       const signal = Object.assign(new OldSignal(), { [name]: undefined })
@@ -437,7 +437,7 @@ describe('signals of polyfills and other realms', () => {
     },
   )
 
-  test('may come from AbortSignal.any and AbortSignal.timeout', async () => {
+  test('of AbortSignal.any and AbortSignal.timeout end the call with their reason', async () => {
     const controller = new AbortController()
     const client = clientOf({ fetch: scriptedFetch(hanging).fetch })
     const call = read.run(client, { signal: AbortSignal.any([controller.signal]) })
@@ -469,7 +469,7 @@ describe('against a real server', () => {
     expect(await read.run(client)).toEqual(read.data)
   })
 
-  test('an abort during the body ends the connection, too', async () => {
+  test('an abort during the body ends the connection', async () => {
     server = await httpServer((response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('{"success":')
@@ -488,12 +488,12 @@ describe('against a real server', () => {
 })
 
 describe('onAbort', () => {
-  test('all callbacks share one listener, which is removed with the last', () => {
+  test('all removals share one listener, which is removed with the last', () => {
     const { signal } = new AbortController()
-    const leaves = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
+    const removals = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    const last = leaves.pop()
-    for (const leave of leaves) leave()
+    const last = removals.pop()
+    for (const remove of removals) remove()
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     last?.()
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
@@ -501,28 +501,28 @@ describe('onAbort', () => {
 
   test('removing a callback twice does not affect later ones', () => {
     const controller = new AbortController()
-    const early = onAbort(controller.signal, () => undefined)
-    early()
-    const told = vi.fn()
-    onAbort(controller.signal, told)
-    early()
+    const remove = onAbort(controller.signal, () => undefined)
+    remove()
+    const callback = vi.fn()
+    onAbort(controller.signal, callback)
+    remove()
     controller.abort()
-    expect(told).toHaveBeenCalledOnce()
+    expect(callback).toHaveBeenCalledOnce()
   })
 
   test('a removed callback is not called, and removing one during an event does not affect the others', () => {
     const controller = new AbortController()
-    const gone = vi.fn()
-    const told = vi.fn()
-    const leave = onAbort(controller.signal, gone)
-    const leaveAll = [onAbort(controller.signal, () => leaveAll[0]?.()), onAbort(controller.signal, told)]
-    leave()
+    const removed = vi.fn()
+    const callback = vi.fn()
+    const remove = onAbort(controller.signal, removed)
+    const removals = [onAbort(controller.signal, () => removals[0]?.()), onAbort(controller.signal, callback)]
+    remove()
     controller.abort()
-    expect(gone).not.toHaveBeenCalled()
-    expect(told).toHaveBeenCalledOnce()
+    expect(removed).not.toHaveBeenCalled()
+    expect(callback).toHaveBeenCalledOnce()
   })
 
-  test('each signal has its own callbacks', () => {
+  test('each signal has its own removals', () => {
     const [mine, other] = [new AbortController(), new AbortController()]
     const onMine = vi.fn()
     const onOther = vi.fn()

@@ -17,8 +17,8 @@ import { clientWith, json, rejection, type StubAnswer } from '../client/stub-ser
 import { contract, operation, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 
-/** Sets the answer of an operation and calls it without retries. */
-interface Way {
+/** How the tests set an answer and create a client. */
+interface Setup {
   answer(name: OperationName, answer: StubAnswer): void
   client(options?: Partial<CampaignClientOptions>): CampaignClient
   /** Returns the number of requests in this test. */
@@ -32,9 +32,9 @@ interface Row extends StubAnswer {
   /** The `outcome` of a write. A read has none. */
   readonly outcome: 'not_applied' | 'unknown'
   /** Other fields of the error. */
-  readonly tells?: Readonly<Record<string, unknown>>
+  readonly fields?: Readonly<Record<string, unknown>>
   /** Fields that must be absent. */
-  readonly silent?: readonly string[]
+  readonly absent?: readonly string[]
 }
 
 const BAD = { type: BadRequestError, code: 'bad_request', outcome: 'not_applied' } as const
@@ -47,7 +47,7 @@ const UNCLEAR = { type: ApiError, code: 'api_error', outcome: 'unknown' } as con
 const REJECTED = { type: ReferralRejectedError, code: 'referral_rejected', outcome: 'not_applied' } as const
 const UNEXPECTED = { type: UnexpectedResponseError, code: 'unexpected_response', outcome: 'unknown' } as const
 
-/** The documented answers, and those of proxies in front of the service. */
+/** The documented statuses, and those of proxies in front of the service. */
 const byStatus = [
   [400, BAD],
   [401, UNAUTHORIZED],
@@ -70,17 +70,17 @@ const errorObjects: Row[] = [true, false].flatMap((success) => [
       ...kind,
       name: `200, error object with code ${code}, success ${success}`,
       body: json({ success, error: { code, message: 'no luck' } }),
-      tells: { status: 200, serviceCode: code, message: expect.stringContaining('no luck') },
-      silent: ['reason'],
+      fields: { status: 200, serviceCode: code, message: expect.stringContaining('no luck') },
+      absent: ['reason'],
     }),
   ),
   ...[7, -1, 200, 600, 2 ** 31].map(
     (code): Row => ({
-      // The meaning of a code that is no status is unknown.
+      // A code that is not an HTTP status has no known meaning.
       ...UNCLEAR,
       name: `200, error object with the unknown code ${code}, success ${success}`,
       body: json({ success, error: { code, message: 'no luck' } }),
-      tells: { status: 200, serviceCode: code },
+      fields: { status: 200, serviceCode: code },
     }),
   ),
 ])
@@ -96,13 +96,13 @@ const errorObjectsWithoutCode: Row[] = [
     ...UNCLEAR,
     name: `200, error object whose code is ${what}, success true`,
     body: json({ success: true, error, data: {} }),
-    silent: ['serviceCode'],
+    absent: ['serviceCode'],
   },
   {
     ...REFUSED,
     name: `200, error object whose code is ${what}, success false`,
     body: json({ success: false, error }),
-    silent: ['serviceCode'],
+    absent: ['serviceCode'],
   },
 ])
 
@@ -112,21 +112,21 @@ const errorsOfOtherForms: Row[] = [
   ['a fraction', 0.5],
   ['true', true],
   ['a list of errors', [{ code: 403, message: 'no luck' }]],
-  ['a list of words', ['no luck']],
-  ['a list of nothing', [null]],
-  ['words', 'no luck'],
+  ['a list of strings', ['no luck']],
+  ['a list with null', [null]],
+  ['a string', 'no luck'],
   ['white space', ' '],
-  ['a status in words', '500'],
-  ['an object of other fields', { status: 403, detail: 'no luck' }],
+  ['a status as a string', '500'],
+  ['an object with other fields', { status: 403, detail: 'no luck' }],
   ['an object in an object', { error: { code: 403 } }],
-  ['an object that counts nothing', { length: 0 }],
+  ['an object with length 0', { length: 0 }],
 ].flatMap(([what, error]) => [
   {
     ...UNCLEAR,
     name: `200, an error that is ${what}, success true, beside data`,
     body: json({ success: true, error, data: {} }),
-    tells: { status: 200 },
-    silent: ['serviceCode'],
+    fields: { status: 200 },
+    absent: ['serviceCode'],
   },
   {
     ...UNCLEAR,
@@ -147,47 +147,47 @@ const errorStrings: Row[] = [
       name: `${status}, error '${reason}'`,
       status,
       body: json({ success: false, error: reason }),
-      tells: { status, reason },
-      silent: ['serviceCode'],
+      fields: { status, reason },
+      absent: ['serviceCode'],
     })),
     {
       ...REJECTED,
       name: `200, error '${reason}', though success is true`,
       body: json({ success: true, error: reason, data: {} }),
-      tells: { status: 200, reason },
+      fields: { status: 200, reason },
     },
     {
       ...BROKEN,
       name: `500, error '${reason}'`,
       status: 500,
       body: json({ success: false, error: reason }),
-      tells: { status: 500, reason },
+      fields: { status: 500, reason },
     },
   ]),
   {
     ...REFUSED,
-    name: `200, error 'already_referred', which nobody announced`,
+    name: `200, undocumented error 'already_referred'`,
     body: json({ success: false, error: 'already_referred' }),
-    tells: { status: 200, reason: 'already_referred', message: expect.stringContaining('already_referred') },
+    fields: { status: 200, reason: 'already_referred', message: expect.stringContaining('already_referred') },
   },
   {
     ...BAD,
     name: `400, error 'already_referred'`,
     status: 400,
     body: json({ success: false, error: 'already_referred' }),
-    tells: { status: 400, reason: 'already_referred' },
+    fields: { status: 400, reason: 'already_referred' },
   },
 ]
 
 const refusalsWithoutError: Row[] = [
-  { ...REFUSED, name: '200, success false', body: json({ success: false }), silent: ['reason', 'serviceCode'] },
+  { ...REFUSED, name: '200, success false', body: json({ success: false }), absent: ['reason', 'serviceCode'] },
   { ...REFUSED, name: '200, success false with data', body: json({ success: false, data: {} }) },
   { ...REFUSED, name: '200, success false, error null', body: json({ success: false, error: null }) },
   {
     ...REFUSED,
     name: '200, success false, an empty error',
     body: json({ success: false, error: '' }),
-    silent: ['reason'],
+    absent: ['reason'],
   },
 ]
 
@@ -217,17 +217,17 @@ const notUnderstood: Row[] = [
       ...UNEXPECTED,
       name: `200, ${what}`,
       body,
-      tells: { status: 200, issues: [{ path, message: expect.stringMatching(/^expected /) }] },
+      fields: { status: 200, issues: [{ path, message: expect.stringMatching(/^expected /) }] },
     }),
   ),
-  { ...UNEXPECTED, name: '204 without a body', status: 204, tells: { status: 204 } },
+  { ...UNEXPECTED, name: '204 without a body', status: 204, fields: { status: 204 } },
 ]
 
 const notModified: Row = {
   ...UNEXPECTED,
-  name: '304, which nobody asked for',
+  name: '304 to a request without a condition',
   status: 304,
-  tells: { status: 304, issues: [{ path: [], message: expect.stringMatching(/^(?!.*redirect).*not modified/) }] },
+  fields: { status: 304, issues: [{ path: [], message: expect.stringMatching(/^(?!.*redirect).*not modified/) }] },
 }
 
 const redirects: Row[] = [300, 301, 302, 303, 307, 308].map((status) => ({
@@ -237,7 +237,7 @@ const redirects: Row[] = [300, 301, 302, 303, 307, 308].map((status) => ({
   // Looks like a successful answer.
   body: json({ success: true, data: {} }),
   headers: { location: 'https://elsewhere.example/api/v1/user' },
-  tells: { status, issues: [{ path: [], message: expect.stringContaining('redirects are not followed') }] },
+  fields: { status, issues: [{ path: [], message: expect.stringContaining('redirects are not followed') }] },
 }))
 
 const httpErrors: Row[] = byStatus.flatMap(([status, kind]): Row[] => [
@@ -246,15 +246,15 @@ const httpErrors: Row[] = byStatus.flatMap(([status, kind]): Row[] => [
     name: `${status}, standard envelope with success ${success}`,
     status,
     body: json({ success, error: { code: status, message: 'no luck' } }),
-    tells: { status, serviceCode: status, message: expect.stringContaining('no luck') },
-    silent: ['reason'],
+    fields: { status, serviceCode: status, message: expect.stringContaining('no luck') },
+    absent: ['reason'],
   })),
   {
     ...kind,
     name: `${status}, standard envelope with another code`,
     status,
     body: json({ success: true, error: { code: 777, message: 'no luck' } }),
-    tells: { status, serviceCode: 777 },
+    fields: { status, serviceCode: 777 },
   },
   ...(
     [
@@ -269,8 +269,8 @@ const httpErrors: Row[] = byStatus.flatMap(([status, kind]): Row[] => [
     name: `${status}, ${what}`,
     status,
     body,
-    tells: { status, message: expect.stringContaining(`HTTP ${status}`) },
-    silent: ['serviceCode', 'reason'],
+    fields: { status, message: expect.stringContaining(`HTTP ${status}`) },
+    absent: ['serviceCode', 'reason'],
   })),
 ])
 
@@ -287,7 +287,7 @@ const rows = [
 ]
 
 /** Tests the table of answers of the contract. */
-export function answersOver({ answer, client, received }: Way): void {
+export function answersOver({ answer, client, received }: Setup): void {
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
     const { data, result, writes, run } = operation
 
@@ -297,7 +297,7 @@ export function answersOver({ answer, client, received }: Way): void {
       expect(received()).toBe(1)
     })
 
-    it.each([null, '', 0, false, []])('ignores an error of %j beside the data', async (error) => {
+    it.each([null, '', 0, false, []])('ignores an empty error beside the data: %j', async (error) => {
       answer(name, { body: json({ success: true, data, error }) })
       expect(await run(client())).toEqual(result)
     })
@@ -314,13 +314,13 @@ export function answersOver({ answer, client, received }: Way): void {
 
     it.each(rows.map((row) => [row.name, row] as const))(
       '%s',
-      async (_, { name: __, type, code, outcome, tells = {}, silent = [], ...given }) => {
+      async (_, { name: __, type, code, outcome, fields = {}, absent = [], ...given }) => {
         answer(name, given)
         const error = await rejection(run(client()))
         expect(Object.getPrototypeOf(error)).toBe(type.prototype)
-        expect(error).toMatchObject({ code, operation: name, ...tells })
+        expect(error).toMatchObject({ code, operation: name, ...fields })
         expect((error as Error).message).toMatch(new RegExp(`^${name}: `))
-        for (const field of silent) expect(error).not.toHaveProperty(field)
+        for (const field of absent) expect(error).not.toHaveProperty(field)
         if (writes) expect(error).toHaveProperty('outcome', outcome)
         else expect(error).not.toHaveProperty('outcome')
         expect(received()).toBe(1)
@@ -328,7 +328,7 @@ export function answersOver({ answer, client, received }: Way): void {
     )
   })
 
-  describe('data of another shape', () => {
+  describe('unexpected data', () => {
     const path = (...steps: (string | number)[]) => ({
       path: ['data', ...steps],
       message: expect.stringMatching(/^expected /),
@@ -371,7 +371,7 @@ export function answersOver({ answer, client, received }: Way): void {
         [path('actions', 0, 'meta')],
       ]),
       [
-        'several at once',
+        'several wrong fields',
         'getUserProgress',
         { ...user, rank: 'first', quests: [{ ...task, actions: ['t1', 2] }], rewards: [{ id: 'r' }] },
         [path('quests', 0, 'actions', 1), path('rewards', 0, 'reward'), path('rewards', 0, 'type'), path('rank')],
@@ -394,7 +394,7 @@ export function answersOver({ answer, client, received }: Way): void {
       ['no data', 'setReferrer', undefined, [path()]],
       ['null', 'updateUser', null, [path()]],
       ['an array', 'setReferrerByRefId', [], [path()]],
-    ])('%s for %s', async (_, name, data, issues) => {
+    ])('is refused: %s for %s', async (_, name, data, issues) => {
       answer(name, { body: json({ success: true, data }) })
       const error = await rejection(operation(name).run(client()))
       expect(error).toBeInstanceOf(UnexpectedResponseError)
@@ -408,20 +408,20 @@ export function answersOver({ answer, client, received }: Way): void {
       ['[]', 'the body: expected an object with success and data'],
       ['{}', 'success: expected true or false'],
       ['{"success":true,"data":{"used_by":[1]}}', 'data.used_by.0: expected string, received number'],
-    ])('%s: the message has the path and the expectation', async (body, what) => {
+    ])('%s: the message contains the path and the expected value', async (body, what) => {
       answer('getInviteCode', { body })
       expect(wordsOf(await rejection(client().getInviteCode({ code: 'c', pid: 'd' })))).toBe(
         `getInviteCode: unexpected answer with HTTP 200 (${what})`,
       )
     })
 
-    it('never shows the values', async () => {
+    it('does not appear in the error', async () => {
       answer('getUserProgress', { body: json({ success: true, data: { ...user, total: 'ada@example.org' } }) })
       const error = await rejection(client().getUserProgress({ account: 'a', platform: 'p', pid: 'd' }))
       expect((error as Error).message + json(error)).not.toContain('ada@example.org')
     })
 
-    it('describes the first five issues in the message and counts the others', async () => {
+    it('has its first five issues in the message, which counts the others', async () => {
       answer('getInviteCode', { body: json({ success: true, data: { used_by: [1, 2, 3, 4, 5, 6, 7] } }) })
       const error = await rejection(client().getInviteCode({ code: 'c', pid: 'd' }))
       expect(wordsOf(error)).toMatch(/data\.used_by\.4: expected string, received number; and 2 more\)$/)
@@ -429,7 +429,7 @@ export function answersOver({ answer, client, received }: Way): void {
     })
 
     const withoutData = operations.filter(({ answer }) => !('data' in answer))
-    it.each(withoutData)('$name has no data to be of a shape', async ({ name, run }) => {
+    it.each(withoutData)('is accepted by $name, which returns no data', async ({ name, run }) => {
       for (const data of [undefined, null, 5, { xp: 5 }]) {
         answer(name, { body: json({ success: true, data }) })
         expect(await run(client())).toBeUndefined()
@@ -437,7 +437,7 @@ export function answersOver({ answer, client, received }: Way): void {
     })
 
     it.each([undefined, null, 5, 'registered', { hook_id: 'h' }])(
-      'registerWebhook hands over %j as it came',
+      'is returned unchanged by registerWebhook: %j',
       async (data) => {
         answer('registerWebhook', { body: json({ success: true, data }) })
         expect(await client().registerWebhook({ scope: 's', url: 'https://partner.example' })).toEqual(data)
@@ -484,13 +484,13 @@ export function answersOver({ answer, client, received }: Way): void {
     })
 
     it.each<[string, unknown, string]>([
-      ['nothing', {}, 'HTTP 400'],
+      ['an empty object', {}, 'HTTP 400'],
       ['a message', { message: 'no luck' }, 'HTTP 400, no luck'],
-      ['its status once more', { code: 400, message: 'no luck' }, 'HTTP 400, no luck'],
+      ['the status as its code', { code: 400, message: 'no luck' }, 'HTTP 400, no luck'],
       ['another code', { code: 777, message: 'no luck' }, 'HTTP 400, service code 777, no luck'],
-      ['words', 'no luck', 'HTTP 400, no luck'],
+      ['a string', 'no luck', 'HTTP 400, no luck'],
       ['a list of errors', [{ message: 'no luck' }, { message: 'nor this' }], 'HTTP 400, no luck'],
-    ])('include the message of the service: %s', async (_, error, words) => {
+    ])('include the message of the service for %s', async (_, error, words) => {
       answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
       expect(wordsOf(await read())).toBe(`getCampaignInfo: the service answered ${words}`)
     })
@@ -501,35 +501,32 @@ export function answersOver({ answer, client, received }: Way): void {
     })
 
     it.each<[string, unknown]>([
-      ['a code in a text', { code: '500' }],
+      ['a code as a string', { code: '500' }],
       ['a code with a fraction', { code: 503.5 }],
       ['a code in a list', [{ code: 500 }]],
-      ['a code further down a list', [{ code: 403 }, { code: '408' }]],
-    ])(
-      'have the outcome unknown for a write if the service reports a failure in another form: %s',
-      async (_, error) => {
-        answer('recordActionValue', { body: json({ success: false, error }) })
-        const record = operation('recordActionValue')
-        expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
-      },
-    )
+      ['a code in the second error of a list', [{ code: 403 }, { code: '408' }]],
+    ])('have the outcome unknown for a write if the code of a server error has another form: %s', async (_, error) => {
+      answer('recordActionValue', { body: json({ success: false, error }) })
+      const record = operation('recordActionValue')
+      expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
+    })
 
     it.each<[string, unknown]>([
-      ['of the caller', { code: '403' }],
-      ['below those of a service that failed', { code: '499.9' }],
-      ['beyond them', { code: '600' }],
-      ['that is a word', { code: 'E500' }],
-      ['in the place of the error', '500'],
-      ['under another name', { status: 500 }],
-      ['in a list, of the caller', [{ code: 400 }, null, 500]],
-      ['that is a list', { code: [500] }],
-    ])('have the outcome not_applied for `success: false` with a code %s', async (_, error) => {
+      ['a client error code', { code: '403' }],
+      ['a code just below 500', { code: '499.9' }],
+      ['a code above 599', { code: '600' }],
+      ['a code that is not a number', { code: 'E500' }],
+      ['a string as the error', '500'],
+      ['a code in another field', { status: 500 }],
+      ['a client error code in a list', [{ code: 400 }, null, 500]],
+      ['a list as the code', { code: [500] }],
+    ])('have the outcome not_applied for `success: false` with %s', async (_, error) => {
       answer('recordActionValue', { body: json({ success: false, error }) })
       const record = operation('recordActionValue')
       expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'not_applied' })
     })
 
-    it('have messages that do not end inside a character', async () => {
+    it('have a message that does not end inside a surrogate pair', async () => {
       for (const message of [`${'x'.repeat(299)}${'😀'.repeat(9)}`, `${'x'.repeat(298)}${'😀'.repeat(9)}`]) {
         answer('getCampaignInfo', { status: 400, body: envelope(message) })
         expect(encodeURIComponent(((await read()) as Error).message)).toContain('xxx')
@@ -539,13 +536,13 @@ export function answersOver({ answer, client, received }: Way): void {
       }
     })
 
-    it('have short messages', async () => {
+    it('have a message shorter than 500 characters', async () => {
       answer('getCampaignInfo', { status: 400, body: envelope('long '.repeat(10_000)) })
       expect(((await read()) as Error).message.length).toBeLessThan(500)
     })
 
     it.each([{ code: 400, message: 5 }, { code: 400, message: {} }, { code: 400 }])(
-      'are set from %j',
+      'have the code, and no message of the service, from %j',
       async (error) => {
         answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
         const refused = await read()

@@ -18,18 +18,18 @@ describe("answers that only a partner's fetch or transport returns", () => {
     expect(error.message).toMatch(/^(?!.*redirect).*a 1xx status/)
   })
 
-  const over = (given: object) => {
+  const clientReturning = (given: object) => {
     const send = async () => ({ status: 200, header: () => null, text: '', complete: true, ...given })
     return clientWith({ transport: { send } })
   }
 
   it('accepts JSON after a byte order mark', async () => {
     const text = '\uFEFF{"success":true,"data":{"used_by":["ada"]}}'
-    expect(await over({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['ada'] })
+    expect(await clientReturning({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['ada'] })
   })
 
   it.each([600, 777])('%i is an ApiError, not a ServiceError', async (status) => {
-    expect(await rejection(over({ status }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
+    expect(await rejection(clientReturning({ status }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
       code: 'api_error',
       status,
     })
@@ -41,7 +41,9 @@ describe("answers that only a partner's fetch or transport returns", () => {
     [302, 'redirects are not followed'],
     [304, 'conditional request'],
   ])('explains an unexpected status %i, even if the body is incomplete', async (status, why) => {
-    expect(await rejection(over({ status, complete: false }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
+    expect(
+      await rejection(clientReturning({ status, complete: false }).getCampaignInfo({ pid: 'demo' })),
+    ).toMatchObject({
       code: 'unexpected_response',
       status,
       message: expect.stringContaining(why),
@@ -49,12 +51,12 @@ describe("answers that only a partner's fetch or transport returns", () => {
   })
 
   it('ignores headers that are not strings', async () => {
-    const error = await rejection(over({ status: 400, header: () => 7 }).getCampaignInfo({ pid: 'demo' }))
+    const error = await rejection(clientReturning({ status: 400, header: () => 7 }).getCampaignInfo({ pid: 'demo' }))
     expect(error).toMatchObject({ code: 'bad_request', headers: {} })
     expect(error).not.toHaveProperty('retryAfterMs')
   })
 
-  it('shortens headers of any length', async () => {
+  it('shortens long headers', async () => {
     const transport = {
       send: async () => ({ status: 400, header: () => 'long '.repeat(100_000), text: '', complete: true }),
     }
@@ -63,14 +65,14 @@ describe("answers that only a partner's fetch or transport returns", () => {
   })
 })
 
-describe('a list with only wrong entries', () => {
+describe('many issues', () => {
   const HUGE = 125_000
-  const points = { code: 'c', pid: 'd' }
+  const invite = { code: 'c', pid: 'd' }
   const used_by = Array.from({ length: HUGE }, (_, index) => index)
   const huge = () => ({ fetch: async () => Response.json({ success: true, data: { used_by } }) })
 
-  it('is an UnexpectedResponseError that fits a log line', async () => {
-    const error = await rejection(clientWith(huge()).getInviteCode(points))
+  it('of an answer are limited to 20 in the error, which counts the others', async () => {
+    const error = await rejection(clientWith(huge()).getInviteCode(invite))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(error).toMatchObject({ moreIssues: HUGE - 20 })
     expect(wordsOf(error)).toMatch(/; and 124995 more\)$/)
@@ -78,17 +80,17 @@ describe('a list with only wrong entries', () => {
     expect(JSON.stringify(error).length).toBeLessThan(4_000)
   })
 
-  it('is reported and returned unchanged', async () => {
+  it('of an answer are limited to 20 for onInvalidResponse, and the call returns the data', async () => {
     const onInvalidResponse = vi.fn()
     const client = clientWith({ ...huge(), responseValidation: 'report', hooks: { onInvalidResponse } })
-    expect((await client.getInviteCode(points)).used_by).toHaveLength(HUGE)
+    expect((await client.getInviteCode(invite)).used_by).toHaveLength(HUGE)
     expect(onInvalidResponse).toHaveBeenCalledOnce()
     const [event] = onInvalidResponse.mock.calls[0] as [{ issues: unknown[]; moreIssues: number }]
     expect(event).toMatchObject({ operation: 'getInviteCode', status: 200, moreIssues: HUGE - 20 })
     expect(event.issues).toHaveLength(20)
   })
 
-  it('may be deep in the data', async () => {
+  it('of nested data are counted', async () => {
     const tasks = Array.from({ length: 3_000 }, () => ({}))
     const data = { id: 'demo', name: 'Demo', actions: tasks, quests: [] }
     const error = await rejection(
@@ -98,20 +100,20 @@ describe('a list with only wrong entries', () => {
     expect((error as UnexpectedResponseError).moreIssues).toBe(3_000 * 9 - 20)
   })
 
-  it('has its first issues in the order of zod', async () => {
+  it('of an answer are in the order of zod', async () => {
     const quest = { id: 1, name: 'q', actions: ['a', 2], xp: 'x', xp_mul: '1e400', meta: [], deps: null }
     const data = { id: 'demo', actions: [{}], quests: [quest] }
     const error = (await rejection(
       clientWith({ fetch: async () => Response.json({ success: true, data }) }).getCampaignInfo({ pid: 'demo' }),
     )) as UnexpectedResponseError
-    const zods = campaignInfo.safeParse(data).error?.issues ?? []
-    expect(error.issues.map(({ path }) => path)).toEqual(zods.map(({ path }) => ['data', ...path]))
+    const zodIssues = campaignInfo.safeParse(data).error?.issues ?? []
+    expect(error.issues.map(({ path }) => path)).toEqual(zodIssues.map(({ path }) => ['data', ...path]))
     expect(error).not.toHaveProperty('moreIssues')
   })
 
-  it('may also be an argument', async () => {
+  it('of call options are limited to 20', async () => {
     const query = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`q${index}`, Number.NaN]))
-    const error = await rejection(clientWith().getInviteCode(points, { query }))
+    const error = await rejection(clientWith().getInviteCode(invite, { query }))
     expect(error).toBeInstanceOf(InvalidRequestError)
     expect((error as InvalidRequestError).issues).toHaveLength(20)
     expect(error).toHaveProperty('moreIssues', 980)
@@ -159,7 +161,7 @@ describe('1e400 in place of a number', () => {
     .filter(({ writes }) => !writes)
     .flatMap(({ name, request, data }) => [...tooLarge(data)].map((path) => ({ name, request, data, path })))
 
-  it('is tested in several operations', () => {
+  it('is tested for several operations', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBeGreaterThan(1)
   })
 
@@ -177,7 +179,7 @@ describe('1e400 in place of a number', () => {
 describe('a forgotten /api/v1', () => {
   const page = () => new Response('<h1>Not found</h1>', { status: 404 })
   const HINT = /; baseUrl does not end with \/api\/v1/
-  const asked = (client: CampaignClient) =>
+  const errorOf = (client: CampaignClient) =>
     rejection(client.getInviteCode({ code: 'c', pid: 'd' })) as Promise<ApiError>
   const from = (baseUrl: string, ...answers: (() => Response)[]) =>
     clientWith({
@@ -193,29 +195,29 @@ describe('a forgotten /api/v1', () => {
   ])('of %s is mentioned in each error', async (baseUrl) => {
     const client = from(baseUrl)
     for (let call = 0; call < 3; call++) {
-      const error = await asked(client)
+      const error = await errorOf(client)
       expect(error).toMatchObject({ code: 'api_error', status: 404 })
       expect(error.message).toMatch(HINT)
     }
   })
 
   it.each(['https://service.example/api/v1', 'https://service.example/api/v1/', 'https://gateway.example/x/api/v1'])(
-    'is not suspected of %s',
+    'is not mentioned for %s',
     async (baseUrl) => {
-      expect((await asked(from(baseUrl))).message).not.toMatch(/baseUrl/)
+      expect((await errorOf(from(baseUrl))).message).not.toMatch(/baseUrl/)
     },
   )
 
   it('is not mentioned after a 404 of the service', async () => {
     const own = () => Response.json({ success: true, error: { code: 404, message: 'not found' } }, { status: 404 })
     const client = from('https://service.example', own, page)
-    expect((await asked(client)).message).not.toMatch(HINT)
-    expect((await asked(client)).message).not.toMatch(HINT)
+    expect((await errorOf(client)).message).not.toMatch(HINT)
+    expect((await errorOf(client)).message).not.toMatch(HINT)
   })
 
   it('is not mentioned after an answer other than 404', async () => {
     const client = from('https://service.example', () => Response.json({ success: true, data: { used_by: [] } }), page)
     expect(await client.getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: [] })
-    expect((await asked(client)).message).not.toMatch(HINT)
+    expect((await errorOf(client)).message).not.toMatch(HINT)
   })
 })

@@ -1,30 +1,30 @@
 import { vi } from 'vitest'
 import { whenIdle } from './real-connections.ts'
 
-/** More timers than one call sets. */
-const MOST_TIMERS = 500
+/** A call sets fewer timers. */
+const MAX_TIMERS = 500
 
 /** Runs fake timers until the promise settles. */
 export async function settle<T>(
   promise: Promise<T>,
-  { timers: most = MOST_TIMERS } = {},
+  { timers: max = MAX_TIMERS } = {},
 ): Promise<PromiseSettledResult<T>> {
   let result: PromiseSettledResult<T> | undefined
   void Promise.allSettled([promise]).then(([settled]) => {
     result = settled
   })
-  for (let timers = 0; result === undefined && timers < most; timers++) {
+  for (let timers = 0; result === undefined && timers < max; timers++) {
     await whenIdle()
     if (result === undefined) await vi.advanceTimersToNextTimerAsync()
   }
-  if (result === undefined) throw new Error(`the promise did not settle within ${most} timers`)
+  if (result === undefined) throw new Error(`the promise did not settle within ${max} timers`)
   return result
 }
 
 /** Runs fake timers and returns the rejection of the promise. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   const result = await settle(promise)
-  if (result.status === 'fulfilled') throw new Error('the promise resolved, and should have rejected')
+  if (result.status === 'fulfilled') throw new Error('expected a rejection, but the promise resolved')
   return result.reason
 }
 
@@ -37,6 +37,6 @@ export async function immediateRejection(promise: Promise<unknown>): Promise<unk
   await whenIdle()
   await vi.advanceTimersByTimeAsync(0)
   if (result === undefined) throw new Error('the promise has not settled yet')
-  if (result.status === 'fulfilled') throw new Error('the promise resolved, and should have rejected')
+  if (result.status === 'fulfilled') throw new Error('expected a rejection, but the promise resolved')
   return result.reason
 }

@@ -47,7 +47,7 @@ function clientOf(baseUrl: string, options: Partial<CampaignClientOptions> = {})
 
 async function errorOf(promise: Promise<unknown>): Promise<NetworkError> {
   return promise.then(
-    () => expect.unreachable('the call resolved, and should have rejected'),
+    () => expect.unreachable('expected a rejection, but the call resolved'),
     (reason: NetworkError) => reason,
   )
 }
@@ -112,7 +112,7 @@ const lostConnections: readonly [string, Answer][] = [
 ]
 
 describe.each(lostConnections)('a connection that %s', (_, lose) => {
-  test('is a NetworkError, and a read is retried', async () => {
+  test('causes a NetworkError, and a read is retried', async () => {
     const server = await started(httpServer(lose))
     const error = await errorOf(read.run(clientOf(server.baseUrl)))
     expect(error).toBeInstanceOf(NetworkError)
@@ -121,7 +121,7 @@ describe.each(lostConnections)('a connection that %s', (_, lose) => {
     expect(server.requests).toHaveLength(3)
   })
 
-  test('does not matter after a successful retry', async () => {
+  test('does not fail a read whose retry succeeds', async () => {
     const server = await started(httpServer(lose, success))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
@@ -136,14 +136,14 @@ describe.each(lostConnections)('a connection that %s', (_, lose) => {
     expect(server.requests[1]?.body).toBe(server.requests[0]?.body)
   })
 
-  test('is never followed by a retry of an unsafe write', async () => {
+  test('never causes a retry of an unsafe write', async () => {
     const server = await started(httpServer(lose, success))
     const error = await errorOf(record.run(clientOf(server.baseUrl, { maxRetries: 9 })))
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
     expect(server.requests).toHaveLength(1)
   })
 
-  test('shows the token nowhere', async () => {
+  test('causes an error without the token', async () => {
     const server = await started(httpServer(lose))
     const error = await errorOf(award.run(clientOf(server.baseUrl, { maxRetries: 0 })))
     const shown = inspect(error, { showHidden: true, depth: 20 }) + JSON.stringify(error) + error.stack
@@ -169,22 +169,22 @@ describe('an incomplete error answer', () => {
   })
 })
 
-describe('bytes that are not HTTP', () => {
+describe('an answer that is not HTTP', () => {
   const garbage: readonly [string, string | Buffer][] = [
     ['a banner of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['HTML without headers', '<html><body>It works</body></html>'],
     ['binary', Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46, 0x00, 0xff])],
-    ['a status that is no number', 'HTTP/1.1 two hundred\r\n\r\n'],
+    ['a status that is not a number', 'HTTP/1.1 two hundred\r\n\r\n'],
     ['a header without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}`],
-    ['two lengths that differ', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
+    ['two different lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
   ]
 
-  test.each(garbage)('%s: NetworkError, and a write may have been applied', async (_, bytes) => {
-    const heard: string[] = []
+  test.each(garbage)('%s: a write fails with a NetworkError and the outcome unknown', async (_, bytes) => {
+    const received: string[] = []
     const server = await started(
       tcpServer((socket) => {
         socket.once('data', (data) => {
-          heard.push(data.toString('latin1'))
+          received.push(data.toString('latin1'))
           socket.end(bytes)
         })
       }),
@@ -192,8 +192,8 @@ describe('bytes that are not HTTP', () => {
     const error = await errorOf(record.run(clientOf(server.baseUrl)))
     expect(error).toBeInstanceOf(NetworkError)
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
-    expect(heard).toHaveLength(1)
-    expect(heard[0]).toContain(TOKEN)
+    expect(received).toHaveLength(1)
+    expect(received[0]).toContain(TOKEN)
     expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
   })
 })
@@ -215,17 +215,17 @@ describe('compressed answers', () => {
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
   })
 
-  test('that are incomplete count as lost', async () => {
+  test('that are incomplete are retried', async () => {
     const server = await started(httpServer(gzip(compressed.subarray(0, 40), compressed.length), gzip(compressed)))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
   })
 
   test.each([
-    ['cut off on a whole connection', compressed.subarray(0, 40)],
+    ['cut off by the service', compressed.subarray(0, 40)],
     ['not compressed at all', Buffer.from(JSON.stringify(envelope))],
     ['damaged', Buffer.concat([compressed.subarray(0, 20), Buffer.alloc(20, 0x55), compressed.subarray(40)])],
-  ])('that are %s give no data, and the outcome is unknown', async (_, body) => {
+  ])('that are %s fail the call with the outcome unknown', async (_, body) => {
     const server = await started(httpServer(gzip(body)))
     const client = clientOf(server.baseUrl, { maxRetries: 0 })
     const error = await errorOf(award.run(client))
@@ -280,7 +280,7 @@ describe('redirects', () => {
 describe('a service that cannot be reached', () => {
   test.each([
     ['127.0.0.1', (address: string) => address],
-    ['localhost, which may be two addresses', (address: string) => address.replace('127.0.0.1', 'localhost')],
+    ['localhost, which may resolve to two addresses', (address: string) => address.replace('127.0.0.1', 'localhost')],
   ])(
     'a closed port of %s: a guarded write is retried, an unsafe one is not, and both outcomes are unknown',
     async (_, host) => {
@@ -315,12 +315,16 @@ describe('a service that cannot be reached', () => {
     ['EHOSTUNREACH', systemError('EHOSTUNREACH', 'connect', at('connect')), 'EHOSTUNREACH'],
     ['ENETUNREACH', systemError('ENETUNREACH', 'connect', at('connect')), 'ENETUNREACH'],
     ['ETIMEDOUT of a connect', systemError('ETIMEDOUT', 'connect', at('connect')), 'ETIMEDOUT'],
-    ['the limit of undici', systemError('UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error'), 'UND_ERR_CONNECT_TIMEOUT'],
+    [
+      'the connect timeout of undici',
+      systemError('UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error'),
+      'UND_ERR_CONNECT_TIMEOUT',
+    ],
     ['an expired certificate', systemError('CERT_HAS_EXPIRED', 'certificate has expired'), 'CERT_HAS_EXPIRED'],
     ['several addresses refused', several('ECONNREFUSED', ...addresses('ECONNREFUSED')), 'ECONNREFUSED'],
     ['several addresses timed out', several('ETIMEDOUT', ...addresses('ETIMEDOUT')), 'ETIMEDOUT'],
     [
-      'several addresses, each with its own trouble',
+      'several addresses with different errors',
       several('ENETUNREACH', ...addresses('ENETUNREACH').slice(1), ...addresses('ETIMEDOUT').slice(1)),
       'ENETUNREACH',
     ],
@@ -329,7 +333,7 @@ describe('a service that cannot be reached', () => {
   // No error code proves that nothing was sent. A wrapper around fetch may fail on a connection of its own, or retry, after the
   // service has answered. The client cannot detect wrappers.
   test.each(refusedConnections)(
-    '%s of the platform: an unsafe write is sent once, and unknown',
+    '%s of the global fetch: an unsafe write is sent once, and its outcome is unknown',
     async (_, cause, code) => {
       await withFailingConnections(cause, async (attempts) => {
         const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
@@ -340,23 +344,29 @@ describe('a service that cannot be reached', () => {
     },
   )
 
-  test.each(refusedConnections)("%s of a partner's fetch: the same", async (_, cause, code) => {
-    const { fetch, sent } = scriptedFetch(failing(cause))
-    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
-    expect(error).toMatchObject({ code: 'network', systemCode: code, outcome: 'unknown' })
-    expect(sent).toHaveLength(1)
-  })
+  test.each(refusedConnections)(
+    "%s of a partner's fetch: an unsafe write is sent once, and its outcome is unknown",
+    async (_, cause, code) => {
+      const { fetch, sent } = scriptedFetch(failing(cause))
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+      expect(error).toMatchObject({ code: 'network', systemCode: code, outcome: 'unknown' })
+      expect(sent).toHaveLength(1)
+    },
+  )
 
-  test.each(refusedConnections)('%s of a fetch in the place of the global one: the same', async (_, cause) => {
-    const { fetch, sent } = scriptedFetch(failing(cause))
-    vi.stubGlobal('fetch', fetch)
-    const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
-    vi.unstubAllGlobals()
-    expect(error).toHaveProperty('outcome', 'unknown')
-    expect(sent).toHaveLength(1)
-  })
+  test.each(refusedConnections)(
+    '%s of a replaced global fetch: an unsafe write is sent once, and its outcome is unknown',
+    async (_, cause) => {
+      const { fetch, sent } = scriptedFetch(failing(cause))
+      vi.stubGlobal('fetch', fetch)
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+      vi.unstubAllGlobals()
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(sent).toHaveLength(1)
+    },
+  )
 
-  test('a fetch wrapped before the package was loaded fails after the service has answered: sent once', async () => {
+  test('a write is sent once if fetch was wrapped before the package was loaded and fails after the answer', async () => {
     const server = await started(httpServer(success))
     const platformFetch = globalThis.fetch
     vi.stubGlobal('fetch', async (...args: Parameters<typeof platformFetch>) => {
@@ -377,20 +387,20 @@ describe('a service that cannot be reached', () => {
     ['EPIPE', systemError('EPIPE', 'write EPIPE', at('write'))],
     ['ETIMEDOUT of a read', systemError('ETIMEDOUT', 'read ETIMEDOUT', at('read'))],
     ['EHOSTUNREACH of a write', systemError('EHOSTUNREACH', 'write EHOSTUNREACH', at('write'))],
-    ['a socket of undici', systemError('UND_ERR_SOCKET', 'other side closed')],
-    ['the headers limit of undici', systemError('UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error')],
-    ['the body limit of undici', systemError('UND_ERR_BODY_TIMEOUT', 'Body Timeout Error')],
+    ['a socket error of undici', systemError('UND_ERR_SOCKET', 'other side closed')],
+    ['the headers timeout of undici', systemError('UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error')],
+    ['the body timeout of undici', systemError('UND_ERR_BODY_TIMEOUT', 'Body Timeout Error')],
     ['no code at all', new Error('something')],
     ['no cause at all', undefined],
     ['a cause that is a string', 'ECONNREFUSED'],
     [
-      'several addresses, one of which was read from',
+      'several errors, one of them of a read',
       several('ECONNRESET', ...addresses('ETIMEDOUT'), systemError('ECONNRESET', 'read', at('read'))),
     ],
-    ['several errors of which nothing is known', several('UNKNOWN')],
+    ['several errors with an unknown code', several('UNKNOWN')],
   ]
 
-  test.each(mayHaveArrived)('%s: an unsafe write is not sent again, and unknown', async (_, cause) => {
+  test.each(mayHaveArrived)('%s: an unsafe write is sent once, and its outcome is unknown', async (_, cause) => {
     await withFailingConnections(cause, async (attempts) => {
       const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
       expect(error).toBeInstanceOf(NetworkError)
@@ -404,9 +414,9 @@ describe('a service that cannot be reached', () => {
     ['a bare ECONNRESET', systemError('ECONNRESET', 'read', at('read'))],
     ['a string', 'broken'],
     ['nothing', undefined],
-    ['a circle of causes', circle()],
-    ['a TransportError that was sent', new TransportError('lost', { kind: 'network', sent: true })],
-    ['what only looks like a TransportError', { kind: 'network', sent: false, name: 'TransportError' }],
+    ['an error that is its own cause', selfCaused()],
+    ['a TransportError with sent: true', new TransportError('lost', { kind: 'network', sent: true })],
+    ['an object with the fields of a TransportError', { kind: 'network', sent: false, name: 'TransportError' }],
   ]
 
   test.each(thrownBare)('a fetch that throws %s is called once by an unsafe write', async (_, thrown) => {
@@ -434,9 +444,9 @@ describe('a fetch that returns no Response', () => {
     ['null', null, 'null'],
     ['a string', `OK ${TOKEN}`, 'string'],
     ['an empty object', {}, 'object'],
-    ['the data itself', envelope, 'object'],
+    ['the parsed body', envelope, 'object'],
     ['a stub without a status', { headers: new Headers(), text: async () => JSON.stringify(envelope) }, 'object'],
-    ['a stub whose status is no number', { status: '200', headers: new Headers(), text: async () => '{}' }, 'object'],
+    ['a stub whose status is a string', { status: '200', headers: new Headers(), text: async () => '{}' }, 'object'],
     ['a stub whose status is NaN', { status: Number.NaN, headers: new Headers(), text: async () => '{}' }, 'object'],
     ['a stub without headers', { status: 500, text: async () => '{}' }, 'object'],
     ['a stub that reads JSON only', { status: 200, headers: new Headers(), json: async () => envelope }, 'object'],
@@ -456,14 +466,14 @@ describe('a fetch that returns no Response', () => {
     }
   })
 
-  test('the global fetch is checked, too', async () => {
+  test('but is the global fetch: the call fails, too', async () => {
     vi.stubGlobal('fetch', returning(undefined))
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
     vi.unstubAllGlobals()
     expect(error.message).toContain('fetch must return a Response, got undefined')
   })
 
-  test('an answer with status 0, such as Response.error(), is unexpected, and the outcome of a write unknown', async () => {
+  test('but an answer with status 0, such as Response.error(): the call fails, and the outcome of a write is unknown', async () => {
     const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' }
     for (const of of [read, record]) {
       for (const given of [hidden, Response.error()]) {
@@ -479,10 +489,10 @@ describe('a fetch that returns no Response', () => {
 
   test.each<[string, object]>([
     ['a stream of Node', { pipe() {} }],
-    ['one that cannot be let go of', { cancel: () => expect.unreachable('cannot') }],
-    ['one that says nothing when it is let go of', { cancel() {} }],
-    ['one that fails when it is let go of', { cancel: () => Promise.reject(new Error('cannot')) }],
-  ])('a redirect of another package, whose body is %s, is accepted', async (_, body) => {
+    ['a stream whose cancel throws', { cancel: () => expect.unreachable('cannot') }],
+    ['a stream whose cancel returns undefined', { cancel() {} }],
+    ['a stream whose cancel rejects', { cancel: () => Promise.reject(new Error('cannot')) }],
+  ])('but a similar object: a redirect whose body is %s fails the call', async (_, body) => {
     const fetch = returning({ status: 302, headers: new Headers(), text: async () => '', body })
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
@@ -490,7 +500,7 @@ describe('a fetch that returns no Response', () => {
   })
 
   test.each([42, { success: true }, Symbol('text'), undefined])(
-    'but one whose text is no string (%#): a write is unknown, and not sent again',
+    'but an object whose text is not a string (%#): a write is sent once, and its outcome is unknown',
     async (text) => {
       const fetch = returning({ status: 200, headers: new Headers(), text: async () => text })
       const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
@@ -499,7 +509,7 @@ describe('a fetch that returns no Response', () => {
     },
   )
 
-  test('an object with the members of a Response is accepted', async () => {
+  test('but an object with the members of a Response: the call succeeds', async () => {
     const fetch = returning({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
@@ -534,7 +544,7 @@ describe('the body of an abandoned attempt', () => {
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
-  test('of a late answer is not read', async () => {
+  test('is cancelled if the answer arrives after the abort', async () => {
     const { cancelled, answer } = endless()
     const controller = new AbortController()
     let arrive: (response: Response) => void = () => undefined
@@ -550,7 +560,7 @@ describe('the body of an abandoned attempt', () => {
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
-  test('of a late answer is destroyed if it is a stream of Node', async () => {
+  test('is destroyed if it is a Node stream that arrives after the abort', async () => {
     const controller = new AbortController()
     let arrive: (response: unknown) => void = () => undefined
     const fetch = (() => new Promise((resolve) => (arrive = resolve))) as never
@@ -568,8 +578,8 @@ describe('the body of an abandoned attempt', () => {
 
   test.each<[string, () => unknown]>([
     ['throws', () => expect.unreachable('cannot')],
-    ['says nothing', () => undefined],
-  ])('is cancelled if it is too large, even if cancelling %s', async (_, cancel) => {
+    ['returns undefined', () => undefined],
+  ])('is too large: the call fails, even if cancelling the body %s', async (_, cancel) => {
     const read = async () => ({ done: false, value: new Uint8Array(2000) })
     const body = { getReader: () => ({ read, cancel }) }
     const fetch = (async () => ({ status: 200, headers: new Headers(), text: async () => '', body })) as never
@@ -581,7 +591,7 @@ describe('the body of an abandoned attempt', () => {
   })
 })
 
-describe('kept connections', () => {
+describe('connections', () => {
   test('are reused by later calls', async () => {
     const server = await started(httpServer(success))
     const client = clientOf(server.baseUrl)
@@ -636,7 +646,7 @@ describe('kept connections', () => {
     expect(answers.map(({ used_by }) => used_by[0])).toEqual(codes)
   })
 
-  test('serve 64 calls at once, of which every third loses its connection once', async () => {
+  test('serve 64 calls at once, even if every third call loses its connection once', async () => {
     const lostOnce = new Set<string>()
     const server = await started(
       httpServer((response, request, index) => {
@@ -657,18 +667,18 @@ describe('kept connections', () => {
   })
 })
 
-function circle(): Error {
-  const error = new Error('around')
+function selfCaused(): Error {
+  const error = new Error('again')
   error.cause = error
   return error
 }
 
-describe('a platform without fetch', () => {
+describe('on a platform without fetch', () => {
   afterEach(() => {
     vi.unstubAllGlobals()
   })
 
-  test.each([undefined, null])('(%s): the error says so, and nothing was sent', async (value) => {
+  test.each([undefined, null])('(%s), the call fails with a hint, and nothing is sent', async (value) => {
     const client = clientOf('https://service.example/api/v1')
     vi.stubGlobal('fetch', value)
     const error = await errorOf(record.run(client))
@@ -676,13 +686,13 @@ describe('a platform without fetch', () => {
     expect(error.message).toContain('this runtime has no global fetch; pass fetch or a transport')
   })
 
-  test('a fetch option works', async () => {
+  test('a client with the fetch option works', async () => {
     vi.stubGlobal('fetch', undefined)
     const { fetch } = scriptedFetch(() => Response.json(envelope))
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 
-  test('a global fetch that is defined after the client works', async () => {
+  test('a client works after the global fetch has been defined', async () => {
     const { fetch } = scriptedFetch(() => Response.json(envelope))
     vi.stubGlobal('fetch', undefined)
     const client = clientOf('https://service.example/api/v1')
@@ -693,14 +703,17 @@ describe('a platform without fetch', () => {
 
 describe('ports that fetch refuses', () => {
   // Some ports of the table in the standard.
-  test.each([1, 9, 22, 25, 110, 143, 587, 2049, 5060, 6000, 6665, 6669, 6697, 10080])('%i: at once', (port) => {
-    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
-      expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(ConfigurationError)
-      expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(new RegExp(`port ${port},`))
-    }
-  })
+  test.each([1, 9, 22, 25, 110, 143, 587, 2049, 5060, 6000, 6665, 6669, 6697, 10080])(
+    '%i: the constructor throws',
+    (port) => {
+      for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+        expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(ConfigurationError)
+        expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(new RegExp(`port ${port},`))
+      }
+    },
+  )
 
-  test('are those that the platform refuses', async () => {
+  test('are also refused by the fetch of Node', async () => {
     const refusedByFetch: number[] = []
     for (const port of [1, 6, 7, 80, 443, 6000, 8080, 10080]) {
       const cause = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(500) }).then(
@@ -713,12 +726,12 @@ describe('ports that fetch refuses', () => {
     for (const port of [80, 443, 8080]) expect(() => clientOf(`http://127.0.0.1:${port}/api/v1`)).not.toThrow()
   })
 
-  test('are allowed with a fetch option', async () => {
+  test('are allowed with the fetch option', async () => {
     const { fetch } = scriptedFetch(() => Response.json(envelope))
     expect(await read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch }))).toEqual(read.data)
   })
 
-  test("that a partner's fetch refuses are named in the error", async () => {
+  test("cause an error with the reason if a partner's fetch refuses them", async () => {
     const error = await errorOf(
       read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch: (url, init) => fetch(url, init), maxRetries: 0 })),
     )
@@ -729,17 +742,17 @@ describe('ports that fetch refuses', () => {
 describe('the message of a failed connection', () => {
   test.each<[string, unknown, RegExp]>([
     [
-      'the deepest of them tells the story',
+      'contains the innermost cause',
       new Error('Proxy response (407) !== 200 when HTTP Tunneling'),
       /\(fetch failed, Proxy response \(407\) !== 200 when HTTP Tunneling\)$/,
     ],
-    ['one that is said twice is said once', new Error('fetch failed'), /\(fetch failed\)$/],
+    ['contains equal texts once', new Error('fetch failed'), /\(fetch failed\)$/],
     [
-      'a code comes first',
+      'starts with the code',
       systemError('ECONNRESET', 'read ECONNRESET'),
       /\(ECONNRESET, fetch failed, read ECONNRESET\)$/,
     ],
-    ['a novel is cut', new Error('x'.repeat(10_000)), /^.{100,400}$/],
+    ['is cut if it is long', new Error('x'.repeat(10_000)), /^.{100,400}$/],
   ])('%s', async (_, cause, message) => {
     const { fetch } = scriptedFetch(failing(cause))
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch, maxRetries: 0 })))
@@ -747,7 +760,7 @@ describe('the message of a failed connection', () => {
   })
 })
 
-describe('a fetch that ky calls', () => {
+describe('the fetch function', () => {
   test('gets the URL as a string', async () => {
     const seen: unknown[] = []
     const spy: typeof globalThis.fetch = async (input) => {
@@ -762,7 +775,7 @@ describe('a fetch that ky calls', () => {
   })
 })
 
-describe('a transport of the partner', () => {
+describe("a partner's transport", () => {
   const answer = { status: 200, header: () => null, text: JSON.stringify(envelope), complete: true }
   const sending = (send: unknown) => clientOf('https://service.example/api/v1', { transport: { send } as Transport })
 
@@ -779,7 +792,7 @@ describe('a transport of the partner', () => {
     expect(send.mock.calls[0]?.[1]).toBeInstanceOf(AbortSignal)
   })
 
-  test('keeps its this', async () => {
+  test('is called as a method of its object', async () => {
     class Mine implements Transport {
       readonly #answer = answer
       async send(): Promise<TransportResponse> {
@@ -795,8 +808,8 @@ describe('a transport of the partner', () => {
     ['a Response', Response.json(envelope)],
     ['no status', { ...answer, status: undefined }],
     ['a text that is not a string', { ...answer, text: envelope }],
-    ['no headers', { ...answer, header: new Headers() }],
-    ['nothing about completeness', { ...answer, complete: undefined }],
+    ['a header that is not a function', { ...answer, header: new Headers() }],
+    ['no complete field', { ...answer, complete: undefined }],
   ])('that returns %s: the call fails without a retry', async (_, given) => {
     for (const of of [read, award, record]) {
       const send = vi.fn(async () => given)
@@ -808,17 +821,20 @@ describe('a transport of the partner', () => {
     }
   })
 
-  test.each(['status', 'header', 'text', 'complete', 'cause'])('whose answer throws for its %s', async (field) => {
-    const given = Object.defineProperty({ ...answer, complete: field !== 'cause' }, field, {
-      get() {
-        throw new Error(`no ${field}, with ${TOKEN}`)
-      },
-    })
-    const error = await errorOf(record.run(sending(async () => given)))
-    expect(error).toBeInstanceOf(NetworkError)
-    expect(error).toHaveProperty('outcome', 'unknown')
-    expect(wordsOf(error)).not.toContain(TOKEN)
-  })
+  test.each(['status', 'header', 'text', 'complete', 'cause'])(
+    'whose answer throws when %s is read: the call fails with the outcome unknown',
+    async (field) => {
+      const given = Object.defineProperty({ ...answer, complete: field !== 'cause' }, field, {
+        get() {
+          throw new Error(`no ${field}, with ${TOKEN}`)
+        },
+      })
+      const error = await errorOf(record.run(sending(async () => given)))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(wordsOf(error)).not.toContain(TOKEN)
+    },
+  )
 
   test('that rejects with a very long message does not delay the call', async () => {
     const error = await errorOf(read.run(sending(() => Promise.reject(new Error('a'.repeat(12_000_000))))))
@@ -837,25 +853,22 @@ describe('a transport of the partner', () => {
     ['rejects with nothing', () => Promise.reject()],
     ['rejects with null', () => Promise.reject(null)],
     [
-      'rejects with what only looks as if it had not been sent',
+      'rejects with the fields of a TransportError in another error',
       () => Promise.reject(Object.assign(new Error('broken'), { kind: 'network', sent: false })),
     ],
     ['rejects with a function', () => Promise.reject(() => 'broken')],
-    [
-      'rejects with a refused connection, and no word of its own',
-      () => Promise.reject(systemError('ECONNREFUSED', 'x')),
-    ],
-  ])('that %s may have sent the request', async (_, send) => {
+    ['rejects with the system error of a refused connection', () => Promise.reject(systemError('ECONNREFUSED', 'x'))],
+  ])('that %s fails a write with the outcome unknown', async (_, send) => {
     const error = await errorOf(record.run(sending(vi.fn(send))))
     expect(error).toBeInstanceOf(NetworkError)
     expect(error).toHaveProperty('outcome', 'unknown')
   })
 
-  describe('has in its error', () => {
+  describe('that rejects with a TransportError', () => {
     const failingWith = (message: string, init: ConstructorParameters<typeof TransportError>[1]) =>
       errorOf(record.run(sending(() => Promise.reject(new TransportError(message, init)))))
 
-    test('its cause, if it has no message', async () => {
+    test('without a message causes an error with the messages of its causes', async () => {
       const cause = new Error('', { cause: new Error('TLS alert 42') })
       const error = await failingWith('', { kind: 'network', sent: true, cause: new Error('proxy', { cause }) })
       expect(wordsOf(error)).toBe(
@@ -864,23 +877,26 @@ describe('a transport of the partner', () => {
       expect(error.cause).toHaveProperty('message', 'proxy')
     })
 
-    test('its message and its cause', async () => {
+    test('causes an error with its message and that of its cause', async () => {
       const error = await failingWith('no luck', { kind: 'network', sent: true, cause: new Error('proxy') })
       expect(wordsOf(error)).toMatch(/ \(no luck, proxy\)$/)
       expect(error.cause).toMatchObject({ message: 'no luck', cause: { message: 'proxy' } })
     })
 
-    test.each(['E BAD', 'EBAD!', 'E'.repeat(65), ''])('no system code that is none: %s', async (systemCode) => {
-      const error = await failingWith('no luck', { kind: 'network', sent: true, systemCode })
-      expect(error).toBeInstanceOf(NetworkError)
-      expect(error).not.toHaveProperty('systemCode')
-    })
+    test.each(['E BAD', 'EBAD!', 'E'.repeat(65), ''])(
+      'causes an error without a malformed system code: %s',
+      async (systemCode) => {
+        const error = await failingWith('no luck', { kind: 'network', sent: true, systemCode })
+        expect(error).toBeInstanceOf(NetworkError)
+        expect(error).not.toHaveProperty('systemCode')
+      },
+    )
 
-    test('that the answer was too large, with or without a status', async () => {
-      const error = await failingWith('more than I take', { kind: 'too_large', sent: true })
+    test('of kind too_large causes an UnexpectedResponseError', async () => {
+      const error = await failingWith('more than 10 bytes', { kind: 'too_large', sent: true })
       expect(error).toBeInstanceOf(UnexpectedResponseError)
-      expect(error).toMatchObject({ status: 0, issues: [{ path: [], message: 'more than I take' }] })
-      expect(wordsOf(error)).toBe('recordActionValue: more than I take; raise maxResponseBytes to accept it')
+      expect(error).toMatchObject({ status: 0, issues: [{ path: [], message: 'more than 10 bytes' }] })
+      expect(wordsOf(error)).toBe('recordActionValue: more than 10 bytes; raise maxResponseBytes to accept it')
     })
   })
 
@@ -893,7 +909,7 @@ describe('a transport of the partner', () => {
     expect(send).toHaveBeenCalledTimes(3)
   })
 
-  test('may use the error class of another copy of the package', async () => {
+  test('may reject with a TransportError of another copy of the package', async () => {
     vi.resetModules()
     const other = await import('campaign-client')
     expect(other.TransportError).not.toBe(TransportError)
@@ -907,20 +923,20 @@ describe('a transport of the partner', () => {
     [200, 'network', 'unknown'],
     [400, 'bad_request', 'not_applied'],
     [503, 'service_error', 'unknown'],
-  ])('with an incomplete %i: %s, %s', async (status, code, outcome) => {
+  ])('that returns an incomplete %i: %s, %s', async (status, code, outcome) => {
     const send = vi.fn(async () => ({ ...answer, status, complete: false, cause: new Error('cut') }))
     const error = await errorOf(record.run(sending(send)))
     expect(error).toMatchObject({ code, outcome })
     expect(send).toHaveBeenCalledOnce()
   })
 
-  test('with an incomplete answer has sent the request, even if the cause says otherwise', async () => {
-    const cause = new TransportError('lies', { kind: 'network', sent: false })
+  test('that returns an incomplete answer leaves the outcome unknown, even if the cause has sent: false', async () => {
+    const cause = new TransportError('not sent', { kind: 'network', sent: false })
     const error = await errorOf(record.run(sending(async () => ({ ...answer, complete: false, cause }))))
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
   })
 
-  test('may throw for a header', async () => {
+  test('may throw when a header is read', async () => {
     const header = (): never => {
       throw new Error('no headers')
     }
@@ -934,7 +950,7 @@ describe('an answer that is too large', () => {
   test.each([
     ['a read', read],
     ['a write', award],
-  ])('ends %s with a message about the limit, without a retry', async (_, of) => {
+  ])('fails %s with a message about the limit, without a retry', async (_, of) => {
     const server = await started(httpServer((response) => response.end(' '.repeat(1001))))
     const error = await errorOf(of.run(clientOf(server.baseUrl, { maxResponseBytes: 1000 })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)

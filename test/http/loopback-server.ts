@@ -13,7 +13,7 @@ export interface SeenRequest {
 export interface LoopbackServer {
   /** The `baseUrl` for `CampaignClient`. */
   readonly baseUrl: string
-  /** Complete requests in order. Always empty for a server of raw bytes. */
+  /** Complete requests in order. Always empty for `tcpServer`. */
   readonly requests: readonly SeenRequest[]
   /** Accepted connections in order, including closed ones. */
   readonly sockets: readonly Socket[]
@@ -22,7 +22,7 @@ export interface LoopbackServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Answers the request with this index. */
+/** Answers a request. `index` counts the requests of the server from 0. */
 export type Answer = (response: ServerResponse, request: SeenRequest, index: number) => void
 
 /** Starts an HTTP server. The n-th request gets the n-th answer; further requests get the last one. */
@@ -79,7 +79,7 @@ async function listen(server: Server, requests: SeenRequest[]): Promise<Loopback
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => {
     sockets.push(socket)
-    // Many tests reset connections.
+    // Tests reset connections: ignore the errors.
     socket.on('error', () => undefined)
   })
   await new Promise<void>((resolve, reject) => {

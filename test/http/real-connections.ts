@@ -1,4 +1,4 @@
-/** Read before any test fakes it. */
+/** The real `setImmediate`. Tests fake the global one later. */
 const nextTurn = setImmediate
 
 const pending = new Set<Promise<unknown>>()

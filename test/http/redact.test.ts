@@ -20,14 +20,14 @@ import { AccessTokens } from '../../src/http/token.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { answer, lost, type Step, scriptedFetch } from './scripted-fetch.ts'
-import { bothWires } from './wires.ts'
+import { scriptedTransports } from './scripted-transports.ts'
 
 const part = (value: object) => Buffer.from(json(value)).toString('base64url')
 const OPAQUE = 'opaque+token/8f2c41=='
 const JWT = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub: 'partner', exp: 4_000_000_000 })}.c2lnbmF0dXJl-_x`
 /** Contains characters that JSON escapes. */
 const SECRET = 'hook"secret\\with/odd\u007fcharacters'
-/** The first half of a secret must not appear either. */
+/** The secrets, and the first 12 characters of each: an error must not show these either. */
 const HIDDEN_TEXTS = [OPAQUE, SECRET, JSON.stringify(SECRET).slice(1, -1), JWT, JWT.slice(22)].flatMap((text) => [
   text,
   text.slice(0, 12),
@@ -93,14 +93,14 @@ describe('the test helper everythingOf', () => {
   })
 })
 
-describe.each(bothWires())('over $name', ({ name, script }) => {
+describe.each(scriptedTransports())('over $name', ({ name, script }) => {
   const isFetch = name === 'fetch'
-  /** A `Response` accepts headers that Node's servers do not. */
-  const carried = (headers: Record<string, string>): Record<string, string> =>
+  /** Removes the headers that a Node server refuses and a `Response` accepts. */
+  const sendable = (headers: Record<string, string>): Record<string, string> =>
     isFetch ? headers : Object.fromEntries(Object.entries(headers).filter(([, value]) => /^[ -~]*$/.test(value)))
 
   describe.each(tokens)('with %s', (_, accessToken) => {
-    it('a client does not contain it, before or after use', async () => {
+    it('a client does not contain the token, before or after use', async () => {
       const { via, sent } = script(answer(200, { success: true, data: { used_by: [] } }))
       class Mine extends CampaignClient {}
       for (const Class of [CampaignClient, Mine]) {
@@ -113,7 +113,7 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
       expect(HIDDEN_TEXTS).toContain(sent[0]?.authorization.slice('Bearer '.length))
     })
 
-    const echoes = ({ authorization, body }: Parameters<Step>[0]): string[] => [
+    const quotes = ({ authorization, body }: Parameters<Step>[0]): string[] => [
       authorization,
       authorization.slice('Bearer '.length),
       `you sent ${authorization}, and ${body}`,
@@ -124,8 +124,8 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
       `${'x'.repeat(280)} ${authorization.slice('Bearer '.length)}`,
     ]
 
-    it.each([200, 400, 401, 500])('no echo of a service that answers %i gets through', async (status) => {
-      for (let echo = 0; echo < 8; echo++) {
+    it.each([200, 400, 401, 500])('the error of a %i that quotes the request shows no secret', async (status) => {
+      for (let index = 0; index < 8; index++) {
         const bodies = [
           (text: string) => ({ success: true, error: { code: status === 200 ? 400 : status, message: text } }),
           (text: string) => ({ success: false, error: text }),
@@ -134,9 +134,9 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
         ]
         for (const body of bodies) {
           const { via, sent } = script((request) => {
-            const text = echoes(request)[echo] as string
+            const text = quotes(request)[index] as string
             const headers = { 'x-request-id': text, server: text, 'retry-after': text, 'x-token': text }
-            return Response.json(body(text), { status, headers: carried(headers) })
+            return Response.json(body(text), { status, headers: sendable(headers) })
           })
           const error = await register({ accessToken, ...via })
           expect(error).toBeInstanceOf(CampaignError)
@@ -146,7 +146,7 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
       }
     })
 
-    it('an answer that contains it does not show it in an error', async () => {
+    it('the error of an answer that contains the token does not show it', async () => {
       for (const text of [`<h1>${JWT} ${OPAQUE} ${SECRET}</h1>`, json({ success: true, data: OPAQUE })]) {
         const { via } = script(() => new Response(text))
         const client = clientWith({ accessToken, ...via })
@@ -154,7 +154,7 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
       }
     })
 
-    it('hooks do not get it', async () => {
+    it('hooks do not get the token', async () => {
       const events: unknown[] = []
       const collect = (event: unknown) => events.push(event)
       const hooks: ClientHooks = {
@@ -163,23 +163,23 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
         onRetry: collect,
         onInvalidResponse: collect,
       }
-      const echo =
+      const quoting =
         (status: number, body: (text: string) => unknown): Step =>
         (request) => {
-          const text = echoes(request)[2] as string
-          return Response.json(body(text), { status, headers: carried({ 'x-request-id': text, 'set-cookie': text }) })
+          const text = quotes(request)[2] as string
+          return Response.json(body(text), { status, headers: sendable({ 'x-request-id': text, 'set-cookie': text }) })
         }
       const failing: Step = ({ authorization }) => {
         throw Object.assign(new Error(authorization, { cause: new Error(authorization) }), { authorization })
       }
       const { via } = script(
-        echo(503, (message) => ({ success: true, error: { code: 503, message } })),
+        quoting(503, (message) => ({ success: true, error: { code: 503, message } })),
         isFetch ? failing : lost,
-        echo(200, (text) => ({ success: true, data: { used_by: text } })),
+        quoting(200, (text) => ({ success: true, data: { used_by: text } })),
       )
       const client = clientWith({ accessToken, ...via, hooks, maxRetries: 2, responseValidation: 'report' })
       await client.getInviteCode({ code: 'c', pid: 'demo' })
-      // Three attempts, two answers, two retries, and data that does not fit.
+      // Three onRequest, two onResponse, two onRetry and one onInvalidResponse.
       expect(events).toHaveLength(3 + 2 + 2 + 1)
       for (const event of events) expectNoSecretIn(event)
     })
@@ -189,32 +189,35 @@ describe.each(bothWires())('over $name', ({ name, script }) => {
 type Thrower = (request: Request, text: string) => unknown
 const throwers: [string, Thrower][] = [
   [
-    'an error that holds the request',
+    'an error with the request in its fields',
     (request) => Object.assign(new Error('failed'), { request, response: { request } }),
   ],
-  ['an error that says it', (_, text) => new TypeError(`could not send ${text}`)],
-  ['an error whose name says it', (_, text) => Object.assign(new Error('failed'), { name: text })],
-  ['an error whose code says it', (_, text) => Object.assign(new Error('failed'), { code: text, syscall: text })],
+  ['an error with the secrets in its message', (_, text) => new TypeError(`could not send ${text}`)],
+  ['an error with the secrets in its name', (_, text) => Object.assign(new Error('failed'), { name: text })],
   [
-    'an error whose code is it',
+    'an error with the secrets in its code',
+    (_, text) => Object.assign(new Error('failed'), { code: text, syscall: text }),
+  ],
+  [
+    'an error whose code is the token',
     (request) => Object.assign(new Error('failed'), { code: request.headers.get('authorization')?.slice(7) }),
   ],
   [
-    'an error whose stack says it',
+    'an error with the secrets in its stack',
     (_, text) => Object.assign(new Error('failed'), { stack: `Error: failed\n    at ${text}` }),
   ],
   [
-    'a chain of them',
+    'a chain of causes with the secrets',
     (request, text) =>
       new Error('a', { cause: new Error(text, { cause: Object.assign(new Error(text), { request }) }) }),
   ],
-  ['many at once', (request, text) => new AggregateError([new Error(text), request], text)],
+  ['an AggregateError with the secrets', (request, text) => new AggregateError([new Error(text), request], text)],
   [
-    'an error with odd properties',
+    'an error with the secrets in its property names',
     (_, text) => Object.assign(new Error('failed'), { [text]: 1, [Symbol(text)]: text, toJSON: () => text }),
   ],
   [
-    'an error whose getters say it',
+    'an error whose getters return the secrets',
     (_, text) =>
       Object.defineProperties(new Error('failed'), {
         message: { get: () => text },
@@ -225,11 +228,11 @@ const throwers: [string, Thrower][] = [
   ['the request', (request) => request],
   ['a string', (_, text) => text],
   ['a symbol', (_, text) => Symbol(text)],
-  ['an object that cannot be a string', (_, text) => ({ toString: () => ({}), message: { text } })],
+  ['an object that cannot be converted to a string', (_, text) => ({ toString: () => ({}), message: { text } })],
 ]
 
 function expectCopiesOnly(error: unknown): void {
-  // The chain contains neither a thrown object nor its other fields.
+  // The causes are copies of the thrown errors with these fields only.
   for (let cause = (error as Error).cause; cause !== undefined; cause = (cause as Error).cause) {
     expect(Object.getPrototypeOf(cause)).toBe(Error.prototype)
     for (const key of Reflect.ownKeys(cause as Error)) {
@@ -238,7 +241,7 @@ function expectCopiesOnly(error: unknown): void {
   }
 }
 
-describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
+describe.each(tokens)('with %s, the error shows no secret if fetch throws', (_, accessToken) => {
   it.each(throwers)('%s', async (_, thrower) => {
     const fetch: typeof globalThis.fetch = async (input, init) => {
       const request = new Request(input, init)
@@ -251,7 +254,7 @@ describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
     expectCopiesOnly(error)
   })
 
-  it.each(throwers)('while the body is read: %s', async (_, thrower) => {
+  it.each(throwers)('%s, while the body is read', async (_, thrower) => {
     const fetch: typeof globalThis.fetch = async (input, init) => {
       const request = new Request(input, init)
       const body = await request.clone().text()
@@ -264,7 +267,7 @@ describe.each(tokens)('a fetch that throws, with %s,', (_, accessToken) => {
   })
 })
 
-describe.each(tokens)('an agent that throws, with %s,', (_, accessToken) => {
+describe.each(tokens)('with %s, the error shows no secret if an agent throws', (_, accessToken) => {
   it.each(throwers)('%s', async (_, thrower) => {
     const addRequest = (outgoing: ClientRequest): never => {
       const authorization = String(outgoing.getHeader('authorization'))
@@ -281,7 +284,7 @@ describe.each(tokens)('an agent that throws, with %s,', (_, accessToken) => {
 })
 
 describe('a token source that fails', () => {
-  const ask = (accessToken: unknown) =>
+  const errorOf = (accessToken: unknown) =>
     rejection(
       clientWith({
         accessToken: accessToken as AccessTokenSource,
@@ -300,26 +303,26 @@ describe('a token source that fails', () => {
     ['an error that quotes a JWT', throwing(new Error(`401 for ${JWT}`))],
     ['an error that quotes a header', throwing(new Error(`Authorization: Bearer ${OPAQUE} was refused`))],
     [
-      'an error that holds a JWT',
+      'an error with a JWT in its fields',
       throwing(Object.assign(new Error('no'), { config: { headers: { authorization: JWT } } })),
     ],
-    ['an error caused by one that quotes a JWT', throwing(new Error('no', { cause: new Error(JWT) }))],
+    ['an error whose cause quotes a JWT', throwing(new Error('no', { cause: new Error(JWT) }))],
     ['a JWT', throwing(JWT)],
-    ['an error with a JWT glued to the word before', throwing(new Error(`got%20${JWT}%0A and x_${JWT}`))],
+    ['an error with a JWT directly after other text', throwing(new Error(`got%20${JWT}%0A and x_${JWT}`))],
     ['a rejection', () => Promise.reject(new Error(JWT))],
-    ['two tokens for one', () => `${JWT} ${JWT}`],
-    ['a header for a token', () => `Bearer ${JWT}`],
+    ['two tokens in one string', () => `${JWT} ${JWT}`],
+    ['a header value instead of a token', () => `Bearer ${JWT}`],
     ['an object with the token', () => ({ access_token: JWT })],
     ['a list with the token', async () => [JWT]],
     ['a token in UTF-16', () => Buffer.from(JWT, 'utf16le').toString('utf16le').concat('\u0000')],
-  ])('with %s does not show it', async (_, source) => {
-    const error = await ask(source)
+  ])('with %s causes an error without the token', async (_, source) => {
+    const error = await errorOf(source)
     expect(error).toBeInstanceOf(AccessTokenError)
     expect(error).toMatchObject({ code: 'access_token', operation: 'updateUser', outcome: 'not_applied' })
     expectNoSecretIn(error)
   })
 
-  it('does not show recent tokens, and remembers a limited number of them', async () => {
+  it('causes an error without recent tokens, of which the client keeps a limited number', async () => {
     const opaque = (index: number) => `token number ${index}`.replaceAll(' ', '-')
     const given = [opaque(0), ...Array.from({ length: 20 }, () => opaque(1)), ...[2, 3, 4, 5, 6].map(opaque)]
     const tokens = new AccessTokens(() => given.shift() ?? expect.unreachable(`the vault has no ${opaque(0)}`), false)
@@ -341,8 +344,8 @@ describe('a token source that fails', () => {
     [() => 5, 'returned a value of type number'],
     [throwing(new Error('vault is sealed')), 'failed: vault is sealed'],
     [throwing(undefined), 'failed'],
-  ])('describes the problem (%#)', async (source, what) => {
-    const { message } = (await ask(source)) as Error
+  ])('causes an error that names the problem (%#)', async (source, what) => {
+    const { message } = (await errorOf(source)) as Error
     expect(message.startsWith(`updateUser: the access token source ${what}`)).toBe(true)
   })
 })
@@ -355,10 +358,10 @@ it('a timeout error does not show the request', async () => {
 })
 
 it.each([
-  ['starts of tokens', 'eyJ'],
+  ['token prefixes', 'eyJ'],
   ['dots', '.'],
-  ['starts and dots', 'eyJ.'],
-  ['bearers', 'bearer '],
+  ['token prefixes and dots', 'eyJ.'],
+  ['the word bearer', 'bearer '],
   ['spaces', ' '],
 ])('a long message of %s is redacted quickly', async (_, text) => {
   const message = text.repeat(400_000)
@@ -366,7 +369,7 @@ it.each([
   expect(await register({ fetch })).toMatchObject({ code: 'bad_request' })
 })
 
-it('text without a secret does not change', async () => {
+it('text without a secret does not change, unless it looks like a JWT', async () => {
   const message = 'campaign "demo.v1.2" of bear.example: keyJoin.a.b? see https://docs.example/errors#400'
   const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
   expect(wordsOf(await register({ fetch }))).toBe(
@@ -392,24 +395,24 @@ describe('an encoded secret', () => {
       )
     }
   const spellings: readonly [string, (text: string) => string][] = [
-    ['as it is', (text) => text],
+    ['plain text', (text) => text],
     ['JSON', inJson],
     ['JSON with escaped slashes', slashed],
     ['JSON in JSON', (text) => inJson(inJson(text))],
     ['JSON in JSON with escaped slashes', (text) => slashed(inJson(text))],
     ['JSON with escaped slashes in JSON', (text) => inJson(slashed(text))],
-    ['JSON with escaped slashes in the same', (text) => slashed(slashed(text))],
+    ['JSON with escaped slashes in JSON with escaped slashes', (text) => slashed(slashed(text))],
     ['percent encoding', url],
     ['percent encoding in lower case', (text) => lower(url(text))],
     ['form encoding', form],
     ['form encoding in lower case', (text) => lower(form(text))],
-    ['JSON that escapes what HTML reads', escaped(/[<>&]/g)],
-    ['JSON that escapes what HTML reads, in upper case', escaped(/[<>&'"+`]/g, (code) => code.toUpperCase())],
-    ['the same in JSON', (text) => inJson(escaped(/[<>&'"+`]/g)(text))],
-    ['JSON that escapes whatever is no letter', escaped(/[^\w-]/g)],
-    ['percent encoding of whatever is no letter', (text) => url(text).replace(/[!'()*.~]/g, percent)],
+    ['JSON with escaped HTML characters', escaped(/[<>&]/g)],
+    ['JSON with escaped HTML characters, in upper case', escaped(/[<>&'"+`]/g, (code) => code.toUpperCase())],
+    ['JSON with escaped HTML characters in JSON', (text) => inJson(escaped(/[<>&'"+`]/g)(text))],
+    ['JSON with all non-word characters escaped', escaped(/[^\w-]/g)],
+    ['percent encoding of all special characters', (text) => url(text).replace(/[!'()*.~]/g, percent)],
     ['percent encoding of all but slashes', (text) => url(text).replaceAll('%2F', '/')],
-    ['percent encoding of a whole address', encodeURI],
+    ['percent encoding of a whole URL', encodeURI],
   ]
   const secrets = [
     SECRET,
@@ -423,7 +426,7 @@ describe('an encoded secret', () => {
   ]
   const clean = (text: string, secret: string): string => redact(text, patternsOf(secret))
 
-  it.each(spellings)('%s is hidden', (_, spell) => {
+  it.each(spellings)('is hidden as %s', (_, spell) => {
     for (const secret of secrets) {
       expect(clean(`before ${spell(secret)} after`, secret)).toBe('before [redacted] after')
       expect(clean(`{"sent":"${spell(secret)}"}`, secret)).toBe('{"sent":"[redacted]"}')
@@ -451,7 +454,7 @@ describe('an encoded secret', () => {
     expect(clean('a token: secret1', 'secret1')).toBe('a token: secret1')
   })
 
-  it('of any length is hidden', () => {
+  it('is hidden at any length', () => {
     for (const length of [500, 513, 5_000, 50_000]) {
       const numbers = Array.from({ length }, (_, at) => `n${at}+/"`).join('')
       const secret = numbers.slice(0, length)
@@ -466,7 +469,7 @@ describe('an encoded secret', () => {
     )
   })
 
-  it.each([200, 400, 503])('is not shown by the error of a service that answers %i', async (status) => {
+  it.each([200, 400, 503])('does not appear in the error of a %i', async (status) => {
     for (const [, spell] of spellings) {
       const message = `cannot use ${spell(SECRET)}`
       const error = await register({
@@ -490,7 +493,7 @@ describe('the password of a proxy', () => {
   })
 
   it.each(['https://service.example:8080/a@b', 'mail to ada:grace@service.example', 'https://ada@service.example/'])(
-    'nothing else is: %s',
+    'is not confused with other text: %s',
     (text) => {
       expect(redact(text, [])).toBe(text)
     },
@@ -504,12 +507,12 @@ describe('the password of a proxy', () => {
     expect(everythingOf(error)).not.toContain('p4ssw0rd')
   })
 
-  it.each(['://a:', '://', ':', '@', '://a:@', '//:'])('a long text of %j is read in a moment', (text) => {
+  it.each(['://a:', '://', ':', '@', '://a:@', '//:'])('is searched quickly in a long text of %j', (text) => {
     expect(redact(text.repeat(20_000), [])).toBeDefined()
   })
 })
 
-describe('control characters in foreign texts', () => {
+describe('control characters in text from outside', () => {
   const forged = 'bad\r\nINFO award paid\u001b[2K\u2028\u202e'
 
   it('are escaped in the message of an answer', async () => {
@@ -551,11 +554,11 @@ describe('a token or a secret of fewer than eight characters', () => {
   afterEach(() => {
     Reflect.deleteProperty(globalThis, topic)
   })
-  const made = (options: object) => new CampaignClient({ baseUrl: BASE_URL, accessToken: 'short', ...options })
+  const clientOf = (options: object) => new CampaignClient({ baseUrl: BASE_URL, accessToken: 'short', ...options })
 
   it('causes one warning', () => {
-    made({})
-    made({})
+    clientOf({})
+    clientOf({})
     expect(warnings).toEqual([expect.stringMatching(/fewer than 8 characters.*not redacted/)])
     expect(warnings[0]).not.toContain('short.')
   })
@@ -564,12 +567,12 @@ describe('a token or a secret of fewer than eight characters', () => {
     const transport = {
       send: async () => ({ status: 200, header: () => null, text: '{"success":true}', complete: true }),
     }
-    await made({ transport, accessToken: () => 'short' })
+    await clientOf({ transport, accessToken: () => 'short' })
       .getCampaignInfo({ pid: 'demo' })
       .catch(() => undefined)
     expect(warnings).toHaveLength(1)
     Reflect.deleteProperty(globalThis, topic)
-    const client = made({ transport, accessToken: OPAQUE, webhookRegistrationPath: 'hooks' })
+    const client = clientOf({ transport, accessToken: OPAQUE, webhookRegistrationPath: 'hooks' })
     await client.registerWebhook({ ...WEBHOOK, secret: '1234567' })
     expect(warnings).toHaveLength(2)
   })
@@ -579,16 +582,16 @@ describe('a token or a secret of fewer than eight characters', () => {
     ['a fetch option', { fetch }],
     ['a token of eight characters', { accessToken: '12345678' }],
   ])('causes no warning with %s', (_, options) => {
-    made(options)
+    clientOf(options)
     expect(warnings).toEqual([])
   })
 })
 
-describe('a long foreign text', () => {
+describe('a long text from outside', () => {
   const secret = 'a/secret"of\\some+length'
 
   it.each(['\\', '%', '%25', '\\u', '+', 'bearer+', 'bearer%20', '\\u00', 'eyJ\\', '%2', '\\ud83d', '%5C', '%5Cu'])(
-    'of %j alone is read in a moment',
+    'of %j is redacted quickly',
     async (text) => {
       const message = text.repeat(1_000_000)
       const fetch = scriptedFetch(answer(400, { success: false, error: { code: 400, message } })).fetch
@@ -605,7 +608,7 @@ describe('a long foreign text', () => {
     }
   })
 
-  it('does not show the first half of a secret that is the whole text', () => {
+  it('does not show the first half of a secret that fills the text', () => {
     const long = 'key.'.repeat(2_500)
     for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), patternsOf(long), 300)).not.toContain('key')
   })
@@ -614,7 +617,7 @@ describe('a long foreign text', () => {
     expect(excerpt('x'.repeat(100_000), patternsOf('key.'.repeat(750)), 5)).toBe('xxxxx')
   })
 
-  it('is not cut inside a character', () => {
+  it('is not cut inside a surrogate pair', () => {
     expect(excerpt('x😀x😀', [], 5)).toBe('x😀x')
     expect(excerpt('x😀x😀', [], 6)).toBe('x😀x😀')
   })
@@ -630,12 +633,12 @@ describe('the cause of an error', () => {
   const secret = 'hook-secret-1'
 
   it('has only name, message, code, stack and causes, without secrets', () => {
-    const told = Object.assign(new TypeError(`no ${secret}`, { cause: new Error('inner') }), {
+    const thrown = Object.assign(new TypeError(`no ${secret}`, { cause: new Error('inner') }), {
       code: `E_${secret}`,
       stack: `TypeError: no ${secret}\n    at partner.js:1:1`,
       request: { secret },
     })
-    const safe = safeCause(told, patternsOf(secret)) as Error
+    const safe = safeCause(thrown, patternsOf(secret)) as Error
     expect(safe).toMatchObject({ message: 'no [redacted]', code: 'E_[redacted]', cause: { message: 'inner' } })
     expect(Object.getOwnPropertyDescriptors(safe)).toMatchObject({
       name: { value: 'TypeError', enumerable: false, configurable: true, writable: true },
@@ -649,7 +652,7 @@ describe('the cause of an error', () => {
     expect(Object.keys(safe)).toEqual(['code'])
   })
 
-  it.each([undefined, null])('is none where there is %s', (nothing) => {
+  it.each([undefined, null])('is absent if the source is %s', (nothing) => {
     expect(safeCause(nothing, [])).toBeUndefined()
     expect(safeCause(new Error('alone', { cause: nothing }), [])).not.toHaveProperty('cause')
   })
@@ -659,13 +662,13 @@ describe('the cause of an error', () => {
     [Symbol(secret), 'Symbol([redacted])'],
     [5, '5'],
     [{ message: 5 }, ''],
-  ])('of %s is an error, too', (thrown, message) => {
+  ])('is an Error even for a thrown %s', (thrown, message) => {
     const safe = safeCause(thrown, patternsOf(secret))
     expect(safe).toBeInstanceOf(Error)
     expect(safe).toHaveProperty('message', message)
   })
 
-  it('has at most six errors', () => {
+  it('has at most six levels', () => {
     const endless = new Error('round')
     endless.cause = endless
     let depth = 0

@@ -36,7 +36,7 @@ function admitted(waiting: readonly Promise<Admission>[]): number[] {
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
 describe('maxConcurrency', () => {
-  test('starts the allowed number of calls, and the others in order', async () => {
+  test('starts the allowed number of calls, and queued calls in order', async () => {
     const queue = new RequestQueue({ maxConcurrency: 2 })
     const waiting = Array.from({ length: 4 }, () => admit(queue))
     const order = admitted(waiting)
@@ -101,11 +101,11 @@ describe('maxConcurrency', () => {
     const queue = new RequestQueue({ maxConcurrency: 1 })
     const first = await admit(queue)
     const aborter = new AbortController()
-    const aborting = admit(queue, 'token', 0, MINUTE, aborter.signal).catch(() => 'gave up')
+    const aborting = admit(queue, 'token', 0, MINUTE, aborter.signal).catch(() => 'aborted')
     const last = admit(queue)
     aborter.signal.addEventListener('abort', () => queue.release(first))
     aborter.abort()
-    expect(await aborting).toBe('gave up')
+    expect(await aborting).toBe('aborted')
     expect(await last).toBeDefined()
   })
 })
@@ -175,7 +175,7 @@ describe('after a 429', () => {
     expect(order).toEqual([0])
   })
 
-  test('the calls of another token do not', async () => {
+  test('calls of another token do not wait', async () => {
     const queue = new RequestQueue()
     await limited(queue, 'a')
     expect(await admit(queue, 'b')).toBeDefined()
@@ -191,11 +191,11 @@ describe('after a 429', () => {
     expect(order).toEqual([0])
   })
 
-  test('then one call at a time, more as they succeed, and retries first', async () => {
+  test('first one call is admitted, then more after each success, and retries before new calls', async () => {
     const queue = new RequestQueue()
-    const rush = await Promise.all(Array.from({ length: 20 }, () => admit(queue)))
-    for (const each of rush) queue.record429(each, 1_000, backoff)
-    for (const each of rush) queue.release(each)
+    const inFlight = await Promise.all(Array.from({ length: 20 }, () => admit(queue)))
+    for (const each of inFlight) queue.record429(each, 1_000, backoff)
+    for (const each of inFlight) queue.release(each)
     const waiting = [0, 0, 1, 2, 1, 1, 1, 1].map((tried) => admit(queue, 'token', tried))
     const order = admitted(waiting)
     const succeed = async (index: number) => {
@@ -205,20 +205,20 @@ describe('after a 429', () => {
       await settled()
     }
     await vi.advanceTimersByTimeAsync(1_000)
-    // The calls with the most retries left go first, to test whether the pause was long enough.
+    // While a 429 is likely, the retries with the most attempts left go first.
     expect(order).toEqual([2])
     await succeed(2)
     expect(order).toEqual([2, 4, 5])
     await succeed(4)
     await succeed(5)
-    // The pause was long enough: the calls with the fewest retries left go first.
+    // After successes, the retries with the fewest attempts left go first.
     expect(order).toEqual([2, 4, 5, 6, 7, 3, 0])
     await succeed(6)
     expect(order).toEqual([2, 4, 5, 6, 7, 3, 0, 1])
   })
 
   test.each([31_000, 60_000, Number.MAX_SAFE_INTEGER])(
-    'a Retry-After of %i ms fails the calls that wait and those of the next 30 s, then one call finds out',
+    'a Retry-After of %i ms fails all calls for 30 s, then one call is admitted alone',
     async (retryAfterMs) => {
       const queue = new RequestQueue()
       const admission = await admit(queue)
@@ -228,7 +228,7 @@ describe('after a 429', () => {
       queue.record429(admission, retryAfterMs, backoff)
       queue.release(admission)
       queue.release(await (waiting[0] as Promise<Admission>))
-      const refused = async () => {
+      const expectRefusal = async () => {
         const failure = await admit(queue).catch((reason: unknown) => reason)
         expect(failure).toBeInstanceOf(Failure)
         const error = (failure as Failure).toError({ operation: 'rewardWallet', outcome: 'not_applied' })
@@ -236,9 +236,9 @@ describe('after a 429', () => {
         expect(error).toMatchObject({ retryAfterMs, outcome: 'not_applied' })
         expect(wordsOf(error)).toMatch(/nothing was sent$/)
       }
-      await refused()
+      await expectRefusal()
       await vi.advanceTimersByTimeAsync(29_999)
-      await refused()
+      await expectRefusal()
       await vi.advanceTimersByTimeAsync(1)
       const others = [0, 0, 0].map(() => admit(queue))
       const order = admitted(others)
@@ -436,7 +436,7 @@ describe('after a 429', () => {
 describe('500 awards at once to a service that accepts 50 per second', () => {
   const LATENCY_MS = 20
   const services = {
-    'in windows of a second': () => {
+    'in windows of one second': () => {
       let windowEnds = 0
       let left = 0
       return (now: number): number | undefined => {
@@ -447,7 +447,7 @@ describe('500 awards at once to a service that accepts 50 per second', () => {
         return left-- > 0 ? undefined : windowEnds - now
       }
     },
-    'from a bucket that is filled all the time': () => {
+    'with a token bucket': () => {
       let level = 50
       let filledAt = 0
       return (now: number): number | undefined => {
@@ -462,26 +462,26 @@ describe('500 awards at once to a service that accepts 50 per second', () => {
 
   test.each(
     Object.entries(services).flatMap(([name, service]) => [
-      { name, service, told: true, limits: {} },
-      { name, service, told: false, limits: {} },
-      { name, service, told: true, limits: { maxConcurrency: 16 } },
-      { name, service, told: false, limits: { maxConcurrency: 16 } },
+      { name, service, sendsRetryAfter: true, limits: {} },
+      { name, service, sendsRetryAfter: false, limits: {} },
+      { name, service, sendsRetryAfter: true, limits: { maxConcurrency: 16 } },
+      { name, service, sendsRetryAfter: false, limits: { maxConcurrency: 16 } },
     ]),
-  )('$name, Retry-After $told, $limits: all succeed, most after one or two attempts', async (given) => {
-    const { service, told, limits } = given
+  )('$name, Retry-After $sendsRetryAfter, $limits: all succeed, most after one or two attempts', async (given) => {
+    const { service, sendsRetryAfter, limits } = given
     const queue = new RequestQueue(limits as RequestLimits)
-    const ask = service()
-    const sendings: number[] = []
+    const limit = service()
+    const attempts: number[] = []
     const award = async (): Promise<void> => {
       for (let tried = 0; tried < 3; tried++) {
         const admission = await admit(queue, 'token', tried)
-        const waitMs = ask(performance.now())
+        const waitMs = limit(performance.now())
         await new Promise((resolve) => setTimeout(resolve, LATENCY_MS))
         if (waitMs === undefined) queue.recordAnswer(admission)
-        else queue.record429(admission, told ? Math.ceil(waitMs / 1_000) * 1_000 : undefined, backoff)
+        else queue.record429(admission, sendsRetryAfter ? Math.ceil(waitMs / 1_000) * 1_000 : undefined, backoff)
         queue.release(admission)
         if (waitMs === undefined) {
-          sendings.push(tried + 1)
+          attempts.push(tried + 1)
           return
         }
       }
@@ -489,8 +489,8 @@ describe('500 awards at once to a service that accepts 50 per second', () => {
     const all = Promise.all(Array.from({ length: 500 }, award))
     await vi.advanceTimersByTimeAsync(MINUTE)
     await all
-    expect(sendings).toHaveLength(500)
-    expect(sendings.filter((count) => count > 2).length).toBeLessThan(100)
+    expect(attempts).toHaveLength(500)
+    expect(attempts.filter((count) => count > 2).length).toBeLessThan(100)
   })
 })
 

@@ -12,7 +12,7 @@ import { parseRetryAfter } from '../../src/http/retry-after.ts'
 import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { answer, hanging, lost, refusal, refused, type Step } from './scripted-fetch.ts'
-import { bothWires, type Scripted } from './wires.ts'
+import { type Scripted, scriptedTransports } from './scripted-transports.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const read = operation('getCampaignPoints')
@@ -34,7 +34,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-describe.each(bothWires())('over $name', ({ script }) => {
+describe.each(scriptedTransports())('over $name', ({ script }) => {
   /** Returns the waits between the attempts of a failing call, in milliseconds of fake time. */
   async function waitsAfter(step: Step, options: Partial<CampaignClientOptions> = {}): Promise<number[]> {
     const { via, sent } = script(step)
@@ -60,7 +60,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       [0, [150, 300, 600]],
       [0.5, [225, 450, 900]],
       [1, [300, 600, 1200]],
-    ])('is at least half of the backoff after a 429 without Retry-After: random %d', async (random, waits) => {
+    ])('is at least half of the maximum after a 429 without Retry-After: random %d', async (random, waits) => {
       vi.mocked(Math.random).mockReturnValue(random)
       expect(await waitsAfter(refusal(429), { maxRetries: 3 })).toEqual(waits)
     })
@@ -80,29 +80,29 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
   describe('Retry-After', () => {
     const asked = (value: string, status = 503): Step => refusal(status, { 'retry-after': value })
-    const OURS = [150]
+    const DEFAULT_WAITS = [150]
     const once = { maxRetries: 1 }
 
     test.each([
       ['seconds', '7', 7000],
-      ['nothing to wait for', '0', 0],
-      ['the most that is waited for', '30', 30_000],
+      ['zero', '0', 0],
+      ['the maximum', '30', 30_000],
       ['white space around it', '  2 ', 2000],
       ['a date', 'Fri, 02 Jan 2026 03:04:15 GMT', 10_000],
-      ['a date as old servers write it', 'Friday, 02-Jan-26 03:04:15 GMT', 10_000],
-      ['a date in the form of C', 'Fri Jan  2 03:04:15 2026', 10_000],
-      ['a date with a zone, which HTTP does not know', 'Fri, 02 Jan 2026 04:04:15 +0100', 10_000],
-      ['the last date that is waited for', 'Fri, 02 Jan 2026 03:04:35 GMT', 30_000],
+      ['a date in the format of RFC 850', 'Friday, 02-Jan-26 03:04:15 GMT', 10_000],
+      ['a date in the format of asctime', 'Fri Jan  2 03:04:15 2026', 10_000],
+      ['a date with a time zone, which HTTP does not allow', 'Fri, 02 Jan 2026 04:04:15 +0100', 10_000],
+      ['the latest date within the maximum', 'Fri, 02 Jan 2026 03:04:35 GMT', 30_000],
       ['a date in the past', 'Fri, 02 Jan 2026 03:04:04 GMT', 0],
       ['a date long past', 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
-    ])('%s is obeyed', async (_, value, waitMs) => {
+    ])('is obeyed: %s', async (_, value, waitMs) => {
       expect(await waitsAfter(asked(value), once)).toEqual([waitMs])
       vi.setSystemTime(NOW)
       expect(await waitsAfter(asked(value, 429), once)).toEqual([waitMs])
     })
 
     test.each(['America/New_York', 'UTC', 'Asia/Kolkata'])(
-      'a date without a zone is Greenwich time, also on a machine in %s',
+      'as a date without a zone is in UTC, even if the local time zone is %s',
       async (zone) => {
         vi.stubEnv('TZ', zone)
         expect(await waitsAfter(asked('Fri Jan  2 03:04:15 2026'), once)).toEqual([10_000])
@@ -117,21 +117,21 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['an exponent', '1e3'],
       ['hexadecimal', '0x10'],
       ['a unit', '10s'],
-      ['words', 'soon'],
+      ['text', 'soon'],
       ['empty', ''],
       ['two values', '5, 10'],
       ['a bare year', '2026'.padEnd(8, 'x')],
       ['a date without a weekday', '2026-01-02T03:04:15Z'],
-      ['a date behind words', 'at Fri, 02 Jan 2026 03:04:15 GMT'],
+      ['a date after other text', 'at Fri, 02 Jan 2026 03:04:15 GMT'],
       ['an hour of one digit', 'Fri, 02 Jan 2026 3:04:15 GMT'],
       ['a second of one digit', 'Fri, 02 Jan 2026 03:04:5 GMT'],
-      ['a date that is none', 'Fri, 99 Foo 2026 03:04:15 GMT'],
+      ['an invalid date', 'Fri, 99 Foo 2026 03:04:15 GMT'],
       ['infinite', 'Infinity'],
-    ])('malformed is ignored: %s', async (_, value) => {
-      expect(await waitsAfter(asked(value), once)).toEqual(OURS)
+    ])('is ignored if it is malformed: %s', async (_, value) => {
+      expect(await waitsAfter(asked(value), once)).toEqual(DEFAULT_WAITS)
     })
 
-    test('is checked for a 200 that holds an error', async () => {
+    test('is obeyed for a 200 with an error', async () => {
       const step = answer(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
       expect(await waitsAfter(step, once)).toEqual([4000])
     })
@@ -140,8 +140,8 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['a second too long', '31', 31_000],
       ['a date a second too late', 'Fri, 02 Jan 2026 03:04:36 GMT', 31_000],
       ['a year', '31536000', 31_536_000_000],
-      ['more than numbers hold', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
-    ])('too long fails the call: %s', async (_, value, retryAfterMs) => {
+      ['a number out of range', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ])('fails the call if it is too long: %s', async (_, value, retryAfterMs) => {
       const { via, sent } = script(asked(value, 429), success)
       const error = await immediateRejection(award.run(clientOf(via)))
       expect(error).toBeInstanceOf(RateLimitError)
@@ -149,19 +149,19 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('too long on a 503 leaves the outcome of a write unknown', async () => {
+    test('that is too long on a 503 leaves the outcome of a write unknown', async () => {
       const { via } = script(asked('3600'), success)
       const error = await immediateRejection(award.run(clientOf(via)))
       expect(error).toBeInstanceOf(ServiceError)
       expect(error).toMatchObject({ retryAfterMs: 3_600_000, outcome: 'unknown' })
     })
 
-    test('is in the error of the last attempt, too', async () => {
+    test('is in the error of the last attempt', async () => {
       const { via } = script(asked('2', 429))
       expect(await rejection(read.run(clientOf(via)))).toMatchObject({ code: 'rate_limited', retryAfterMs: 2000 })
     })
 
-    test('malformed gives no retryAfterMs', async () => {
+    test('causes no retryAfterMs if it is malformed', async () => {
       const { via } = script(asked('soon', 429))
       expect(await rejection(read.run(clientOf(via)))).not.toHaveProperty('retryAfterMs')
     })
@@ -171,7 +171,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(parseRetryAfter(' Fri, 02 Jan 2026 03:04:15 GMT ')).toBe(10_000)
     })
 
-    test('with any value gives a number of milliseconds or undefined', () => {
+    test('is parsed as a number of milliseconds or undefined for any text', () => {
       fc.assert(
         fc.property(fc.oneof(fc.string(), fc.date().map(String), fc.integer().map(String)), (header) => {
           const wait = parseRetryAfter(header)
@@ -188,7 +188,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     test.each([
       ['429', refusal(429, { 'retry-after': '10' }), RateLimitError, 'not_applied'],
       ['503', refusal(503, { 'retry-after': '10' }), ServiceError, 'unknown'],
-    ] as const)('ends at once in a TimeoutError, because of the %s', async (_, step, cause, outcome) => {
+    ] as const)('fails the call immediately with a TimeoutError caused by the %s', async (_, step, cause, outcome) => {
       const { via, sent } = script(step)
       const error = await immediateRejection(award.run(clientOf(via, { totalTimeoutMs: 10_000 })))
       expect(error).toBeInstanceOf(TimeoutError)
@@ -209,14 +209,14 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(error).not.toHaveProperty('outcome')
     })
 
-    test('is not the case if the wait ends in time', async () => {
+    test('differs from a shorter wait, after which the call succeeds', async () => {
       const { via } = script(refusal(429, { 'retry-after': '9' }), success)
       const startedAt = performance.now()
       expect((await settle(read.run(clientOf(via, { totalTimeoutMs: 10_000 })))).status).toBe('fulfilled')
       expect(performance.now() - startedAt).toBe(9000)
     })
 
-    test('the default total is a minute', async () => {
+    test('may exceed the default total timeout of 60 s', async () => {
       const { via, sent } = script(refusal(429, { 'retry-after': '25' }))
       const error = await rejection(read.run(clientOf(via, { maxRetries: 9 })))
       expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60_000 })

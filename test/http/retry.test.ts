@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Operation, operation, operations } from '../contract/operations.ts'
 import { rejection, settle } from './fake-time.ts'
 import { answer, hanging, lost, noSuchHost, refusal, refused, type Step } from './scripted-fetch.ts'
-import { bothWires, type Scripted } from './wires.ts'
+import { type Scripted, scriptedTransports } from './scripted-transports.ts'
 
 type Rule = Operation['retry']
 
@@ -27,7 +27,7 @@ type Rule = Operation['retry']
 interface Row {
   readonly after: string
   readonly step: Step
-  /** The operations that are retried. */
+  /** The retry classes of the operations that are retried. */
   readonly retried: readonly Rule[]
   readonly error: abstract new (...args: never[]) => CampaignError
   /** The outcome of a write after this failure. */
@@ -114,9 +114,9 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe.each(bothWires())('over $name', ({ script }) => {
+describe.each(scriptedTransports())('over $name', ({ script }) => {
   describe.each(rows)('after $after', ({ step, retried, error: expected, outcome }) => {
-    test.each(operations)('$name ($retry)', async (of) => {
+    test.each(operations)('$name ($retry) has the expected error, attempts and outcome', async (of) => {
       const { via, sent } = script(step)
       const error = await rejection(of.run(clientOf(via)))
 
@@ -159,7 +159,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       else expect(error).not.toHaveProperty('outcome')
     })
 
-    test('an error code of 401 in a 200 renews as well', async () => {
+    test('an error code of 401 in a 200 renews the token, too', async () => {
       const of = operation('recordActionValue')
       const { via, sent } = script(answer(200, envelope(401)), success(of))
       expect((await settle(of.run(renewing(via)))).status).toBe('fulfilled')
@@ -173,7 +173,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(await of.run(renewing(via))).toEqual(of.result)
     })
 
-    test('the token is renewed at most once per call, also with other failures between', async () => {
+    test('the token is renewed at most once per call, even with other failures in between', async () => {
       const of = operation('updateUser')
       const { via, sent } = script(refusal(401), refusal(503), refusal(401), success(of))
       expect(await rejection(of.run(renewing(via, { maxRetries: 9 })))).toBeInstanceOf(UnauthorizedError)
@@ -214,7 +214,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(2)
     })
 
-    test.each(cases)('$name: nothing but 429 after $after has the outcome unknown', async ({ step, of }) => {
+    test.each(cases)('$name: only 429 answers after $after have the outcome unknown', async ({ step, of }) => {
       const { via, sent } = script(step, refusal(429))
       const error = await rejection(of.run(clientOf(via)))
       expect(error).toBeInstanceOf(RateLimitError)
@@ -254,7 +254,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(2)
     })
 
-    test.each(guarded)('$name: attempts that certainly were not applied leave nothing', async (of) => {
+    test.each(guarded)('$name: attempts that were certainly not applied do not change the outcome', async (of) => {
       const { via, sent } = script(refusal(429), refused, refusal(400))
       expect(await rejection(of.run(clientOf(via)))).toMatchObject({ code: 'bad_request', outcome: 'not_applied' })
       expect(sent).toHaveLength(3)
@@ -278,7 +278,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
   })
 
   describe('the number of attempts', () => {
-    test.each([0, 1, 2, 7])('maxRetries: %i', async (maxRetries) => {
+    test.each([0, 1, 2, 7])('is 1 more than maxRetries: %i', async (maxRetries) => {
       const { via, sent } = script(refusal(503))
       await rejection(operation('rewardWallet').run(clientOf(via, { maxRetries })))
       expect(sent).toHaveLength(maxRetries + 1)
@@ -298,17 +298,17 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(3)
     })
 
-    test('every attempt sends the same request', async () => {
+    test('does not change the request: each attempt sends the same', async () => {
       const of = operation('rewardWallet')
       const { via, sent } = script(refusal(503), lost, success(of))
       await settle(of.run(clientOf(via)))
-      const strip = sent.map(({ method, url, authorization, body }) => ({ method, url, authorization, body }))
-      expect(strip[1]).toEqual(strip[0])
-      expect(strip[2]).toEqual(strip[0])
-      expect(strip[0]?.body).toBe(of.sent)
+      const requests = sent.map(({ method, url, authorization, body }) => ({ method, url, authorization, body }))
+      expect(requests[1]).toEqual(requests[0])
+      expect(requests[2]).toEqual(requests[0])
+      expect(requests[0]?.body).toBe(of.sent)
     })
 
-    test('onRetry gets each retry with its error and its wait', async () => {
+    test('is reported to onRetry, with the error and wait of each retry', async () => {
       const of = operation('rewardWallet')
       const events: RetryEvent[] = []
       const { via } = script(lost, refusal(429, { 'retry-after': '3' }), success(of))

@@ -11,14 +11,14 @@ export interface SentRequest {
   readonly at: number
 }
 
-/** A failure of a connection. */
-export type Accident = 'refused' | 'unknown host' | 'reset' | 'silence'
+/** A connection failure. */
+export type ConnectionFault = 'refused' | 'unknown host' | 'reset' | 'silence'
 
 /** Returns a response, or throws as `fetch` does. */
 export interface Step {
   (request: SentRequest): Response | Promise<Response>
-  /** Does the same on a real connection. */
-  readonly accident?: Accident
+  /** The connection failure that the Node transport gets in place of the step. */
+  readonly fault?: ConnectionFault
 }
 
 /** A `fetch` without a network. */
@@ -61,12 +61,12 @@ export function failing(cause: unknown): Step {
   }
 }
 
-/** Creates a system error. */
+/** Creates an error with the code of a system error. */
 export function systemError(code: string, message: string, fields: Record<string, unknown> = {}): Error {
   return Object.assign(new Error(message), { code, ...fields })
 }
 
-const asAccident = (accident: Accident, step: Step): Step => Object.assign(step, { accident })
+const withFault = (fault: ConnectionFault, step: Step): Step => Object.assign(step, { fault })
 
 /** Rejects with a `TransportError` with `sent: false`. */
 function unsent(systemCode: string, message: string): Step {
@@ -75,15 +75,15 @@ function unsent(systemCode: string, message: string): Step {
   }
 }
 
-export const refused = asAccident('refused', unsent('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:9'))
-export const noSuchHost = asAccident('unknown host', unsent('ENOTFOUND', 'getaddrinfo ENOTFOUND service.example'))
-export const lost = asAccident(
+export const refused = withFault('refused', unsent('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:9'))
+export const noSuchHost = withFault('unknown host', unsent('ENOTFOUND', 'getaddrinfo ENOTFOUND service.example'))
+export const lost = withFault(
   'reset',
   failing(systemError('ECONNRESET', 'read ECONNRESET', { errno: -104, syscall: 'read' })),
 )
 
 /** Never answers. Rejects when its signal aborts, like the built-in `fetch`. */
-export const hanging = asAccident(
+export const hanging = withFault(
   'silence',
   ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
 )

@@ -29,7 +29,7 @@ test('the body of a write is a string', async () => {
   expect(JSON.parse(body as string)).toEqual(AWARD)
 })
 
-// test/runtimes tests the effect on Deno.
+// test/runtimes tests this on Deno itself.
 test('on Deno, the body of a write is a Blob', async () => {
   vi.stubGlobal('Deno', { version: { deno: '2.9.5' } })
   const body = await sentBody()

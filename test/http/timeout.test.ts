@@ -7,7 +7,7 @@ import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { type Answer, httpServer, type LoopbackServer, silence, tcpServer } from './loopback-server.ts'
 import { answer, hanging, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
-import { bothWires } from './wires.ts'
+import { scriptedTransports } from './scripted-transports.ts'
 
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
@@ -21,7 +21,7 @@ function clientOf(options: Partial<CampaignClientOptions>): CampaignClient {
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
-    () => expect.unreachable('the call resolved, and should have rejected'),
+    () => expect.unreachable('expected a rejection, but the call resolved'),
     (reason: unknown) => reason,
   )
 }
@@ -37,9 +37,9 @@ describe.each([
       response.write('{"success":true,')
       more(response)
     }
-  const drips = beginsToAnswer(200, (response) => {
-    const drip = setInterval(() => response.write(' '), 5)
-    response.on('close', () => clearInterval(drip))
+  const sendsByteByByte = beginsToAnswer(200, (response) => {
+    const timer = setInterval(() => response.write(' '), 5)
+    response.on('close', () => clearInterval(timer))
   })
   const headersOnly: Answer = (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
@@ -48,11 +48,11 @@ describe.each([
 
   const slow: [string, () => Promise<LoopbackServer>][] = [
     ['reads the request and never answers', () => httpServer(silence)],
-    ['accepts and never says a word', () => tcpServer((socket) => socket.resume())],
+    ['accepts the connection and sends nothing', () => tcpServer((socket) => socket.resume())],
     ['sends half a status line', () => tcpServer((socket) => socket.resume().write('HTTP/1.1 20'))],
     ['sends headers and stalls', () => httpServer(headersOnly)],
     ['stalls in the middle of the body', () => httpServer(beginsToAnswer(200))],
-    ['drips a byte at a time', () => httpServer(drips)],
+    ['sends one byte at a time', () => httpServer(sendsByteByByte)],
     ['stalls in the body of a 400', () => httpServer(beginsToAnswer(400))],
     ['stalls in the body of a 503', () => httpServer(beginsToAnswer(503))],
   ]
@@ -69,7 +69,7 @@ describe.each([
       return { sockets: slowServer.sockets, via: { transport: own, baseUrl: slowServer.baseUrl } }
     }
 
-    test.for(slow)('one that %s runs into timeoutMs', async ([, start], context) => {
+    test.for(slow)('that %s causes a timeout after timeoutMs', async ([, start], context) => {
       const { via } = await opened(start, context)
       const error = await errorOf(award.run(clientOf({ ...via, timeoutMs: LIMIT_MS, maxRetries: 0 })))
       expect(error).toBeInstanceOf(TimeoutError)
@@ -77,7 +77,7 @@ describe.each([
       expect((error as TimeoutError).message).toContain('500 ms')
     })
 
-    test.for(slow)('one that %s runs into totalTimeoutMs', async ([, start], context) => {
+    test.for(slow)('that %s causes a timeout after totalTimeoutMs', async ([, start], context) => {
       const { via } = await opened(start, context)
       const onRequest = vi.fn()
       const error = await errorOf(read.run(clientOf({ ...via, totalTimeoutMs: LIMIT_MS, hooks: { onRequest } })))
@@ -85,7 +85,7 @@ describe.each([
       expect(onRequest).toHaveBeenCalledOnce()
     })
 
-    test.for(slow)('the connection to one that %s is not kept', async ([, start], context) => {
+    test.for(slow)('that %s loses its connection', async ([, start], context) => {
       const { via, sockets } = await opened(start, context)
       await errorOf(read.run(clientOf({ ...via, timeoutMs: LIMIT_MS, maxRetries: 0 })))
       await context.expect.poll(() => sockets[0]?.destroyed).toBe(true)
@@ -106,13 +106,13 @@ describe.each([
 
     test('slowly, then quickly, gets two attempts', async () => {
       vi.spyOn(Math, 'random').mockReturnValue(0)
-      server = await httpServer(drips, (response) => response.end(JSON.stringify(envelope)))
+      server = await httpServer(sendsByteByByte, (response) => response.end(JSON.stringify(envelope)))
       expect(await read.run(clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 1_000 }))).toEqual(read.data)
       expect(server.requests).toHaveLength(2)
       vi.restoreAllMocks()
     })
 
-    test('with some megabytes sends a complete body', async () => {
+    test('with several megabytes is read completely', async () => {
       const used_by = Array.from({ length: 100_000 }, (_, index) => `account-${index}-${'x'.repeat(40)}`)
       server = await httpServer((response) => response.end(JSON.stringify({ success: true, data: { used_by } })))
       const data = await clientOf({ transport, baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
@@ -120,7 +120,7 @@ describe.each([
       expect(data.used_by.at(-1)).toBe(used_by.at(-1))
     })
 
-    test('with a character in two chunks sends it intact', async () => {
+    test('with a character split over two chunks is decoded correctly', async () => {
       const bytes = Buffer.from(JSON.stringify({ success: true, data: { used_by: ['zoë 🚀'] } }))
       const middle = bytes.indexOf(0xf0) + 2
       server = await httpServer((response) => {
@@ -145,9 +145,9 @@ describe('with fake time', () => {
   })
 
   /** A `fetch` that ignores its signal. */
-  const deaf: Step = () => new Promise(() => undefined)
+  const ignoresSignal: Step = () => new Promise(() => undefined)
 
-  describe.each(bothWires())('over $name', ({ script }) => {
+  describe.each(scriptedTransports())('over $name', ({ script }) => {
     test('an attempt has 10 s by default', async () => {
       const { via } = script(hanging)
       const startedAt = performance.now()
@@ -204,7 +204,7 @@ describe('with fake time', () => {
   })
 
   test('a fetch that ignores its signal does not delay the call', async () => {
-    const { fetch, sent } = scriptedFetch(deaf)
+    const { fetch, sent } = scriptedFetch(ignoresSignal)
     expect(await rejection(award.run(clientOf({ fetch, timeoutMs: 50 })))).toMatchObject({ scope: 'attempt' })
     expect(sent).toHaveLength(3)
     expect(sent.every(({ signal }) => signal.aborted)).toBe(true)
@@ -326,7 +326,7 @@ describe('with fake time', () => {
       )
     })
 
-    test('distinguishes the timeout of an attempt from that of the call', async () => {
+    test('if an attempt or the whole call took too long', async () => {
       const { fetch } = scriptedFetch(hanging)
       expect(await messageOf({ fetch, timeoutMs: 50 })).toBe(
         'recordActionValue: the attempt took longer than timeoutMs (50 ms)',
@@ -343,21 +343,24 @@ describe('with fake time', () => {
       { timeoutMs: 1_000, totalTimeoutMs: 5_000, sourceMs: 4_901, attempts: 0 },
       { timeoutMs: 60_000, totalTimeoutMs: 5_000, sourceMs: 4_500, attempts: 1 },
       { timeoutMs: 60_000, totalTimeoutMs: 5_000, sourceMs: 4_501, attempts: 0 },
-    ])('after a token source of $sourceMs ms, with $timeoutMs and $totalTimeoutMs ms: $attempts', async (given) => {
-      const { timeoutMs, totalTimeoutMs, sourceMs, attempts } = given
-      const accessToken = () => new Promise<string>((resolve) => setTimeout(() => resolve('token'), sourceMs))
-      const { fetch, sent } = scriptedFetch(hanging)
-      const client = clientOf({ fetch, accessToken, timeoutMs, totalTimeoutMs })
-      const error = await rejection(award.run(client))
-      expect(error).toMatchObject({
-        code: 'timeout',
-        scope: 'total',
-        outcome: attempts === 0 ? 'not_applied' : 'unknown',
-      })
-      expect(sent).toHaveLength(attempts)
-    })
+    ])(
+      'after a token source of $sourceMs ms, with timeouts of $timeoutMs and $totalTimeoutMs ms: attempts: $attempts',
+      async (given) => {
+        const { timeoutMs, totalTimeoutMs, sourceMs, attempts } = given
+        const accessToken = () => new Promise<string>((resolve) => setTimeout(() => resolve('token'), sourceMs))
+        const { fetch, sent } = scriptedFetch(hanging)
+        const client = clientOf({ fetch, accessToken, timeoutMs, totalTimeoutMs })
+        const error = await rejection(award.run(client))
+        expect(error).toMatchObject({
+          code: 'timeout',
+          scope: 'total',
+          outcome: attempts === 0 ? 'not_applied' : 'unknown',
+        })
+        expect(sent).toHaveLength(attempts)
+      },
+    )
 
-    test('in a queue: calls that were admitted too late are not applied', async () => {
+    test('from a queue: calls that were admitted too late are not applied', async () => {
       const { fetch, sent } = scriptedFetch(async () => {
         await new Promise((resolve) => setTimeout(resolve, 480))
         return Response.json({ success: true })
@@ -371,7 +374,7 @@ describe('with fake time', () => {
       expect(sent).toHaveLength(2)
     })
 
-    test('the same applies to a retry: the outcome is that of the first attempt', async () => {
+    test('as a retry: the outcome is that of the first attempt', async () => {
       const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }))
       const startedAt = performance.now()
       const error = await rejection(award.run(clientOf({ fetch, totalTimeoutMs: 5_400 })))
@@ -383,17 +386,17 @@ describe('with fake time', () => {
 
   describe('nothing is sent after the total timeout', () => {
     /** Simulates a process that was blocked. */
-    let frozenMs = 0
+    let blockedMs = 0
     beforeEach(() => {
-      frozenMs = 0
+      blockedMs = 0
       const now = performance.now.bind(performance)
-      vi.spyOn(performance, 'now').mockImplementation(() => now() + frozenMs)
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + blockedMs)
     })
 
     test('if the token source took too long', async () => {
       const { fetch, sent } = scriptedFetch(success)
       const accessToken = (): string => {
-        frozenMs = 60_000
+        blockedMs = 60_000
         return 'token'
       }
       const error = await immediateRejection(record.run(clientOf({ fetch, accessToken })))
@@ -409,7 +412,7 @@ describe('with fake time', () => {
         hooks: {
           onRetry: () => {
             setTimeout(() => {
-              frozenMs = 60_000
+              blockedMs = 60_000
             }, 4000)
           },
         },
@@ -422,7 +425,7 @@ describe('with fake time', () => {
       expect(sent).toHaveLength(1)
     })
 
-    test('the unknown outcome of an earlier attempt is kept', async () => {
+    test('and the unknown outcome of an earlier attempt is kept', async () => {
       const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }), success)
       const client = clientOf({
         fetch,
@@ -430,7 +433,7 @@ describe('with fake time', () => {
           onRetry: ({ error }) => {
             expect(error).toBeInstanceOf(ServiceError)
             setTimeout(() => {
-              frozenMs = 60_000
+              blockedMs = 60_000
             }, 4000)
           },
         },

@@ -14,7 +14,7 @@ import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { answer, hanging, refusal, type Step } from './scripted-fetch.ts'
-import { bothWires } from './wires.ts'
+import { scriptedTransports } from './scripted-transports.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const KEY = new TextEncoder().encode('a key of at least thirty-two bytes')
@@ -23,7 +23,7 @@ const award = operation('rewardWallet')
 const record = operation('recordActionValue')
 const success = answer(200, { success: true, data: read.data })
 
-/** A source of signed tokens. They are signed before, because signing takes real time. */
+/** A source of signed tokens. The caller signs them first, because signing takes real time. */
 function sourceOf(...tokens: readonly string[]) {
   let calls = 0
   return vi.fn(async () => tokens[Math.min(calls++, tokens.length - 1)] as string)
@@ -76,7 +76,7 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled()
 })
 
-describe.each(bothWires())('over $name', ({ script }) => {
+describe.each(scriptedTransports())('over $name', ({ script }) => {
   describe('a token is cached', () => {
     test('until 30 s before its exp', async () => {
       const accessToken = sourceOf(await jwt(3600), await jwt(7200))
@@ -106,9 +106,9 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['no exp', unsigned({ sub: 'partner' })],
       ['an exp that is a string', unsigned({ exp: '1767323045' })],
       ['an exp that is null', unsigned({ exp: null })],
-      ['an exp beyond all dates', unsigned({ exp: 1e300 })],
-      ['an exp before all numbers', `eyJhbGciOiJub25lIn0.${Buffer.from('{"exp":-1e400}').toString('base64url')}.`],
-      ['a payload that is no object', unsigned([1])],
+      ['an exp after the last date', unsigned({ exp: 1e300 })],
+      ['an exp of -1e400', `eyJhbGciOiJub25lIn0.${Buffer.from('{"exp":-1e400}').toString('base64url')}.`],
+      ['a payload that is not an object', unsigned([1])],
       ['no payload', 'eyJhbGciOiJub25lIn0..'],
       ['no parts', 'opaque-token'],
       ['parts that are not base64url', 'a!b.c!d.e!f'],
@@ -124,7 +124,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test('during the retries of a call, and renewed when it expires in a wait', async () => {
+    test('during the retries of a call, and renewed if it expires during a wait', async () => {
       const accessToken = sourceOf(await jwt(40), await jwt(80))
       const { via, sent } = script(refusal(429, { 'retry-after': '5' }), refusal(429, { 'retry-after': '10' }), success)
       await settle(read.run(clientOf({ ...via, accessToken })))
@@ -134,15 +134,12 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test.each(['getUserProgress', 'rewardWallet'] as const)(
-      'as it came, but for the white space around it: %s',
-      async (name) => {
-        const { via, sent } = script(success)
-        await settle(operation(name).run(clientOf({ ...via, accessToken: async () => '\n\t the-token \r\n' })))
-        await settle(operation(name).run(clientOf({ ...via, accessToken: '  the-token\n' })))
-        expect(sentTokens(sent)).toEqual(['the-token', 'the-token'])
-      },
-    )
+    test.each(['getUserProgress', 'rewardWallet'] as const)('without surrounding white space: %s', async (name) => {
+      const { via, sent } = script(success)
+      await settle(operation(name).run(clientOf({ ...via, accessToken: async () => '\n\t the-token \r\n' })))
+      await settle(operation(name).run(clientOf({ ...via, accessToken: '  the-token\n' })))
+      expect(sentTokens(sent)).toEqual(['the-token', 'the-token'])
+    })
   })
 
   describe('a source', () => {
@@ -189,12 +186,12 @@ describe.each(bothWires())('over $name', ({ script }) => {
     test('is not called again after a late 401 for the old token', async () => {
       let calls = 0
       const accessToken = vi.fn(async () => `token-${++calls}`)
-      let quickIsThrough = (): void => undefined
-      const first = new Promise<void>((resolve) => {
-        quickIsThrough = resolve
+      let answerSlowCall = (): void => undefined
+      const quickIsDone = new Promise<void>((resolve) => {
+        answerSlowCall = resolve
       })
       const late: Step = async (request) => {
-        await first
+        await quickIsDone
         return refusal(401)(request)
       }
       const { via, sent } = script(late, refusal(401), success)
@@ -202,7 +199,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       const slow = read.run(client)
       // Uses real time: fake time would wait for all busy connections.
       await read.run(client)
-      quickIsThrough()
+      answerSlowCall()
       expect((await settle(slow)).status).toBe('fulfilled')
       expect(sentTokens(sent)).toEqual(['token-1', 'token-1', 'token-2', 'token-2'])
       expect(accessToken).toHaveBeenCalledTimes(2)
@@ -264,7 +261,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       ['gives two lines', () => 'secret-line\nx-evil: 1', /unusable string.*line breaks/],
       ['gives a header', () => 'Bearer secret-line', /unusable string.*"Bearer "/],
       ['gives inner white space', () => 'secret-line and more', /white space/],
-      ['gives letters no header carries', () => 'secret-line-ü', /unusable string/],
+      ['gives characters that a header cannot contain', () => 'secret-line-ü', /unusable string/],
       ['gives a NUL', () => 'secret-line\0', /unusable string/],
     ]
 
@@ -287,7 +284,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(wordsOf(error)).toBe('getCampaignPoints: the access token source failed')
     })
 
-    test('a read has no outcome', async () => {
+    test('causes an error without an outcome for a read', async () => {
       const accessToken = (): string => {
         throw thrown
       }
@@ -296,7 +293,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(error).not.toHaveProperty('outcome')
     })
 
-    test('its error is the cause, without its other fields', async () => {
+    test('has its error as the cause, without other fields', async () => {
       const carried = Object.assign(new Error('vault is sealed'), {
         code: 'E_SEALED',
         request: { password: 'hunter2' },
@@ -329,10 +326,10 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
 
     test.each([
-      ['as it is', (token: string) => token],
+      ['unchanged', (token: string) => token],
       ['in JSON', (token: string) => JSON.stringify({ token }).replaceAll('/', '\\/')],
       ['in a URL', encodeURIComponent],
-    ])('and quotes the refused token (%s) does not show it', async (_, spell) => {
+    ])('and quotes the refused token (%s) causes an error without it', async (_, spell) => {
       const tokens = ['opaque/first+1', 'opaque/second+2']
       const accessToken = vi
         .fn<() => Promise<string>>()
@@ -357,7 +354,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
     })
   })
 
-  describe('a source that never settles', () => {
+  describe('a source that is slow or never settles', () => {
     const stuck = (): Promise<string> => new Promise(() => undefined)
 
     test('fails after the total timeout; a write is not applied', async () => {
@@ -370,7 +367,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(0)
     })
 
-    test('does not count against the attempt', async () => {
+    test('may take longer than timeoutMs', async () => {
       const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 5000))
       const { via } = script(success)
       expect((await settle(read.run(clientOf({ ...via, accessToken, timeoutMs: 1000 })))).status).toBe('fulfilled')
@@ -410,12 +407,12 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(vi.getTimerCount()).toBe(0)
     })
 
-    test('has one call in flight, even if its callers abort one after the other', async () => {
+    test('has one call in flight, even if callers abort one after another', async () => {
       let inFlight = 0
-      let most = 0
+      let maxInFlight = 0
       const accessToken = vi.fn(() => {
         inFlight++
-        most = Math.max(most, inFlight)
+        maxInFlight = Math.max(maxInFlight, inFlight)
         return new Promise<string>((resolve) =>
           setTimeout(() => {
             inFlight--
@@ -434,7 +431,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       }
       expect(accessToken).toHaveBeenCalledTimes(1)
       expect((await settle(read.run(client))).status).toBe('fulfilled')
-      expect(most).toBe(1)
+      expect(maxInFlight).toBe(1)
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
 
@@ -481,8 +478,8 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
     test.each([
       ['abort', (signal: AbortSignal) => ({ signal })],
-      ['run out of time', () => ({ totalTimeoutMs: 100 })],
-    ])('callers who %s start no second call while one waits', async (_, options) => {
+      ['time out', () => ({ totalTimeoutMs: 100 })],
+    ])('callers who %s do not start a second call of the source while another caller waits', async (_, options) => {
       const { accessToken, finish } = slowSource()
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
@@ -589,10 +586,10 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['second', 'second'])
     })
 
-    test('that fails after its call was aborted causes no unhandled rejection', async () => {
+    test('a source that fails after its call was aborted causes no unhandled rejection', async () => {
       const failing = () => Promise.reject(new Error('late'))
-      const inside = clientInternals(clientOf({ accessToken: failing }))
-      await expect(inside?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
+      const internals = clientInternals(clientOf({ accessToken: failing }))
+      await expect(internals?.target('rewardWallets', AbortSignal.abort('enough'))).rejects.toBe('enough')
       // vitest reports unhandled rejections after each test.
       await vi.advanceTimersByTimeAsync(1)
     })
@@ -615,9 +612,9 @@ describe.each(bothWires())('over $name', ({ script }) => {
       clientInternals(clientOf({ accessToken }))?.target('rewardWallets', undefined)
 
     test.each([
-      ['who issued it, and to whom', { iss: 'the service', sub: 'acme' }, 'the service', 'acme'],
-      ['nothing, when it says nothing', {}, null, null],
-      ['nothing of claims that are no text', { iss: 7, sub: ['acme'] }, null, null],
+      ['has its iss and sub', { iss: 'the service', sub: 'acme' }, 'the service', 'acme'],
+      ['is null without claims', {}, null, null],
+      ['is null for claims that are not strings', { iss: 7, sub: ['acme'] }, null, null],
     ])('%s', async (_, claims, issuer, subject) => {
       expect(await targetOf(unsigned(claims))).toEqual({ address, issuer, subject })
     })
@@ -628,9 +625,9 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
     test('is read from a cached token without calling the source', async () => {
       const accessToken = sourceOf(await jwt(3600))
-      const inside = clientInternals(clientOf({ accessToken }))
-      await inside?.target('rewardWallets', undefined)
-      await inside?.target('rewardWallets', undefined)
+      const internals = clientInternals(clientOf({ accessToken }))
+      await internals?.target('rewardWallets', undefined)
+      await internals?.target('rewardWallets', undefined)
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
   })
@@ -646,13 +643,13 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:05:05.000Z')
     })
 
-    test('contains it from the millisecond of the expiry on', async () => {
+    test('contains it if the token expires at this millisecond', async () => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(0) })))
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T03:04:05.000Z')
     })
 
-    test('contains it for a source of expired tokens', async () => {
+    test('contains it if the source returned an expired token', async () => {
       const { via, sent } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: sourceOf(await jwt(-3600)) })))
       expect((error as Error).message).toContain('the token had expired at 2026-01-02T02:04:05.000Z')
@@ -661,7 +658,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
 
     test.each([
       ['is valid', () => jwt(3600)],
-      ['shows no exp', () => jwt()],
+      ['has no exp', () => jwt()],
       ['is opaque', async () => 'opaque'],
     ])('does not contain it if the token %s', async (_, token) => {
       const { via } = script(refusal(401))
@@ -675,7 +672,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
     })
 
-    test.each([403, 400, 500])('%i: an expired token is not mentioned', async (status) => {
+    test.each([403, 400, 500])('differs from that of a %i, which does not mention an expired token', async (status) => {
       const { via } = script(refusal(status))
       const client = clientOf({ ...via, accessToken: await jwt(-60), maxRetries: 0 })
       expect(((await immediateRejection(read.run(client))) as Error).message).not.toContain('expired')
@@ -689,7 +686,7 @@ describe.each(bothWires())('over $name', ({ script }) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('is sent again by the next call, also when refused or expired', async () => {
+    test('is sent again by the next call, even if it was refused or has expired', async () => {
       const token = await jwt(-60)
       const { via, sent } = script(refusal(401), success)
       const client = clientOf({ ...via, accessToken: token })

@@ -1,8 +1,8 @@
 import { clientWith } from '../client/stub-service.ts'
 import { answersOver } from '../http/answers.ts'
-import { nodeWire, type Scripted } from '../http/wires.ts'
+import { type Scripted, scriptedNodeTransport } from '../http/scripted-transports.ts'
 
-const { script: answerBy } = nodeWire()
+const { script: answerBy } = scriptedNodeTransport()
 let script: Scripted
 
 answersOver({

@@ -27,7 +27,7 @@ const TEXT = JSON.stringify(DATA)
 /**
  * Tests the contract of a transport over real connections.
  *
- * @param options - `sends421`: how often a request that gets a 421 is sent. Node's `fetch` retries it once.
+ * @param options - `sends421`: how often a request is sent if its answer is a 421. Node's `fetch` retries it once.
  *   `knowsUnsent`: whether the transport can report `sent: false`. No `fetch` can.
  */
 export function transportContract(
@@ -129,7 +129,7 @@ export function transportContract(
         ])
       })
 
-      test('with a body has its headers in Latin-1 too', async () => {
+      test('with a body has its headers in Latin-1', async () => {
         const server = await started(httpServer(json(DATA)))
         await send(server.baseUrl, {
           method: 'POST',
@@ -140,7 +140,7 @@ export function transportContract(
         expect(server.requests[0]?.headers['x-mine']).toBe('Zoë')
       })
 
-      test('of a GET has no body and no headers about it', async () => {
+      test('without a body has no headers about a body', async () => {
         const server = await started(httpServer(json(DATA)))
         await send(server.baseUrl)
         expect(server.requests[0]?.headers).not.toHaveProperty('content-type')
@@ -157,7 +157,7 @@ export function transportContract(
 
     describe('an answer', () => {
       test.each([200, 201, 400, 401, 404, 421, 429, 500, 503])(
-        'of %i comes with its status and its text',
+        'of %i is returned with its status and its text',
         async (status) => {
           const server = await started(httpServer(json(DATA, status)))
           const answer = await write(server.baseUrl)
@@ -165,7 +165,7 @@ export function transportContract(
         },
       )
 
-      test('of 421 does not lead to a retry', async () => {
+      test("of 421 causes no retry, except the one of Node's fetch", async () => {
         const server = await started(httpServer(json(DATA, 421)))
         await write(server.baseUrl)
         expect(server.requests).toHaveLength(sends421)
@@ -182,7 +182,7 @@ export function transportContract(
         expect(await send(server.baseUrl)).toMatchObject({ status, text: '', complete: true })
       })
 
-      test('that is empty has no text', async () => {
+      test('without a body has no text', async () => {
         const server = await started(httpServer((response) => response.end()))
         expect(await send(server.baseUrl)).toMatchObject({ status: 200, text: '', complete: true })
       })
@@ -246,7 +246,7 @@ export function transportContract(
             Buffer.from(TEXT),
           ),
         ],
-      ])('compressed by %s is decompressed, the last one first', async (encodings, body) => {
+      ])('compressed by %s is decompressed in reverse order', async (encodings, body) => {
         const server = await started(
           httpServer((response) => response.writeHead(200, { 'content-encoding': encodings }).end(body)),
         )
@@ -254,7 +254,7 @@ export function transportContract(
       })
 
       test.each(['identity', 'gzip, identity', 'made-up, gzip', 'gzip, ', ','])(
-        'is read as it is where an encoding is not known: %s',
+        'is returned unchanged if its encoding is unknown: %s',
         async (encodings) => {
           const server = await started(
             httpServer((response) => response.writeHead(200, { 'content-encoding': encodings }).end(TEXT)),
@@ -263,7 +263,7 @@ export function transportContract(
         },
       )
 
-      test.each([102, 103])('an informational %i is skipped, and the next answer counts', async (status) => {
+      test.each([102, 103])('that follows an informational %i is returned', async (status) => {
         const server = await started(
           tcpServer((socket) =>
             answerOnce(
@@ -287,7 +287,7 @@ export function transportContract(
         expect(elsewhere.sockets).toHaveLength(0)
       })
 
-      test('an endless body does not delay the call', async () => {
+      test('with an endless body does not delay the call', async () => {
         const server = await started(
           httpServer((response) => {
             response.writeHead(302, { location: '/' }).write('x')
@@ -298,26 +298,29 @@ export function transportContract(
       })
     })
 
-    describe('a connection that is lost', () => {
+    describe('a connection lost', () => {
       const beforeAnAnswer: readonly [string, Answer][] = [
         ['reset', reset],
         ['closed', (response) => response.socket?.end()],
         ['closed within the status line', (response) => response.socket?.end('HTTP/1.1 20')],
         ['closed within the headers', (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-ty')],
-        ['closed after nonsense', (response) => response.socket?.end('220 mail.example ESMTP\r\n\r\n')],
+        ['closed after bytes that are not HTTP', (response) => response.socket?.end('220 mail.example ESMTP\r\n\r\n')],
       ]
 
-      test.each(beforeAnAnswer)('before an answer (%s) may have carried the request, once', async (_, lose) => {
-        const server = await started(httpServer(lose))
-        for (const sending of [send, write]) {
-          const arrived = server.requests.length
-          const error = await failureOf(sending(server.baseUrl))
-          expect(error).toMatchObject({ kind: 'network', sent: true, systemCode: expect.any(String) })
-          expect(server.requests).toHaveLength(arrived + 1)
-        }
-      })
+      test.each(beforeAnAnswer)(
+        'before an answer (%s) causes an error with sent: true, and no retry',
+        async (_, lose) => {
+          const server = await started(httpServer(lose))
+          for (const sending of [send, write]) {
+            const arrived = server.requests.length
+            const error = await failureOf(sending(server.baseUrl))
+            expect(error).toMatchObject({ kind: 'network', sent: true, systemCode: expect.any(String) })
+            expect(server.requests).toHaveLength(arrived + 1)
+          }
+        },
+      )
 
-      test('before the request was read may have sent it', async () => {
+      test('before the request was read causes an error with sent: true', async () => {
         const server = await started(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
         expect(await failureOf(write(server.baseUrl))).toMatchObject({ kind: 'network', sent: true })
       })
@@ -364,7 +367,7 @@ export function transportContract(
         expect(server.requests).toHaveLength(1)
       })
 
-      test('within compressed data keeps the status', async () => {
+      test('or a body that is not gzip keeps the status', async () => {
         const server = await started(
           httpServer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(TEXT)),
         )
@@ -372,8 +375,8 @@ export function transportContract(
       })
     })
 
-    describe(`a refused connection, with sent: ${!knowsUnsent}`, () => {
-      test.each(['127.0.0.1', 'localhost'])('of %s', async (host) => {
+    describe(`a refused connection causes an error with sent: ${!knowsUnsent}`, () => {
+      test.each(['127.0.0.1', 'localhost'])('for %s', async (host) => {
         const error = await failureOf(write((await closedAddress()).replace('127.0.0.1', host)))
         expect(error).toMatchObject({ kind: 'network', sent: !knowsUnsent, systemCode: 'ECONNREFUSED' })
       })
@@ -383,7 +386,7 @@ export function transportContract(
       const size = 5_000
       const text = 'x'.repeat(size)
       const ways: readonly [string, Answer][] = [
-        ['with its length', (response) => response.writeHead(200, { 'content-length': String(size) }).end(text)],
+        ['with a content-length', (response) => response.writeHead(200, { 'content-length': String(size) }).end(text)],
         [
           'in chunks',
           (response) => {
@@ -398,7 +401,7 @@ export function transportContract(
         ],
       ]
 
-      test.each(ways)('%s is refused, and one of just that size is not', async (_, answer) => {
+      test.each(ways)('%s is refused, and an answer of exactly maxResponseBytes is accepted', async (_, answer) => {
         const server = await started(httpServer(answer))
         expect(await send(server.baseUrl, { maxResponseBytes: size })).toMatchObject({ text, complete: true })
         const error = await failureOf(send(server.baseUrl, { maxResponseBytes: size - 1 }))
@@ -487,7 +490,7 @@ export function transportContract(
         expect(server.sockets.length).toBeLessThanOrEqual(2)
       })
 
-      test('closed by the server while idle lose no write and send none twice', async () => {
+      test('closed by the server while idle do not lose or duplicate a write', async () => {
         const server = await started(httpServer(json(DATA)))
         for (let request = 1; request <= 3; request++) {
           expect(await write(server.baseUrl)).toMatchObject({ status: 200 })

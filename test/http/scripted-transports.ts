@@ -15,15 +15,15 @@ export interface Scripted {
 }
 
 /** A transport whose n-th request gets the n-th step. Further requests get the last one. */
-export interface Wire {
+export interface ScriptedTransport {
   readonly name: string
   script(...steps: readonly [Step, ...Step[]]): Scripted
 }
 
 /** Both transports of the package, for `describe.each`. */
-export const bothWires = (): readonly Wire[] => [fetchWire, nodeWire()]
+export const scriptedTransports = (): readonly ScriptedTransport[] => [scriptedFetchTransport, scriptedNodeTransport()]
 
-const fetchWire: Wire = {
+const scriptedFetchTransport: ScriptedTransport = {
   name: 'fetch',
   script(...steps) {
     const { fetch, sent } = scriptedFetch(...steps)
@@ -35,19 +35,19 @@ const unknownHost: LookupFunction = (host, _, callback) =>
   callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), '')
 
 /** The Node transport with a loopback server that answers with the steps. */
-export function nodeWire(): Wire {
+export function scriptedNodeTransport(): ScriptedTransport {
   const answers: ((response: ServerResponse) => void)[] = []
   const server = createServer((request, response) => {
     response.sendDate = false
-    request.resume().on('end', () => answers[Number(request.headers['x-sending'])]?.(response))
+    request.resume().on('end', () => answers[Number(request.headers['x-request-index'])]?.(response))
     request.on('error', () => undefined)
   })
   const transport = nodeTransport()
-  const lost = nodeTransport({ agent: new Agent({ lookup: unknownHost }) })
+  const withoutDns = nodeTransport({ agent: new Agent({ lookup: unknownHost }) })
   let origin = ''
-  let nowhere = ''
+  let closedOrigin = ''
   beforeAll(async () => {
-    nowhere = new URL(await closedAddress()).origin
+    closedOrigin = new URL(await closedAddress()).origin
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })
@@ -67,22 +67,22 @@ export function nodeWire(): Wire {
         const seen = { method, url, authorization: headers.authorization ?? '', body, signal, at }
         const step = steps[Math.min(sent.push(seen) - 1, steps.length - 1)] as Step
         const to = (address: string): typeof request => ({ ...request, url: url.replace(/^https:\/\/[^/]+/, address) })
-        if (step.accident === 'refused') return watched(transport.send(to(nowhere), signal))
-        if (step.accident === 'unknown host') return watched(lost.send(to('http://service.example'), signal))
+        if (step.fault === 'refused') return tracked(transport.send(to(closedOrigin), signal))
+        if (step.fault === 'unknown host') return tracked(withoutDns.send(to('http://service.example'), signal))
         let arrive: () => void
         const arrival = new Promise<void>((resolve) => {
           arrive = resolve
         })
         let arrivals = 0
-        const sending = answers.push((response) => {
+        const count = answers.push((response) => {
           arrive()
           if (++arrivals > 1) throw new Error('the transport sent the request twice')
           void respond(response, step, seen)
         })
-        const numbered = { ...to(origin), headers: { ...headers, 'x-sending': String(sending - 1) } }
+        const numbered = { ...to(origin), headers: { ...headers, 'x-request-index': String(count - 1) } }
         const exchange = transport.send(numbered, signal)
         // Do not wait for the answer of a request that hangs.
-        trackExchange(step.accident === 'silence' ? Promise.race([arrival, exchange]) : exchange)
+        trackExchange(step.fault === 'silence' ? Promise.race([arrival, exchange]) : exchange)
         return exchange
       }
       return { via: { transport: { send } }, sent }
@@ -90,15 +90,15 @@ export function nodeWire(): Wire {
   }
 }
 
-function watched<T>(exchange: Promise<T>): Promise<T> {
+function tracked<T>(exchange: Promise<T>): Promise<T> {
   trackExchange(exchange)
   return exchange
 }
 
 /** Converts the result of a step to an HTTP answer. */
 async function respond(response: ServerResponse, step: Step, request: SentRequest): Promise<void> {
-  if (step.accident === 'silence') return
-  if (step.accident === 'reset') {
+  if (step.fault === 'silence') return
+  if (step.fault === 'reset') {
     response.socket?.resetAndDestroy()
     return
   }
