@@ -8,7 +8,7 @@ const HMAC = {
   portable: () => import('../../src/webhook/verify/hmac.portable.ts'),
 }
 
-/** The two builds of the HMAC. They must behave alike. */
+/** The two builds of the HMAC. Both must return the same results. */
 export const BUILDS = ['node', 'portable'] as const
 export type Build = (typeof BUILDS)[number]
 

@@ -9,13 +9,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-async function whole(answer: Response): Promise<unknown> {
+async function contentOf(answer: Response): Promise<unknown> {
   return [answer.status, Object.fromEntries(answer.headers), await answer.json()]
 }
 
 test('the answer to an accepted message is not cached', async () => {
   const { receiver } = observedReceiver()
-  expect(await whole(await receiver.fetch(deliveryOf(activity())))).toEqual([
+  expect(await contentOf(await receiver.fetch(deliveryOf(activity())))).toEqual([
     200,
     HEADERS,
     { ok: true, result: 'handled' },
@@ -35,14 +35,18 @@ test.each<[status: number, error: string, more: Record<string, string>, request:
     handle: () => Promise.reject(new Error('handler')),
   })
   if (status === 503) await receiver.close()
-  expect(await whole(await receiver.fetch(request()))).toEqual([status, { ...HEADERS, ...more }, { ok: false, error }])
+  expect(await contentOf(await receiver.fetch(request()))).toEqual([
+    status,
+    { ...HEADERS, ...more },
+    { ok: false, error },
+  ])
 })
 
-test('408 says request_timeout', async () => {
+test('408 has the error request_timeout', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const { receiver } = observedReceiver({ deadlineMs: 400 })
   const init = { method: 'POST', headers: WELL_FORMED, body: new ReadableStream(), duplex: 'half' } as RequestInit
   const answer = receiver.fetch(new Request(ADDRESS, init))
   await vi.advanceTimersByTimeAsync(400)
-  expect(await whole(await answer)).toEqual([408, HEADERS, { ok: false, error: 'request_timeout' }])
+  expect(await contentOf(await answer)).toEqual([408, HEADERS, { ok: false, error: 'request_timeout' }])
 })

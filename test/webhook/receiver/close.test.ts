@@ -18,8 +18,8 @@ function settled(promise: Promise<unknown>): () => boolean {
   return () => done
 }
 
-describe('close', () => {
-  test('closes at once when idle, and answers 503 from then on', async () => {
+describe('close()', () => {
+  test('resolves at once when no request is pending, and later requests get 503', async () => {
     const { receiver, handled, rejections } = observedReceiver()
     await receiver.close()
     const response = await receiver.fetch(deliveryOf(activity()))
@@ -51,21 +51,21 @@ describe('close', () => {
     expect(isAnswered()).toBe(true)
   })
 
-  test('answers the sender when the store does not answer the release', async () => {
+  test('answers the sender even if release() hangs', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, rejections } = observedReceiver({ store, deadlineMs: 300_000, handle: () => never })
     const answer = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(1)
     void receiver.close({ timeoutMs: 0 })
     const isAnswered = settled(answer)
-    // One second for the handler, two for the first attempt to release.
+    // The handler has one second to stop, and the first attempt to release has two seconds.
     await vi.advanceTimersByTimeAsync(3000)
     expect(isAnswered()).toBe(true)
     expect((await answer).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing' }])
   })
 
-  test('a second call returns the same promise, also with another limit', () => {
+  test('returns the same promise again, even with another limit', () => {
     const { receiver } = observedReceiver()
     const first = receiver.close()
     expect(receiver.close({ timeoutMs: 1 })).toBe(first)
@@ -82,7 +82,7 @@ describe('close', () => {
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
   })
 
-  test('running handlers finish and are recorded before close() resolves', async () => {
+  test('resolves after running handlers have ended and are recorded', async () => {
     const running = deferred()
     const recorded = deferred()
     const inner = memoryStore()
@@ -125,7 +125,7 @@ describe('close', () => {
     expect(isClosed()).toBe(true)
   })
 
-  test('after the limit the signals fire; the claim of a handler that stops is released, and its sender gets 503', async () => {
+  test('fires the signals at the limit; if a handler stops, its claim is released, and its sender gets 503', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const contexts: WebhookHandlerContext[] = []
     const { receiver, rejections } = observedReceiver({
@@ -152,7 +152,7 @@ describe('close', () => {
     expect(rejections).toMatchObject([{ reason: 'closing' }])
   })
 
-  test('the claim of a handler that does not stop is released one second later', async () => {
+  test('the claim of a handler that ignores its signal is released one second later', async () => {
     const inner = memoryStore()
     const { receiver } = observedReceiver({ store: inner, deadlineMs: 60_000, handle: () => never })
     const message = activity()
@@ -183,7 +183,7 @@ describe('close', () => {
     expect(calls).not.toContain('release')
   })
 
-  test('a store that hangs does not delay close()', async () => {
+  test('does not wait for a store that hangs', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver } = observedReceiver({ store, handle: () => never })
     void receiver.fetch(deliveryOf(activity()))
@@ -248,7 +248,7 @@ describe('close', () => {
     expect((await answer).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing', id: 'm-1' }])
     expect(handled).toEqual([])
-    // The program may have disconnected the store.
+    // The program may have closed the store by now.
     expect(calls).toEqual([])
   })
 })

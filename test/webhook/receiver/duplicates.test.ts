@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 describe('duplicates', () => {
-  test('of 20 concurrent duplicates one is handled and 19 are busy; later duplicates are done', async () => {
+  test('one of 20 concurrent duplicates is handled, 19 are busy, and later duplicates are done', async () => {
     const running = deferred()
     const { receiver, handled, rejections } = observedReceiver({ handle: () => running.promise })
     const message = activity({ id: 'm-1' })
@@ -55,8 +55,8 @@ describe('duplicates', () => {
   test('the key of a delivery is JSON, or a digest when the JSON is too long', async () => {
     const keys: string[] = []
     const { receiver } = observedReceiver({ handle: (_event, { key }) => void keys.push(key) })
-    const around = JSON.stringify(['campaign', '']).length
-    const ids = ['m-1', 'x'.repeat(512 - around), 'x'.repeat(513 - around)]
+    const overhead = JSON.stringify(['campaign', '']).length
+    const ids = ['m-1', 'x'.repeat(512 - overhead), 'x'.repeat(513 - overhead)]
     for (const id of ids) await receiver.fetch(deliveryOf(activity({ id })))
     expect(keys).toEqual([
       '["campaign","m-1"]',
@@ -100,7 +100,7 @@ describe('duplicates', () => {
     }
   })
 
-  test('a message is forgotten after retainMs, and only then', async () => {
+  test('a message is forgotten after retainMs, and not before', async () => {
     const { receiver, handled } = observedReceiver({ retainMs: 400_000 })
     const message = activity()
     await receiver.fetch(deliveryOf(message))
@@ -132,7 +132,7 @@ describe('duplicates', () => {
     [0, '1'],
     [-5, '1'],
     [Number.NaN, '5'],
-  ])('busy for another %d ms has the Retry-After %s', async (retryMs, retryAfter) => {
+  ])('a delivery that is busy for %d ms has the Retry-After %s', async (retryMs, retryAfter) => {
     const { store } = recordingStore(memoryStore(), { claim: async () => ({ state: 'busy', retryMs }) })
     const response = await observedReceiver({ store }).receiver.fetch(deliveryOf(activity()))
     expect(response.status).toBe(503)
@@ -209,7 +209,7 @@ describe('past the deadline', () => {
     await work[0]
   })
 
-  test('a waitUntil that throws is reported, and the answer is that of the handler', async () => {
+  test('an error of waitUntil is reported, and does not change the answer', async () => {
     const { receiver, errors } = observedReceiver()
     const context = {
       waitUntil() {
@@ -229,7 +229,7 @@ describe('past the deadline', () => {
   )
 })
 
-describe('the store is down', () => {
+describe('when the store fails', () => {
   const down = new Error('ECONNREFUSED')
 
   test.each([
@@ -240,7 +240,7 @@ describe('the store is down', () => {
         throw down
       },
     ],
-  ])('claim %s: 503 before anything is handled', async (_, claim) => {
+  ])('and claim() %s: 503, and the handler does not run', async (_, claim) => {
     const { store } = recordingStore(memoryStore(), { claim })
     const { receiver, handled, errors, rejections } = observedReceiver({ store })
     const response = await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
@@ -258,7 +258,7 @@ describe('the store is down', () => {
     [{ state: 'claimed' }],
     [{ state: 'claimed', token: '' }],
     [{ state: 'ok', token: 'a token' }],
-  ])('an answer that is none (%j) is not taken for a claim', async (answer) => {
+  ])('an invalid answer of claim() (%j) is reported, and the handler does not run', async (answer) => {
     const { store } = recordingStore(memoryStore(), { claim: async () => answer as ClaimResult })
     const { receiver, handled, errors } = observedReceiver({ store })
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
@@ -267,7 +267,7 @@ describe('the store is down', () => {
     expect(String(errors[0]?.error)).toContain("store's claim() must resolve to { state: 'claimed', token }")
   })
 
-  test('a claim that comes after the deadline is released, not handled', async () => {
+  test('a claim that arrives after the deadline is released, not handled', async () => {
     const inner = memoryStore()
     const reply = deferred()
     const { store, calls } = recordingStore(inner, {
@@ -296,7 +296,7 @@ describe('the store is down', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('a late "busy" or "done" is not released', async () => {
+  test('a late answer "busy" or "done" is not released', async () => {
     const replies: ((claim: ClaimResult) => void)[] = []
     const { store, calls } = recordingStore(memoryStore(), {
       claim: () => new Promise((resolve) => replies.push(resolve)),
@@ -331,7 +331,7 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim', 'release'])
   })
 
-  test('"done" counts, even if the answer took longer than a lease', async () => {
+  test('the answer "done" is valid, even if it took longer than a lease', async () => {
     const { store } = recordingStore(memoryStore(), {
       claim: () => new Promise((resolve) => setTimeout(() => resolve({ state: 'done' }), 1500)),
     })
@@ -342,7 +342,7 @@ describe('the store is down', () => {
     expect(errors).toEqual([])
   })
 
-  test('a secret that arrives after the deadline is too late, even after a blocked event loop', async () => {
+  test('a secret that arrives after the deadline is refused, even if a blocked event loop delays the timer', async () => {
     const { store, calls } = recordingStore(memoryStore())
     const { receiver, rejections } = observedReceiver({
       store,
@@ -418,7 +418,7 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim'])
   })
 
-  test('complete fails and is retried until the message is done', async () => {
+  test('complete() is retried until the message is done', async () => {
     const inner = memoryStore()
     let failures = 3
     const { store, calls } = recordingStore(inner, {
@@ -438,7 +438,7 @@ describe('the store is down', () => {
     expect(errors).toEqual([])
   })
 
-  test('complete keeps failing: the answer is 200, and onError is called once', async () => {
+  test('and complete() keeps failing, the answer is 200, and onError is called once', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(down) })
     const { receiver, handled, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
@@ -455,7 +455,7 @@ describe('the store is down', () => {
     ['number', 1],
     ['null', null],
     ['string', 'OK'],
-  ])('complete resolves to no boolean (%s): told once, by its cause, and 200', async (given, answer) => {
+  ])('and complete() resolves to %s, the answer is 200, and onError receives the cause once', async (given, answer) => {
     const { store, calls } = recordingStore(memoryStore(), { complete: async () => answer as unknown as boolean })
     const { receiver, errors } = observedReceiver({ store })
     expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(200)
@@ -470,11 +470,11 @@ describe('the store is down', () => {
     expect(calls).toEqual(['claim', 'complete'])
   })
 
-  test('complete hangs once: it is retried after two seconds, and the message is done', async () => {
+  test('and complete() hangs once, it is retried after two seconds, and the message is done', async () => {
     const inner = memoryStore()
-    let asked = 0
+    let sent = 0
     const { store, calls } = recordingStore(inner, {
-      complete: (key, token, retainMs) => (asked++ === 0 ? never : inner.complete(key, token, retainMs)),
+      complete: (key, token, retainMs) => (sent++ === 0 ? never : inner.complete(key, token, retainMs)),
     })
     const { receiver, handled, errors } = observedReceiver({ store })
     const message = activity()
@@ -491,7 +491,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('complete never answers: 200 after two seconds, five attempts, and onError is called once', async () => {
+  test('and complete() hangs, the answer is 200 after two seconds, and onError is called after five attempts', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => never })
     const { receiver, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -546,9 +546,9 @@ describe('the store is down', () => {
 
   test('a Lambda function answers after the delivery is recorded', async () => {
     const inner = memoryStore()
-    let asked = 0
+    let sent = 0
     const { store } = recordingStore(inner, {
-      complete: (key, token, retainMs) => (asked++ === 0 ? never : inner.complete(key, token, retainMs)),
+      complete: (key, token, retainMs) => (sent++ === 0 ? never : inner.complete(key, token, retainMs)),
     })
     const { receiver } = observedReceiver({ store })
     const body = JSON.stringify(activity({ id: 'm-1' }))
@@ -564,7 +564,7 @@ describe('the store is down', () => {
     expect(await inner.claim(JSON.stringify(['campaign', 'm-1']), 1)).toEqual({ state: 'done' })
   })
 
-  test('release fails after the handler threw: the answer is 500, and both errors are reported', async () => {
+  test('and release() fails after the handler threw, the answer is 500, and both errors are reported', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => Promise.reject(down) })
     const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
     const message = activity()
@@ -576,11 +576,11 @@ describe('the store is down', () => {
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(500)
   })
 
-  test('release fails once: it is retried, and the next attempt is handled', async () => {
+  test('and release() fails once, it is retried, and the next attempt is handled', async () => {
     const inner = memoryStore()
-    let asked = 0
+    let sent = 0
     const { store } = recordingStore(inner, {
-      release: (key, token) => (asked++ === 0 ? Promise.reject(down) : inner.release(key, token)),
+      release: (key, token) => (sent++ === 0 ? Promise.reject(down) : inner.release(key, token)),
     })
     const { receiver, handled, errors } = observedReceiver({
       store,
@@ -594,7 +594,7 @@ describe('the store is down', () => {
     expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'handle'])
   })
 
-  test('release never answers: the sender is answered after two seconds', async () => {
+  test('and release() hangs, the sender is answered after two seconds', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -611,7 +611,7 @@ describe('the store is down', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('the delivery was taken over: the sender gets 200, and onError gets a LeaseError', async () => {
+  test('after a takeover, the sender gets 200, and onError gets a LeaseError', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, { complete: async () => false })
     const { receiver, errors, rejections } = observedReceiver({ store })

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { activity, deliveryOf } from '../signed-message.ts'
 import { deferred, never, type ObservedReceiver, observedReceiver, recordingStore } from './observed-receiver.ts'
 
-const LEASE = 30_000
-const RUN = 240_000
+const LEASE_MS = 30_000
+const MAX_RUN_MS = 240_000
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -13,21 +13,21 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-interface HeldDelivery extends ObservedReceiver {
+interface RunningDelivery extends ObservedReceiver {
   answer: Promise<Response>
   running: ReturnType<typeof deferred<void>>
   signal: AbortSignal
   message: { id: string }
 }
 
-/** A delivery whose handler runs until the test ends it. */
-async function heldDelivery(store: DeliveryStore): Promise<HeldDelivery> {
+/** Delivers a message whose handler runs until the test ends it. */
+async function startDelivery(store: DeliveryStore): Promise<RunningDelivery> {
   const running = deferred()
   const signals: AbortSignal[] = []
   const observed = observedReceiver({
     store,
-    leaseMs: LEASE,
-    maxRunMs: RUN,
+    leaseMs: LEASE_MS,
+    maxRunMs: MAX_RUN_MS,
     handle: (_event, { signal }) => {
       signals.push(signal)
       return running.promise
@@ -50,15 +50,15 @@ function reasonOf(signal: AbortSignal): string {
 }
 
 describe('extending the lease', () => {
-  test('the lease is extended three times per lease while the handler runs', async () => {
+  test('the lease is extended after every third of its duration while the handler runs', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
-    const { running, signal, message } = await heldDelivery(store)
+    const { running, signal, message } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(200_000)
     expect(calls.filter((call) => call === 'extend')).toHaveLength(20)
     expect((await inner.claim(JSON.stringify(['campaign', message.id]), 1)).state).toBe('busy')
     running.resolve()
-    await vi.advanceTimersByTimeAsync(RUN)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS)
     expect(calls.filter((call) => call === 'extend')).toHaveLength(20)
     expect(calls.at(-1)).toBe('complete')
     expect(signal.aborted).toBe(false)
@@ -71,7 +71,7 @@ describe('extending the lease', () => {
     const { store, calls } = recordingStore(inner, {
       extend: (key, token, leaseMs) => (sent++ === 0 ? never : inner.extend(key, token, leaseMs)),
     })
-    const { signal, errors } = await heldDelivery(store)
+    const { signal, errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(14_999)
     expect(calls.filter((call) => call === 'extend')).toHaveLength(1)
     await vi.advanceTimersByTimeAsync(1)
@@ -82,29 +82,29 @@ describe('extending the lease', () => {
         context: { stage: 'extend' },
       },
     ])
-    await vi.advanceTimersByTimeAsync(RUN - 15_001)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS - 15_001)
     expect(signal.aborted).toBe(false)
     expect(errors).toHaveLength(1)
   })
 
-  test('the late answer of an extension counts, even if later extensions hang', async () => {
-    const replies: ((held: boolean) => void)[] = []
+  test('a late answer extends the lease, even if later extensions hang', async () => {
+    const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
-    const { signal } = await heldDelivery(store)
+    const { signal } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(29_000)
     expect(replies).toHaveLength(4)
     replies[1]?.(true)
-    // Sent at 15 s.
+    // The extension was sent at 15 s, so the lease ends at 45 s.
     await vi.advanceTimersByTimeAsync(15_999)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the late answer of an extension does not count for the next one, which is reported too', async () => {
-    const replies: ((held: boolean) => void)[] = []
+  test('the late answer to an extension does not settle the next extension, which is reported too', async () => {
+    const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
-    const { errors } = await heldDelivery(store)
+    const { errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(16_000)
     expect(replies).toHaveLength(2)
     replies[0]?.(true)
@@ -112,24 +112,24 @@ describe('extending the lease', () => {
     expect(errors).toHaveLength(2)
   })
 
-  test.each([true, false])('an answer (%s) after the handler has ended changes nothing', async (held) => {
-    const replies: ((held: boolean) => void)[] = []
+  test.each([true, false])('an answer (%s) after the handler has ended changes nothing', async (isExtended) => {
+    const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
-    const { signal, running, answer, errors } = await heldDelivery(store)
+    const { signal, running, answer, errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(10_000)
     running.resolve()
     await vi.advanceTimersByTimeAsync(1)
     await answer
-    replies[0]?.(held)
+    replies[0]?.(isExtended)
     await vi.advanceTimersByTimeAsync(1)
     expect(signal.aborted).toBe(false)
     expect(errors).toEqual([])
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('close() does not fire the signal of a handler that has ended and is not recorded yet', async () => {
+  test('close() does not fire the signal of a handler that has ended but is not recorded yet', async () => {
     const { store } = recordingStore(memoryStore(), { complete: () => never })
-    const { receiver, signal, running, errors } = await heldDelivery(store)
+    const { receiver, signal, running, errors } = await startDelivery(store)
     running.resolve()
     await vi.advanceTimersByTimeAsync(1)
     void receiver.close({ timeoutMs: 0 })
@@ -140,28 +140,28 @@ describe('extending the lease', () => {
 
   test('the timers of a running handler do not keep the process alive', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout')
-    await heldDelivery(memoryStore())
-    const holding = timers.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())
+    await startDelivery(memoryStore())
+    const refs = timers.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())
     vi.restoreAllMocks()
-    expect(new Set(holding)).toEqual(new Set([false]))
+    expect(new Set(refs)).toEqual(new Set([false]))
   })
 
-  test('a late "no" ends the lease, even after a newer extension', async () => {
-    const replies: ((held: boolean) => void)[] = []
+  test('a late answer "false" ends the lease, even after a newer extension was sent', async () => {
+    const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
-    const { signal } = await heldDelivery(store)
+    const { signal } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(16_000)
     replies[0]?.(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('an extension that fails after its time limit is not reported again, and sends no further extension', async () => {
+  test('an extension that fails after its time limit is not reported again, and causes no further extension', async () => {
     const failures: ((error: unknown) => void)[] = []
     const { store } = recordingStore(memoryStore(), {
       extend: () => new Promise((_resolve, reject) => failures.push(reject)),
     })
-    const { errors } = await heldDelivery(store)
+    const { errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(16_000)
     failures[0]?.(new Error('too late'))
     await vi.advanceTimersByTimeAsync(3_999)
@@ -169,10 +169,10 @@ describe('extending the lease', () => {
     expect(failures).toHaveLength(2)
   })
 
-  test('an extension counts from its sending, not from its answer', async () => {
-    const replies: ((held: boolean) => void)[] = []
+  test('an extended lease starts when the extension is sent, not when it is answered', async () => {
+    const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
-    const { signal } = await heldDelivery(store)
+    const { signal } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(29_000)
     replies[0]?.(true)
     // Sent at 10 s, so the lease in the store may end at 40 s.
@@ -186,13 +186,13 @@ describe('extending the lease', () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, {
       async extend(key, token, leaseMs) {
-        const held = await inner.extend(key, token, leaseMs)
+        const isExtended = await inner.extend(key, token, leaseMs)
         await wait(14_000)
-        return held
+        return isExtended
       },
     })
-    const { signal } = await heldDelivery(store)
-    await vi.advanceTimersByTimeAsync(RUN - 1)
+    const { signal } = await startDelivery(store)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS - 1)
     expect(signal.aborted).toBe(false)
   })
 
@@ -223,7 +223,7 @@ describe('extending the lease', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false])
   })
 
-  test('the lease of a slow claim counts from its sending', async () => {
+  test('the lease of a slow claim starts when the claim is sent', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -249,7 +249,7 @@ describe('extending the lease', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  test('a claim whose answer took the whole lease is not handled, because another receiver may have it', async () => {
+  test('a claim whose answer took the whole lease is not handled, because another receiver may have claimed it', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -272,39 +272,39 @@ describe('extending the lease', () => {
   })
 })
 
-describe('the lease is lost', () => {
-  test('the store reports it: the signal fires at once, and the store is not called again', async () => {
+describe('losing the lease', () => {
+  test('the store reports the loss: the signal fires at once, and the store is not called again', async () => {
     const { store, calls } = recordingStore(memoryStore(), { extend: async () => false })
-    const { signal, errors } = await heldDelivery(store)
+    const { signal, errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(9_999)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(reasonOf(signal)).toBe('lease_lost')
-    await vi.advanceTimersByTimeAsync(RUN)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS)
     expect(calls).toEqual(['claim', 'extend'])
     expect(errors).toMatchObject([{ error: { code: 'lease_lost' }, context: { stage: 'extend' } }])
   })
 
-  test('the store is down until the lease expires: the signal fires then', async () => {
-    const { store, calls } = recordingStore(memoryStore(), { extend: () => Promise.reject(new Error('gone')) })
-    const { signal, errors } = await heldDelivery(store)
+  test('the store is down until the lease expires: the signal fires at the end of the lease', async () => {
+    const { store, calls } = recordingStore(memoryStore(), { extend: () => Promise.reject(new Error('down')) })
+    const { signal, errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(29_999)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(reasonOf(signal)).toBe('lease_lost')
-    // At 10 s, and then every 3 s.
+    // The extensions are sent at 10 s, and then every 3 s.
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
     expect(errors).toMatchObject([
-      ...Array(7).fill({ error: { message: 'gone' }, context: { stage: 'extend' } }),
+      ...Array(7).fill({ error: { message: 'down' }, context: { stage: 'extend' } }),
       { error: { code: 'lease_lost' }, context: { stage: 'extend' } },
     ])
-    await vi.advanceTimersByTimeAsync(RUN)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS)
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
   })
 
   test('the store answers neither true nor false: the answer is reported, and the lease is not extended', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => undefined as unknown as boolean })
-    const { signal, errors } = await heldDelivery(store)
+    const { signal, errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(29_999)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
@@ -317,20 +317,20 @@ describe('the lease is lost', () => {
 
   test('the store hangs until the lease expires: the signal fires', async () => {
     const { store } = recordingStore(memoryStore(), { extend: () => never })
-    const { signal } = await heldDelivery(store)
+    const { signal } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(30_000)
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
   test('the store was down for less than a lease: the signal does not fire', async () => {
     const inner = memoryStore()
-    let gone = true
+    let isDown = true
     const { store } = recordingStore(inner, {
-      extend: (key, token, leaseMs) => (gone ? Promise.reject(new Error('gone')) : inner.extend(key, token, leaseMs)),
+      extend: (key, token, leaseMs) => (isDown ? Promise.reject(new Error('down')) : inner.extend(key, token, leaseMs)),
     })
-    const { signal, running, message, handled, receiver } = await heldDelivery(store)
+    const { signal, running, message, handled, receiver } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(27_000)
-    gone = false
+    isDown = false
     await vi.advanceTimersByTimeAsync(100_000)
     expect(signal.aborted).toBe(false)
     running.resolve()
@@ -339,11 +339,11 @@ describe('the lease is lost', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('another receiver takes over: the stale handler changes nothing', async () => {
+  test('another receiver takes over the delivery: the stale handler changes nothing', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, { extend: () => never })
-    const stale = await heldDelivery(store)
-    await vi.advanceTimersByTimeAsync(LEASE)
+    const stale = await startDelivery(store)
+    await vi.advanceTimersByTimeAsync(LEASE_MS)
     expect(reasonOf(stale.signal)).toBe('lease_lost')
 
     const running = deferred()
@@ -368,13 +368,13 @@ describe('the lease is lost', () => {
   test('a handler that fails after its lease was lost does not release the new claim', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, { extend: () => never })
-    const stale = await heldDelivery(store)
-    await vi.advanceTimersByTimeAsync(LEASE)
+    const stale = await startDelivery(store)
+    await vi.advanceTimersByTimeAsync(LEASE_MS)
     const key = JSON.stringify(['campaign', stale.message.id])
-    expect((await inner.claim(key, LEASE)).state).toBe('claimed')
+    expect((await inner.claim(key, LEASE_MS)).state).toBe('claimed')
     stale.running.reject(stale.signal.reason)
     await vi.advanceTimersByTimeAsync(1)
-    expect((await inner.claim(key, LEASE)).state).toBe('busy')
+    expect((await inner.claim(key, LEASE_MS)).state).toBe('busy')
   })
 
   test('a handler that stops because of its signal is answered with 503 (busy), not 500', async () => {
@@ -396,8 +396,8 @@ describe('maxRunMs', () => {
   test('the signal fires, and the lease is no longer extended', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
-    const { signal, message } = await heldDelivery(store)
-    await vi.advanceTimersByTimeAsync(RUN - 1)
+    const { signal, message } = await startDelivery(store)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS - 1)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(reasonOf(signal)).toBe('run_time_exceeded')
@@ -405,7 +405,7 @@ describe('maxRunMs', () => {
 
     const key = JSON.stringify(['campaign', message.id])
     expect((await inner.claim(key, 1)).state).toBe('busy')
-    await vi.advanceTimersByTimeAsync(LEASE)
+    await vi.advanceTimersByTimeAsync(LEASE_MS)
     expect((await inner.claim(key, 1)).state).toBe('claimed')
     expect(calls.filter((call) => call === 'extend')).toHaveLength(extensions)
     expect(calls).not.toContain('release')
@@ -413,15 +413,15 @@ describe('maxRunMs', () => {
 
   test('the claim is released when the handler stops', async () => {
     const { store, calls } = recordingStore(memoryStore())
-    const { signal, running } = await heldDelivery(store)
+    const { signal, running } = await startDelivery(store)
     signal.addEventListener('abort', () => running.reject(signal.reason))
-    await vi.advanceTimersByTimeAsync(RUN)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS)
     expect(calls.at(-1)).toBe('release')
   })
 
   test('a handler that succeeds after its signal fired is recorded, unless the delivery was taken over', async () => {
-    const { receiver, running, message, handled, errors } = await heldDelivery(memoryStore())
-    await vi.advanceTimersByTimeAsync(RUN + LEASE + 1)
+    const { receiver, running, message, handled, errors } = await startDelivery(memoryStore())
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS + LEASE_MS + 1)
     running.resolve()
     await vi.advanceTimersByTimeAsync(1)
     expect((await receiver.fetch(deliveryOf(message))).status).toBe(200)
@@ -430,8 +430,8 @@ describe('maxRunMs', () => {
   })
 
   test('a handler that hangs after maxRunMs is reported once', async () => {
-    const { signal, running, errors } = await heldDelivery(memoryStore())
-    await vi.advanceTimersByTimeAsync(RUN)
+    const { signal, running, errors } = await startDelivery(memoryStore())
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS)
     expect(errors).toMatchObject([
       { error: { code: 'run_time_exceeded' }, context: { stage: 'handle', endpoint: 'campaign' } },
     ])
@@ -442,8 +442,8 @@ describe('maxRunMs', () => {
   })
 
   test('an error that a handler throws after its signal fired is reported too', async () => {
-    const { running, errors } = await heldDelivery(memoryStore())
-    await vi.advanceTimersByTimeAsync(RUN)
+    const { running, errors } = await startDelivery(memoryStore())
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS)
     running.reject(new Error('half done'))
     await vi.advanceTimersByTimeAsync(1)
     expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' } }, { error: { message: 'half done' } }])
@@ -451,11 +451,11 @@ describe('maxRunMs', () => {
 
   test('a timer that fires early sends no extension', async () => {
     const { store, calls } = recordingStore(memoryStore())
-    const { signal } = await heldDelivery(store)
-    await vi.advanceTimersByTimeAsync(RUN - 1)
+    const { signal } = await startDelivery(store)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS - 1)
     const before = calls.length
-    const early = performance.now()
-    vi.spyOn(performance, 'now').mockImplementation(() => early + 0.5)
+    const now = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 0.5)
     await vi.advanceTimersByTimeAsync(1)
     vi.restoreAllMocks()
     expect(signal.aborted).toBe(false)
@@ -464,7 +464,7 @@ describe('maxRunMs', () => {
     expect(calls).toHaveLength(before)
   })
 
-  test('the reason of the signal has a message', async () => {
+  test('the message of the signal names the reason', async () => {
     const store = memoryStore()
     const cases: [DeliveryStore, RegExp][] = [
       [
@@ -474,18 +474,18 @@ describe('maxRunMs', () => {
       [recordingStore(store, { extend: async () => false }).store, /^The lease was lost/],
       [recordingStore(store, { extend: () => never }).store, /^The delivery store did not extend the lease/],
     ]
-    for (const [held, words] of cases) {
-      const { signal } = await heldDelivery(held)
-      await vi.advanceTimersByTimeAsync(RUN)
-      expect(signal.reason.message).toMatch(words)
+    for (const [caseStore, message] of cases) {
+      const { signal } = await startDelivery(caseStore)
+      await vi.advanceTimersByTimeAsync(MAX_RUN_MS)
+      expect(signal.reason.message).toMatch(message)
     }
   })
 
   test('no extension is sent when maxRunMs passed during a blocked event loop', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner)
-    const { signal } = await heldDelivery(store)
-    await vi.advanceTimersByTimeAsync(RUN - 5000)
+    const { signal } = await startDelivery(store)
+    await vi.advanceTimersByTimeAsync(MAX_RUN_MS - 5000)
     const before = calls.length
     // The clock advances, and no timer fires.
     const blockedFrom = performance.now()

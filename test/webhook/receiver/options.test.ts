@@ -1,10 +1,10 @@
 import { createWebhookReceiver, memoryStore, type WebhookReceiverOptions } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 
-const GOOD: WebhookReceiverOptions = { endpoint: 'campaign', secret: 's3cret', handle: () => {} }
+const REQUIRED: WebhookReceiverOptions = { endpoint: 'campaign', secret: 's3cret', handle: () => {} }
 
 function create(options: Record<string, unknown>): () => unknown {
-  return () => createWebhookReceiver({ ...GOOD, ...options } as WebhookReceiverOptions)
+  return () => createWebhookReceiver({ ...REQUIRED, ...options } as WebhookReceiverOptions)
 }
 
 describe('createWebhookReceiver refuses at creation', () => {

@@ -14,7 +14,7 @@ import { deferred, observedReceiver, recordingStore } from './observed-receiver.
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
 
-/** A request whose body was read. */
+/** Reads the body of a request, and returns the request. */
 function consumed(request: Request): Request {
   void request.text()
   return request
@@ -29,8 +29,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('accepted', () => {
-  test('a handled message is answered 200, and the handler receives the event, the bytes and the key', async () => {
+describe('a receiver', () => {
+  test('answers 200 to a handled message, and passes the event, the bytes and the key to the handler', async () => {
     const contexts: unknown[] = []
     const { receiver, handled, rejections, errors } = observedReceiver({
       handle: (_event, context) => contexts.push({ ...context, signal: context.signal.aborted }),
@@ -48,7 +48,7 @@ describe('accepted', () => {
     expect(errors).toEqual([])
   })
 
-  test('an unknown kind is handled too', async () => {
+  test('handles an event of unknown kind', async () => {
     const { receiver, handled } = observedReceiver()
     const response = await receiver.fetch(deliveryOf({ id: 'm-2', scope: 'user_login', anything: [1] }))
     expect(response.status).toBe(200)
@@ -59,16 +59,16 @@ describe('accepted', () => {
     [
       'synchronously',
       () => {
-        throw new DiscardEvent('not ours')
+        throw new DiscardEvent('another campaign')
       },
     ],
     [
       'asynchronously',
       async () => {
-        throw new DiscardEvent('not ours')
+        throw new DiscardEvent('another campaign')
       },
     ],
-  ])('a message discarded %s is done: 200, and never handled again', async (_, handle) => {
+  ])('answers 200 to a message discarded %s, and never handles it again', async (_, handle) => {
     const { receiver, handled, errors } = observedReceiver({ handle })
     const message = activity()
     const first = await receiver.fetch(deliveryOf(message))
@@ -79,7 +79,7 @@ describe('accepted', () => {
     expect(errors).toEqual([])
   })
 
-  test('the handler receives the index of the secret that matched', async () => {
+  test('passes the index of the matching secret to the handler', async () => {
     const indexes: number[] = []
     const { receiver } = observedReceiver({
       secret: ['new', 'old'],
@@ -93,7 +93,7 @@ describe('accepted', () => {
   test.each([
     ['a function', () => SECRET],
     ['an asynchronous function', async () => ['other', SECRET]],
-  ])('the secret may come from %s, which is asked for every message', async (_, secret) => {
+  ])('gets the secret of every message from %s', async (_, secret) => {
     const source = vi.fn(secret)
     const { receiver } = observedReceiver({ secret: source })
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
@@ -106,7 +106,7 @@ describe('accepted', () => {
     ['null', null],
     ['string', 'https://partner.example/hook'],
     ['object', { method: 'POST', headers: { [HEADER]: sign('{}') } }],
-  ])('fetch rejects what is no Request (%s), and says what takes it', async (given, request) => {
+  ])('rejects a call of fetch without a Request (%s), and names the right method', async (given, request) => {
     const { receiver } = observedReceiver()
     const call = receiver.fetch(request as never)
     await expect(call).rejects.toThrow(TypeError)
@@ -118,14 +118,14 @@ describe('accepted', () => {
     ['nothing', [], 'undefined and undefined'],
     ['a Request', [new Request(ADDRESS)], 'object and undefined'],
     ['a request without its response', [{ on: () => {}, method: 'POST', headers: {} }, null], 'object and null'],
-  ])('node rejects %s, and says what takes it', async (_, given, named) => {
+  ])('rejects a call of node with %s, and names the expected arguments', async (_, given, named) => {
     const { receiver } = observedReceiver()
     const call = receiver.node(...(given as unknown as Parameters<typeof receiver.node>))
     await expect(call).rejects.toThrow(TypeError)
     await expect(call).rejects.toThrow(`the request and the response of node:http, and got ${named}.`)
   })
 
-  test('the functions of a receiver work without this', async () => {
+  test('has functions that work without this', async () => {
     const { fetch, close } = observedReceiver().receiver
     expect((await fetch(deliveryOf(activity()))).status).toBe(200)
     await close()
@@ -152,7 +152,7 @@ describe('refused because of the signature', () => {
     expect(calls).toEqual([])
   })
 
-  test('the answers for all reasons have the same body and the same headers', async () => {
+  test('the answer is the same for all reasons', async () => {
     const { receiver } = observedReceiver()
     const answers = await Promise.all(
       cases.map(async ([, headers]) => {
@@ -252,7 +252,7 @@ describe('refused because of the method, the size or the content', () => {
     } as RequestInit)
   }
 
-  test('an endless body is cancelled at the limit: 413, which is not reported as an error', async () => {
+  test('an endless body is cancelled at the limit and answered 413, without a call of onError', async () => {
     const { receiver, rejections, errors } = observedReceiver({ maxBodyBytes: 5000 })
     const { body, pulled, cancelled } = streamOf(endless())
     const response = await receiver.fetch(streamed(body))
@@ -263,7 +263,7 @@ describe('refused because of the method, the size or the content', () => {
     expect(cancelled()).toBe(true)
   })
 
-  test('a declared length over the limit is refused without reading', async () => {
+  test('a declared length over the limit is refused without reading the body', async () => {
     const { receiver } = observedReceiver({ maxBodyBytes: 5000 })
     const { body, pulled } = streamOf(endless())
     expect((await receiver.fetch(streamed(body, { 'content-length': '5001' }))).status).toBe(413)
@@ -324,7 +324,7 @@ describe('refused because of the method, the size or the content', () => {
     expect(String(errors[0]?.error)).toContain('The chunks of the request stream are neither bytes nor text')
   })
 
-  test('a sender that disconnects in the middle is answered at once', async () => {
+  test('the request is rejected at once when the sender disconnects in the middle of the body', async () => {
     const { receiver, rejections } = observedReceiver()
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -355,9 +355,9 @@ describe('refused because of the method, the size or the content', () => {
   })
 })
 
-describe('a body that is no longer raw', () => {
+describe('a body that was already read', () => {
   test.each(['json', 'text', 'arrayBuffer'] as const)(
-    '%s() was called before: 500; only onError receives the cause',
+    'by %s(): 500, and only onError receives the cause',
     async (method) => {
       const { receiver, rejections, errors } = observedReceiver()
       const request = deliveryOf(activity())
@@ -376,7 +376,7 @@ describe('a body that is no longer raw', () => {
     },
   )
 
-  test('the body is locked by a reader', async () => {
+  test('by a reader that still locks it: 500', async () => {
     const { receiver, rejections } = observedReceiver()
     const request = deliveryOf(activity())
     request.body?.getReader()
@@ -384,7 +384,7 @@ describe('a body that is no longer raw', () => {
     expect(rejections).toMatchObject([{ reason: 'body_not_raw' }])
   })
 
-  test('a clone from before is accepted', async () => {
+  test('is accepted from a clone that was made before', async () => {
     const { receiver } = observedReceiver()
     const request = deliveryOf(activity())
     const copy = request.clone()
@@ -432,11 +432,11 @@ describe('onHandled', () => {
 
   test('receives the id and the kind of the event, its waiting time and its running time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const told: WebhookHandled[] = []
+    const reported: WebhookHandled[] = []
     const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs))
     let runs = 0
     const { receiver } = observedReceiver({
-      onHandled: (handled) => told.push(handled),
+      onHandled: (handled) => reported.push(handled),
       secret: async () => {
         await pause(30)
         return SECRET
@@ -454,7 +454,7 @@ describe('onHandled', () => {
     }
     for (const id of ['m-1', 'm-1', 'm-1', 'm-2']) await deliver(id)
     const common = { id: 'm-1', kind: 'action_completed', endpoint: 'campaign', waitedMs: 30, ranMs: 200 }
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { ...common, outcome: 'failed' },
       { ...common, outcome: 'handled' },
       { ...common, outcome: 'duplicate', ranMs: 0 },
@@ -464,10 +464,10 @@ describe('onHandled', () => {
 
   test('is called for a handler that stopped when its signal fired', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const told: WebhookHandled[] = []
+    const reported: WebhookHandled[] = []
     const { receiver } = observedReceiver({
       maxRunMs: 1000,
-      onHandled: (handled) => told.push(handled),
+      onHandled: (handled) => reported.push(handled),
       handle: (_event, { signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     })
@@ -476,18 +476,18 @@ describe('onHandled', () => {
       void receiver.fetch(deliveryOf(message))
       await vi.advanceTimersByTimeAsync(1000)
     }
-    // The message is not done, so the next attempt is handled.
-    expect(told).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'interrupted' }])
+    // The first attempt did not complete the message, so the second one runs the handler.
+    expect(reported).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'interrupted' }])
   })
 
   test('the running time of a duplicate is 0', async () => {
-    const told: WebhookHandled[] = []
-    const { receiver } = observedReceiver({ onHandled: (handled) => told.push(handled) })
+    const reported: WebhookHandled[] = []
+    const { receiver } = observedReceiver({ onHandled: (handled) => reported.push(handled) })
     let now = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => ++now)
     const message = activity()
     for (let attempt = 0; attempt < 2; attempt++) await receiver.fetch(deliveryOf(message))
-    expect(told.map(({ outcome, ranMs }) => [outcome, ranMs > 0])).toEqual([
+    expect(reported.map(({ outcome, ranMs }) => [outcome, ranMs > 0])).toEqual([
       ['handled', true],
       ['duplicate', false],
     ])
@@ -509,7 +509,7 @@ describe('an unexpected error inside the receiver', () => {
   test('is reported and answered with 500; fetch does not reject', async () => {
     const body = JSON.stringify(activity())
     const fault = new Error('not implemented')
-    // A Request of a polyfill.
+    // Like a Request of an incomplete polyfill.
     const request = {
       method: 'POST',
       headers: new Headers(signedHeaders(body)),
@@ -525,8 +525,8 @@ describe('an unexpected error inside the receiver', () => {
   })
 })
 
-describe('the handler throws', () => {
-  test('the claim is released first, then the answer is 500', async () => {
+describe('when the handler throws', () => {
+  test('the claim is released before the answer 500 is sent', async () => {
     const released = deferred()
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
@@ -593,7 +593,7 @@ describe('hooks', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('hook'))],
-  ])('onReject that %s is reported, and changes no answer', async (_, onReject) => {
+  ])('an error of an onReject that %s is reported, and changes no answer', async (_, onReject) => {
     const { receiver, errors } = observedReceiver({ onReject })
     expect((await receiver.fetch(new Request(ADDRESS))).status).toBe(405)
     await expect.poll(() => errors).toMatchObject([{ error: { message: 'hook' }, context: { stage: 'hook' } }])
@@ -607,7 +607,7 @@ describe('hooks', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('hook'))],
-  ])('onError that %s changes no answer', async (_, onError) => {
+  ])('an onError that %s changes no answer', async (_, onError) => {
     const { receiver } = observedReceiver({
       onError,
       handle: () => {
@@ -654,13 +654,13 @@ describe('hooks', () => {
       ['secret', { secret: () => Promise.reject(fault) }, () => deliveryOf(activity())],
       ['claim', { store: { ...memoryStore(), claim: () => Promise.reject(fault) } }, () => deliveryOf(activity())],
       ['receiver', {}, () => Object.defineProperty(deliveryOf(activity()), 'bodyUsed', { get: () => fail(fault) })],
-    ])('a failure of %s causes one warning', async (stage, options, request) => {
+    ])('a failure at the stage %s causes one warning', async (stage, options, request) => {
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
       expect((await silent(options).fetch(request())).status).toBeGreaterThanOrEqual(500)
       expect(warn.mock.calls).toEqual([[expect.stringContaining(`${stage} failed.`), expect.any(Error)]])
     })
 
-    test('at most one warning of each kind a minute; the next one has the number of skipped warnings', async () => {
+    test('a warning of each kind is written once per minute, and the next one counts the skipped warnings', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
       const receiver = silent({ handle: () => Promise.reject(new Error('handler')) })
@@ -678,8 +678,8 @@ describe('hooks', () => {
         expect.stringContaining('signature_mismatch'),
         '(and 40 more since the last warning of this kind)',
       ])
-      const others = silent()
-      await others.fetch(deliveryOf(activity(), { secret: 'another' }))
+      const another = silent()
+      await another.fetch(deliveryOf(activity(), { secret: 'another' }))
       expect(warn).toHaveBeenCalledTimes(4)
     })
   })

@@ -22,7 +22,7 @@ describe('BodyCollector', () => {
     )
   })
 
-  test('keeps small and empty chunks in little more memory than their bytes need', () => {
+  test('needs at most two bytes of memory per byte for small and empty chunks', () => {
     const collector = new BodyCollector(262_144)
     for (let i = 0; i < 100_000; i++) {
       collector.add(new Uint8Array())

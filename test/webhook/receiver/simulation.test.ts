@@ -8,13 +8,13 @@ const MESSAGES = FULL_STORM ? 20_000 : 4_000
 const PROCESSES = 8
 /** The waits between the five attempts of the service. */
 const RETRY_MS = [5000, 30_000, 60_000, 300_000]
-/** The highest allowed sum: the claim ends 5 s before the last attempt. */
+/** The highest allowed sum of both: every claim ends 5 s before the last attempt. */
 const LEASE_MS = 30_000
 const MAX_RUN_MS = 265_000
 
 const never = new Promise<never>(() => {})
 
-/** The mulberry32 generator: the faults are the same in every run. */
+/** The mulberry32 generator. A fixed seed gives the same faults in every run. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -25,7 +25,7 @@ function random(seed: number): () => number {
   }
 }
 
-/** A process. After its end none of its work continues, and its senders get no answer. */
+/** A process. After a crash it does no work, and its senders get no answer. */
 interface SimulatedProcess {
   hasCrashed: boolean
   onCrash: (() => void)[]
@@ -37,7 +37,7 @@ interface Record {
   successes: number
   /** Handler runs whose signal has not fired. */
   runs: { owner: SimulatedProcess; signal: AbortSignal }[]
-  /** Whether a crash, an outage or a handler that ignores its signal affected it. A second success is then possible. */
+  /** Whether a crash, an outage or an ignored signal affected the message. Only then may it succeed twice. */
   disturbed: boolean
   answered200: boolean
 }
@@ -46,14 +46,14 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test(`of ${MESSAGES} messages through crashes, outages and failing handlers, none is lost and none runs twice at once`, async () => {
+test(`none of ${MESSAGES} messages is lost or handled twice at once, despite crashes, outages and failing handlers`, async () => {
   const clock = new VirtualClock()
   clock.install()
   const chance = random(20_261_121)
   const between = (from: number, to: number): number => from + chance() * (to - from)
   const server = memoryStore({ now: () => clock.now })
   const records = new Map<string, Record>()
-  const seen = {
+  const counts = {
     crashes: 0,
     storeFaults: 0,
     thrown: 0,
@@ -71,27 +71,27 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
     return records.get(id) as Record
   }
 
-  function cutOff(key: string): Promise<never> {
+  function loseReply(key: string): Promise<never> {
     recordOf(key).disturbed = true
     return never
   }
 
-  /** The store over a slow network that is sometimes down. */
+  /** The store behind a slow network that sometimes fails. */
   function storeFor(owner: () => SimulatedProcess, faulty: boolean): DeliveryStore {
     async function call<T>(key: string, apply: () => Promise<T>): Promise<T> {
       const fault = faulty ? chance() : 1
       if (fault < 0.02) {
-        seen.storeFaults += 1
+        counts.storeFaults += 1
         recordOf(key).disturbed = true
         if (fault < 0.005) return never
         if (fault < 0.01) await apply()
         throw new Error('connection lost')
       }
       await clock.sleep(between(0, 20))
-      if (owner().hasCrashed) return cutOff(key)
+      if (owner().hasCrashed) return loseReply(key)
       const answer = await apply()
       await clock.sleep(between(0, 20))
-      return owner().hasCrashed ? cutOff(key) : answer
+      return owner().hasCrashed ? loseReply(key) : answer
     }
     return {
       claim: (key, leaseMs) => call(key, () => server.claim(key, leaseMs)),
@@ -110,24 +110,24 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
       leaseMs: LEASE_MS,
       maxRunMs: MAX_RUN_MS,
       onReject: ({ reason }) => {
-        if (reason === 'busy') seen.busy += 1
-        if (reason === 'past_deadline') seen.pastDeadline += 1
+        if (reason === 'busy') counts.busy += 1
+        if (reason === 'past_deadline') counts.pastDeadline += 1
       },
       onError: () => {},
       async handle({ id }, { signal }) {
         const record = records.get(id) as Record
         if (record.runs.some((run) => !run.owner.hasCrashed && !run.signal.aborted))
           violations.push(`${id} at ${clock.now}`)
-        if (record.runs.length > 0) seen.takeovers += 1
+        if (record.runs.length > 0) counts.takeovers += 1
         const run = { owner, signal }
         record.runs.push(run)
         try {
-          const kind = faulty ? chance() : 1
-          // Most are quick. Some run longer than the deadline and several leases. A few run longer than maxRunMs, most at the
-          // fourth attempt, where a claim that exists too long would block the last attempt.
-          const endless = kind < (record.attempts === 4 ? 0.4 : 0.02)
+          const draw = faulty ? chance() : 1
+          // Most runs are quick. Some exceed the deadline and several leases. A few exceed maxRunMs, most of them at the
+          // fourth attempt, because a claim that ends too late would block the last attempt.
+          const endless = draw < (record.attempts === 4 ? 0.4 : 0.02)
           const ignoresSignal = endless && chance() < 0.5
-          const duration = endless ? between(200_000, 400_000) : kind < 0.5 ? between(0, 20_000) : between(0, 800)
+          const duration = endless ? between(200_000, 400_000) : draw < 0.5 ? between(0, 20_000) : between(0, 800)
           const aborted = new Promise<never>((_resolve, reject) => {
             signal.addEventListener('abort', () => reject(signal.reason), { once: true })
           })
@@ -135,14 +135,14 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
           await (ignoresSignal ? clock.sleep(duration) : Promise.race([clock.sleep(duration), aborted]))
           if (signal.aborted) record.disturbed = true
           if (owner.hasCrashed) return never
-          if (kind > 0.5 && kind < 0.65) {
-            seen.thrown += 1
+          if (draw > 0.5 && draw < 0.65) {
+            counts.thrown += 1
             throw new Error('handler')
           }
           record.successes += 1
         } catch (error) {
           if (owner.hasCrashed) return never
-          if (signal.aborted) seen.aborted += 1
+          if (signal.aborted) counts.aborted += 1
           throw error
         } finally {
           if (!owner.hasCrashed) record.runs.splice(record.runs.indexOf(run), 1)
@@ -155,20 +155,20 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
   // The last attempt of a message goes to a process without faults, so it must succeed.
   const stable = start({ faulty: false })
   const processes = Array.from({ length: PROCESSES }, () => start({ faulty: true }))
-  let open = MESSAGES
+  let remaining = MESSAGES
 
-  async function crashNowAndThen(index: number): Promise<void> {
-    while (open > 0) {
+  async function crashRandomly(index: number): Promise<void> {
+    while (remaining > 0) {
       await clock.sleep(between(1000, 600_000))
       const owner = processes[index] as SimulatedProcess
       owner.hasCrashed = true
-      seen.crashes += 1
+      counts.crashes += 1
       for (const disconnect of owner.onCrash) disconnect()
       processes[index] = start({ faulty: true })
     }
   }
 
-  /** @returns the status, or 0 when the connection was lost */
+  /** Returns the status, or 0 when the connection is lost. */
   async function attempt(message: { id: string }, last: boolean): Promise<number> {
     const owner = last ? stable : (processes[Math.floor(chance() * PROCESSES)] as SimulatedProcess)
     const record = records.get(message.id) as Record
@@ -178,12 +178,12 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
       disconnect = () => resolve(0)
     })
     owner.onCrash.push(() => {
-      // Also after an answer: the handler may continue after the deadline.
+      // After an answer at the deadline, the handler may still run.
       if (inFlight || record.runs.some((run) => run.owner === owner)) record.disturbed = true
       disconnect()
     })
     const answered = owner.receiver.fetch(deliveryOf(message)).then(async (response) => {
-      if (response.status === 200 && (await response.text()).includes('duplicate')) seen.duplicates += 1
+      if (response.status === 200 && (await response.text()).includes('duplicate')) counts.duplicates += 1
       return response.status
     })
     return Promise.race([answered, lost]).finally(() => {
@@ -199,20 +199,20 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
       const sentAt = clock.now
       record.attempts += 1
       const last = pause === undefined
-      if (last) seen.lastAttempts += 1
+      if (last) counts.lastAttempts += 1
       const copies = chance() < 0.05 ? 2 : 1
       const statuses = await Promise.all(Array.from({ length: copies }, () => attempt({ id }, last)))
       if (statuses.includes(200)) {
         record.answered200 = true
         break
       }
-      // The shortest reading of the schedule: a wait starts with the attempt, not with its end.
+      // The shortest possible schedule: a wait starts when the attempt is sent, not when it ends.
       if (pause !== undefined) await clock.sleep(sentAt + pause - clock.now)
     }
-    open -= 1
+    remaining -= 1
   }
 
-  for (let index = 0; index < PROCESSES; index++) void crashNowAndThen(index)
+  for (let index = 0; index < PROCESSES; index++) void crashRandomly(index)
   for (let n = 0; n < MESSAGES; n++) void send(`m-${n}`)
   await clock.run()
 
@@ -222,7 +222,7 @@ test(`of ${MESSAGES} messages through crashes, outages and failing handlers, non
   expect(all.filter(([, record]) => !record.answered200)).toEqual([])
   expect(all.filter(([, record]) => record.successes === 0)).toEqual([])
   expect(all.filter(([, record]) => record.successes > 1 && !record.disturbed)).toEqual([])
-  // Otherwise the simulation had no faults.
-  expect(seen.crashes).toBeGreaterThan(300)
-  for (const [name, count] of Object.entries(seen)) expect(count, name).toBeGreaterThan(FULL_STORM ? 20 : 10)
+  // The simulation must contain every kind of fault.
+  expect(counts.crashes).toBeGreaterThan(300)
+  for (const [name, count] of Object.entries(counts)) expect(count, name).toBeGreaterThan(FULL_STORM ? 20 : 10)
 }, 120_000)

@@ -9,8 +9,8 @@ interface Timer {
 const realSetImmediate = setImmediate
 
 /**
- * A clock that advances when no other work is pending. Replaces the timers and `performance.now()` of the process. Uses a
- * heap, because there are hundreds of thousands of timers.
+ * A clock that advances when no other work is pending. Replaces `setTimeout` and `performance.now()`. Uses a heap, because
+ * the simulation starts hundreds of thousands of timers.
  */
 export class VirtualClock {
   now = 0
@@ -18,7 +18,7 @@ export class VirtualClock {
   readonly #cancelled = new Set<Timer>()
   #order = 0
 
-  /** Until `vi.unstubAllGlobals()`. */
+  /** Replaces the globals until `vi.unstubAllGlobals()`. */
   install(): void {
     vi.stubGlobal('setTimeout', (callback: () => void, delayMs = 0) => this.start(delayMs, callback))
     vi.stubGlobal('clearTimeout', (timer: Timer | undefined) => {
