@@ -101,17 +101,17 @@ test('safeParseWebhook narrows on ok', () => {
 })
 
 test('every optional option may be undefined', () => {
-  type LeftOut<Options> = {
+  type OptionalName<Options> = {
     [Name in keyof Options]-?: object extends Pick<Options, Name> ? Name : never
   }[keyof Options]
-  type Wrong<Options> = {
-    [Name in LeftOut<Options>]: Record<Name, undefined> extends Pick<Options, Name> ? never : Name
-  }[LeftOut<Options>]
-  expectTypeOf<Wrong<{ a?: string }>>().toEqualTypeOf<'a'>()
-  expectTypeOf<Wrong<WebhookReceiverOptions>>().toEqualTypeOf<never>()
-  expectTypeOf<Wrong<MemoryStoreOptions>>().toEqualTypeOf<never>()
-  expectTypeOf<Wrong<CampaignClientOptions>>().toEqualTypeOf<never>()
-  expectTypeOf<Wrong<CallOptions>>().toEqualTypeOf<never>()
+  type WithoutUndefined<Options> = {
+    [Name in OptionalName<Options>]: Record<Name, undefined> extends Pick<Options, Name> ? never : Name
+  }[OptionalName<Options>]
+  expectTypeOf<WithoutUndefined<{ a?: string }>>().toEqualTypeOf<'a'>()
+  expectTypeOf<WithoutUndefined<WebhookReceiverOptions>>().toEqualTypeOf<never>()
+  expectTypeOf<WithoutUndefined<MemoryStoreOptions>>().toEqualTypeOf<never>()
+  expectTypeOf<WithoutUndefined<CampaignClientOptions>>().toEqualTypeOf<never>()
+  expectTypeOf<WithoutUndefined<CallOptions>>().toEqualTypeOf<never>()
 })
 
 test('the schema of a UserActivity has the type UserActivity', () => {

@@ -24,7 +24,7 @@ describe('a message that verifies', () => {
     expect(codes([SECRET, 'old'], Buffer.from(BODY), [sign(BODY)])).toEqual([])
   })
 
-  test('is other_secret_matches when a later secret of the list signed it', () => {
+  test('has other_secret_matches when a later secret of the list signed it', () => {
     expect(codes(['new', SECRET], BODY, sign(BODY))).toEqual(['other_secret_matches'])
     expect(codes(['new', 'old'], BODY, sign(BODY))).toEqual(['unexplained'])
   })
@@ -35,7 +35,7 @@ describe('the header', () => {
   const base64 = Buffer.from(right, 'hex').toString('base64')
 
   test.each<[string, unknown, FindingCode[]]>([
-    ['none', undefined, ['missing_signature']],
+    ['undefined', undefined, ['missing_signature']],
     ['null', null, ['missing_signature']],
     ['empty', '', ['missing_signature']],
     ['an empty list', [], ['missing_signature']],
@@ -50,8 +50,8 @@ describe('the header', () => {
     ['two values', [right, right], ['malformed_signature']],
     ['white space and quotation marks', ` "${right}"`, ['malformed_signature']],
     ['two joined values', `${right}, ${sign('x')}`, ['malformed_signature']],
-    ['cut off', right.slice(0, 63), ['malformed_signature']],
-    ['another header', 'application/json', ['malformed_signature']],
+    ['one digit short', right.slice(0, 63), ['malformed_signature']],
+    ['the value of another header', 'application/json', ['malformed_signature']],
     ['a number', 7, ['malformed_signature']],
     ['an object', { 0: right }, ['malformed_signature']],
   ])('%s', (_, header, expected) => {
@@ -67,9 +67,9 @@ describe('the header', () => {
 describe('the body', () => {
   test.each<[string, signed: string | Uint8Array, received: unknown, FindingCode[]]>([
     ['parsed', BODY, MESSAGE, ['parsed_body']],
-    ['parsed, from an unusual layout', '{ "id" :"m-1"}', { id: 'm-1' }, ['parsed_body']],
+    ['parsed, of a message with unusual spaces', '{ "id" :"m-1"}', { id: 'm-1' }, ['parsed_body']],
     ['an array', '[1]', [1], ['parsed_body']],
-    ['an object as text', BODY, '[object Object]', ['parsed_body']],
+    ['an object that was converted to text', BODY, '[object Object]', ['parsed_body']],
     ['a number', '7', 7, ['parsed_body']],
     ['undefined', BODY, undefined, ['missing_body']],
     ['null', BODY, null, ['missing_body']],
@@ -116,7 +116,7 @@ describe('the body', () => {
     expect(codes(` ${SECRET}`, body, sign(body))).toEqual(['secret_whitespace'])
   })
 
-  test('a parsed body without JSON is a finding too', () => {
+  test('a parsed body that JSON cannot represent is a finding', () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
     for (const body of [cycle, { id: 1n }, () => BODY, Symbol('body')]) {
@@ -134,7 +134,12 @@ describe('the secret', () => {
     ['bytes of a file that ends with a line break', SECRET, Buffer.from(`${SECRET}\n`), ['secret_whitespace']],
     ['bytes of a Windows file', SECRET, Buffer.from(`\ufeff${SECRET}\r\n`), ['secret_whitespace']],
     ['bytes of a text in quotation marks', SECRET, Buffer.from(`"${SECRET}"`), ['quoted_secret']],
-    ['bytes of both', SECRET, Buffer.from(`'${SECRET}'\n`), ['secret_whitespace', 'quoted_secret']],
+    [
+      'bytes of a text in quotation marks with a line break',
+      SECRET,
+      Buffer.from(`'${SECRET}'\n`),
+      ['secret_whitespace', 'quoted_secret'],
+    ],
     [
       'the second secret of a list, with a line break',
       SECRET,
@@ -167,8 +172,8 @@ describe('several causes', () => {
     expect(codes([`${SECRET} `], MESSAGE, sign(BODY))).toEqual(['parsed_body', 'secret_whitespace'])
   })
 
-  test('the smallest set of causes is found', () => {
-    // A reserialized body explains it too, with or without white space around the secret.
+  test('are not found when one cause explains the signature', () => {
+    // A reserialized body would also explain the signature.
     expect(codes(SECRET, `${BODY}\n`, sign(BODY))).toEqual(['added_newline'])
   })
 })
@@ -212,7 +217,7 @@ describe.each(BUILDS)('%s build', (build) => {
     webhook = await loadWebhook(build)
   })
 
-  test('finds the same', () => {
+  test('finds the same causes', () => {
     expect(webhook.diagnoseWebhook(`${SECRET}\n`, MESSAGE as never, sign(BODY)).map(({ code }) => code)).toEqual([
       'parsed_body',
       'secret_whitespace',

@@ -27,7 +27,7 @@ function withField(message: Fields, path: string, value: unknown): Fields {
 
 const questCompleted = (data: unknown = {}): Fields => activity({ event: { type: 'quest_completed', data } })
 
-/** The message of the admin panel's Test button: every documented field. */
+/** The message of the Test button of the admin panel. It has every documented field. */
 const TEST_MESSAGE = activity({
   user_id: 'u-1',
   wallet: '0x52908400098527886E0F7030069857D2E4169EE7',
@@ -44,7 +44,7 @@ const TEST_MESSAGE = activity({
 })
 
 describe('known messages', () => {
-  test('a completed task narrows by kind; its payload is the whole message', () => {
+  test('a completed task has its kind, and the whole message as its payload', () => {
     for (const message of [activity(), TEST_MESSAGE]) {
       const event = parse(message)
       expect(event).toEqual({
@@ -107,28 +107,32 @@ describe('a known type with a different shape is unknown, never an error', () =>
     number: ['total_xp', 'ref_xp', 'ugc_xp', 'xp_mul', 'rank'],
     object: ['campaign', 'event.data'],
   }
-  const ofTask = {
+  const taskFields = {
     string: ['event.data.action.id', 'event.data.action.name', 'event.data.action.type'],
     number: ['event.data.xp'],
     object: ['event.data.action'],
   }
-  const wrong = { string: [undefined, null, 1, {}], number: [undefined, null, '1'], object: [undefined, null, 'x', []] }
+  const wrongValues = {
+    string: [undefined, null, 1, {}],
+    number: [undefined, null, '1'],
+    object: [undefined, null, 'x', []],
+  }
   const optional: [string, unknown[]][] = [
     ['user_id', [null, 1]],
     ['team', [null, 1]],
     ['event.data.account', [null, 1]],
   ]
 
-  function* misshapen(...groups: Partial<typeof fields>[]): Generator<[path: string, value: unknown]> {
+  function* invalidFields(...groups: Partial<typeof fields>[]): Generator<[path: string, value: unknown]> {
     for (const group of groups) {
       for (const [type, paths] of Object.entries(group)) {
-        for (const path of paths) for (const value of wrong[type as keyof typeof wrong]) yield [path, value]
+        for (const path of paths) for (const value of wrongValues[type as keyof typeof wrongValues]) yield [path, value]
       }
     }
     for (const [path, values] of optional) for (const value of values) yield [path, value]
   }
 
-  test.each([...misshapen(fields, ofTask), ['event.data.action.meta', 'x'], ['event.data.action.meta', []]])(
+  test.each([...invalidFields(fields, taskFields), ['event.data.action.meta', 'x'], ['event.data.action.meta', []]])(
     'a completed task with %s: %j',
     (path, value) => {
       const message = withField(TEST_MESSAGE, path as string, value)
@@ -143,7 +147,7 @@ describe('a known type with a different shape is unknown, never an error', () =>
   )
 
   test.each([
-    ...misshapen(fields),
+    ...invalidFields(fields),
     ['event.data.xp', '10'],
     ['event.data.xp', null],
     ['event.data.action', 'a-1'],
@@ -200,7 +204,7 @@ describe('a known type with a different shape is unknown, never an error', () =>
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), shape, (id, fields) => {
         const message = JSON.parse(JSON.stringify({ ...fields, id }))
-        // A test below covers this name.
+        // A test below covers the name __proto__.
         fc.pre(!JSON.stringify(message).includes('"__proto__":'))
         const event = parse(message)
         expect(event.id).toBe(id)
@@ -215,7 +219,7 @@ describe('a signed message is refused only for three reasons', () => {
     Uint8Array.from([...Buffer.from('{"id":"'), ...bytes, ...Buffer.from('"}')])
 
   test.each<[string, string | Uint8Array]>([
-    ['a byte that starts no character', utf8(0x80)],
+    ['a continuation byte without a start byte', utf8(0x80)],
     ['a truncated sequence', utf8(0xe6, 0xbc)],
     ['an overlong form', utf8(0xc0, 0xaf)],
     ['a surrogate in bytes', utf8(0xed, 0xa0, 0x80)],
@@ -254,19 +258,19 @@ describe('a signed message is refused only for three reasons', () => {
     return `{"id":"1","a":${open}${inner}${close}}`
   }
 
-  test.each(['1', '"__proto__"'])('1 000 levels are accepted and 1 001 are refused, around %s', (inner) => {
+  test.each(['1', '"__proto__"'])('1 000 levels of nesting around %s are accepted, and 1 001 are refused', (inner) => {
     expect(safeParse(nested(1000, inner))).toMatchObject({ ok: true, event: { id: '1' } })
     expect(safeParse(nested(1001, inner))).toEqual({ ok: false, reason: 'invalid_json' })
     expect(safeParse(nested(100_000, inner))).toEqual({ ok: false, reason: 'invalid_json' })
   })
 
-  test('a key __proto__ does not change the depth', () => {
+  test('a key __proto__ counts as one level', () => {
     const keyed = (levels: number) => `{"id":"1","a":${'{"__proto__":'.repeat(levels - 1)}1${'}'.repeat(levels - 1)}}`
     expect(safeParse(keyed(1000))).toMatchObject({ ok: true, event: { payload: { a: {} } } })
     expect(safeParse(keyed(1001))).toEqual({ ok: false, reason: 'invalid_json' })
   })
 
-  test.each(['{"id":"1"}', ' {"id":"1"}\r\n', '\ufeff{"id":"1"}'])('is JSON: %j', (body) => {
+  test.each(['{"id":"1"}', ' {"id":"1"}\r\n', '\ufeff{"id":"1"}'])('accepted as JSON: %j', (body) => {
     expect(parseText(body).id).toBe('1')
     expect(parseText(Buffer.from(body)).id).toBe('1')
   })
@@ -366,7 +370,7 @@ describe('refused messages', () => {
     for (const text of seen) expect(text).not.toMatch(/whsec|zoe@|[0-9a-f]{64}/i)
   })
 
-  test('verifyWebhook returns true only for the malformed messages, which are signed', () => {
+  test('verifyWebhook returns true for a signed message with invalid content, and false for the others', () => {
     vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     onTestFinished(() => void vi.restoreAllMocks())
     for (const [code, , rawBody, header] of cases) {
@@ -379,7 +383,7 @@ describe('refused messages', () => {
 describe('secretIndex', () => {
   const body = JSON.stringify(activity())
 
-  test('is the index of the secret that signed the message; of equal secrets, the first', () => {
+  test('is the index of the secret that signed the message, or the first index of equal secrets', () => {
     expect(safeParseWebhook('new', body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
     expect(safeParseWebhook(['new'], body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
     expect(safeParseWebhook(['new', 'old'], body, sign(body, 'new'))).toMatchObject({ ok: true, secretIndex: 0 })
@@ -392,17 +396,17 @@ describe('secretIndex', () => {
 describe('error classes', () => {
   test('DiscardEvent has its reason and its cause', () => {
     const cause = new Error('gone')
-    const error = new DiscardEvent('a campaign we left', { cause })
+    const error = new DiscardEvent('an unknown campaign', { cause })
     expect(error).toBeInstanceOf(DiscardEvent)
     expect(error).toBeInstanceOf(CampaignError)
     expect(error).not.toBeInstanceOf(WebhookError)
     expect(error).toMatchObject({ name: 'DiscardEvent', code: 'discard_event', cause })
-    expect(wordsOf(error)).toBe('a campaign we left')
+    expect(wordsOf(error)).toBe('an unknown campaign')
     expect(new DiscardEvent().message).not.toBe('')
     expect(new DiscardEvent()).not.toHaveProperty('cause')
   })
 
-  test('WebhookError accepts a message, and can be serialized', () => {
+  test('WebhookError has its message, and can be serialized', () => {
     const error = new WebhookError('body_not_raw', 'express.json() has parsed it')
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       name: 'WebhookError',

@@ -59,13 +59,13 @@ test('examples/webhook-worker.ts awards once when a message reaches several isol
   const work: Promise<unknown>[] = []
   const context = { waitUntil: (promise: Promise<unknown>) => void work.push(promise) }
   const quest = activity({ id: 'm-2', wallet, event: { type: 'quest_completed', data: {} } })
-  const isolate = async () => {
+  const newIsolate = async () => {
     vi.resetModules()
     return (await import('../../../examples/webhook-worker.ts')).default
   }
-  const [first, second] = [await isolate(), await isolate()]
-  for (const each of [first, first, second]) {
-    expect((await each.fetch(deliveryOf(quest), env, context)).status).toBe(200)
+  const [first, second] = [await newIsolate(), await newIsolate()]
+  for (const isolate of [first, first, second]) {
+    expect((await isolate.fetch(deliveryOf(quest), env, context)).status).toBe(200)
   }
   expect((await first.fetch(deliveryOf(quest, { secret: 'forged' }), env, context)).status).toBe(401)
   expect((await first.fetch(new Request('https://partner.example/'), env, context)).status).toBe(404)
@@ -97,10 +97,10 @@ test.each(['hono', 'next', 'lambda'])(
   'examples/webhook-%s.ts can be imported without a secret, as builds do; a message then fails with the reason',
   async (name) => {
     vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', undefined)
-    const errors = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const { default: app, POST, handler } = await import(`../../../examples/webhook-${name}.ts`)
     const answer = handler ? await handler(lambdaEvent()) : await (POST ?? app.fetch)(deliveryOf(message))
     expect(answer.statusCode ?? answer.status).toBe(503)
-    expect(errors).toHaveBeenCalledTimes(1)
+    expect(warnings).toHaveBeenCalledTimes(1)
   },
 )

@@ -16,7 +16,7 @@ const secret = randomUUID()
 
 const pathOf = compiled('examples/webhook-postgres.ts', 'examples/webhook-queue.ts')
 
-/** A running example, and its output. */
+/** Starts an example, and waits until it listens. */
 async function start(name: string, databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [pathOf(`examples/${name}.ts`)], {
     env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret, PORT: '0' },
@@ -53,13 +53,13 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     for (const status of await Promise.all(attempts)) expect([200, 503]).toContain(status)
     for (const id of ids) expect(await deliver(first.url, user, id)).toBe(200)
 
-    const own = new Pool({ connectionString: url, max: 1 })
-    onTestFinished(() => own.end())
+    const pool = new Pool({ connectionString: url, max: 1 })
+    onTestFinished(() => pool.end())
     const balances = async () =>
-      (await own.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
+      (await pool.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
     await expect.poll(balances, { timeout: 30_000 }).toEqual([{ xp: 100 }])
-    const repeated = await Promise.all(ids.map((id) => deliver(second.url, user, id)))
-    expect(new Set(repeated)).toEqual(new Set([200]))
+    const duplicates = await Promise.all(ids.map((id) => deliver(second.url, user, id)))
+    expect(new Set(duplicates)).toEqual(new Set([200]))
     for (const { process } of [first, second]) {
       const exited = once(process, 'exit')
       process.kill('SIGTERM')
@@ -70,7 +70,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
 })
 
 describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
-  test('keeps messages whose work fails, lists them, and replays each once', { timeout: 60_000 }, async () => {
+  test('stores messages whose work fails, lists them, and replays each once', { timeout: 60_000 }, async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const databaseUrl = await ownDatabase(service)
@@ -87,15 +87,15 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
     const user = randomUUID()
     const ids = Array.from({ length: 3 }, () => randomUUID())
     for (const id of ids) expect(await deliver(running.url, user, id)).toBe(200)
-    const failed = async () => {
-      // Ten retries take hours, so the current attempt becomes the last.
+    const failedJobs = async () => {
+      // Ten retries take hours, so make the current attempt the last one.
       await pool.query(`UPDATE pgboss.job SET retry_count = retry_limit, start_after = now() WHERE name = $1`, [
         'campaign-events',
       ])
       const { rows } = await pool.query(`SELECT id FROM pgboss.job WHERE name = 'campaign-events-failed'`)
       return rows.length
     }
-    await expect.poll(failed, { timeout: 30_000 }).toBe(3)
+    await expect.poll(failedJobs, { timeout: 30_000 }).toBe(3)
 
     const lines = await run('failed')
     expect(lines.at(-1)).toBe('3 failed')

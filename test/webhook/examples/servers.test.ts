@@ -55,7 +55,7 @@ describe.each(FRAMEWORKS)('examples/webhook-%s.ts', (name) => {
 })
 
 test.each(['express', 'fastify'])(
-  'examples/webhook-%s.ts leaves the JSON of other routes to the framework',
+  'examples/webhook-%s.ts lets the framework parse the JSON of other routes',
   {
     timeout: 30_000,
   },

@@ -8,7 +8,7 @@ const reference = (key: string | Uint8Array, message: string | Uint8Array): stri
 
 const bytesOf = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + 1) & 0xff)
 
-/** Any UTF-16 unit. Most texts have a lone surrogate. */
+/** Any UTF-16 code unit, so that most texts contain a lone surrogate. */
 const utf16Unit = fc.nat(0xffff).map((unit) => String.fromCharCode(unit))
 
 const data = (maxLength: number): fc.Arbitrary<string | Uint8Array> =>
@@ -31,7 +31,7 @@ const MESSAGES = [0, 1, 55, 56, 63, 64, 65, 1000, 100_000].flatMap((length) => [
 ])
 
 describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
-  test('equals createHmac around the block size, for keys and messages', async () => {
+  test('equals createHmac for keys and messages around the block size', async () => {
     const { hmacSha256Hex } = await loadHmac(build)
     for (const key of KEYS) {
       for (const message of MESSAGES) expect(hmacSha256Hex(key, message)).toBe(reference(key, message))
@@ -46,7 +46,7 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     }
   })
 
-  test('equals createHmac for any sequence of keys and messages', async () => {
+  test('equals createHmac for any key and message', async () => {
     const { hmacSha256Hex } = await loadHmac(build)
     fc.assert(
       fc.property(data(200), data(400), (key, message) => {
@@ -68,7 +68,7 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     expect(hmacSha256Hex(text, 'm')).toBe(reference(wellFormed, 'm'))
   })
 
-  test('reads a view at its own offset and length', async () => {
+  test('hashes only the bytes of a view, not its whole buffer', async () => {
     const { hmacSha256Hex } = await loadHmac(build)
     const whole = bytesOf(300)
     expect(hmacSha256Hex(whole.subarray(7, 27), whole.subarray(100, 200))).toBe(

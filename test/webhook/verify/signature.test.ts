@@ -11,8 +11,8 @@ const WARNED = Symbol.for('campaign-client.parsed-body')
 const sign = (key: string | Uint8Array, body: string | Uint8Array): string =>
   createHmac('sha256', key).update(body).digest('hex')
 
-/** Passes values of the wrong type. */
-const hostile = (value: unknown): never => value as never
+/** Allows a value of any type as an argument. */
+const anyType = (value: unknown): never => value as never
 
 const textOf = (value: unknown): string => {
   try {
@@ -22,8 +22,8 @@ const textOf = (value: unknown): string => {
   }
 }
 
-/** Wrong values that callers may pass. */
-const ODDITIES: [name: string, value: unknown][] = [
+/** Values of the wrong type that callers may pass. */
+const WRONG_VALUES: [name: string, value: unknown][] = [
   ['a number', 1],
   ['NaN', Number.NaN],
   ['a bigint', 1n],
@@ -86,14 +86,14 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(() => webhook.signWebhook([SECRET, 'other'], BODY)).toThrow(/one secret; got a list of 2/)
     })
 
-    test.each([...ODDITIES, ['undefined', undefined], ['null', null]])('refuses %s as a body', (_, body) => {
-      expect(() => webhook.signWebhook(SECRET, hostile(body))).toThrow(TypeError)
-      expect(() => webhook.signWebhook(SECRET, hostile(body))).toThrow(/rawBody must be a string/)
+    test.each([...WRONG_VALUES, ['undefined', undefined], ['null', null]])('refuses %s as a body', (_, body) => {
+      expect(() => webhook.signWebhook(SECRET, anyType(body))).toThrow(TypeError)
+      expect(() => webhook.signWebhook(SECRET, anyType(body))).toThrow(/rawBody must be a string/)
     })
   })
 
   describe('verifyWebhook: the body', () => {
-    test('returns a boolean synchronously', () => {
+    test('returns a boolean, not a promise', () => {
       expect(webhook.verifyWebhook(SECRET, BODY, sign(SECRET, BODY))).toBe(true)
       expect(webhook.verifyWebhook(SECRET, BODY, sign(SECRET, `${BODY}x`))).toBe(false)
     })
@@ -146,17 +146,17 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(webhook.verifyWebhook(SECRET, '', sign(SECRET, ' '))).toBe(false)
     })
 
-    test.each([...ODDITIES, ['undefined', undefined], ['null', null]])('is false for %s', (_, body) => {
-      expect(webhook.verifyWebhook(SECRET, hostile(body), sign(SECRET, BODY))).toBe(false)
-      expect(webhook.verifyWebhook(SECRET, hostile(body), sign(SECRET, ''))).toBe(false)
+    test.each([...WRONG_VALUES, ['undefined', undefined], ['null', null]])('is false for %s', (_, body) => {
+      expect(webhook.verifyWebhook(SECRET, anyType(body), sign(SECRET, BODY))).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, anyType(body), sign(SECRET, ''))).toBe(false)
     })
 
     test('is false for any other JavaScript value', () => {
       fc.assert(
         fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true }), (value) => {
           fc.pre(typeof value !== 'string')
-          // Also with the signature of its text form.
-          expect(webhook.verifyWebhook(SECRET, hostile(value), sign(SECRET, textOf(value)))).toBe(false)
+          // The signature is that of its text form.
+          expect(webhook.verifyWebhook(SECRET, anyType(value), sign(SECRET, textOf(value)))).toBe(false)
         }),
       )
     })
@@ -174,7 +174,7 @@ describe.each(BUILDS)('%s build', (build) => {
     test.each<[string, unknown]>([
       ['undefined', undefined],
       ['null', null],
-      ['an empty text', ''],
+      ['an empty string', ''],
       ['an empty list', []],
       ['upper case', signature.toUpperCase()],
       ['one upper-case digit', signature.replace(/[a-f]/, (digit) => digit.toUpperCase())],
@@ -186,10 +186,10 @@ describe.each(BUILDS)('%s build', (build) => {
       ['a digit less', signature.slice(1)],
       ['a digit more', `${signature}0`],
       ['digits on each side of a line break', `${signature}\n${signature}`],
-      ['a letter that is not a digit', `g${signature.slice(1)}`],
+      ['a letter that is not a hexadecimal digit', `g${signature.slice(1)}`],
       ['full-width digits', signature.replace(/[0-9]/g, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
       [
-        'characters whose low byte is a right digit',
+        'characters whose low byte is the expected digit',
         [...signature].map((digit) => String.fromCharCode(digit.charCodeAt(0) + 0x100)).join(''),
       ],
       ['two values', [signature, signature]],
@@ -198,24 +198,24 @@ describe.each(BUILDS)('%s build', (build) => {
       ['a list with a hole', new Array(1)],
       ['a list of bytes', [Buffer.from(signature)]],
       ['bytes', Buffer.from(signature)],
-      ['an object like a list', { 0: signature, length: 1 }],
+      ['an array-like object', { 0: signature, length: 1 }],
       ['a String object', new String(signature)],
       ['an object with toString', { toString: () => signature }],
-      ...ODDITIES,
-      ...ODDITIES.map(([name, value]): [string, unknown] => [`a list of ${name}`, [value]]),
+      ...WRONG_VALUES,
+      ...WRONG_VALUES.map(([name, value]): [string, unknown] => [`a list of ${name}`, [value]]),
     ])('is false for %s', (_, header) => {
-      expect(webhook.verifyWebhook(SECRET, BODY, hostile(header))).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, BODY, anyType(header))).toBe(false)
     })
 
     test('is false for any other JavaScript value', () => {
       fc.assert(
         fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withMap: true }), (value) => {
-          expect(webhook.verifyWebhook(SECRET, BODY, hostile(value))).toBe(false)
+          expect(webhook.verifyWebhook(SECRET, BODY, anyType(value))).toBe(false)
         }),
       )
     })
 
-    test('is false for any other 64 digits', () => {
+    test('is true only for the 64 digits of the signature', () => {
       const digit = fc.constantFrom(...'0123456789abcdef')
       fc.assert(
         fc.property(fc.array(digit, { minLength: 64, maxLength: 64 }), (digits) => {
@@ -257,7 +257,7 @@ describe.each(BUILDS)('%s build', (build) => {
       vi.doMock('#hmac', () => ({ hmacSha256Hex, constantTimeEqual }))
       const { verifyWebhook, safeParseWebhook } = await import('campaign-client/webhook')
       vi.doUnmock('#hmac')
-      for (const secret of ['a', 'b', 'c', 'none of them']) {
+      for (const secret of ['a', 'b', 'c', 'none of these']) {
         hmacSha256Hex.mockClear()
         constantTimeEqual.mockClear()
         expect(verifyWebhook(['a', 'b', 'c'], BODY, sign(secret, BODY))).toBe(secret.length === 1)
@@ -279,17 +279,17 @@ describe.each(BUILDS)('%s build', (build) => {
     const unusable: [name: string, secret: unknown, message: RegExp][] = [
       ['undefined', undefined, /got undefined/],
       ['null', null, /got null/],
-      ['an empty text', '', /got an empty value/],
+      ['an empty string', '', /got an empty value/],
       ['empty bytes', new Uint8Array(), /got an empty value/],
       ['an empty list', [], /got a list of 0/],
       ['a list of six', Array(6).fill(SECRET), /got a list of 6/],
-      ['a list with an empty text', [SECRET, ''], /got an empty value/],
+      ['a list with an empty string', [SECRET, ''], /got an empty value/],
       ['a list with empty bytes', [new Uint8Array(), SECRET], /got an empty value/],
       ['a list with undefined', [SECRET, undefined], /got undefined/],
       ['a list with a hole', Object.assign(new Array(2), { 0: SECRET }), /got undefined/],
       ['a list in a list', [[SECRET]], /got object/],
       ['an ArrayBuffer', new ArrayBuffer(8), /got object/],
-      ['bytes of another width', new Uint16Array(8), /got object/],
+      ['an array of 16-bit numbers', new Uint16Array(8), /got object/],
       ['a promise', Promise.resolve(SECRET), /got object/],
       ['a number', 12345678, /got number/],
       ['a function', () => SECRET, /got function/],
@@ -302,11 +302,11 @@ describe.each(BUILDS)('%s build', (build) => {
       for (const body of bodies) {
         for (const header of headers) {
           const calls = [
-            () => webhook.verifyWebhook(hostile(secret), hostile(body), header),
-            () => webhook.safeParseWebhook(hostile(secret), hostile(body), header),
-            () => webhook.parseWebhook(hostile(secret), hostile(body), header),
-            () => webhook.diagnoseWebhook(hostile(secret), hostile(body), header),
-            () => webhook.signWebhook(hostile(secret), hostile(body)),
+            () => webhook.verifyWebhook(anyType(secret), anyType(body), header),
+            () => webhook.safeParseWebhook(anyType(secret), anyType(body), header),
+            () => webhook.parseWebhook(anyType(secret), anyType(body), header),
+            () => webhook.diagnoseWebhook(anyType(secret), anyType(body), header),
+            () => webhook.signWebhook(anyType(secret), anyType(body)),
           ]
           for (const call of calls) {
             expect(call).toThrow(TypeError)
@@ -328,7 +328,7 @@ describe.each(BUILDS)('%s build', (build) => {
       ]) {
         let thrown: unknown
         try {
-          webhook.verifyWebhook(hostile(secret), BODY, 'x')
+          webhook.verifyWebhook(anyType(secret), BODY, 'x')
         } catch (error) {
           thrown = error
         }
@@ -342,30 +342,30 @@ describe.each(BUILDS)('%s build', (build) => {
     const PARSED = { id: 'm-1' }
 
     test('is emitted once per process, even with several copies of the package', async () => {
-      expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, anyType(PARSED), 'x')).toBe(false)
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
       expect(process.emitWarning).toHaveBeenCalledWith(
         expect.stringMatching(/^verifyWebhook: pass the raw body.*not a parsed one.*express\.raw/),
       )
-      expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, anyType(PARSED), 'x')).toBe(false)
       const copy = await loadWebhook(build)
       expect(copy).not.toBe(webhook)
-      expect(copy.verifyWebhook(SECRET, hostile([PARSED]), undefined)).toBe(false)
+      expect(copy.verifyWebhook(SECRET, anyType([PARSED]), undefined)).toBe(false)
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
     })
 
     test('is emitted only for a parsed body, also without a header', () => {
       for (const body of [BODY, new Uint8Array(3), new ArrayBuffer(3), undefined, null, 1, true]) {
-        expect(webhook.verifyWebhook(SECRET, hostile(body), 'x')).toBe(false)
+        expect(webhook.verifyWebhook(SECRET, anyType(body), 'x')).toBe(false)
       }
-      expect(webhook.verifyWebhook(SECRET, BODY, hostile(PARSED))).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, BODY, anyType(PARSED))).toBe(false)
       expect(process.emitWarning).not.toHaveBeenCalled()
-      expect(webhook.verifyWebhook(SECRET, hostile(PARSED), undefined)).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, anyType(PARSED), undefined)).toBe(false)
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
     })
 
-    test('is not emitted by functions that return the reason', () => {
-      expect(webhook.safeParseWebhook(SECRET, hostile(PARSED), 'x')).toEqual({ ok: false, reason: 'body_not_raw' })
+    test('is not emitted by safeParseWebhook, which returns the reason', () => {
+      expect(webhook.safeParseWebhook(SECRET, anyType(PARSED), 'x')).toEqual({ ok: false, reason: 'body_not_raw' })
       expect(process.emitWarning).not.toHaveBeenCalled()
     })
 
@@ -375,8 +375,8 @@ describe.each(BUILDS)('%s build', (build) => {
     ])('is written to the console when there is %s', (_, process) => {
       const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
       vi.stubGlobal('process', process)
-      expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
-      expect(webhook.verifyWebhook(SECRET, hostile(PARSED), 'x')).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, anyType(PARSED), 'x')).toBe(false)
+      expect(webhook.verifyWebhook(SECRET, anyType(PARSED), 'x')).toBe(false)
       vi.unstubAllGlobals()
       expect(warn).toHaveBeenCalledTimes(1)
       expect(warn).toHaveBeenCalledWith(expect.stringContaining('raw body'))
@@ -392,7 +392,7 @@ describe.each(BUILDS)('%s build', (build) => {
       return copy
     }
 
-    test('a flipped bit of the body, the signature or the secret is refused', () => {
+    test('a flipped bit of any body, signature or secret is refused', () => {
       fc.assert(
         fc.property(bytes, bytes, fc.nat(), (secret, body, bit) => {
           const signature = webhook.signWebhook(secret, body)
@@ -400,13 +400,13 @@ describe.each(BUILDS)('%s build', (build) => {
           expect(webhook.verifyWebhook(secret, flipped(body, bit), signature)).toBe(false)
           const forged = Buffer.from(flipped(Buffer.from(signature, 'hex'), bit)).toString('hex')
           expect(webhook.verifyWebhook(secret, body, forged)).toBe(false)
-          // HMAC pads a short key with zeros, so only a bit within the key changes it.
+          // HMAC pads keys with zeros. Both keys have the same length, so they stay different.
           expect(webhook.verifyWebhook(flipped(secret, bit), body, signature)).toBe(false)
         }),
       )
     })
 
-    test('a flip of any single bit of a message is refused', () => {
+    test('every flipped bit of one body, secret or signature is refused', () => {
       const body = Buffer.from(BODY)
       const secret = Buffer.from(SECRET)
       const signature = sign(secret, body)
@@ -428,11 +428,11 @@ describe.each(BUILDS)('%s build', (build) => {
       const text = fc.string({ unit: utf16Unit, maxLength: 80 })
       const data = fc.oneof(text, fc.string({ unit: 'grapheme', maxLength: 80 }), bytes)
       fc.assert(
-        fc.property(data, data, fc.boolean(), (secret, body, right) => {
+        fc.property(data, data, fc.boolean(), (secret, body, hasSecret) => {
           fc.pre(secret.length > 0)
-          const header = sign(right ? secret : 'another secret, which is longer', body)
+          const header = sign(hasSecret ? secret : 'another secret, which is longer', body)
           expect(webhook.signWebhook(secret, body)).toBe(sign(secret, body))
-          expect(webhook.verifyWebhook(secret, body, header)).toBe(right)
+          expect(webhook.verifyWebhook(secret, body, header)).toBe(hasSecret)
         }),
       )
     })

@@ -12,7 +12,7 @@ import { rawConnection } from './raw-connection.ts'
 
 const PATH = '/webhooks/campaign'
 
-/** Each starts a server for the test, and returns its port. */
+/** Each function starts a server for the test, and returns its port. */
 const servers: Readonly<Record<string, (receiver: WebhookReceiver) => Promise<number>>> = {
   async 'node:http'(receiver) {
     const server = createServer(receiver.node)
@@ -42,7 +42,7 @@ const servers: Readonly<Record<string, (receiver: WebhookReceiver) => Promise<nu
   async 'Hono over node:http'(receiver) {
     const app = new Hono()
     app.all(PATH, (context) => receiver.fetch(context.req.raw))
-    // Hono replaces both globals.
+    // Hono replaces both globals. Restore them after the test.
     for (const name of ['Request', 'Response'] as const) vi.stubGlobal(name, globalThis[name])
     onTestFinished(() => void vi.unstubAllGlobals())
     const server = serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
@@ -90,7 +90,7 @@ describe.each(Object.entries(servers))('%s: a malformed signature header', (_, s
     expect(handled).toHaveLength(1)
   })
 
-  test('a sender of 400 KB receives the answer, not a reset', async () => {
+  test('is answered without a connection reset when the body has 400 KB', async () => {
     const { receiver } = observedReceiver()
     const port = await start(receiver)
     for (let sent = 0; sent < 10; sent++) {
@@ -103,7 +103,7 @@ describe.each(Object.entries(servers))('%s: a malformed signature header', (_, s
     }
   })
 
-  test('fetch receives the answer', async () => {
+  test('is answered 401 to a call of fetch()', async () => {
     const { receiver, rejections } = observedReceiver()
     const url = `http://127.0.0.1:${await start(receiver)}${PATH}`
     for (let sent = 0; sent < 5; sent++) {

@@ -10,10 +10,10 @@ interface Mounted extends ObservedReceiver {
   url: string
 }
 
-async function mounted(...front: RequestHandler[]): Promise<Mounted> {
+async function mounted(...middleware: RequestHandler[]): Promise<Mounted> {
   const observed = observedReceiver()
   const app = express()
-  if (front.length > 0) app.use(...front)
+  if (middleware.length > 0) app.use(...middleware)
   app.all('/webhooks/campaign', observed.receiver.node)
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -30,7 +30,7 @@ async function mounted(...front: RequestHandler[]): Promise<Mounted> {
 const message = (): string => JSON.stringify(activity({ team: 'Zoë ✓' }), null, 2)
 
 describe('Express 5', () => {
-  test('no body parser: handled', async () => {
+  test('without a body parser: handled', async () => {
     const { post, handled, url } = await mounted()
     const body = message()
     expect((await post(body)).status).toBe(200)
@@ -40,7 +40,7 @@ describe('Express 5', () => {
     expect((await fetch(url)).status).toBe(405)
   })
 
-  test('after express.json(): 500, and the log names the parser', async () => {
+  test('after express.json(): 500, and onError receives the name of the parser', async () => {
     const { post, handled, errors } = await mounted(express.json())
     const response = await post(message())
     expect(response.status).toBe(500)
@@ -54,7 +54,7 @@ describe('Express 5', () => {
     expect((await post(message(), { 'content-type': 'application/vnd.campaign' })).status).toBe(200)
   })
 
-  test('after express.json() that keeps the bytes: handled', async () => {
+  test('after express.json() that stores the bytes in rawBody: handled', async () => {
     const { post } = await mounted(
       express.json({
         verify(request, _response, bytes) {
@@ -74,22 +74,22 @@ describe('Express 5', () => {
     expect((await post(message())).status).toBe(200)
   })
 
-  test('after express.text() with another charset: diagnose() equals diagnoseWebhook', async () => {
-    const given: unknown[] = []
-    const keep: RequestHandler = (request, _response, next) => {
-      given.push(request.body)
+  test('after express.text() with another charset: diagnose() finds the same causes as diagnoseWebhook()', async () => {
+    const bodies: unknown[] = []
+    const recordBody: RequestHandler = (request, _response, next) => {
+      bodies.push(request.body)
       next()
     }
-    const { post, rejections } = await mounted(express.text({ type: '*/*', defaultCharset: 'latin1' }), keep)
+    const { post, rejections } = await mounted(express.text({ type: '*/*', defaultCharset: 'latin1' }), recordBody)
     const body = message()
     expect((await post(body)).status).toBe(401)
     const found = rejections[0]?.diagnose().map(({ code }) => code)
     expect(found).toEqual(['wrong_charset'])
     const signature = signedHeaders(body)[HEADER]
-    expect(diagnoseWebhook(SECRET, given[0] as string, signature).map(({ code }) => code)).toEqual(found)
+    expect(diagnoseWebhook(SECRET, bodies[0] as string, signature).map(({ code }) => code)).toEqual(found)
   })
 
-  test('after express.json(): diagnose() equals diagnoseWebhook', async () => {
+  test('after express.json(): diagnose() finds parsed_body', async () => {
     const { post, rejections } = await mounted(express.json())
     expect((await post(message())).status).toBe(500)
     expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(['parsed_body'])

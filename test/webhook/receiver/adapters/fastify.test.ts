@@ -39,7 +39,7 @@ describe('Fastify 5', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('the parsers of the application are not changed', async () => {
+  test('the content type parsers of the application are not changed', async () => {
     const { app } = await mounted()
     const response = await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })
     expect(response.json()).toEqual({ body: { a: 1 } })
@@ -111,7 +111,7 @@ describe('Fastify 5', () => {
     expect(response.status).toBe(413)
   })
 
-  test('the receiver reads the stream of a hook that replaces it, such as a decompressor', async () => {
+  test('the receiver reads the stream that a hook returns, such as a decompressed one', async () => {
     const body = message()
     const { post } = await mounted({}, (app) => {
       app.addHook('preParsing', async (_request, _reply, payload) => {
@@ -122,7 +122,7 @@ describe('Fastify 5', () => {
     expect((await post('x', signedHeaders(body))).status).toBe(200)
   })
 
-  test('a hook that replaces the stream with a stream of objects: 500, and the log has the cause', async () => {
+  test('a hook that returns a stream of objects: 500, and onError receives the cause', async () => {
     const { post, errors } = await mounted({}, (app) => {
       app.addHook('preParsing', async (_request, _reply, payload) => {
         payload.resume()
@@ -134,7 +134,7 @@ describe('Fastify 5', () => {
   })
 
   test.each(['onRequest', 'preParsing', 'preValidation'] as const)(
-    'a hook (%s) that consumes the body: 500, and the log has the cause',
+    'a hook (%s) that consumes the body: 500, and onError receives the cause',
     async (hook) => {
       const { post, errors } = await mounted({}, (app) => {
         app.addHook(hook, async (request: FastifyRequest) => {

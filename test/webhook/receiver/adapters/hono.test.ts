@@ -21,7 +21,7 @@ describe('Hono 4', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('a message after a middleware that reads only the headers is handled', async () => {
+  test('after a middleware that reads only the headers, a message is handled', async () => {
     const { receiver } = observedReceiver()
     const app = new Hono()
     app.use(bodyLimit({ maxSize: 100_000 }))
@@ -31,7 +31,7 @@ describe('Hono 4', () => {
     expect((await app.request(PATH, { method: 'POST', headers, body })).status).toBe(200)
   })
 
-  test('a middleware that parses the body: 500, and the log names the cause', async () => {
+  test('after a middleware that parses the body: 500, and onError receives the cause', async () => {
     const { receiver, errors } = observedReceiver()
     const app = new Hono()
     app.use(async (c, next) => {
@@ -43,7 +43,7 @@ describe('Hono 4', () => {
     expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
   })
 
-  test('in a Worker, the receiver uses the execution context', async () => {
+  test('in a Worker, the receiver calls waitUntil of the execution context', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ handle: () => running.promise })
     const app = new Hono()

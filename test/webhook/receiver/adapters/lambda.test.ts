@@ -93,7 +93,7 @@ describe.each(Object.keys(SOURCES))('%s', (source) => {
     expect([result.statusCode, headerOf(result, 'allow')]).toEqual([405, 'POST'])
   })
 
-  test.each([null, undefined, ''])('the body %j is an empty body', async (body) => {
+  test.each([null, undefined, ''])('the body %j is read as an empty body', async (body) => {
     const { receiver, rejections } = observedReceiver()
     const { body: _, ...event } = eventOf(source, '')
     const result = await receiver.lambda(body === undefined ? event : { ...event, body })
@@ -110,7 +110,7 @@ describe.each(Object.keys(SOURCES))('%s', (source) => {
     expect((await short.receiver.lambda(eventOf(source, body, { base64 }))).statusCode).toBe(413)
   })
 
-  test('a body parsed by a middleware: 500, and the log names the cause', async () => {
+  test('a body parsed by a middleware: 500, and onError receives the cause', async () => {
     const { receiver, errors } = observedReceiver()
     const result = await receiver.lambda({ ...eventOf(source, message()), body: activity() as never })
     expect(result.statusCode).toBe(500)
@@ -130,7 +130,7 @@ describe('headers', () => {
     'API Gateway REST (payload 1.0)',
     'API Gateway HTTP API (payload 2.0)',
     'load balancer with multi-value headers',
-  ])('two signatures are refused (%s)', async (source) => {
+  ])('two signature values are refused (%s)', async (source) => {
     const { receiver, rejections } = observedReceiver()
     const body = message()
     const event = { ...SOURCES[source]?.('POST', { [HEADER]: [sign(body, 'forged'), sign(body)] }), body }
@@ -145,7 +145,7 @@ describe('headers', () => {
     expect((await receiver.lambda({ httpMethod: 'POST', headers, body })).statusCode).toBe(401)
   })
 
-  test.each([null, {}])('headers are used when multiValueHeaders is %j', async (multiValueHeaders) => {
+  test.each([null, {}])('the field headers is used when multiValueHeaders is %j', async (multiValueHeaders) => {
     const body = message()
     const event = { httpMethod: 'POST', headers: { [HEADER]: sign(body) }, multiValueHeaders, body }
     expect((await observedReceiver().receiver.lambda(event)).statusCode).toBe(200)
@@ -159,7 +159,7 @@ describe('headers', () => {
 })
 
 describe('the form of the answer', () => {
-  test('each source gets the header fields that it reads', async () => {
+  test('each source gets the fields that it reads', async () => {
     const shapes: Record<string, string[]> = {}
     for (const source of Object.keys(SOURCES)) {
       const result = await observedReceiver().receiver.lambda(eventOf(source, message()))
@@ -197,7 +197,7 @@ describe('the form of the answer', () => {
   )
 })
 
-describe('time', () => {
+describe('time limits', () => {
   const SOURCE = 'function URL'
 
   test('the answer waits for the handler after deadlineMs', async () => {
@@ -217,7 +217,7 @@ describe('time', () => {
     expect((await answer).statusCode).toBe(503)
   })
 
-  test('with less time left than deadlineMs, a store or a secret function that hangs is reported in time', async () => {
+  test('when less time is left than deadlineMs, a hung store or secret function is reported before the end', async () => {
     for (const [stage, options] of [
       ['claim', { store: { ...memoryStore(), claim: () => never } }],
       ['secret', { secret: () => never }],
@@ -258,8 +258,8 @@ describe('time', () => {
   test.each([
     [30_000, 29_500],
     [3000, 2700],
-  ])('with %d ms left, the answer comes after %d ms if the handler does not stop', async (remainingMs, answeredAt) => {
-    // The limit counts from the arrival of the event.
+  ])('with %d ms left, a handler that does not stop is answered for after %d ms', async (remainingMs, answeredAt) => {
+    // The time limit starts when the event arrives, not when the secret does.
     const secret = () => new Promise<string>((resolve) => setTimeout(() => resolve(SECRET), 1000))
     const { receiver } = observedReceiver({ secret, handle: () => never })
     const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
@@ -277,7 +277,7 @@ describe('time', () => {
     ['maxRunMs, when it ends first', 3000, 1799, MAX_RUN],
     ['maxRunMs, when both end at once', 3000, 1800, MAX_RUN],
     ['maxRunMs, when the invocation has no time limit', undefined, 5000, MAX_RUN],
-  ])('the error of a handler that has to stop names %s', async (_, remainingMs, maxRunMs, words) => {
+  ])('the error for a handler that has to stop names %s', async (_, remainingMs, maxRunMs, words) => {
     const inner = memoryStore()
     const { receiver, errors, rejections } = observedReceiver({
       store: inner,

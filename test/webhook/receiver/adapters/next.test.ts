@@ -18,7 +18,7 @@ describe('Next', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('a route handler that parsed the body first: 500, and the log names the cause', async () => {
+  test('a route handler that parsed the body first: 500, and onError receives the cause', async () => {
     const { receiver, errors } = observedReceiver()
     const request = deliveryOf(activity())
     await request.json()
@@ -26,7 +26,7 @@ describe('Next', () => {
     expect(String(errors[0]?.error)).toContain('json()')
   })
 
-  /** Prepares a request like Next does for an API route of the pages directory. */
+  /** Prepares a request as Next does for an API route of the pages directory. */
   function pagesRoute(
     handler: (request: IncomingMessage & { body?: unknown }, response: ServerResponse) => Promise<void>,
     { bodyParser }: { bodyParser: boolean },

@@ -22,7 +22,7 @@ interface GenericEmitter {
   destroy(error?: Error): this
 }
 
-test('the node handler takes requests and responses of node:http and node:http2', () => {
+test('the node handler accepts requests and responses of node:http and node:http2', () => {
   expectTypeOf<NodeHandler>().toBeCallableWith({} as IncomingMessage, {} as ServerResponse)
   expectTypeOf<NodeHandler>().toBeCallableWith({} as Http2ServerRequest, {} as Http2ServerResponse)
 })

@@ -113,7 +113,7 @@ describe('size', () => {
     expect(rejections).toMatchObject([{ reason: 'too_large' }])
   })
 
-  test('the connection serves the next message afterwards', async () => {
+  test('after a 413, the connection serves the next message', async () => {
     const { receiver } = observedReceiver()
     const sockets = new Set<unknown>()
     const { port } = await serveReceiver(receiver, (request) => sockets.add(request.socket))
@@ -149,7 +149,7 @@ describe('size', () => {
     expect(sent).toBeGreaterThan(262_144)
   })
 
-  test('a sender that stops sending without an end is disconnected 5 s after its 413', async () => {
+  test('a sender that stops in the middle of the body is disconnected 5 s after the 413', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { port, finished } = await serveReceiver(observedReceiver().receiver)
     const { socket, closed } = await rawConnection(port)
@@ -160,8 +160,8 @@ describe('size', () => {
   })
 })
 
-describe('senders that disconnect', () => {
-  test('in the middle of the body: rejected at once', async () => {
+describe('a sender', () => {
+  test('disconnects in the middle of the body: the request is rejected at once', async () => {
     const { receiver, rejections } = observedReceiver()
     const { port, arrived, finished } = await serveReceiver(receiver)
     const { socket } = await rawConnection(port)
@@ -172,7 +172,7 @@ describe('senders that disconnect', () => {
     expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
   })
 
-  test('before the receiver was called', async () => {
+  test('disconnects before the receiver is called: the request is rejected', async () => {
     const { receiver, rejections } = observedReceiver()
     const { port, arrived, finished } = await serveReceiver(
       receiver,
@@ -186,7 +186,7 @@ describe('senders that disconnect', () => {
     expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
   })
 
-  test('with half a body and an open connection: 408 at the deadline', async () => {
+  test('sends half of the body and keeps the connection open: 408 at the deadline', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { receiver } = observedReceiver({ deadlineMs: 3000 })
     const { port, arrived, finished } = await serveReceiver(receiver)
@@ -200,7 +200,7 @@ describe('senders that disconnect', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('while the handler runs: the handler continues, and the next attempt finds the message done', async () => {
+  test('disconnects while the handler runs: the handler continues, and the next attempt is a duplicate', async () => {
     const running = deferred()
     const started = deferred()
     const signals: AbortSignal[] = []
@@ -232,7 +232,7 @@ describe('senders that disconnect', () => {
 
 describe('a malformed signature header', () => {
   test.each<[name: string, headers: Record<string, string>]>([
-    ['none', {}],
+    ['no header', {}],
     ['a prefix', { [HEADER]: `sha256=${'a'.repeat(64)}` }],
     ['upper case', { [HEADER]: 'A'.repeat(64) }],
   ])('(%s) is refused before the body arrives, and the connection serves the next message', async (_, headers) => {
@@ -255,7 +255,7 @@ describe('an unread stream', () => {
 
   test.each<[name: string, before: (request: IncomingMessage) => unknown]>([
     [
-      'an empty text, and a listener that adds to it',
+      'text that a listener is still collecting',
       (request) => {
         const collecting = Object.assign(request, { rawBody: '' })
         request.on('data', (chunk) => {
@@ -264,7 +264,7 @@ describe('an unread stream', () => {
       },
     ],
     ['an empty Buffer', (request) => Object.assign(request, { rawBody: Buffer.alloc(0) })],
-    ['another text', (request) => Object.assign(request, { rawBody: 'placeholder', body: 'placeholder' })],
+    ['other text', (request) => Object.assign(request, { rawBody: 'placeholder', body: 'placeholder' })],
     ['an empty object', (request) => Object.assign(request, { body: {} })],
   ])('is the body, even with %s in rawBody or body', async (_, before) => {
     const { receiver, handled } = observedReceiver()
@@ -273,7 +273,7 @@ describe('an unread stream', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('that is empty: the bytes in rawBody are used', async () => {
+  test('is empty: the bytes in rawBody are used', async () => {
     const { receiver, handled } = observedReceiver()
     const { url } = await serve(async (request, response) => {
       const bare = new PassThrough()
@@ -333,7 +333,7 @@ describe('a body that was read before', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('is refused over the limit', async () => {
+  test('is refused when it exceeds the limit', async () => {
     const { receiver } = observedReceiver({ maxBodyBytes: 100 })
     const { url } = await serveReceiver(receiver, async (request) =>
       Object.assign(request, { body: await readAll(request) }),
@@ -357,7 +357,7 @@ describe('a body that was read before', () => {
     ['as an object', (body) => ({ body: JSON.parse(String(body)) }), /req\.body is parsed.*express\.raw/],
     ['as an array', () => ({ body: [1] }), /req\.body is parsed/],
     ['nowhere', () => ({}), /stream was read.*are lost/],
-  ])('is 500 when it is stored %s, and the log has the fix', async (_, parse, words) => {
+  ])('is answered 500 when it is stored %s, and onError receives the fix', async (_, parse, words) => {
     const { receiver, errors, handled } = observedReceiver()
     const { url } = await serveReceiver(receiver, async (request) =>
       Object.assign(request, parse(await readAll(request))),
@@ -370,7 +370,7 @@ describe('a body that was read before', () => {
     expect(handled).toEqual([])
   })
 
-  test('is 500 when half of it was read, without waiting', async () => {
+  test('is answered 500 at once when half of it was read', async () => {
     const { receiver, errors } = observedReceiver()
     const { url } = await serveReceiver(
       receiver,
@@ -380,7 +380,7 @@ describe('a body that was read before', () => {
     expect(errors).toMatchObject([{ error: { code: 'body_not_raw' } }])
   })
 
-  test('is not assumed when req.body is an empty object, as older body parsers set it', async () => {
+  test('is not assumed when req.body is an empty object, which older body parsers set', async () => {
     const { receiver } = observedReceiver()
     const { url } = await serveReceiver(receiver, (request) => Object.assign(request, { body: {} }))
     expect((await post(url, JSON.stringify(activity()))).status).toBe(200)
@@ -394,25 +394,25 @@ describe('a body that was read before', () => {
 })
 
 describe('a request with a readable listener, which pauses the stream', () => {
-  test('that reads nothing: the receiver reads the body', async () => {
+  test('that does not read: the receiver reads the body', async () => {
     const { receiver, handled } = observedReceiver()
     const { url } = await serveReceiver(receiver, (request) => request.on('readable', () => {}))
     expect((await post(url, JSON.stringify(activity({ team: 'x'.repeat(200_000) })))).status).toBe(200)
     expect(handled).toHaveLength(1)
   })
 
-  test('that was added long before the receiver, when the body had arrived', async () => {
+  test('that was added before the body arrived: the receiver reads the body', async () => {
     const { receiver, handled } = observedReceiver()
     const { url } = await serveReceiver(
       receiver,
       (request) => new Promise<void>((resolve) => request.once('readable', () => setTimeout(resolve, 20))),
     )
-    const { url: held } = await serveReceiver(receiver, (request) => {
+    const { url: listening } = await serveReceiver(receiver, (request) => {
       request.on('readable', () => {})
       return new Promise<void>((resolve) => request.once('readable', () => setTimeout(resolve, 20)))
     })
     expect((await post(url, JSON.stringify(activity()))).status).toBe(200)
-    expect((await post(held, JSON.stringify(activity()))).status).toBe(200)
+    expect((await post(listening, JSON.stringify(activity()))).status).toBe(200)
     expect(handled).toHaveLength(2)
   })
 
@@ -445,7 +445,7 @@ describe('a request with a readable listener, which pauses the stream', () => {
     expect(String(Buffer.concat(copies))).toBe(body)
   })
 
-  test('that has read a part: 500, and the log has the cause', async () => {
+  test('that has read a part: 500, and onError receives the cause', async () => {
     const { receiver, errors } = observedReceiver()
     const { url } = await serveReceiver(
       receiver,
@@ -480,8 +480,8 @@ describe('a request with a readable listener, which pauses the stream', () => {
 })
 
 describe('shutting down', () => {
-  /** Shuts down like `examples/webhook-node.ts` on SIGTERM, but without waiting. */
-  async function closedDuring(timeoutMs: number, end: () => void, running: Promise<void>): Promise<Response> {
+  /** Shuts down during a delivery, like `examples/webhook-node.ts` on SIGTERM, and returns the answer. */
+  async function answerOfShutdown(timeoutMs: number, end: () => void, running: Promise<void>): Promise<Response> {
     const started = deferred()
     const { receiver } = observedReceiver({
       handle: async () => {
@@ -499,15 +499,15 @@ describe('shutting down', () => {
     return answer
   }
 
-  test('when close() resolves, the answers of finished handlers are sent', async () => {
+  test('when close() resolves, the answer of a finished handler is sent', async () => {
     const running = deferred()
-    const answer = await closedDuring(60_000, () => running.resolve(), running.promise)
+    const answer = await answerOfShutdown(60_000, () => running.resolve(), running.promise)
     expect([answer.status, await answer.json()]).toEqual([200, { ok: true, result: 'handled' }])
   })
 
-  test('when close() resolves, the answers of aborted handlers are sent', async () => {
+  test('when close() resolves, the answer of an aborted handler is sent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const answer = await closedDuring(0, () => void vi.advanceTimersByTimeAsync(1000), new Promise(() => {}))
+    const answer = await answerOfShutdown(0, () => void vi.advanceTimersByTimeAsync(1000), new Promise(() => {}))
     expect([answer.status, await answer.json()]).toEqual([503, { ok: false, error: 'unavailable' }])
   })
 })
