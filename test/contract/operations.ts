@@ -1,6 +1,6 @@
 /**
  * The operations as the interface describes them. Written by hand from the interface, not from the source, so that tests can
- * compare both. Assumptions are marked as assumed.
+ * compare both. Facts that the interface does not show are marked `assumed` or `not shown`.
  */
 import type { CallOptions, CampaignClient, OperationName } from 'campaign-client'
 
@@ -23,15 +23,15 @@ export interface OperationContract {
   readonly fields: Readonly<Record<string, FieldKind>>
   /** Set if the interface does not show the query names. The field names are then assumed; `queryNames` changes them. */
   readonly queryNames?: 'assumed'
-  /** The effect of a retry: the same state, a refusal by the service, or a second count. */
+  /** The effect of a retry: the same state (`safe`), a refusal (`guarded`), or a second count (`unsafe`). */
   readonly retry: 'safe' | 'guarded' | 'unsafe'
   /** The statuses and the string errors that the interface shows. */
   readonly errors: { readonly statuses: readonly number[]; readonly strings?: readonly string[] } | 'not shown'
   /** A request that the campaign `demo` of the local service accepts. */
   readonly request: Readonly<Record<string, unknown>>
-  /** The exact query, with its question mark, or body of that request. */
+  /** The exact query of that request with its question mark, or its exact body. */
   readonly sent: string
-  /** The body of a successful answer, with every kind of entry. */
+  /** The body of a successful answer, with an example of every kind of entry. */
   readonly answer: { readonly success: true; readonly data?: unknown }
   /** The result of a call with that answer. */
   readonly result: unknown
@@ -42,9 +42,9 @@ const USER = { account: 'identifier', platform: 'identifier', pid: 'identifier' 
 const STANDARD_ERRORS = { statuses: [400, 401, 403, 500] } as const
 
 /** An answer whose data is not converted. */
-const asItCame = <Data>(data: Data) => ({ answer: { success: true, data }, result: data }) as const
+const unconverted = <Data>(data: Data) => ({ answer: { success: true, data }, result: data }) as const
 /** An answer without data. */
-const DONE = { answer: { success: true }, result: undefined } as const
+const NO_DATA = { answer: { success: true }, result: undefined } as const
 
 const entry = { name: 'Follow', xp: 10, xp_mul: 1, meta: { link: 'https://demo.example' } }
 const taskDefinition = { id: 'follow', name: 'Follow', type: 'social', recurrence: 'once', xp: 10, meta: {}, deps: [] }
@@ -60,7 +60,7 @@ export const contract = {
     errors: STANDARD_ERRORS,
     request: ADA,
     sent: '?account=ada&platform=discord&pid=demo',
-    ...asItCame({
+    ...unconverted({
       id: 'entry-1',
       user_id: 'ada',
       name: 'Ada',
@@ -93,7 +93,7 @@ export const contract = {
       xp: 250,
     },
     sent: '{"address":"0x52908400098527886E0F7030069857D2E4169EE7","pid":"demo","id":"launch-party-2026","xp":250}',
-    ...DONE,
+    ...NO_DATA,
   },
   setReferrer: {
     method: 'POST',
@@ -103,7 +103,7 @@ export const contract = {
     errors: { ...STANDARD_ERRORS, strings: ['missing_user', 'self_referral_not_allowed'] },
     request: { referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' },
     sent: '{"referrer":"ada","referral":"hedy","platform":"discord","pid":"demo"}',
-    ...asItCame({}),
+    ...unconverted({}),
   },
   updateUser: {
     method: 'POST',
@@ -113,7 +113,7 @@ export const contract = {
     errors: STANDARD_ERRORS,
     request: { account: 'linus', platform: 'discord', pid: 'demo', name: 'Linus', alias: 'penguin', team: 'kernel' },
     sent: '{"account":"linus","platform":"discord","pid":"demo","name":"Linus","alias":"penguin","team":"kernel"}',
-    ...asItCame({}),
+    ...unconverted({}),
   },
   setReferrerByRefId: {
     method: 'POST',
@@ -123,7 +123,7 @@ export const contract = {
     errors: STANDARD_ERRORS,
     request: { account: 'mary', platform: 'discord', pid: 'demo', ref_id: 'ref-ada' },
     sent: '{"account":"mary","platform":"discord","pid":"demo","ref_id":"ref-ada"}',
-    ...asItCame({}),
+    ...unconverted({}),
   },
   recordActionValue: {
     method: 'POST',
@@ -133,7 +133,7 @@ export const contract = {
     errors: 'not shown',
     request: { account: 'linus', platform: 'discord', pid: 'demo', cid: 'welcome', aid: 'connect-wallet', value: 1 },
     sent: '{"account":"linus","platform":"discord","pid":"demo","cid":"welcome","aid":"connect-wallet","value":1}',
-    ...DONE,
+    ...NO_DATA,
   },
   getCampaignInfo: {
     method: 'GET',
@@ -169,7 +169,7 @@ export const contract = {
     errors: 'not shown',
     request: { pid: 'demo' },
     sent: '?pid=demo',
-    ...asItCame({
+    ...unconverted({
       id: 'demo',
       name: 'Demo',
       total_points: 1265,
@@ -187,7 +187,7 @@ export const contract = {
     errors: STANDARD_ERRORS,
     request: ADA,
     sent: '?account=ada&platform=discord&pid=demo',
-    ...asItCame({
+    ...unconverted({
       user_id: 'ada',
       xp: 10,
       ref_xp: 5,
@@ -206,7 +206,7 @@ export const contract = {
     errors: STANDARD_ERRORS,
     request: { code: 'WELCOME-2026', pid: 'demo' },
     sent: '?code=WELCOME-2026&pid=demo',
-    ...asItCame({ used_by: ['ada', 'grace'] }),
+    ...unconverted({ used_by: ['ada', 'grace'] }),
   },
   registerWebhook: {
     method: 'POST',
@@ -221,7 +221,7 @@ export const contract = {
       hook_id: 'campaign-events',
     },
     sent: '{"scope":"user_activity","url":"https://partner.example/webhooks/campaign","secret":"a-long-random-secret","hook_id":"campaign-events"}',
-    ...asItCame({ hook_id: 'campaign-events' }),
+    ...unconverted({ hook_id: 'campaign-events' }),
   },
 } as const satisfies Readonly<Record<OperationName, OperationContract>>
 

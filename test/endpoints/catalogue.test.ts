@@ -8,8 +8,8 @@ describe('the catalogue', () => {
   it('has the operations of the contract, and the client has a method for each', () => {
     const names = operations.map(({ name }) => name)
     expect(Object.keys(endpoints)).toEqual(names)
-    const others = ['constructor', 'with']
-    expect(Object.getOwnPropertyNames(CampaignClient.prototype).sort()).toEqual([...others, ...names].sort())
+    const otherMembers = ['constructor', 'with']
+    expect(Object.getOwnPropertyNames(CampaignClient.prototype).sort()).toEqual([...otherMembers, ...names].sort())
   })
 
   describe.each(operations)('has $name', ({ name, ...row }) => {

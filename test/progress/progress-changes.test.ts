@@ -3,7 +3,7 @@ import { createCampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wordsOf } from '../shared/words-of.ts'
-import { applied, reading, stateOf, subjectOf } from './readings.ts'
+import { kindAndId, reading, stateAfter, stateOf } from './readings.ts'
 
 const empty: UserProgress = {
   id: 'entry-1',
@@ -37,7 +37,7 @@ function refusal(before: unknown, after: unknown): InvalidRequestError {
     if (error instanceof InvalidRequestError) return error
     throw error
   }
-  return expect.unreachable('nothing was refused')
+  return expect.unreachable('the readings were accepted')
 }
 
 describe('for any two readings of a user', () => {
@@ -45,7 +45,7 @@ describe('for any two readings of a user', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
         const [earlier, later] = [stateOf(before), stateOf(after)]
-        expect(applied(progressChanges(before, after), earlier)).toEqual({
+        expect(stateAfter(progressChanges(before, after), earlier)).toEqual({
           ...later,
           completed: new Set([...earlier.completed, ...later.completed]),
         })
@@ -53,18 +53,18 @@ describe('for any two readings of a user', () => {
     )
   })
 
-  test('no change is repeated or already in the earlier reading', () => {
+  test('no change appears twice or reports a completion of the earlier reading', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
         const earlier = stateOf(before)
-        const subjects = progressChanges(before, after).map(subjectOf)
-        expect(new Set(subjects).size).toBe(subjects.length)
-        expect(subjects.filter((subject) => earlier.completed.has(subject))).toEqual([])
+        const found = progressChanges(before, after).map(kindAndId)
+        expect(new Set(found).size).toBe(found.length)
+        expect(found.filter((change) => earlier.completed.has(change))).toEqual([])
       }),
     )
   })
 
-  test('an equal figure is no change', () => {
+  test('a value that is equal in both readings is no change', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
         for (const change of progressChanges(before, after)) {
@@ -93,7 +93,7 @@ describe('for any two readings of a user', () => {
     )
   })
 
-  test('a reading in between gives the same completions if none is revoked', () => {
+  test('an extra reading in between does not change the completions if none is revoked', () => {
     fc.assert(
       fc.property(reading, reading, reading, (first, second, third) => {
         const grown = (earlier: UserProgress, later: UserProgress): UserProgress => ({
@@ -108,7 +108,7 @@ describe('for any two readings of a user', () => {
         const completions = (before: UserProgress, after: UserProgress) =>
           progressChanges(before, after)
             .filter((change) => 'id' in change)
-            .map(subjectOf)
+            .map(kindAndId)
         expect([...completions(first, between), ...completions(between, last)].sort()).toEqual(
           completions(first, last).sort(),
         )
@@ -117,7 +117,7 @@ describe('for any two readings of a user', () => {
   })
 })
 
-test('all kinds of changes are in order, with ids, names and amounts', () => {
+test('changes of all kinds are in the documented order, with ids, names and amounts', () => {
   const before: UserProgress = { ...empty, actions: [task('follow', 'none'), task('share', 'completed')] }
   const after: UserProgress = {
     ...empty,
@@ -189,7 +189,7 @@ test('a __proto__ key in stored JSON does not affect the changes', () => {
 
 describe('an invalid reading is refused', () => {
   test.each([
-    ['text', JSON.stringify(empty), 'expected object, received string', []],
+    ['JSON text', JSON.stringify(empty), 'expected object, received string', []],
     ['the envelope', { success: true, data: empty }, 'expected string, received undefined', ['id']],
     ['undefined', undefined, 'expected object, received undefined', []],
     ['a rank that is NaN', { ...empty, rank: Number.NaN }, 'expected a finite number, received NaN', ['rank']],
@@ -202,7 +202,12 @@ describe('an invalid reading is refused', () => {
       ['actions', 1, 'status'],
     ],
     ['a hole in a list', { ...empty, rewards: new Array(1) }, 'expected object, received undefined', ['rewards', 0]],
-    ['tasks by ID', { ...empty, actions: { a: task('a', 'none') } }, 'expected array, received object', ['actions']],
+    [
+      'an object instead of a list of tasks',
+      { ...empty, actions: { a: task('a', 'none') } },
+      'expected array, received object',
+      ['actions'],
+    ],
   ])('%s', (_, reading, message, path) => {
     expect(refusal(empty, reading).issues).toContainEqual({ path: ['after', ...path], message })
     expect(refusal(undefined, reading).issues).toContainEqual({ path: ['after', ...path], message })
@@ -212,7 +217,7 @@ describe('an invalid reading is refused', () => {
     expect(before.message).toContain(['before', ...path].join('.'))
   })
 
-  test('readings with different ids belong to two users or campaigns', () => {
+  test('readings with different ids, which belong to two users or two campaigns', () => {
     const error = refusal(empty, { ...empty, id: 'entry-2' })
     expect(wordsOf(error)).toBe(
       'progressChanges: after.id must equal the id of before; the readings belong to two users or two campaigns',
@@ -221,7 +226,7 @@ describe('an invalid reading is refused', () => {
     expect(error.code).toBe('invalid_request')
   })
 
-  test('another account of the same user is accepted', () => {
+  test('a reading of another account of the same user is accepted', () => {
     expect(progressChanges(empty, { ...empty, user_id: 'ada@campaign.example' })).toEqual([])
   })
 
@@ -259,7 +264,7 @@ describe('an invalid reading is refused', () => {
   })
 })
 
-test("it finds a user's changes in the service between two readings", async () => {
+test('progressChanges returns the changes of a user between two answers of the service', async () => {
   const service = createCampaignService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',
@@ -273,7 +278,7 @@ test("it finds a user's changes in the service between two readings", async () =
     await client.recordActionValue({ ...linus, cid: 'welcome', aid, value: 1 })
   }
   const after = await client.getUserProgress(linus)
-  expect(progressChanges(before, after).map(subjectOf)).toEqual([
+  expect(progressChanges(before, after).map(kindAndId)).toEqual([
     'task_completed connect-wallet',
     'task_completed follow',
     'quest_completed welcome',

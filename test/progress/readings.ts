@@ -1,9 +1,9 @@
 import type { ProgressChange, UserProgress } from 'campaign-client'
 import fc from 'fast-check'
 
-/** Few values, so that readings and lists repeat some. They include the names of inherited properties. */
+/** A few values, so that readings and lists have some in common. They include the names of inherited properties. */
 const id = fc.constantFrom('follow', 'share', 'visit', '', '__proto__', 'constructor', 'toString')
-// Without -0, which JSON does not have.
+// Adding 0 changes -0 to 0, because JSON has no -0.
 const number = fc
   .oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true, noDefaultInfinity: true }))
   .map((value) => value + 0)
@@ -46,13 +46,13 @@ export interface ProgressState {
 
 /** Returns the state of a reading. */
 export function stateOf({ total, xp, ref_xp, ugc_xp, rank, team, ...lists }: UserProgress): ProgressState {
-  const done = (kind: string, entries: readonly { id: string; status: string }[]) =>
+  const completed = (kind: string, entries: readonly { id: string; status: string }[]) =>
     entries.filter(({ status }) => status === 'completed').map((entry) => `${kind} ${entry.id}`)
   return {
     completed: new Set([
-      ...done('task_completed', lists.actions),
-      ...done('quest_completed', lists.quests),
-      ...done('challenge_completed', lists.challenges),
+      ...completed('task_completed', lists.actions),
+      ...completed('quest_completed', lists.quests),
+      ...completed('challenge_completed', lists.challenges),
       ...lists.rewards.map((reward) => `reward_earned ${reward.id}`),
     ]),
     xp: { total, xp, ref_xp, ugc_xp },
@@ -61,18 +61,18 @@ export function stateOf({ total, xp, ref_xp, ugc_xp, rank, team, ...lists }: Use
   }
 }
 
-/** Returns the subject of a change. Each subject may appear once in a list of changes. */
-export const subjectOf = (change: ProgressChange): string =>
+/** Returns the kind of a change and its ID. Each pair may appear once in a list of changes. */
+export const kindAndId = (change: ProgressChange): string =>
   'id' in change ? `${change.kind} ${change.id}` : change.kind
 
 /** Returns the state after the changes. */
-export function applied(changes: readonly ProgressChange[], before: ProgressState): ProgressState {
+export function stateAfter(changes: readonly ProgressChange[], before: ProgressState): ProgressState {
   const after = { ...before, completed: new Set(before.completed) }
   for (const change of changes) {
     if (change.kind === 'xp_changed') after.xp = change.after
     else if (change.kind === 'rank_changed') after.rank = change.after
     else if (change.kind === 'team_changed') after.team = change.after
-    else after.completed.add(subjectOf(change))
+    else after.completed.add(kindAndId(change))
   }
   return after
 }

@@ -8,14 +8,14 @@ import { exampleActivity } from '../webhook/activity.ts'
 
 const all = Object.entries(schemas) as readonly (readonly [string, z.core.$ZodType])[]
 
-/** Collects a value for each nested schema from a value of the whole. */
-function collect(schema: z.core.$ZodType, value: unknown, found: Map<z.core.$ZodType, unknown>): void {
-  if (!found.has(schema)) found.set(schema, value)
+/** Collects an example for the schema and for each nested schema from a value of the schema. */
+function collect(schema: z.core.$ZodType, value: unknown, examples: Map<z.core.$ZodType, unknown>): void {
+  if (!examples.has(schema)) examples.set(schema, value)
   const { def } = (schema as $ZodTypes)._zod
-  if (def.type === 'array') for (const item of value as unknown[]) collect(def.element, item, found)
+  if (def.type === 'array') for (const item of value as unknown[]) collect(def.element, item, examples)
   if (def.type !== 'object') return
   for (const [name, inner] of Object.entries(def.shape)) {
-    if (Object.hasOwn(value as object, name)) collect(inner, Reflect.get(value as object, name), found)
+    if (Object.hasOwn(value as object, name)) collect(inner, Reflect.get(value as object, name), examples)
   }
 }
 
@@ -28,15 +28,15 @@ for (const { name, request, answer } of operations) {
 collect(schemas.userActivity, exampleActivity({ id: 'm-1' }), examples)
 
 describe('campaign-client/schemas', () => {
-  it.each(all)('%s reads what fits, and refuses what does not', (name, schema) => {
+  it.each(all)('%s accepts its example, and refuses values of other types', (name, schema) => {
     expect(examples.has(schema), `an example of ${name} in the contract`).toBe(true)
     const value = examples.get(schema) as object
     expect(z.safeParse(schema, value)).toMatchObject({ success: true, data: {} })
     const fields = Object.keys(value)
-    const bad = [undefined, null, [], 'x', 5, ...(fields.length > 0 ? [{}] : [])]
-    for (const other of bad) expect(z.safeParse(schema, other).success).toBe(false)
+    const others = [undefined, null, [], 'x', 5, ...(fields.length > 0 ? [{}] : [])]
+    for (const other of others) expect(z.safeParse(schema, other).success).toBe(false)
     for (const field of fields) {
-      const wrong = { ...value, [field]: Symbol('nothing fits') }
+      const wrong = { ...value, [field]: Symbol('of no field') }
       expect(z.safeParse(schema, wrong).success, `${name}.${field}`).toBe(false)
     }
   })

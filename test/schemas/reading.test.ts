@@ -37,7 +37,7 @@ const definition = {
 const quest = { id: 'q1', name: 'Welcome', actions: ['t1'], xp: 10, xp_mul: '2', meta: {}, deps: ['q0'] }
 const info = { id: 'demo', name: 'Demo', actions: [definition], quests: [quest] }
 
-/** Returns the data that a client reads from an answer with this body. */
+/** Returns the result of a client for an answer with this body. */
 const readProgress = (text: string): Promise<UserProgress> =>
   clientWith({ fetch: scriptedFetch(() => new Response(text)).fetch }).getUserProgress({
     account: 'ada',
@@ -51,7 +51,7 @@ const envelope = (data: unknown) => json({ success: true, data })
 describe('unknown fields', () => {
   it('are kept at every level', async () => {
     const extra = { badge: { colors: ['red', null], since: 2026 }, flag: false }
-    const grown = {
+    const data = {
       ...progress,
       ...extra,
       actions: [{ ...task, ...extra, meta: { ...extra } }],
@@ -59,7 +59,7 @@ describe('unknown fields', () => {
       challenges: [{ ...task, ...extra }],
       rewards: [{ id: 'r', reward: 'b', type: 't', ...extra }],
     }
-    expect(await readProgress(envelope(grown))).toEqual(grown)
+    expect(await readProgress(envelope(data))).toEqual(data)
     const campaign = { ...info, ...extra, actions: [{ ...definition, ...extra }], quests: [{ ...quest, ...extra }] }
     expect(await readInfo(envelope(campaign))).toEqual({
       ...campaign,
@@ -76,21 +76,21 @@ describe('unknown fields', () => {
     expect(await run(clientWith({ fetch }))).toEqual({ ...(result as object), ...more })
   })
 
-  it('beside the data are ignored', async () => {
+  it('next to the data are ignored', async () => {
     expect(await readProgress(json({ success: true, data: progress, meta: { page: 1 }, version: 2 }))).toEqual(progress)
   })
 })
 
 describe('unknown values', () => {
   it.each(['none', 'completed', 'in_progress', '', 'NONE', '__proto__'])(
-    'arrive as their string: status %j',
+    'of a status are kept as strings: %j',
     async (status) => {
       const data = { ...progress, actions: [{ ...task, status }], challenges: [{ ...task, status }] }
       expect((await readProgress(envelope(data))).actions[0]?.status).toBe(status)
     },
   )
 
-  it('of type and recurrence are accepted as strings', async () => {
+  it('of type and recurrence are kept as strings', async () => {
     const data = { ...info, actions: [{ ...definition, type: 'quantum', recurrence: 'every leap year' }] }
     expect((await readInfo(envelope(data))).actions[0]).toMatchObject({
       type: 'quantum',
@@ -122,12 +122,12 @@ describe('numeric strings', () => {
     expect([actions[0]?.ref_xp, actions[0]?.xp_mul, quests[0]?.xp_mul]).toEqual([number, number, number])
   })
 
-  it.each([0, 5, 1.5, -2, 1e21])('the number %d stays', async (number) => {
+  it.each([0, 5, 1.5, -2, 1e21])('may be numbers, which are kept: %d', async (number) => {
     const data = { ...info, quests: [{ ...quest, xp_mul: number }] }
     expect((await readInfo(envelope(data))).quests[0]?.xp_mul).toBe(number)
   })
 
-  it('of any length are refused quickly', () => {
+  it('of 2 million digits are refused quickly if invalid', () => {
     const text = `${'1'.repeat(2_000_000)}x`
     expect(schemas.questDefinition.safeParse({ ...quest, xp_mul: text }).success).toBe(false)
   })
@@ -160,13 +160,13 @@ describe('field names such as __proto__', () => {
     '__proto\\u005F\\u005f',
     '\\u005f\\u005f\\u0070\\u0072\\u006f\\u0074\\u006f\\u005f\\u005f',
   ]
-  const evil = (name: string) => `"${name}":{"polluted":true,"status":"completed"}`
+  const pollution = (name: string) => `"${name}":{"polluted":true,"status":"completed"}`
 
-  it.each(spellings)('%s is left out at every level', async (name) => {
-    expect(Object.keys(JSON.parse(`{${evil(name)}}`))).toEqual(['__proto__'])
+  it.each(spellings)('(%s) are removed at every level', async (name) => {
+    expect(Object.keys(JSON.parse(`{${pollution(name)}}`))).toEqual(['__proto__'])
     const text = (value: object) =>
       json(value)
-        .replaceAll('{', `{${evil(name)},`)
+        .replaceAll('{', `{${pollution(name)},`)
         .replaceAll(',}', '}')
     const polluted = await readProgress(
       text({ success: true, data: { ...progress, actions: [{ ...task, meta: { a: { b: 1 } } }] } }),
@@ -176,7 +176,7 @@ describe('field names such as __proto__', () => {
     for (const object of [polluted, task0, meta, meta.a, polluted.quests[0], polluted.rewards[0]]) {
       expect(Object.getPrototypeOf(object)).toBe(Object.prototype)
       expect(Object.hasOwn(object as object, '__proto__')).toBe(false)
-      // A partner may copy the data.
+      // A partner may copy the data into another object.
       expect(Object.assign({}, object)).not.toHaveProperty('polluted')
     }
     expect(task0.status).toBe('none')
@@ -197,7 +197,7 @@ describe('field names such as __proto__', () => {
     )
   })
 
-  it('may be constructor and prototype, which are ordinary data', async () => {
+  it('do not include constructor and prototype, which are ordinary data', async () => {
     const hostile = { prototype: { polluted: true } }
     const data = {
       ...progress,

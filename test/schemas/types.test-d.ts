@@ -12,15 +12,15 @@ interface Types extends TypeBySchema {
   acceptedData: campaign.AcceptedData
 }
 
-test('there is a type for every schema', () => {
+test('every schema has an exported type', () => {
   // test/schemas/user-activity.test.ts has the tests of the webhook schema.
   expectTypeOf<Exclude<keyof Schemas, 'userActivity'>>().toEqualTypeOf<keyof Types>()
 })
 
-test('the output of a schema has its type', () => {
+test('the output type of a schema equals its exported type', () => {
   type Assignable = { [Name in keyof Types]: Output<Name> extends Types[Name] ? true : Name }
   expectTypeOf<Assignable[keyof Types]>().toEqualTypeOf<true>()
-  // The inferred type also accepts the result of the client.
+  // The exported type is also assignable to the output type.
   type Inferable = { [Name in keyof Types]: Types[Name] extends Output<Name> ? true : Name }
   expectTypeOf<Inferable[keyof Types]>().toEqualTypeOf<true>()
   // The type is not `any`, which would match everything.
@@ -28,7 +28,7 @@ test('the output of a schema has its type', () => {
   expectTypeOf<NotAny[keyof Types]>().toEqualTypeOf<true>()
 })
 
-test('a type has the fields of its schema', () => {
+test('an exported type has the fields of its schema', () => {
   // Ignore the index signature for unknown fields.
   type Declared<Value> = keyof { [Key in keyof Value as string extends Key ? never : Key]: Value[Key] }
   type SameKeys = {
@@ -42,23 +42,23 @@ test('a type has the fields of its schema', () => {
   expectTypeOf<SameKeys[keyof Types]>().toEqualTypeOf<true>()
 })
 
-test('a verified webhook payload fits the inferred type of its schema', () => {
+test('a verified webhook payload is assignable to the output type of its schema', () => {
   expectTypeOf<campaign.UserActivity>().toExtend<Output<'userActivity'>>()
 })
 
-test('a request has the input type of its schema', () => {
+test('an exported request type is an input type of its schema', () => {
   type Requests = Extract<keyof Types, `${string}Request` | 'webhookRegistration'>
-  type Taken = { [Name in Requests]: Types[Name] extends Input<Name> ? true : Name }
-  expectTypeOf<Taken[Requests]>().toEqualTypeOf<true>()
+  type Accepted = { [Name in Requests]: Types[Name] extends Input<Name> ? true : Name }
+  expectTypeOf<Accepted[Requests]>().toEqualTypeOf<true>()
 })
 
-test('numeric strings are input, numbers output', () => {
+test('numeric strings are accepted as input, and are numbers in the output', () => {
   expectTypeOf<Input<'questDefinition'>['xp_mul']>().toEqualTypeOf<string | number>()
   expectTypeOf<Output<'questDefinition'>['xp_mul']>().toEqualTypeOf<number>()
   expectTypeOf<Output<'taskDefinition'>['ref_xp']>().toEqualTypeOf<number>()
 })
 
-test('the inferred type contains the known values of a status', () => {
+test('the output type contains the known values of a status and of a scope', () => {
   expectTypeOf<Output<'taskEntry'>['status']>().toEqualTypeOf<campaign.CompletionStatus>()
   expectTypeOf<Output<'webhookRegistration'>['scope']>().toEqualTypeOf<campaign.WebhookScope>()
 })

@@ -8,12 +8,12 @@ import { exampleActivity } from '../webhook/activity.ts'
 const secret = 'a secret'
 const message = exampleActivity({ id: 'm-1', team: 'analysts' })
 
-/** A message with one field, at any depth, replaced or removed. */
-function changed(value: unknown, [first, ...rest]: readonly number[], replacement: unknown): unknown {
+/** Returns the message with one field replaced or removed, at any depth. */
+function withOneChange(value: unknown, [first, ...rest]: readonly number[], replacement: unknown): unknown {
   if (first === undefined || typeof value !== 'object' || value === null) return replacement
   const key = Object.keys(value)[first % Object.keys(value).length]
   if (key === undefined) return replacement
-  return { ...value, [key]: changed(Reflect.get(value, key), rest, replacement) }
+  return { ...value, [key]: withOneChange(Reflect.get(value, key), rest, replacement) }
 }
 
 const kindOf = (payload: object): string => {
@@ -47,7 +47,9 @@ describe('the schema of UserActivity', () => {
     const anything = fc.oneof(fc.jsonValue(), fc.constantFrom('quest_completed', 'action_completed', undefined))
     fc.assert(
       fc.property(fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }), anything, (at, replacement) => {
-        const payload = JSON.parse(JSON.stringify({ ...(changed(message, at, replacement) as object), id: 'm-1' }))
+        const payload = JSON.parse(
+          JSON.stringify({ ...(withOneChange(message, at, replacement) as object), id: 'm-1' }),
+        )
         expect(userActivity.safeParse(payload).success).toBe(kindOf(payload) !== 'unknown')
       }),
       { numRuns: 500 },

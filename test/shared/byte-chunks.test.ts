@@ -8,7 +8,7 @@ test.each([0, 1, 2, 255, 256, 257, 513, 70_000])('joins %i chunks in order', (co
   expect(Array.from(chunks.concat())).toEqual(bytes)
 })
 
-test('joins tiny chunks, so that it never has more than 1 000', () => {
+test('joins tiny chunks early, so that fewer than 1 000 are left', () => {
   const chunks = new ByteChunks()
   for (let count = 0; count < 100_000; count++) chunks.add(Uint8Array.of(1))
   const copies = vi.spyOn(Uint8Array.prototype, 'set')

@@ -15,7 +15,7 @@ const client: Maker = (options) =>
   new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...options })
 const localService: Maker = createCampaignService
 
-/** The functions with an option object. Each adds the required options. */
+/** The functions that have an options object. Each adds the required options. */
 const makers: readonly (readonly [string, Maker])[] = [
   ['the client', client],
   [
@@ -47,14 +47,14 @@ function refusal(make: Maker, options: object): Error {
 }
 
 /** Returns the message for these options, without the name of the function. */
-const complaint = (make: Maker, options: object): string => {
+const messageOf = (make: Maker, options: object): string => {
   const error = refusal(make, options)
   const words = error instanceof CampaignError ? wordsOf(error) : error.message
   return words.replace(/^(?:CampaignClient|createCampaignService): /, '')
 }
 
 describe.each(makers)('%s', (_, make) => {
-  it('accepts only the required options', () => {
+  it('accepts the required options alone', () => {
     expect(() => make({})).not.toThrow()
   })
 
@@ -89,12 +89,12 @@ describe('queryNames', () => {
     ],
     [{ getInviteCode: { code: 'pid' } }, /^queryNames\.getInviteCode gives two arguments the same name$/],
   ])('%j is refused by the client and by the local service with the same message', (queryNames, message) => {
-    expect(complaint(client, { queryNames })).toMatch(message)
-    expect(complaint(localService, { queryNames })).toBe(complaint(client, { queryNames }))
+    expect(messageOf(client, { queryNames })).toMatch(message)
+    expect(messageOf(localService, { queryNames })).toBe(messageOf(client, { queryNames }))
   })
 
   it.each([undefined, {}, { getCampaignInfo: undefined }, { getInviteCode: { code: 'pid', pid: 'code' } }])(
-    '%j is accepted by both',
+    '%j is accepted by the client and by the local service',
     (queryNames) => {
       expect(() => client({ queryNames })).not.toThrow()
       expect(() => localService({ queryNames })).not.toThrow()
@@ -113,18 +113,18 @@ describe('webhookRegistrationPath', () => {
   ])(
     '%j is refused by the client and by the local service with the same message',
     (webhookRegistrationPath, message) => {
-      expect(complaint(client, { webhookRegistrationPath })).toMatch(message)
-      expect(complaint(localService, { webhookRegistrationPath })).toBe(complaint(client, { webhookRegistrationPath }))
+      expect(messageOf(client, { webhookRegistrationPath })).toMatch(message)
+      expect(messageOf(localService, { webhookRegistrationPath })).toBe(messageOf(client, { webhookRegistrationPath }))
     },
   )
 
   it.each(['webhooks', '/webhooks', 'org/webhooks/', 'campaign/info'])(
-    '%j is the same address for both',
+    '%j is the same path for the client and for the local service',
     async (webhookRegistrationPath) => {
       const { fetch } = createCampaignService({ webhookRegistrationPath })
       const options = { baseUrl: 'https://service.example/api/v1', accessToken: 'token' }
-      const caller = new CampaignClient({ ...options, fetch, webhookRegistrationPath })
-      await caller.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' })
+      const campaignClient = new CampaignClient({ ...options, fetch, webhookRegistrationPath })
+      await campaignClient.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' })
     },
   )
 })

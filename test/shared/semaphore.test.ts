@@ -3,7 +3,7 @@ import { Semaphore } from '../../src/shared/semaphore.ts'
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('runs one task per permit at once, and the others in order', async () => {
+test('runs one task per permit at a time, and the other tasks in order', async () => {
   const semaphore = new Semaphore(2)
   const started: number[] = []
   const finish: (() => void)[] = []
@@ -38,11 +38,11 @@ test('a released permit can be acquired again', async () => {
     await semaphore.acquire()
     semaphore.release()
   }
-  let isHeld = false
+  let isAcquired = false
   await semaphore.acquire()
-  const second = semaphore.acquire().then(() => (isHeld = true))
+  const second = semaphore.acquire().then(() => (isAcquired = true))
   await settle()
-  expect(isHeld).toBe(false)
+  expect(isAcquired).toBe(false)
   semaphore.release()
   await second
 })

@@ -258,15 +258,18 @@ describe('time limits', () => {
   test.each([
     [30_000, 29_500],
     [3000, 2700],
-  ])('with %d ms left, a handler that does not stop is answered for after %d ms', async (remainingMs, answeredAt) => {
-    // The time limit starts when the event arrives, not when the secret does.
-    const secret = () => new Promise<string>((resolve) => setTimeout(() => resolve(SECRET), 1000))
-    const { receiver } = observedReceiver({ secret, handle: () => never })
-    const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
-    await vi.advanceTimersByTimeAsync(answeredAt)
-    expect((await answer).statusCode).toBe(503)
-    expect(answeredAt).toBeLessThan(remainingMs)
-  })
+  ])(
+    'with %d ms left, the answer is sent after %d ms if the handler ignores its signal',
+    async (remainingMs, answeredAt) => {
+      // The time limit starts when the event arrives, not when the secret does.
+      const secret = () => new Promise<string>((resolve) => setTimeout(() => resolve(SECRET), 1000))
+      const { receiver } = observedReceiver({ secret, handle: () => never })
+      const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
+      await vi.advanceTimersByTimeAsync(answeredAt)
+      expect((await answer).statusCode).toBe(503)
+      expect(answeredAt).toBeLessThan(remainingMs)
+    },
+  )
 
   const INVOCATION =
     /^The webhook handler has to stop before its invocation ends\. The claim ends when the handler ends or the lease expires\./
