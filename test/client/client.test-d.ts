@@ -117,7 +117,7 @@ describe('requests', () => {
 })
 
 describe('results', () => {
-  test('have these fields', () => {
+  test('have the documented fields', () => {
     interface Entry {
       id: string
       name: string
@@ -212,10 +212,10 @@ describe('results', () => {
 })
 
 describe('client options', () => {
-  test('require an address and a token', () => {
-    // @ts-expect-error no token
+  test('require baseUrl and accessToken', () => {
+    // @ts-expect-error no accessToken
     new CampaignClient({ baseUrl: 'https://service.example' })
-    // @ts-expect-error no address
+    // @ts-expect-error no baseUrl
     new CampaignClient({ accessToken: 'token' })
     // @ts-expect-error no options
     new CampaignClient()
@@ -226,7 +226,7 @@ describe('client options', () => {
     expectTypeOf<() => Promise<string | undefined>>().not.toExtend<AccessTokenSource>()
   })
 
-  test('have these names', () => {
+  test('have the documented names', () => {
     expectTypeOf<keyof CampaignClientOptions>().toEqualTypeOf<
       | 'baseUrl'
       | 'accessToken'
@@ -249,11 +249,11 @@ describe('client options', () => {
     expectTypeOf<keyof CallOptions>().toEqualTypeOf<
       'signal' | 'timeoutMs' | 'totalTimeoutMs' | 'maxRetries' | 'headers' | 'query'
     >()
-    // @ts-expect-error milliseconds are in the name
+    // @ts-expect-error the option is named timeoutMs
     new CampaignClient({ baseUrl: '', accessToken: '', timeout: 5 })
     // @ts-expect-error not a known value
     new CampaignClient({ baseUrl: '', accessToken: '', responseValidation: 'warn' })
-    // @ts-expect-error options are an object
+    // @ts-expect-error options must be an object
     client.getCampaignInfo({ pid: 'demo' }, 5)
   })
 
@@ -263,11 +263,11 @@ describe('client options', () => {
     expectTypeOf<(input: string | URL | Request, init?: RequestInit) => Promise<Response>>().toExtend<FetchLike>()
     expectTypeOf<(url: string) => Promise<string>>().not.toExtend<FetchLike>()
     // A wrapper can call the global fetch with its arguments.
-    const onwards: FetchLike = (url, init) => fetch(new Request(url, init))
-    expectTypeOf(onwards).toBeFunction()
+    const wrapper: FetchLike = (url, init) => fetch(new Request(url, init))
+    expectTypeOf(wrapper).toBeFunction()
   })
 
-  test('rename only the query parameters that the interface does not show', () => {
+  test('rename only the query parameters that the interface does not document', () => {
     expectTypeOf<OpenQueryOperation>().toEqualTypeOf<
       'getCampaignInfo' | 'getCampaignPoints' | 'getUserProfiles' | 'getInviteCode'
     >()
@@ -316,13 +316,13 @@ describe('errors', () => {
       expectTypeOf(error.code).toEqualTypeOf<CampaignErrorCode>()
       expectTypeOf(error.operation).toEqualTypeOf<string | undefined>()
       expectTypeOf(error.outcome).toEqualTypeOf<WriteOutcome | undefined>()
-      // @ts-expect-error only errors of an answer have a status
+      // @ts-expect-error only errors caused by an answer have a status
       error.status
     }
   })
 
-  test('have codes for a switch', () => {
-    const done = (error: CampaignError): boolean => {
+  test('can be distinguished by code in a switch', () => {
+    const isFinal = (error: CampaignError): boolean => {
       switch (error.code) {
         case 'rate_limited':
         case 'network':
@@ -335,7 +335,7 @@ describe('errors', () => {
           return true
       }
     }
-    expectTypeOf(done).toBeFunction()
+    expectTypeOf(isFinal).toBeFunction()
   })
 
   test('have the codes of their class', () => {
@@ -348,7 +348,7 @@ describe('errors', () => {
     expectTypeOf<ApiErrorCode | WebhookErrorCode | LeaseErrorCode>().toExtend<CampaignErrorCode>()
   })
 
-  test('have their fields', () => {
+  test('have typed fields', () => {
     expectTypeOf<WriteOutcome>().toEqualTypeOf<'not_applied' | 'unknown'>()
     expectTypeOf<ApiError['serviceCode']>().toEqualTypeOf<number | undefined>()
     expectTypeOf<ApiError['retryAfterMs']>().toEqualTypeOf<number | undefined>()
@@ -361,7 +361,7 @@ describe('errors', () => {
 })
 
 describe('a derived client', () => {
-  test('accepts another address only together with a token', () => {
+  test('accepts another baseUrl only together with a token', () => {
     expectTypeOf({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' }).toExtend<DerivedClientOptions>()
     expectTypeOf({ accessToken: 'other' }).toExtend<DerivedClientOptions>()
     expectTypeOf({ baseUrl: 'https://other.example/api/v1' }).not.toExtend<DerivedClientOptions>()

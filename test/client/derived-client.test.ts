@@ -31,7 +31,7 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
   const parentWith = (steps?: Steps, options?: object) => parentOver(script, steps, options)
 
   test('has its own token and headers and does not change its parent', async () => {
-    const { parent, sent } = parentWith([done], { headers: { 'x-team': 'parent', 'x-other': 'kept?' } })
+    const { parent, sent } = parentWith([done], { headers: { 'x-team': 'parent', 'x-other': 'parent' } })
     const child = parent.with({ accessToken: 'child', headers: { 'x-team': 'child' } })
     await child.rewardWallet(award)
     await parent.rewardWallet(award)
@@ -48,14 +48,14 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
     expect(() => parent.with(withoutToken)).toThrow('CampaignClient.with: baseUrl needs its own accessToken')
   })
 
-  test('shares the token source of its parent, which is called only once', async () => {
+  test('shares the token source of its parent, so the source is called once', async () => {
     const accessToken = vi.fn(async () => 'from-the-source')
     const { parent } = parentWith([done], { accessToken })
     await Promise.all([parent.rewardWallet(award), parent.with({ maxRetries: 0 }).rewardWallet(award)])
     expect(accessToken).toHaveBeenCalledTimes(1)
   })
 
-  test('keeps options of the parent that are absent or undefined', async () => {
+  test('keeps the options of its parent if its own are absent or undefined', async () => {
     const { parent, sent } = parentWith([refusal(503)], { maxRetries: 0 })
     await expect(parent.with({ maxRetries: undefined }).rewardWallet(award)).rejects.toThrow()
     expect(sent).toHaveLength(1)
@@ -85,7 +85,7 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
     expect(() => parent.with(options as never)).toThrow(message)
   })
 
-  test('reads inherited options and getters, of the parent and of its own options', async () => {
+  test('reads inherited getters of the options of its parent and of its own options', async () => {
     const { fetch } = scriptedFetch(done)
     const sent: Record<string, string>[] = []
     class Options implements CampaignClientOptions {
@@ -102,12 +102,12 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
         }
       }
     }
-    class Difference {
+    class ChildOptions {
       get headers() {
         return { 'x-team': 'child' }
       }
     }
-    await new CampaignClient(new Options()).with(new Difference()).rewardWallet(award)
+    await new CampaignClient(new Options()).with(new ChildOptions()).rewardWallet(award)
     expect(sent).toMatchObject([{ authorization: 'Bearer inherited', 'x-team': 'child' }])
   })
 
@@ -131,7 +131,7 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
     expect(reads).toBe(1)
   })
 
-  test('has the original headers of its parent, even if the object changed later', async () => {
+  test('has the original headers of its parent, even if the headers object changes later', async () => {
     const headers: Record<string, string> = { 'x-team': 'first' }
     const seen: unknown[] = []
     const fetch: CampaignClientOptions['fetch'] = async (_, init) => {
@@ -144,13 +144,13 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
     expect(seen).toEqual(['first'])
   })
 
-  test('shares the limit of requests in flight', async () => {
+  test('shares maxConcurrency with its parent', async () => {
     let pending = 0
-    let most = 0
+    let maxPending = 0
     const { parent } = parentWith(
       [
         async () => {
-          most = Math.max(most, ++pending)
+          maxPending = Math.max(maxPending, ++pending)
           await new Promise((resolve) => setTimeout(resolve, 5))
           pending--
           return Response.json({ success: true })
@@ -160,10 +160,10 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
     )
     const clients = [parent, parent.with({ accessToken: 'b' }), parent.with({ accessToken: 'c' })]
     await Promise.all(clients.flatMap((client) => Array.from({ length: 10 }, () => client.rewardWallet(award))))
-    expect(most).toBe(3)
+    expect(maxPending).toBe(3)
   })
 
-  test('of another tenant does not wait after a 429 of its parent', async () => {
+  test('with another token does not wait after a 429 of its parent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { parent, sent } = parentWith([refusal(429, { 'retry-after': '20' }), done])
     const limited = parent.rewardWallet(award)
@@ -177,25 +177,25 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
   })
 })
 
-describe.each(scriptedTransports())('a guard over $name', ({ script }) => {
+describe.each(scriptedTransports())('over $name', ({ script }) => {
   const parentWith = (steps?: Steps, options?: object) => parentOver(script, steps, options)
 
   const user = { account: 'ada', platform: 'web' }
   const guarded = { guard: { campaigns: ['demo', 'spring'], maxXpPerAward: 100 } }
 
-  test('sends allowed writes and all reads', async () => {
+  test('a guard allows writes within its limits and all reads', async () => {
     const { parent, sent } = parentWith([done], guarded)
     await parent.rewardWallet({ ...award, xp: 0 })
     await parent.rewardWallet({ ...award, pid: 'spring', xp: 100 })
-    const elsewhere = parentWith([answer(200, { success: true, data: { used_by: [] } })], guarded)
-    await elsewhere.parent.getInviteCode({ code: 'c', pid: 'elsewhere' })
+    const reader = parentWith([answer(200, { success: true, data: { used_by: [] } })], guarded)
+    await reader.parent.getInviteCode({ code: 'c', pid: 'elsewhere' })
     expect(sent).toHaveLength(2)
   })
 
   test.each<[string, (client: CampaignClient) => Promise<unknown>, object]>([
     ['another campaign', (client) => client.rewardWallet({ ...award, pid: 'other' }), { path: ['pid'] }],
-    ['more XP', (client) => client.rewardWallet({ ...award, xp: 100.5 }), { path: ['xp'] }],
-    ['less than no XP', (client) => client.rewardWallet({ ...award, xp: -1 }), { path: ['xp'] }],
+    ['more XP than maxXpPerAward', (client) => client.rewardWallet({ ...award, xp: 100.5 }), { path: ['xp'] }],
+    ['negative XP', (client) => client.rewardWallet({ ...award, xp: -1 }), { path: ['xp'] }],
     ['a user of another campaign', (client) => client.updateUser({ ...user, pid: 'other' }), { path: ['pid'] }],
     [
       'a value in another campaign',
@@ -212,7 +212,7 @@ describe.each(scriptedTransports())('a guard over $name', ({ script }) => {
       (client) => client.registerWebhook({ scope: 'user_activity', url: 'https://partner.example' }),
       { path: [] },
     ],
-  ])('refuses %s without sending anything', async (_, run, issue) => {
+  ])('a guard refuses %s, and nothing is sent', async (_, run, issue) => {
     const { parent, sent } = parentWith([done], { ...guarded, webhookRegistrationPath: 'webhooks' })
     const error = await run(parent).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(InvalidRequestError)
@@ -220,7 +220,7 @@ describe.each(scriptedTransports())('a guard over $name', ({ script }) => {
     expect(sent).toHaveLength(0)
   })
 
-  test('of a derived client can only be stricter', async () => {
+  test('a guard of a derived client can only be stricter', async () => {
     const { parent, sent } = parentWith([done], guarded)
     const wider = parent.with({ guard: { campaigns: ['demo', 'other'], maxXpPerAward: 1_000 } })
     await wider.rewardWallet(award)
@@ -232,48 +232,48 @@ describe.each(scriptedTransports())('a guard over $name', ({ script }) => {
     expect(sent).toHaveLength(1)
   })
 
-  const later: [string, () => { guard: WriteGuard; change?: () => unknown }][] = [
+  const guards: [string, () => { guard: WriteGuard; change?: () => unknown }][] = [
     [
-      'of which the list is changed',
+      'a guard whose list of campaigns changes later',
       () => {
         const campaigns = ['demo']
         return { guard: { campaigns }, change: () => campaigns.push('other') }
       },
     ],
     [
-      'which is changed',
+      'a guard that changes later',
       () => {
         const guard: { campaigns?: string[] } = { campaigns: ['demo'] }
         return { guard, change: () => delete guard.campaigns }
       },
     ],
     [
-      'which says something else each time it is asked',
+      'a guard whose getter returns another value later',
       () => {
-        let asked = 0
+        let reads = 0
         return {
           guard: {
             get campaigns() {
-              return asked++ === 0 ? ['demo'] : undefined
+              return reads++ === 0 ? ['demo'] : undefined
             },
           },
         }
       },
     ],
-    ['which inherits what it says', () => ({ guard: Object.create({ campaigns: ['demo'] }) as WriteGuard })],
+    ['a guard with inherited fields', () => ({ guard: Object.create({ campaigns: ['demo'] }) as WriteGuard })],
   ]
 
-  test.each(later)('%s is what it was when it was given, for derived clients as well', async (_, given) => {
+  test.each(guards)('%s keeps its original limits, also in derived clients', async (_, given) => {
     const { guard, change } = given()
     const { parent, sent } = parentWith([done], { guard })
     change?.()
-    const elsewhere = { ...award, pid: 'other' }
-    await expect(parent.rewardWallet(elsewhere)).rejects.toThrow(InvalidRequestError)
-    await expect(parent.with({ timeoutMs: 5_000 }).rewardWallet(elsewhere)).rejects.toThrow(InvalidRequestError)
+    const otherCampaign = { ...award, pid: 'other' }
+    await expect(parent.rewardWallet(otherCampaign)).rejects.toThrow(InvalidRequestError)
+    await expect(parent.with({ timeoutMs: 5_000 }).rewardWallet(otherCampaign)).rejects.toThrow(InvalidRequestError)
     expect(sent).toHaveLength(0)
   })
 
-  test.each(later)('%s is what it was when a derived client was made with it', async (_, given) => {
+  test.each(guards)('%s keeps its original limits if it is passed to `with`', async (_, given) => {
     const { guard, change } = given()
     const { parent, sent } = parentWith([done])
     const derived = parent.with(Object.create({ guard }))
@@ -282,7 +282,7 @@ describe.each(scriptedTransports())('a guard over $name', ({ script }) => {
     expect(sent).toHaveLength(0)
   })
 
-  test('with a hole in its list of campaigns is refused', () => {
+  test('a guard with a sparse list of campaigns is refused', () => {
     const holes: string[] = ['demo']
     holes.length = 2
     expect(() => parentWith([done], { guard: { campaigns: holes } })).toThrow(

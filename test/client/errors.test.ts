@@ -65,7 +65,7 @@ const API_ERRORS = [
   'ReferralRejectedError',
 ]
 
-const ours = {
+const byName = {
   CampaignError,
   ApiError,
   BadRequestError,
@@ -81,18 +81,18 @@ const ours = {
   AccessTokenError,
   ConfigurationError,
 }
-type Kind = keyof typeof ours
+type Kind = keyof typeof byName
 type Construct = new (message: string, init: object) => campaign.CampaignError
 
-it('are complete', () => {
+it('the table of error classes is complete', () => {
   // test/webhook has the tests of WebhookError.
   expect(webhook.CampaignError).toBe(CampaignError)
-  const ofTheClient = Object.keys(campaign).filter(
+  const exported = Object.keys(campaign).filter(
     // TransportError is not a CampaignError.
     (name) => name.endsWith('Error') && name !== 'TransportError' && !(name in webhook),
   )
-  expect(['CampaignError', ...ofTheClient].sort()).toEqual(Object.keys(ours).sort())
-  expect(['CampaignError', ...Object.keys(classes)].sort()).toEqual(Object.keys(ours).sort())
+  expect(['CampaignError', ...exported].sort()).toEqual(Object.keys(byName).sort())
+  expect(['CampaignError', ...Object.keys(classes)].sort()).toEqual(Object.keys(byName).sort())
 })
 
 describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
@@ -104,8 +104,8 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
     expect(Object.prototype.toString.call(error)).toBe('[object Error]')
   })
 
-  it('is an instance of its own classes only', () => {
-    const is = Object.keys(classes).filter((other) => error instanceof ours[other as Kind])
+  it('is an instance of its own class and its superclasses only', () => {
+    const is = Object.keys(classes).filter((other) => error instanceof byName[other as Kind])
     expect(is.sort()).toEqual([...new Set([name, ...(API_ERRORS.includes(name) ? ['ApiError'] : [])])].sort())
     expect(error).toBeInstanceOf(CampaignError)
     expect(error).toBeInstanceOf(Error)
@@ -120,34 +120,41 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
 
   it('has no field for an undefined detail', () => {
     const Class = error.constructor as Construct
-    const bare = new Class('m', { operation: undefined, outcome: undefined, serviceCode: undefined, cause: undefined })
+    const withoutDetails = new Class('m', {
+      operation: undefined,
+      outcome: undefined,
+      serviceCode: undefined,
+      cause: undefined,
+    })
     for (const field of ['operation', 'outcome', 'cause', 'serviceCode', 'reason', 'retryAfterMs', 'systemCode']) {
-      expect(Object.hasOwn(bare, field)).toBe(false)
+      expect(Object.hasOwn(withoutDetails, field)).toBe(false)
     }
   })
 })
 
 describe('instanceof', () => {
-  const other = async (): Promise<typeof campaign> => {
+  const loadCopy = async (): Promise<typeof campaign> => {
     vi.resetModules()
     return import('campaign-client')
   }
 
   it('works across two loaded copies of the package, for every class', async () => {
-    const copy = await other()
+    const copy = await loadCopy()
     expect(copy.CampaignError).not.toBe(CampaignError)
     for (const [name, [error]] of Object.entries(classes) as [Kind, readonly [campaign.CampaignError, unknown]][]) {
-      const theirs = new (copy[name] as unknown as Construct)('m', { ...error })
-      for (const kind of Object.keys(ours) as Kind[]) {
-        expect(error instanceof copy[kind], `our ${name} is their ${kind}`).toBe(error instanceof ours[kind])
-        expect(theirs instanceof ours[kind], `their ${name} is our ${kind}`).toBe(theirs instanceof copy[kind])
+      const copied = new (copy[name] as unknown as Construct)('m', { ...error })
+      for (const kind of Object.keys(byName) as Kind[]) {
+        expect(error instanceof copy[kind], `this ${name} is a ${kind} of the copy`).toBe(error instanceof byName[kind])
+        expect(copied instanceof byName[kind], `a ${name} of the copy is this ${kind}`).toBe(
+          copied instanceof copy[kind],
+        )
       }
-      expect(theirs instanceof ours[name]).toBe(true)
+      expect(copied instanceof byName[name]).toBe(true)
     }
   })
 
-  it('works for errors of a client of another copy', async () => {
-    const copy = await other()
+  it('works for an error thrown by a client of another copy', async () => {
+    const copy = await loadCopy()
     const { fetch } = scriptedFetch(() => new Response('', { status: 403 }))
     const client = new copy.CampaignClient({ baseUrl: 'https://service.example', accessToken: 't', fetch })
     const error = await rejection(client.getCampaignInfo({ pid: 'demo' }))
@@ -156,7 +163,7 @@ describe('instanceof', () => {
     expect(error).not.toBeInstanceOf(UnauthorizedError)
   })
 
-  it('of a subclass of the partner is true for that subclass only', () => {
+  it('is true for a subclass only if the error was created by it', () => {
     class Mine extends ApiError {}
     class Yours extends ApiError {}
     const mine = new Mine('m', answer)
@@ -186,7 +193,7 @@ describe('instanceof', () => {
 })
 
 describe('the cause', () => {
-  const failWith = (thrown: unknown) =>
+  const errorAfterThrowing = (thrown: unknown) =>
     rejection(
       clientWith({
         fetch: () => {
@@ -198,7 +205,7 @@ describe('the cause', () => {
   it('has the names, messages, codes and stacks of the whole chain', async () => {
     const socket = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', errno: -104 })
     const thrown = new TypeError('fetch failed', { cause: socket })
-    const error = await failWith(thrown)
+    const error = await errorAfterThrowing(thrown)
     expect(error).toBeInstanceOf(NetworkError)
     expect(error.systemCode).toBe('ECONNRESET')
     const cause = error.cause as Error
@@ -215,19 +222,19 @@ describe('the cause', () => {
     expect(root.cause).toBeUndefined()
   })
 
-  it('can be a circular chain', async () => {
+  it('is limited if the chain is circular', async () => {
     const circle: Error & { cause?: unknown } = new Error('again')
     circle.cause = circle
     let depth = 0
-    for (let at: unknown = await failWith(circle); at instanceof Error; at = at.cause) depth++
+    for (let at: unknown = await errorAfterThrowing(circle); at instanceof Error; at = at.cause) depth++
     expect(depth).toBeGreaterThan(2)
     expect(depth).toBeLessThan(20)
   })
 
   it.each([undefined, null, 0, '', 'text', Symbol('s'), 5n, {}, [], () => 1, Object.create(null)])(
-    'accepts a thrown %o',
+    'may be a thrown %o',
     async (thrown) => {
-      expect(await failWith(thrown)).toBeInstanceOf(NetworkError)
+      expect(await errorAfterThrowing(thrown)).toBeInstanceOf(NetworkError)
     },
   )
 })

@@ -18,9 +18,9 @@ import { scriptedTransports } from '../http/scripted-transports.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]
-const fitting = answer(200, { success: true, data: { used_by: ['ada'] } })
-const misshapen = answer(200, { success: true, data: { used_by: 'ada' } })
-const ask = { code: 'WELCOME', pid: 'demo' }
+const valid = answer(200, { success: true, data: { used_by: ['ada'] } })
+const invalid = answer(200, { success: true, data: { used_by: 'ada' } })
+const request = { code: 'WELCOME', pid: 'demo' }
 
 beforeEach(() => {
   // No waits between attempts.
@@ -51,7 +51,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
 
     it('for a request and its answer', async () => {
-      const { events } = await eventsOf([fitting])
+      const { events } = await eventsOf([valid])
       expect(events).toEqual([
         ['onRequest', first],
         ['onResponse', { ...first, ...answered, status: 200 }],
@@ -61,7 +61,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(headers).toEqual({ 'content-type': 'application/json' })
     })
 
-    it('with the path without the query, the method of a write, and the configured path', async () => {
+    it('with the method and the configured path of a write', async () => {
       const { events } = await eventsOf([answer(200, { success: true })], operation('registerWebhook').run)
       expect(events[0]).toEqual([
         'onRequest',
@@ -77,7 +77,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
 
     it('for each retry with its wait and error', async () => {
-      const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, fitting])
+      const { events, result } = await eventsOf([refusal(503, { 'retry-after': '0' }), lost, valid])
       expect(result).toEqual({ used_by: ['ada'] })
       const second = { ...first, attempt: 2 }
       const third = { ...first, attempt: 3 }
@@ -97,19 +97,19 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(error).toBeInstanceOf(ServiceError)
     })
 
-    it('for the last failure without onRetry', async () => {
+    it('for the last failure, but without onRetry', async () => {
       const { events } = await eventsOf([refusal(503)])
       expect(events.filter(([name]) => name === 'onRequest')).toHaveLength(3)
       expect(events.filter(([name]) => name === 'onRetry')).toHaveLength(2)
     })
 
-    it('only if something is sent', async () => {
-      const { events } = await eventsOf([fitting], (client) => client.getInviteCode({ code: '', pid: '' }))
+    it('only if a request is sent', async () => {
+      const { events } = await eventsOf([valid], (client) => client.getInviteCode({ code: '', pid: '' }))
       expect(events).toEqual([])
     })
 
-    it('for data of another shape, which the call returns unchanged', async () => {
-      const { events, result } = await eventsOf([misshapen])
+    it('for data that does not fit its schema, which the call returns unchanged', async () => {
+      const { events, result } = await eventsOf([invalid])
       expect(result).toEqual({ used_by: 'ada' })
       const event: InvalidResponseEvent = {
         callId,
@@ -125,18 +125,18 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
   describe('callId', () => {
     it('is the same in all events of a call and differs between calls', async () => {
       const ids: string[] = []
-      const take = ({ callId }: { callId: string }) => ids.push(callId)
-      const hooks = { onRequest: take, onResponse: take, onRetry: take, onInvalidResponse: take, onEnd: take }
+      const addId = ({ callId }: { callId: string }) => ids.push(callId)
+      const hooks = { onRequest: addId, onResponse: addId, onRetry: addId, onInvalidResponse: addId, onEnd: addId }
       const client = clientWith({
-        ...script(refusal(503), misshapen).via,
+        ...script(refusal(503), invalid).via,
         hooks,
         maxRetries: 1,
         responseValidation: 'report',
       })
-      await client.getInviteCode(ask)
+      await client.getInviteCode(request)
       expect(ids).toHaveLength(7)
       expect(new Set(ids).size).toBe(1)
-      await client.getInviteCode(ask)
+      await client.getInviteCode(request)
       expect(new Set(ids).size).toBe(2)
     })
   })
@@ -161,19 +161,19 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     }
 
     it('after success, with the number of attempts', async () => {
-      const { event } = await endOf([refusal(503), fitting], (client) => client.getInviteCode(ask))
+      const { event } = await endOf([refusal(503), valid], (client) => client.getInviteCode(request))
       expect(event).toMatchObject({ operation: 'getInviteCode', attempts: 2 })
       expect(event).not.toHaveProperty('error')
       expect(event).not.toHaveProperty('outcome')
     })
 
-    it('with the duration of the call, waits included', async () => {
+    it('with the duration of the call, including waits', async () => {
       vi.useFakeTimers()
       try {
         vi.advanceTimersByTime(1_000)
         const onEnd = vi.fn()
-        const { via } = script(refusal(503, { 'retry-after': '7' }), fitting)
-        await settle(clientWith({ ...via, hooks: { onEnd }, maxRetries: 1 }).getInviteCode(ask))
+        const { via } = script(refusal(503, { 'retry-after': '7' }), valid)
+        await settle(clientWith({ ...via, hooks: { onEnd }, maxRetries: 1 }).getInviteCode(request))
         expect(onEnd).toHaveBeenCalledWith(expect.objectContaining({ attempts: 2, durationMs: 7_000 }))
       } finally {
         vi.useRealTimers()
@@ -186,13 +186,13 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(event.error).toBe(result)
     })
 
-    it('after a refused argument, with 0 attempts', async () => {
+    it('after an invalid argument, with 0 attempts', async () => {
       const { event, result } = await endOf([lost], (client) => client.rewardWallet({ ...award, xp: Number.NaN }))
       expect(event).toMatchObject({ attempts: 0, outcome: 'not_applied' })
       expect(event.error).toBe(result)
     })
 
-    it('after an abort before anything was sent', async () => {
+    it('after an abort before the first request', async () => {
       const signal = AbortSignal.abort(reason)
       const { event, result } = await endOf([hanging], (client) => client.rewardWallet(award, { signal }))
       expect(result).toBe(reason)
@@ -200,12 +200,12 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
 
     it('after an abort during an attempt', async () => {
-      const { event, result } = await endOf([hanging], (client) => abortedUnderWay(client, reason))
+      const { event, result } = await endOf([hanging], (client) => abortInFlight(client, reason))
       expect(result).toBe(reason)
       expect(event).toMatchObject({ error: reason, attempts: 1, outcome: 'unknown' })
     })
 
-    const abortedUnderWay = async (client: CampaignClient, why: unknown): Promise<unknown> => {
+    const abortInFlight = async (client: CampaignClient, why: unknown): Promise<unknown> => {
       const aborter = new AbortController()
       const call = client.rewardWallet(award, { signal: aborter.signal })
       await whenIdle()
@@ -214,40 +214,40 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     }
 
     describe('after an abort whose reason is the error of another call,', () => {
-      let elsewhere: unknown
+      let otherError: unknown
       beforeEach(async () => {
-        elsewhere = await rejection(clientWith().getInviteCode({ code: '', pid: 'demo' }))
-        expect(elsewhere).not.toHaveProperty('outcome')
+        otherError = await rejection(clientWith().getInviteCode({ code: '', pid: 'demo' }))
+        expect(otherError).not.toHaveProperty('outcome')
       })
 
       it('during an attempt', async () => {
-        const { event, result } = await endOf([hanging], (client) => abortedUnderWay(client, elsewhere))
-        expect(result).toBe(elsewhere)
-        expect(event).toMatchObject({ error: elsewhere, attempts: 1, outcome: 'unknown' })
+        const { event, result } = await endOf([hanging], (client) => abortInFlight(client, otherError))
+        expect(result).toBe(otherError)
+        expect(event).toMatchObject({ error: otherError, attempts: 1, outcome: 'unknown' })
       })
 
       it.each<[string, Step, 'not_applied' | 'unknown']>([
-        ['a failure of the service', answer(503, {}, { 'retry-after': '20' }), 'unknown'],
+        ['a 503', answer(503, {}, { 'retry-after': '20' }), 'unknown'],
         ['a 429', answer(429, {}, { 'retry-after': '20' }), 'not_applied'],
-      ])('in a wait after %s', async (_, step, outcome) => {
+      ])('during a wait after %s', async (_, step, outcome) => {
         const aborter = new AbortController()
         const { event, result } = await endOf(
           [step],
           (client) => client.rewardWallet(award, { signal: aborter.signal }),
-          // After the wait has begun.
-          () => setImmediate(() => aborter.abort(elsewhere)),
+          // Runs after the wait has begun.
+          () => setImmediate(() => aborter.abort(otherError)),
         )
-        expect(result).toBe(elsewhere)
-        expect(event).toMatchObject({ error: elsewhere, attempts: 1, outcome })
+        expect(result).toBe(otherError)
+        expect(event).toMatchObject({ error: otherError, attempts: 1, outcome })
       })
     })
 
-    it('even if it throws, which does not affect the call', async () => {
+    it('and does not fail the call if it throws', async () => {
       const onEnd = () => {
-        throw new Error('the meter is broken')
+        throw new Error('the metrics are down')
       }
-      const client = clientWith({ ...script(fitting).via, hooks: { onEnd } })
-      expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
+      const client = clientWith({ ...script(valid).via, hooks: { onEnd } })
+      expect(await client.getInviteCode(request)).toEqual({ used_by: ['ada'] })
     })
   })
 
@@ -255,7 +255,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     const reporting = (step: Step, hooks: ClientHooks = {}) =>
       clientWith({ ...script(step).via, responseValidation: 'report', hooks })
 
-    it('still transforms data that fits its schema', async () => {
+    it('transforms data that fits its schema', async () => {
       const quest = { id: 'q', name: 'Q', actions: [], xp: 1, xp_mul: '1.5', deps: [] }
       const onInvalidResponse = vi.fn()
       const client = reporting(
@@ -268,30 +268,30 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(onInvalidResponse).not.toHaveBeenCalled()
     })
 
-    it('needs no hook', async () => {
-      expect(await reporting(misshapen).getInviteCode(ask)).toEqual({ used_by: 'ada' })
+    it('works without a hook', async () => {
+      expect(await reporting(invalid).getInviteCode(request)).toEqual({ used_by: 'ada' })
     })
 
     it.each<[string, Step]>([
       ['a body that is not JSON', () => new Response('<h1>hi</h1>')],
       ['a body without an envelope', answer(200, {})],
       ['a redirect', () => new Response(null, { status: 302, headers: { location: '/' } })],
-    ])('still refuses %s', async (_, step) => {
+    ])('still rejects after %s', async (_, step) => {
       const onInvalidResponse = vi.fn()
-      expect(await rejection(reporting(step, { onInvalidResponse }).getInviteCode(ask))).toBeInstanceOf(
+      expect(await rejection(reporting(step, { onInvalidResponse }).getInviteCode(request))).toBeInstanceOf(
         UnexpectedResponseError,
       )
       expect(onInvalidResponse).not.toHaveBeenCalled()
     })
 
-    it('still refuses an error', async () => {
-      expect(await rejection(reporting(refusal(400)).getInviteCode(ask))).toHaveProperty('code', 'bad_request')
+    it('still rejects after an error answer', async () => {
+      expect(await rejection(reporting(refusal(400)).getInviteCode(request))).toHaveProperty('code', 'bad_request')
     })
 
     it("is not the default: 'throw' calls no hook", async () => {
       const onInvalidResponse = vi.fn()
-      const client = clientWith({ ...script(misshapen).via, hooks: { onInvalidResponse } })
-      expect(await rejection(client.getInviteCode(ask))).toBeInstanceOf(UnexpectedResponseError)
+      const client = clientWith({ ...script(invalid).via, hooks: { onInvalidResponse } })
+      expect(await rejection(client.getInviteCode(request))).toBeInstanceOf(UnexpectedResponseError)
       expect(onInvalidResponse).not.toHaveBeenCalled()
     })
   })
@@ -313,7 +313,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['rejects', async () => Promise.reject(new Error('the logger is down'))],
       ['rejects with the promise of another realm', () => runInNewContext('Promise.reject(new Error())')],
       [
-        'gives a thenable that throws',
+        'returns a thenable that throws',
         () => ({
           // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable.
           get then() {
@@ -321,48 +321,48 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
           },
         }),
       ],
-      ['never ends', () => new Promise(() => undefined)],
+      ['never settles', () => new Promise(() => undefined)],
     ]
 
     it.each(failing)('that %s does not fail the call and leaves no unhandled rejection', async (_, fail) => {
-      const unheard: unknown[] = []
-      const listen = (reason: unknown) => unheard.push(reason)
-      process.on('unhandledRejection', listen)
+      const rejections: unknown[] = []
+      const onRejection = (reason: unknown) => rejections.push(reason)
+      process.on('unhandledRejection', onRejection)
       try {
         const hook = vi.fn(fail)
         const hooks = Object.fromEntries(HOOKS.map((name) => [name, hook]))
-        const { via } = script(refusal(503), misshapen)
+        const { via } = script(refusal(503), invalid)
         const client = clientWith({ ...via, hooks, maxRetries: 1, responseValidation: 'report' })
-        expect(await client.getInviteCode(ask)).toEqual({ used_by: 'ada' })
+        expect(await client.getInviteCode(request)).toEqual({ used_by: 'ada' })
         expect(hook).toHaveBeenCalledTimes(6)
         // Node reports unhandled rejections after all microtasks.
         await new Promise((resolve) => setImmediate(resolve))
-        expect(unheard).toEqual([])
+        expect(rejections).toEqual([])
       } finally {
-        process.off('unhandledRejection', listen)
+        process.off('unhandledRejection', onRejection)
       }
     })
 
     it('of a Proxy that throws does not fail the call', async () => {
-      let isArmed = false
+      let isBroken = false
       const hooks = new Proxy(
         { onEnd: () => undefined },
         {
           get(target, name) {
-            if (isArmed) throw new Error('the logger is down')
+            if (isBroken) throw new Error('the logger is down')
             return Reflect.get(target, name)
           },
         },
       )
-      const client = clientWith({ ...script(refusal(503), fitting).via, hooks, maxRetries: 1 })
-      isArmed = true
-      expect(await client.getInviteCode(ask)).toEqual({ used_by: ['ada'] })
+      const client = clientWith({ ...script(refusal(503), valid).via, hooks, maxRetries: 1 })
+      isBroken = true
+      expect(await client.getInviteCode(request)).toEqual({ used_by: ['ada'] })
     })
 
     it('that is slow does not delay the call', async () => {
       let release = (): void => undefined
       const onRequest = () => new Promise<void>((resolve) => (release = resolve)) as unknown as undefined
-      expect(await clientWith({ ...script(fitting).via, hooks: { onRequest } }).getInviteCode(ask)).toEqual({
+      expect(await clientWith({ ...script(valid).via, hooks: { onRequest } }).getInviteCode(request)).toEqual({
         used_by: ['ada'],
       })
       release()
@@ -373,8 +373,8 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
         Object.assign(event, { operation: 'updateUser', method: 'POST', path: '/', attempt: 7 })
       }
       const seen: ResponseEvent[] = []
-      const { via, sent } = script(fitting)
-      await clientWith({ ...via, hooks: { onRequest, onResponse: (event) => seen.push(event) } }).getInviteCode(ask)
+      const { via, sent } = script(valid)
+      await clientWith({ ...via, hooks: { onRequest, onResponse: (event) => seen.push(event) } }).getInviteCode(request)
       expect(sent[0]?.method).toBe('GET')
       expect(seen).toEqual([
         expect.objectContaining({ operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }),
@@ -392,7 +392,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
         }
       }
       const hooks = new Tracer()
-      await clientWith({ ...script(fitting).via, hooks }).getInviteCode(ask)
+      await clientWith({ ...script(valid).via, hooks }).getInviteCode(request)
       expect(hooks.seen).toEqual(['getInviteCode'])
     })
 
@@ -407,7 +407,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
         }
       }
       const hooks = new Tracer()
-      await clientWith({ ...script(fitting).via, hooks }).getInviteCode(ask)
+      await clientWith({ ...script(valid).via, hooks }).getInviteCode(request)
       expect(hooks.seen).toEqual(['saw getInviteCode'])
       class Wrong {
         onRequest = 'not a function'
@@ -415,7 +415,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(() => clientWith({ hooks: new Wrong() as never })).toThrow('hooks.onRequest must be a function')
     })
 
-    it('with an unknown name is refused, also in an object of another realm', () => {
+    it('with an unknown name is refused, even in an object of another realm', () => {
       for (const hooks of [
         { onRequests: () => undefined },
         Object.assign(Object.create(null), { onRequests: () => undefined }),
@@ -432,26 +432,26 @@ it('callId is unique across copies of the package', async () => {
   for (let copy = 0; copy < 3; copy++) {
     vi.resetModules()
     const { CampaignClient } = await import('campaign-client')
-    const { fetch } = scriptedFetch(fitting)
+    const { fetch } = scriptedFetch(valid)
     const hooks: ClientHooks = { onEnd: ({ callId }) => ids.add(callId) }
     const client = new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', fetch, hooks })
-    await client.getInviteCode(ask)
-    await client.getInviteCode(ask)
+    await client.getInviteCode(request)
+    await client.getInviteCode(request)
   }
   expect(ids.size).toBe(6)
 })
 
-it('onResponse gets the duration of an answer, without the waits before it', async () => {
+it('onResponse gets the duration of the attempt, without the waits before it', async () => {
   vi.useFakeTimers()
   try {
     vi.advanceTimersByTime(1_000)
     const slow: Step = async (request) => {
       await new Promise((resolve) => setTimeout(resolve, 3_000))
-      return fitting(request)
+      return valid(request)
     }
     const onResponse = vi.fn()
     const { fetch } = scriptedFetch(refusal(503, { 'retry-after': '7' }), slow)
-    await settle(clientWith({ fetch, hooks: { onResponse }, maxRetries: 1 }).getInviteCode(ask))
+    await settle(clientWith({ fetch, hooks: { onResponse }, maxRetries: 1 }).getInviteCode(request))
     expect(onResponse.mock.calls).toMatchObject([[{ durationMs: 0 }], [{ durationMs: 3_000 }]])
   } finally {
     vi.useRealTimers()
@@ -460,15 +460,15 @@ it('onResponse gets the duration of an answer, without the waits before it', asy
 
 it.each([
   ['with hooks', { onEnd: () => undefined }],
-  ['without', undefined],
-])('a failed call without a rejection handler is an unhandled rejection, %s', async (_, hooks) => {
+  ['without hooks', undefined],
+])('%s, a failed call without a rejection handler is an unhandled rejection', async (_, hooks) => {
   const others = process.listeners('unhandledRejection')
   process.removeAllListeners('unhandledRejection')
   try {
-    const unheard = new Promise((resolve) => process.once('unhandledRejection', resolve))
+    const rejections = new Promise((resolve) => process.once('unhandledRejection', resolve))
     const { fetch } = scriptedFetch(refusal(503))
-    void clientWith({ fetch, maxRetries: 0, ...(hooks && { hooks }) }).getInviteCode(ask)
-    expect(await unheard).toBeInstanceOf(ServiceError)
+    void clientWith({ fetch, maxRetries: 0, ...(hooks && { hooks }) }).getInviteCode(request)
+    expect(await rejections).toBeInstanceOf(ServiceError)
   } finally {
     for (const listener of others) process.on('unhandledRejection', listener)
   }

@@ -4,7 +4,7 @@ import { wordsOf } from '../shared/words-of.ts'
 import { got } from './got.ts'
 import { BASE_URL, clientWith } from './stub-service.ts'
 
-/** Returns the error of the constructor. Fails if it throws none. */
+/** Returns the error of the constructor. Fails if the constructor accepts the options. */
 function refusal(options: unknown): ConfigurationError {
   try {
     new CampaignClient(options as CampaignClientOptions)
@@ -138,11 +138,11 @@ describe('a wrong option', () => {
       { onResponses: () => undefined },
       'hooks.onResponses is not an option; the options are onRequest, onResponse, onRetry, onInvalidResponse, onEnd',
     ],
-  ])('%s: %o is reported with the expected value', (name, value, complaint) => {
-    expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${complaint}`)
+  ])('%s: %o is reported with the expected value', (name, value, problem) => {
+    expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${problem}`)
   })
 
-  it('an unknown name is reported with the known names', () => {
+  it('name is reported with the known names', () => {
     expect(refusalOf({ apiKey: 'x' })).toBe(
       'CampaignClient: apiKey is not an option; the options are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
         'headers, hooks, retryDelayMs, guard, fetch, transport, maxResponseBytes, allowInsecureHttp, queryNames, ' +
@@ -150,13 +150,13 @@ describe('a wrong option', () => {
     )
   })
 
-  it('is reported together with the others', () => {
+  it('is reported together with all other wrong options', () => {
     expect(refusalOf({ baseUrl: 'x', accessToken: '', timeoutMs: 0, hooks: { onRetry: 1 } })).toMatch(
       /baseUrl must .*; accessToken must .*; timeoutMs must .*; hooks\.onRetry must /,
     )
   })
 
-  it.each([undefined, null, BASE_URL, 5, []])('object that is %j is refused', (options) => {
+  it.each([undefined, null, BASE_URL, 5, []])('object, such as %j, is refused', (options) => {
     expect(wordsOf(refusal(options))).toBe('CampaignClient takes an object with baseUrl and accessToken')
   })
 
@@ -173,7 +173,7 @@ describe('a wrong option', () => {
     [{ queryNames: 's3cret' }],
     [{ responseValidation: 's3cret' }],
     [{ timeoutMs: 's3cret', maxRetries: 's3cret', fetch: 's3cret', hooks: 's3cret', allowInsecureHttp: 's3cret' }],
-  ])('never shows its value: %j', (options) => {
+  ])('is reported without its value: %j', (options) => {
     expect(refusalOf(options)).not.toContain('s3cret')
   })
 })
@@ -205,7 +205,7 @@ describe('a getter that throws', () => {
 })
 
 describe('plain http', () => {
-  const accepts = (options: object) => () => clientWith(options)
+  const creating = (options: object) => () => clientWith(options)
 
   it.each([
     'http://localhost/api/v1',
@@ -216,7 +216,7 @@ describe('plain http', () => {
     'http://2130706433',
     'http://[::1]:8080',
   ])('is accepted for the loopback host of %s', (baseUrl) => {
-    expect(accepts({ baseUrl })).not.toThrow()
+    expect(creating({ baseUrl })).not.toThrow()
   })
 
   it.each([
@@ -235,7 +235,7 @@ describe('plain http', () => {
       'CampaignClient: baseUrl must be https, because http sends the token unencrypted; allowInsecureHttp: true accepts it',
     )
     expect(refusalOf({ baseUrl, allowInsecureHttp: false })).toContain('must be https')
-    expect(accepts({ baseUrl, allowInsecureHttp: true })).not.toThrow()
+    expect(creating({ baseUrl, allowInsecureHttp: true })).not.toThrow()
   })
 })
 
@@ -260,12 +260,12 @@ it('accepts the smallest and largest value of every number', () => {
   expect(() => clientWith({ timeoutMs: 0.5, totalTimeoutMs: 2 ** 31 - 1, maxRetries: 0 })).not.toThrow()
 })
 
-it('reads nothing from the environment', () => {
-  const asked: PropertyKey[] = []
+it('does not read environment variables', () => {
+  const reads: PropertyKey[] = []
   const { env } = process
   process.env = new Proxy(env, {
     get: (target, name) => {
-      asked.push(name)
+      reads.push(name)
       return Reflect.get(target, name)
     },
   })
@@ -275,7 +275,7 @@ it('reads nothing from the environment', () => {
   } finally {
     process.env = env
   }
-  expect(asked).toEqual([])
+  expect(reads).toEqual([])
 })
 
 describe('baseUrlProblem of a transport', () => {
@@ -285,7 +285,7 @@ describe('baseUrlProblem of a transport', () => {
     const transport = {
       send,
       baseUrlProblem(baseUrl: string) {
-        return this === transport ? `${baseUrl} is out of reach` : 'asked without its object'
+        return this === transport ? `${baseUrl} is out of reach` : 'called without its object'
       },
     }
     expect(refusalOf({ transport })).toBe(`CampaignClient: ${BASE_URL}/ is out of reach`)

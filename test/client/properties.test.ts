@@ -8,9 +8,9 @@ import { invoke as call, type FieldKind, operation, operations } from '../contra
 import { type SentRequest, scriptedFetch } from '../http/scripted-fetch.ts'
 import { addressOf, clientWith } from './stub-service.ts'
 
-const each = operations.map((operation) => [operation.name, operation] as const)
+const rows = operations.map((operation) => [operation.name, operation] as const)
 
-/** All statuses with a body. */
+/** Any status of an answer with a body. */
 const status = fc.oneof(
   fc.constant(200),
   fc.constantFrom(200, 201, 299, 300, 302, 308, 399, 400, 401, 403, 404, 408, 429, 499, 500, 503, 599),
@@ -78,7 +78,7 @@ const printable = (values: Record<string, string | undefined>): Record<string, s
     Object.entries(values).flatMap(([name, value]) => (value && /^[\x20-\x7e]*$/.test(value) ? [[name, value]] : [])),
   )
 
-describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
+describe.each(rows)('%s returns data or a CampaignError', (_, operation) => {
   it('for any JSON value with any status', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.jsonValue(), almostEnvelope), status, headers, async (body, status, headers) => {
@@ -108,7 +108,7 @@ describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('for a truncated answer, which never gives data', async () => {
+  it('for a truncated answer, which is never data', async () => {
     const whole = JSON.stringify({ success: true, data: operation.data })
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), async (length) => {
@@ -118,7 +118,7 @@ describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('for data with one wrong part, which gives data only if its schema accepts it', async () => {
+  it('for data with one changed part, which is returned only if its schema accepts it', async () => {
     const { response } = endpoints[operation.name]
     const part = fc.array(fc.nat(20), { minLength: 1, maxLength: 4 })
     await fc.assert(
@@ -135,7 +135,7 @@ describe.each(each)('%s returns data or a CampaignError', (_, operation) => {
   })
 })
 
-describe('any argument leads to a request or an InvalidRequestError', () => {
+describe('a request is sent or an InvalidRequestError is thrown for any argument', () => {
   const invoke = async (name: OperationName, argument: unknown, options?: unknown) => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
     const error = await call(clientWith({ fetch }), name, argument, options).then(
@@ -147,7 +147,7 @@ describe('any argument leads to a request or an InvalidRequestError', () => {
       expect(sent).toHaveLength(0)
       return undefined
     }
-    // The answer of the stub may not fit the operation. The test is about the request.
+    // The data of the stub does not fit every operation. Only the request matters here.
     if (error !== undefined) expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(sent).toHaveLength(1)
     return sent[0]
@@ -165,7 +165,7 @@ describe('any argument leads to a request or an InvalidRequestError', () => {
     withTypedArray: true,
   })
 
-  it.each(each)('of %s', async (name) => {
+  it.each(rows)('of %s', async (name) => {
     await fc.assert(
       fc.asyncProperty(anything, async (argument) => {
         await invoke(name, argument)
@@ -173,7 +173,7 @@ describe('any argument leads to a request or an InvalidRequestError', () => {
     )
   })
 
-  it.each(each)('of %s, with any options', async (name) => {
+  it.each(rows)('of %s, with any options', async (name) => {
     const options = fc.oneof(
       anything,
       fc.record(
@@ -187,7 +187,7 @@ describe('any argument leads to a request or an InvalidRequestError', () => {
       fc.asyncProperty(options, async (options) => {
         const { fetch, sent } = scriptedFetch(() => Response.json({ success: true, data: {} }))
         const error = await run(clientWith({ fetch }), options as never).catch((error: unknown) => error)
-        // A short timeout may end before anything is sent.
+        // A short timeout may end the call before a request is sent.
         if (sent.length === 0)
           expect(error).toHaveProperty('code', expect.stringMatching(/^(invalid_request|timeout)$/))
       }),
@@ -211,7 +211,7 @@ describe('any argument leads to a request or an InvalidRequestError', () => {
     url: fc.webUrl(),
   }
 
-  it.each(each)('of %s, with any texts, which arrive unchanged', async (name, { method, fields }) => {
+  it.each(rows)('of %s, and any text arrives unchanged', async (name, { method, fields }) => {
     const argument = fc.record(Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, values[kind]])))
     await fc.assert(
       fc.asyncProperty(argument, async (argument) => {

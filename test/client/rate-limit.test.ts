@@ -16,8 +16,8 @@ const clientOf = (via: Scripted['via'], options: Partial<CampaignClientOptions> 
   new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...via, ...options })
 
 describe.each(scriptedTransports())('over $name', ({ script }) => {
-  describe('limits', () => {
-    test('a call that ends in the queue has the outcome not_applied', async () => {
+  describe('the option limits:', () => {
+    test('a call that times out in the queue has the outcome not_applied', async () => {
       fakeTime()
       const { via, sent } = script(hanging)
       const client = clientOf(via, { limits: { maxConcurrency: 1 }, timeoutMs: 9_000, maxRetries: 0 })
@@ -94,7 +94,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(sent.map(({ body }) => JSON.parse(body ?? '').id)).toEqual(['first', 'first', 'second', 'third'])
     })
 
-    test('waiting does not use up a retry', async () => {
+    test('waiting for the pause does not count as a retry', async () => {
       fakeTime()
       const { via, sent } = script(refusal(429, { 'retry-after': '10' }), done)
       const client = clientOf(via, { maxRetries: 0 })
@@ -107,11 +107,11 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
   describe('retryDelayMs', () => {
     const fails = refusal(503)
 
-    test('decides the waits, from the number and the error of the failed attempt', async () => {
+    test('gets the number and the error of the failed attempt, and returns the wait', async () => {
       fakeTime()
-      const asked: unknown[] = []
+      const calls: unknown[] = []
       const retryDelayMs = (attempt: number, error: Error): number => {
-        asked.push([attempt, error.name])
+        calls.push([attempt, error.name])
         return attempt * 1_000
       }
       const delays: number[] = []
@@ -121,7 +121,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       })
       await settle(client.rewardWallet(award))
       expect(delays).toEqual([1_000, 2_000])
-      expect(asked).toEqual([
+      expect(calls).toEqual([
         [1, 'ServiceError'],
         [2, 'ServiceError'],
       ])
@@ -140,14 +140,14 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(retryDelayMs).not.toHaveBeenCalled()
     })
 
-    test('that returns 0 leads to a retry at once', async () => {
+    test('that returns 0 causes a retry without a wait', async () => {
       fakeTime()
       vi.spyOn(Math, 'random').mockReturnValue(0.5)
-      // The clock does not advance.
+      // Fake time does not advance: a wait would block the test.
       await clientOf(script(fails, done).via, { retryDelayMs: () => 0 }).rewardWallet(award)
     })
 
-    test('decides the pause after a 429 without Retry-After', async () => {
+    test('returns the pause after a 429 without Retry-After', async () => {
       fakeTime()
       const delays: number[] = []
       const retryDelayMs = vi.fn((_attempt: number, _error: Error) => 1_234)
@@ -169,7 +169,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['returns NaN', () => Number.NaN],
       ['returns a negative number', () => -1],
       ['returns a string', () => '5' as never],
-    ])('that %s is replaced by the default', async (_, retryDelayMs) => {
+    ])('that %s is replaced by the default backoff', async (_, retryDelayMs) => {
       fakeTime()
       vi.spyOn(Math, 'random').mockReturnValue(0.5)
       const delays: number[] = []
@@ -181,10 +181,10 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
   })
 })
 
-test('a rate of one request in thousands of years sets no timer that overflows', async () => {
+test('a tiny requestsPerSecond does not overflow a timer', async () => {
   const warnings: Error[] = []
-  const listen = (warning: Error) => warnings.push(warning)
-  process.on('warning', listen)
+  const onWarning = (warning: Error) => warnings.push(warning)
+  process.on('warning', onWarning)
   try {
     const { fetch, sent } = scriptedFetch(done)
     const client = clientOf({ fetch }, { limits: { requestsPerSecond: 1e-9 } })
@@ -198,26 +198,26 @@ test('a rate of one request in thousands of years sets no timer that overflows',
     expect(sent).toHaveLength(1)
     expect(warnings).toEqual([])
   } finally {
-    process.off('warning', listen)
+    process.off('warning', onWarning)
   }
 })
 
 describe('after a pause with many waiting calls', () => {
-  const RUSH = 20
-  const limited = Array.from({ length: RUSH }, () => refusal(429, { 'retry-after': '1' })) as [Step, ...Step[]]
+  const CALLS = 20
+  const limited = Array.from({ length: CALLS }, () => refusal(429, { 'retry-after': '1' })) as [Step, ...Step[]]
 
   /** Returns the duration of all calls if each attempt takes 100 ms and ends with `step`. */
   async function durationOf(step: Step): Promise<number> {
     fakeTime()
-    const slowly: Step = async (request) => {
+    const slowStep: Step = async (request) => {
       await new Promise((resolve) => setTimeout(resolve, 100))
       return step(request)
     }
-    const { fetch, sent } = scriptedFetch(...limited, slowly)
+    const { fetch, sent } = scriptedFetch(...limited, slowStep)
     const client = clientOf({ fetch }, { maxRetries: 1 })
     const startedAt = performance.now()
     await settle(Promise.allSettled(limited.map(() => client.rewardWallet(award))))
-    expect(sent).toHaveLength(2 * RUSH)
+    expect(sent).toHaveLength(2 * CALLS)
     return performance.now() - startedAt
   }
 
@@ -225,24 +225,24 @@ describe('after a pause with many waiting calls', () => {
     ['succeed', done],
     ['are refused with 400', refusal(400)],
   ])('concurrency grows while calls %s', async (_, step) => {
-    expect(await durationOf(step)).toBeLessThan(1_000 + (RUSH / 2) * 100)
+    expect(await durationOf(step)).toBeLessThan(1_000 + (CALLS / 2) * 100)
   })
 
   test('calls are sent one at a time until an answer arrives', async () => {
-    expect(await durationOf(lost)).toBe(1_000 + RUSH * 100)
+    expect(await durationOf(lost)).toBe(1_000 + CALLS * 100)
   })
 })
 
 /** A service that accepts 50 requests per second. */
 function limitedService(retryAfter: boolean) {
-  const sendings: number[] = []
+  const attempts: number[] = []
   const awarded = new Set<string>()
   let windowEnds = 0
   let left = 0
   const step: Step = ({ body = '' }) => {
     const { id } = JSON.parse(body) as { id: string }
     const nth = Number(id)
-    sendings[nth] = (sendings[nth] ?? 0) + 1
+    attempts[nth] = (attempts[nth] ?? 0) + 1
     const now = performance.now()
     if (now >= windowEnds) {
       windowEnds = now + 1_000
@@ -257,17 +257,17 @@ function limitedService(retryAfter: boolean) {
     awarded.add(id)
     return Response.json({ success: true })
   }
-  return { step, sendings, awarded }
+  return { step, attempts, awarded }
 }
 
 describe.each(scriptedTransports())(
-  '500 awards at once to a service that takes 50 a second, over $name',
+  '500 awards at once to a service that accepts 50 per second, over $name',
   ({ script }) => {
     test.each([true, false])(
       'Retry-After: %s: all are awarded, most after one or two attempts',
       async (retryAfter) => {
         fakeTime()
-        const { step, sendings, awarded } = limitedService(retryAfter)
+        const { step, attempts, awarded } = limitedService(retryAfter)
         const client = clientOf(script(step).via)
         const ids = Array.from({ length: 500 }, (_, index) => String(index))
         const all = await settle(Promise.all(ids.map((id) => client.rewardWallet({ ...award, id }))), {
@@ -275,7 +275,7 @@ describe.each(scriptedTransports())(
         })
         expect(all.status).toBe('fulfilled')
         expect(awarded.size).toBe(500)
-        expect(sendings.filter((count) => count > 2).length).toBeLessThan(100)
+        expect(attempts.filter((count) => count > 2).length).toBeLessThan(100)
       },
       60_000,
     )

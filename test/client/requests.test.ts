@@ -53,7 +53,7 @@ describe.each(table)('%s sends', (name, { argument, method, url, body }) => {
 
 describe('optional fields', () => {
   it.each([{}, { name: undefined, alias: undefined, team: undefined }])(
-    'are left out, never sent empty (%j)',
+    'are not sent if they are absent or undefined (%j)',
     async (more) => {
       const request = await sentBy('updateUser', { ...USER, ...more })
       expect(await request.text()).toBe('{"account":"alice","platform":"web","pid":"demo"}')
@@ -98,21 +98,21 @@ describe('encoding', () => {
     ['\u0000', '%00'],
     ['../..', '..%2F..'],
     [' ', '+'],
-  ])('of %j in a query is %s', async (account, encoded) => {
+  ])('converts %j in a query to %s', async (account, encoded) => {
     const request = await sentBy('getUserProgress', { ...USER, account })
     expect(request.url).toBe(`${BASE_URL}/user/progress?account=${encoded}&platform=web&pid=demo`)
     expect(new URL(request.url).searchParams.get('account')).toBe(account)
   })
 
   it.each(['a b', '"quoted\\"', 'Zoë', '👩‍🚀', '\u2028', '\u0000', '__proto__'])(
-    'of %j in a body reads back',
+    'does not change %j in a body',
     async (team) => {
       const request = await sentBy('updateUser', { ...USER, account: team, team })
       expect(JSON.parse(await request.text())).toEqual({ ...USER, account: team, team })
     },
   )
 
-  it.each([0, -0.5, 1e21, Number.MAX_SAFE_INTEGER, 5e-324])('of the number %d reads back', async (value) => {
+  it.each([0, -0.5, 1e21, Number.MAX_SAFE_INTEGER, 5e-324])('does not change the number %d', async (value) => {
     const request = await sentBy('recordActionValue', { ...operation('recordActionValue').request, value })
     expect(JSON.parse(await request.text())).toHaveProperty('value', value)
   })
@@ -171,13 +171,13 @@ it('reads inherited fields of an argument', async () => {
 })
 
 describe('the query of a write', () => {
-  const guarded = () => clientWith({ guard: { campaigns: ['demo'], maxXpPerAward: 10 } })
+  const clientWithGuard = () => clientWith({ guard: { campaigns: ['demo'], maxXpPerAward: 10 } })
 
   it.each(['pid', 'PID', 'pid[]', 'pid[0]', ' pid ', 'xp', 'address', 'id'])(
-    'must not repeat a field of the body: %s',
+    'must not contain a field of the body: %s',
     async (name) => {
       const { request } = operation('rewardWallet')
-      for (const client of [clientWith(), guarded()]) {
+      for (const client of [clientWith(), clientWithGuard()]) {
         const error = await rejection(
           client.rewardWallet({ ...request, pid: 'demo', xp: 1 } as never, { query: { [name]: 'x' } }),
         )
@@ -212,7 +212,7 @@ describe('headers that would replace the method or the URL', () => {
   })
 })
 
-it('sends a referral of a user by themselves: the service decides', async () => {
+it('does not check for self-referral: the service does', async () => {
   const argument = { referrer: 'alice', referral: 'alice', platform: 'web', pid: 'demo' }
   expect(JSON.parse(await (await sentBy('setReferrer', argument)).text())).toEqual(argument)
 })
@@ -225,12 +225,12 @@ describe('the base URL', () => {
     new URL(`${BASE_URL}/`),
     'HTTPS://SERVICE.example:443/api/v1',
     '  https://service.example/api/./v1  ',
-  ])('%s has the same effect', async (baseUrl) => {
+  ])('is normalised: %s', async (baseUrl) => {
     const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith({ baseUrl }))
     expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo`)
   })
 
-  it('may be changed later without effect', async () => {
+  it('is copied: a later change has no effect', async () => {
     const baseUrl = new URL(BASE_URL)
     const client = clientWith({ baseUrl })
     baseUrl.hostname = 'elsewhere.example'
@@ -255,13 +255,13 @@ describe('headers', () => {
 })
 
 describe('query parameters of a call', () => {
-  it('are added to those of a read', async () => {
+  it('are added to the URL of a read', async () => {
     const query = { env: 'development', page: 2, draft: true, empty: '', off: undefined, 'a b': 'c&d' }
     const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith(), { query })
     expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo&env=development&page=2&draft=true&empty=&a+b=c%26d`)
   })
 
-  it('are added to the URL of a write, too', async () => {
+  it('are added to the URL of a write', async () => {
     const request = await sentBy('updateUser', USER, clientWith(), { query: { env: 'development' } })
     expect(request.url).toBe(`${BASE_URL}/user?env=development`)
     expect(await request.json()).toEqual(USER)
@@ -272,13 +272,13 @@ describe('query parameters of a call', () => {
     expect(request.url).toBe(`${BASE_URL}/user`)
   })
 
-  it('may have any name', async () => {
+  it('may have names such as __proto__', async () => {
     const query = JSON.parse('{"__proto__":"p","constructor":"c"}')
     const request = await sentBy('getCampaignInfo', { pid: 'demo' }, clientWith(), { query })
     expect(request.url).toBe(`${BASE_URL}/campaign/info?pid=demo&__proto__=p&constructor=c`)
   })
 
-  it('cannot replace the fields of the call itself', async () => {
+  it('cannot replace fields of the argument', async () => {
     const error = await rejection(clientWith().getCampaignInfo({ pid: 'demo' }, { query: { pid: 'other' } }))
     expect(error).toBeInstanceOf(InvalidRequestError)
     expect(error).toMatchObject({ issues: [{ path: ['options', 'query', 'pid'] }] })
@@ -296,9 +296,9 @@ describe('queryNames', () => {
   const open = operations.filter(({ queryNames }) => queryNames === 'assumed')
 
   it.each(open)('rename each argument of $name', async ({ name, fields, request }) => {
-    const names = Object.fromEntries(Object.keys(fields).map((field) => [field, `${field} of ours`]))
+    const names = Object.fromEntries(Object.keys(fields).map((field) => [field, `my ${field}`]))
     const { url } = await sentBy(name, request, clientWith({ queryNames: { [name]: names } }))
-    const expected = Object.entries(request).map(([field, value]) => [`${field} of ours`, `${value}`])
+    const expected = Object.entries(request).map(([field, value]) => [`my ${field}`, `${value}`])
     expect([...new URL(url).searchParams]).toEqual(expected)
   })
 
@@ -314,7 +314,7 @@ describe('queryNames', () => {
     expect(url).toBe(`${BASE_URL}/code?pid=WELCOME&code=demo`)
   })
 
-  it('may be changed later without effect', async () => {
+  it('is copied: a later change has no effect', async () => {
     const names = { pid: 'id' }
     const client = clientWith({ queryNames: { getCampaignInfo: names } })
     names.pid = 'other'
@@ -323,7 +323,7 @@ describe('queryNames', () => {
 })
 
 describe('webhookRegistrationPath', () => {
-  it.each(['webhooks', '/webhooks'])('%s is below the base URL', async (webhookRegistrationPath) => {
+  it.each(['webhooks', '/webhooks'])('%s is resolved below the base URL', async (webhookRegistrationPath) => {
     const request = await sentBy(
       'registerWebhook',
       operation('registerWebhook').request,
@@ -347,7 +347,7 @@ describe('webhookRegistrationPath', () => {
   })
 })
 
-describe('bad arguments', () => {
+describe('wrong arguments', () => {
   const LONE = 'must not contain a lone surrogate'
   const notText: [unknown, string][] = [
     [null, 'expected string, received null'],
@@ -418,7 +418,7 @@ describe('bad arguments', () => {
   }
 
   describe.each(table)('of %s', (name, { argument, fields, method }) => {
-    const refused = async (wrong: unknown, issues: object[]) => {
+    const expectRefusal = async (wrong: unknown, issues: object[]) => {
       const error = await rejection(invoke(clientWith(), name, wrong))
       expect(error).toBeInstanceOf(InvalidRequestError)
       expect((error as InvalidRequestError).issues).toEqual(issues)
@@ -429,13 +429,13 @@ describe('bad arguments', () => {
       expect(service.received).toHaveLength(0)
     }
 
-    it('are tested for every field', () => {
+    it('are tested for each field', () => {
       expect(Object.keys(fields)).toEqual(Object.keys(argument))
     })
 
     it.each(Object.entries(fields))('are reported with path and reason: %s (%s)', async (field, kind) => {
       for (const [value, message] of bad[kind]) {
-        await refused({ ...argument, [field]: value }, [{ path: [field], message }])
+        await expectRefusal({ ...argument, [field]: value }, [{ path: [field], message }])
       }
     })
 
@@ -443,7 +443,7 @@ describe('bad arguments', () => {
       const wrong = Object.entries(fields).map(
         ([field, kind]) => [field, ...(bad[kind][0] as [unknown, string])] as const,
       )
-      await refused(
+      await expectRefusal(
         Object.fromEntries(wrong.map(([field, value]) => [field, value])),
         wrong.map(([field, , message]) => ({ path: [field], message })),
       )
@@ -456,18 +456,18 @@ describe('bad arguments', () => {
       [5, 'number'],
       [[argument], 'array'],
       [() => argument, 'function'],
-    ])('cannot be %s', async (value, received) => {
-      await refused(value, [{ path: [], message: `expected object, received ${received}` }])
+    ])('include %s in place of the object', async (value, received) => {
+      await expectRefusal(value, [{ path: [], message: `expected object, received ${received}` }])
     })
 
-    it('reject the promise and never throw', () => {
+    it('reject the promise and are not thrown synchronously', () => {
       const promise = invoke(clientWith(), name, undefined)
       expect(promise).toBeInstanceOf(Promise)
       return expect(promise).rejects.toBeInstanceOf(InvalidRequestError)
     })
   })
 
-  it('are in the message with path and reason', async () => {
+  it('are listed in the message with path and reason', async () => {
     expect(
       wordsOf(await rejection(invoke(clientWith(), 'rewardWallet', { address: '0x1', pid: '', id: 'r', xp: '5' }))),
     ).toBe(
@@ -476,7 +476,7 @@ describe('bad arguments', () => {
     )
   })
 
-  it('without a path are called the argument', async () => {
+  it('without a path are reported as "the argument"', async () => {
     expect(wordsOf(await rejection(invoke(clientWith(), 'getCampaignInfo', 'demo')))).toBe(
       'getCampaignInfo: the argument expected object, received string; nothing was sent',
     )
@@ -489,7 +489,7 @@ describe('bad arguments', () => {
   })
 })
 
-describe('bad call options', () => {
+describe('wrong call options', () => {
   const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
   const WHOLE = 'must be a whole number, 0 or more'
   const SIGNAL = 'must be an AbortSignal'
@@ -574,13 +574,13 @@ describe('bad call options', () => {
     expect(service.received).toHaveLength(0)
   })
 
-  it('must not be a signal', async () => {
+  it('that are an AbortSignal are refused', async () => {
     // An AbortSignal has no enumerable fields, so it would look like empty options.
     const error = await rejection(invoke(clientWith(), 'updateUser', USER, AbortSignal.timeout(1000)))
     expect(error).toMatchObject({ issues: [{ path: ['options'], message: expect.stringContaining('{ signal }') }] })
   })
 
-  it('are reported together with bad arguments', async () => {
+  it('are reported together with wrong arguments', async () => {
     const error = await rejection(
       invoke(clientWith(), 'getCampaignInfo', {}, { maxRetries: -1, headers: { host: 'x' } }),
     )

@@ -23,7 +23,7 @@ export interface StubAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Returns the body of an answer. */
+/** Returns the JSON of a value. */
 export const json = (value: unknown): string => JSON.stringify(value)
 
 /** Replaces the network. An unexpected request fails the test. */
@@ -39,7 +39,7 @@ export function stubService() {
   return {
     /** The requests of this test. */
     received: received as readonly Request[],
-    /** Sets the answer of one operation. All others fail. */
+    /** Sets the answer of one operation. Requests of other operations fail the test. */
     answer(name: OperationName, { status = 200, body = null, headers = {} }: StubAnswer): void {
       server.use(
         http[operation(name).writes ? 'post' : 'get'](addressOf(name), ({ request }) => {
@@ -70,5 +70,5 @@ export async function rejection(call: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error
   }
-  throw new Error(`resolved to ${JSON.stringify(data)} where an error was expected`)
+  throw new Error(`expected a rejection, but the call resolved to ${JSON.stringify(data)}`)
 }

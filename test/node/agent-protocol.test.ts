@@ -6,10 +6,10 @@ import { HttpsProxyAgent } from 'https-proxy-agent'
 import { describe, expect, test } from 'vitest'
 
 /** An agent that accepts requests and never opens a connection. */
-const idle = (agent: http.Agent): http.Agent => Object.assign(agent, { addRequest: () => undefined })
+const withoutConnection = (agent: http.Agent): http.Agent => Object.assign(agent, { addRequest: () => undefined })
 
-/** Without its own field, so that the field of the prototype is read. */
-function inheriting(): http.Agent {
+/** Returns an agent whose `protocol` is a field of its prototype. */
+function agentWithInheritedProtocol(): http.Agent {
   const agent = new http.Agent()
   Reflect.deleteProperty(agent, 'protocol')
   return Object.setPrototypeOf(agent, Object.assign(Object.create(http.Agent.prototype), { protocol: 'https:' }))
@@ -18,12 +18,12 @@ function inheriting(): http.Agent {
 const agents: readonly (readonly [string, () => http.Agent])[] = [
   ['an http.Agent', () => new http.Agent()],
   ['an https.Agent', () => new https.Agent()],
-  ['an agent of a proxy', () => new HttpsProxyAgent('http://127.0.0.1:1') as unknown as http.Agent],
+  ['a proxy agent', () => new HttpsProxyAgent('http://127.0.0.1:1') as unknown as http.Agent],
   ['an agent without a protocol', () => Object.assign(new http.Agent(), { protocol: undefined })],
   ['an agent with an empty protocol', () => Object.assign(new http.Agent(), { protocol: '' })],
-  ['an agent that says https', () => Object.assign(new http.Agent(), { protocol: 'https:' })],
-  ['an agent that inherits https', inheriting],
-  ['an agent of another protocol', () => Object.assign(new http.Agent(), { protocol: 'ws:' })],
+  ['an http.Agent whose protocol is https:', () => Object.assign(new http.Agent(), { protocol: 'https:' })],
+  ['an http.Agent that inherits the protocol https:', agentWithInheritedProtocol],
+  ['an http.Agent whose protocol is ws:', () => Object.assign(new http.Agent(), { protocol: 'ws:' })],
 ]
 
 describe('a client rejects exactly the agents that Node rejects', () => {
@@ -33,7 +33,7 @@ describe('a client rejects exactly the agents that Node rejects', () => {
       ['https:', https],
     ] as const)(`${name}, for %s`, (protocol, node) => {
       const baseUrl = `${protocol}//127.0.0.1:1/api/v1`
-      const given = idle(agent())
+      const given = withoutConnection(agent())
       let refused = false
       try {
         node
@@ -44,26 +44,26 @@ describe('a client rejects exactly the agents that Node rejects', () => {
         expect(error).toMatchObject({ code: 'ERR_INVALID_PROTOCOL' })
         refused = true
       }
-      const making = () =>
+      const create = () =>
         new CampaignClient({ baseUrl, accessToken: 'token', transport: nodeTransport({ agent: given as NodeAgent }) })
-      if (refused) expect(making).toThrow(ConfigurationError)
-      else expect(making).not.toThrow()
+      if (refused) expect(create).toThrow(ConfigurationError)
+      else expect(create).not.toThrow()
     })
   }
 })
 
-describe('the error', () => {
+describe('the error about an agent', () => {
   const clientOf = (baseUrl: string, agent: http.Agent): CampaignClient =>
     new CampaignClient({ baseUrl, accessToken: 'token', transport: nodeTransport({ agent }) })
 
   test.each([
     ['https://service.example/api/v1', new http.Agent(), 'is an http.Agent; baseUrl needs an https.Agent'],
     ['http://127.0.0.1:1/api/v1', new https.Agent(), 'is an https.Agent; baseUrl needs an http.Agent'],
-  ])('names the agent, for %s', (baseUrl, agent, words) => {
-    expect(() => clientOf(baseUrl, agent)).toThrow(`CampaignClient: the agent of nodeTransport ${words}`)
+  ])('names its class and the required one, for %s', (baseUrl, agent, message) => {
+    expect(() => clientOf(baseUrl, agent)).toThrow(`CampaignClient: the agent of nodeTransport ${message}`)
   })
 
-  test('is thrown for the new address of a derived client, too', () => {
+  test('is thrown for the baseUrl of a derived client, too', () => {
     const client = clientOf('https://service.example/api/v1', new https.Agent())
     expect(() => client.with({ baseUrl: 'http://127.0.0.1:1/api/v1', accessToken: 'other' })).toThrow(
       'CampaignClient: the agent of nodeTransport is an https.Agent; baseUrl needs an http.Agent',
@@ -71,7 +71,7 @@ describe('the error', () => {
     expect(() => client.with({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' })).not.toThrow()
   })
 
-  test('is not thrown for a transport with its own agents', () => {
+  test('is not thrown without the option agent', () => {
     const transport = nodeTransport()
     for (const baseUrl of ['http://127.0.0.1:1/api/v1', 'https://service.example/api/v1']) {
       expect(() => new CampaignClient({ baseUrl, accessToken: 'token', transport })).not.toThrow()

@@ -2,12 +2,12 @@ import { clientWith } from '../client/stub-service.ts'
 import { answersOver } from '../http/answers.ts'
 import { type Scripted, scriptedNodeTransport } from '../http/scripted-transports.ts'
 
-const { script: answerBy } = scriptedNodeTransport()
+const { script: scriptAnswer } = scriptedNodeTransport()
 let script: Scripted
 
 answersOver({
   answer(_, { status = 200, body = null, headers = {} }) {
-    script = answerBy(() => new Response(body, { status, headers }))
+    script = scriptAnswer(() => new Response(body, { status, headers }))
   },
   client: (options) => clientWith({ ...script.via, ...options }),
   received: () => script.sent.length,

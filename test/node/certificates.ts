@@ -15,7 +15,7 @@ interface Issuer {
   readonly keys: CryptoKeyPair
 }
 
-/** Creates a certificate authority. */
+/** A certificate authority for tests. */
 export class TestAuthority {
   readonly cert: string
   readonly #issuer: Issuer

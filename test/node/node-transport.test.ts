@@ -44,7 +44,7 @@ const unsafeWrite = (server: RawServer): TransportRequest => ({
 })
 
 describe('a connection', () => {
-  test('is reused, also by an unsafe write within a second', async () => {
+  test('is reused, even by an unsafe write within a second', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     vi.advanceTimersByTime(60_000)
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
@@ -55,7 +55,7 @@ describe('a connection', () => {
     expect(server.requests.map(({ connection }) => connection)).toEqual([0, 0])
   })
 
-  test('that was idle for longer is not used by an unsafe write', async () => {
+  test('that was idle for more than a second is not used by an unsafe write', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
     const transport = transportWith()
@@ -67,7 +67,7 @@ describe('a connection', () => {
     expect(server.requests.at(-1)?.connection).toBe(3)
   })
 
-  test('is chosen by the same rules with an agent of the partner', async () => {
+  test("that was idle for more than a second in a partner's agent is not used by an unsafe write", async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const agent = new http.Agent({ keepAlive: true })
     cleanups.push(() => agent.destroy())
@@ -95,7 +95,7 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('is closed before 5 s by default', async () => {
+  test('is closed after less than 5 s by default', async () => {
     const setTimeouts = vi.spyOn(net.Socket.prototype, 'setTimeout')
     cleanups.push(() => setTimeouts.mockRestore())
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
@@ -121,11 +121,11 @@ describe('a connection', () => {
   })
 })
 
-describe('a connection that the server closes during a write', () => {
+describe('a connection that the server closes during a request', () => {
   test.each([
     ['a safe read', read],
     ['an unsafe write', unsafeWrite],
-  ])('%s is not sent again and may have arrived', async (_, requestOf) => {
+  ])('fails %s with sent: true, without a retry', async (_, requestOf) => {
     let answered = 0
     const server = await serving(({ socket }) => {
       if (answered++ === 0) socket.write(answerOf('{}'))
@@ -138,14 +138,14 @@ describe('a connection that the server closes during a write', () => {
   })
 })
 
-test('a connection that was reset while idle loses no write', async () => {
+test('an unsafe write does not use a connection that was reset while idle', async () => {
   const server = await serving(({ socket, connection }) => {
     socket.write(answerOf('{}'), () => connection === 0 && setTimeout(() => socket.resetAndDestroy(), 5))
   })
   const transport = transportWith()
   await transport.send(read(server), never)
   await expect.poll(() => server.open.size).toBe(0)
-  // The server notices first.
+  // The server sees the reset before the client.
   await nextTurn()
   await nextTurn()
   expect(await transport.send(unsafeWrite(server), never)).toMatchObject({ status: 200 })
@@ -163,14 +163,14 @@ describe('bodies', () => {
     ['identity', Buffer.from(json)],
   ]
 
-  test.each(encodings)('in %s are read', async (encoding, body) => {
+  test.each(encodings)('in %s are decoded', async (encoding, body) => {
     const server = await serving(({ socket }) => socket.write(answerOf(body, `content-encoding: ${encoding}\r\n`)))
     const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
     expect(answer).toMatchObject({ status: 200, text: json, complete: true })
     expect(server.requests[0]?.head).toMatch(/accept-encoding: gzip, deflate, br/i)
   })
 
-  test.each(encodings)('in %s are read when they arrive in parts', async (encoding, body) => {
+  test.each(encodings)('in %s are decoded if they arrive in parts', async (encoding, body) => {
     const bytes = answerOf(body, `content-encoding: ${encoding}\r\n`)
     const server = await serving(async ({ socket }) => {
       for (const part of [bytes.subarray(0, -20), bytes.subarray(-20, -10), bytes.subarray(-10)]) {
@@ -182,7 +182,7 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 200, text: json, complete: true })
   })
 
-  test.each(encodings.slice(0, 5))('in %s that break off are not complete', async (encoding, body) => {
+  test.each(encodings.slice(0, 5))('in %s are incomplete if the connection closes early', async (encoding, body) => {
     const server = await serving(({ socket }) => {
       socket.end(answerOf(body, `content-encoding: ${encoding}\r\n`).subarray(0, -10))
     })
@@ -191,7 +191,7 @@ describe('bodies', () => {
   })
 
   test.each(encodings.slice(0, 4))(
-    'in %s that are cut short where HTTP says they are whole',
+    'in %s are incomplete if the compressed data is truncated',
     async (encoding, body) => {
       const cut = body.subarray(0, -10)
       const server = await serving(({ socket }) => socket.write(answerOf(cut, `content-encoding: ${encoding}\r\n`)))
@@ -205,7 +205,7 @@ describe('bodies', () => {
     ['br', zlib.brotliCompressSync(Buffer.alloc(100_000))],
     ['deflate', zlib.deflateSync(Buffer.alloc(100_000))],
     ['identity', Buffer.alloc(1_001)],
-  ])('in %s are counted after decompression', async (encoding, body) => {
+  ])('in %s are limited by their size after decompression', async (encoding, body) => {
     const server = await serving(({ socket }) => socket.write(answerOf(body, `content-encoding: ${encoding}\r\n`)))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({
       kind: 'too_large',
@@ -238,7 +238,7 @@ describe('bodies', () => {
   })
 
   test.each(['gzip', Array(6).fill('gzip').join()])(
-    'that cannot be decoded (%s) give their connection back',
+    'that cannot be decoded (%s) do not block their connection',
     async (encodings) => {
       const unreadable = Buffer.alloc(1_000_000, '<html>')
       const answers = [answerOf(unreadable, `content-encoding: ${encodings}\r\n`), answerOf('{}')]
@@ -250,14 +250,14 @@ describe('bodies', () => {
   )
 
   test.each(['gzip', 'br', 'deflate', 'br, gzip', 'gzip, deflate'])(
-    'in %s that are empty are complete',
+    'in %s are complete if they are empty',
     async (encoding) => {
       const server = await serving(({ socket }) => socket.write(answerOf('', `content-encoding: ${encoding}\r\n`)))
       expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: true })
     },
   )
 
-  test.each(['gzip', 'br'])('in %s that break off before their first byte are not', async (encoding) => {
+  test.each(['gzip', 'br'])('in %s are incomplete if the connection closes before the first byte', async (encoding) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: 9\r\ncontent-encoding: ${encoding}\r\n\r\n`
     const server = await serving(({ socket }) => socket.end(head))
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: false })
@@ -286,12 +286,12 @@ describe('unusual answers', () => {
     await expect.poll(() => server.open.size).toBe(0)
   })
 
-  test('an HTTP/1.0 answer ends with its connection', async () => {
+  test('an HTTP/1.0 answer without a length ends with its connection', async () => {
     const server = await serving(({ socket }) => socket.end('HTTP/1.0 200 OK\r\n\r\n{"old":true}'))
     expect(await transportWith().send(read(server), never)).toMatchObject({ text: '{"old":true}', complete: true })
   })
 
-  test('too large headers: the request was sent', async () => {
+  test('too large headers cause an error with sent: true', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}', `x-long: ${'x'.repeat(20_000)}\r\n`)))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({
       kind: 'network',
@@ -301,15 +301,15 @@ describe('unusual answers', () => {
   })
 
   test.each([
-    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['bytes that are not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n12'],
     [
       'a length and chunks',
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
     ],
-    ['a length below nothing', 'HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\n{}'],
-    ['lines without their carriage returns', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n{}'],
-  ])('%s: the request was sent', async (_, bytes) => {
+    ['a negative length', 'HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\n{}'],
+    ['lines without carriage returns', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n{}'],
+  ])('%s cause an error with sent: true', async (_, bytes) => {
     const server = await serving(({ socket }) => socket.write(bytes))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: true })
   })
@@ -344,7 +344,7 @@ describe('unusual answers', () => {
     expect((await transport.send(unsafeWrite(server), never)).text).toBe('{"mine":true}')
   })
 
-  test('an answer may arrive before the body is sent', async () => {
+  test('an answer that arrives before the body is sent is returned', async () => {
     const body = JSON.stringify('x'.repeat(3_000_000))
     const server = http.createServer((_, response) => {
       response.writeHead(413, { connection: 'close' })
@@ -361,15 +361,15 @@ describe('unusual answers', () => {
   })
 })
 
-describe('names and addresses', () => {
-  test('IPv6', async () => {
+describe('a request to', () => {
+  test('an IPv6 address is sent', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}')), '::1')
     expect((await transportWith().send(read(server, '/v1/x?q=1'), never)).status).toBe(200)
     expect(server.requests[0]?.head).toMatch(/^GET \/v1\/x\?q=1 HTTP\/1\.1/)
     expect(server.requests[0]?.head).toMatch(/host: \[::1\]:\d+/i)
   })
 
-  test('a host with two addresses, of which one refuses', async () => {
+  test('a host with two addresses is sent if only one address refuses', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
     const both = ((_host, _options, callback) => {
       callback(null, [
@@ -382,7 +382,7 @@ describe('names and addresses', () => {
     expect((await transportWith({ agent }).send({ ...read(server), url }, never)).status).toBe(200)
   })
 
-  test('a host with two addresses that both refuse: nothing was sent', async () => {
+  test('a host with two addresses fails with sent: false if both refuse', async () => {
     const server = await serving(() => undefined)
     await server.close()
     const both = ((_host, _options, callback) => {
@@ -400,17 +400,17 @@ describe('names and addresses', () => {
     })
   })
 
-  test('an unknown host: nothing was sent', async () => {
+  test('an unknown host fails with sent: false', async () => {
     const url = 'http://no-such-host.invalid/'
     const request = { ...read({ url: '' } as RawServer), url }
     await expect(transportWith().send(request, never)).rejects.toMatchObject({ kind: 'network', sent: false })
   })
 })
 
-describe('aborted', () => {
+describe('a request aborted', () => {
   const reason = new Error('enough')
 
-  test('during the name lookup', async () => {
+  test('during the name lookup rejects with the reason', async () => {
     const aborter = new AbortController()
     const lookup: LookupFunction = () => aborter.abort(reason)
     const agent = new http.Agent({ lookup } as http.AgentOptions)
@@ -418,7 +418,7 @@ describe('aborted', () => {
     await expect(transportWith({ agent }).send(request, aborter.signal)).rejects.toBe(reason)
   })
 
-  test('in the queue of the agent', async () => {
+  test('in the queue of the agent is not sent', async () => {
     const server = await serving(() => undefined)
     const transport = transportWith({ maxSockets: 1 })
     const first = new AbortController()
@@ -434,7 +434,7 @@ describe('aborted', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('during the TLS handshake: nothing stays open, and nothing was sent', async () => {
+  test('during the TLS handshake is not sent, and its connection is closed', async () => {
     const aborter = new AbortController()
     const server = await serving(() => undefined)
     const request = { ...unsafeWrite(server), url: server.url.replace('http:', 'https:') }
@@ -451,7 +451,7 @@ describe('aborted', () => {
     ['the rest of the headers', 'HTTP/1.1 200 OK\r\ncontent-le'],
     ['the body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
     ['a compressed body', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10\r\n\r\n\x1f\x8b'],
-  ])('while it waits for %s: nothing stays open', async (_, bytes) => {
+  ])('while it waits for %s leaves no connection and no listener', async (_, bytes) => {
     const aborter = new AbortController()
     const server = await serving(({ socket }) => socket.write(bytes, 'latin1', () => aborter.abort(reason)))
     await expect(transportWith().send(read(server), aborter.signal)).rejects.toBe(reason)
@@ -459,7 +459,7 @@ describe('aborted', () => {
     expect(getEventListeners(aborter.signal, 'abort')).toEqual([])
   })
 
-  test('before the request: nothing is sent, and the agent is not asked for a connection', async () => {
+  test('before it was sent opens no connection', async () => {
     const server = await serving(() => undefined)
     const agent = new http.Agent()
     const connections = vi.spyOn(agent, 'createConnection')
@@ -481,7 +481,7 @@ test('calls leave no listener on a long-lived signal', async () => {
   expect(server.open.size).toBeLessThanOrEqual(10)
 })
 
-test('a header that node:http refuses: nothing was sent, and nothing stays open', async () => {
+test('a header that node:http refuses fails the request with sent: false and frees its socket', async () => {
   const server = await serving(({ socket }) => socket.write(answerOf('{}')))
   const transport = transportWith({ maxSockets: 1 })
   const refused = transport.send({ ...read(server), headers: { trailer: 'x' } }, never)
@@ -496,15 +496,18 @@ test('a custom accept-encoding is sent, in any letter case', async () => {
   expect(server.requests[0]?.head.match(/^accept-encoding: .*$/gim)).toEqual(['Accept-Encoding: identity'])
 })
 
-describe('a client calls a send that replaces that of nodeTransport', () => {
+describe('a client calls a function that replaces send of nodeTransport:', () => {
   const progress = { account: 'ada', platform: 'discord', pid: 'demo' }
   const clientOf = (server: RawServer, transport: Transport) =>
     new CampaignClient({ baseUrl: server.url, accessToken: 'a-token', transport, maxRetries: 0, timeoutMs: 50 })
 
   test.each<[string, (transport: Transport, send: Transport['send']) => Transport]>([
-    ['a wrapper around its own', (transport, send) => ({ ...transport, send })],
-    ['a spy in the place of its own', (transport, send) => Object.assign(transport, { send })],
-    ['one of a class that inherits', (transport, send) => Object.assign(Object.create(transport), { send })],
+    ['in a copy of the transport', (transport, send) => ({ ...transport, send })],
+    ['in the transport itself', (transport, send) => Object.assign(transport, { send })],
+    [
+      'in an object that inherits from the transport',
+      (transport, send) => Object.assign(Object.create(transport), { send }),
+    ],
   ])('%s', async (_, other) => {
     const server = await serving(() => undefined)
     const transport = transportWith()
@@ -528,8 +531,8 @@ test('fake timers do not block a call', async () => {
   expect((await transportWith().send(read(server), never)).status).toBe(200)
 })
 
-describe('closed', () => {
-  test('it closes idle connections, and later requests are not sent', async () => {
+describe('close', () => {
+  test('closes idle connections, and later requests are not sent', async () => {
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
     const transport = transportWith()
     await transport.send(read(server), never)
@@ -540,7 +543,7 @@ describe('closed', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('queued requests are not sent', async () => {
+  test('rejects queued requests, which are not sent', async () => {
     const server = await serving(() => undefined)
     const transport = transportWith({ maxSockets: 1 })
     const outcomes = Promise.allSettled([1, 2, 3].map(() => transport.send(unsafeWrite(server), never)))
@@ -555,7 +558,7 @@ describe('closed', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('every request in flight ends, also after others have failed', async () => {
+  test('rejects every request in flight, even after others have failed', async () => {
     const server = await serving(({ socket, connection }) => connection > 0 && socket.destroy())
     const transport = transportWith()
     const first = transport.send(read(server), never)
@@ -568,7 +571,7 @@ describe('closed', () => {
     await expect(first).rejects.toMatchObject({ message: 'the transport is closed' })
   })
 
-  test("it does not close the partner's agent", async () => {
+  test("does not close the partner's agent", async () => {
     const agent = new http.Agent({ keepAlive: true })
     cleanups.push(() => agent.destroy())
     const server = await serving(({ socket }) => socket.write(answerOf('{}')))
@@ -580,10 +583,20 @@ describe('closed', () => {
   })
 })
 
-describe('an unusable agent: nothing is sent, and the error gives the reason', () => {
+describe('an unusable agent causes an error with the reason and sent: false:', () => {
   test.each([
-    ['of https for http', new https.Agent(), 'http://127.0.0.1:1/', 'is an https.Agent; baseUrl needs an http.Agent'],
-    ['of http for https', new http.Agent(), 'https://127.0.0.1:1/', 'is an http.Agent; baseUrl needs an https.Agent'],
+    [
+      'an https.Agent for http',
+      new https.Agent(),
+      'http://127.0.0.1:1/',
+      'is an https.Agent; baseUrl needs an http.Agent',
+    ],
+    [
+      'an http.Agent for https',
+      new http.Agent(),
+      'https://127.0.0.1:1/',
+      'is an http.Agent; baseUrl needs an https.Agent',
+    ],
   ])('%s', async (_, agent, url, message) => {
     const sending = transportWith({ agent }).send({ ...read({ url: '' } as RawServer), url }, never)
     await expect(sending).rejects.toMatchObject({
@@ -593,7 +606,7 @@ describe('an unusable agent: nothing is sent, and the error gives the reason', (
     })
   })
 
-  test('that throws', async () => {
+  test('an agent that throws', async () => {
     const cause = new Error('no more sockets')
     const agent = Object.assign(new http.Agent(), {
       createConnection() {

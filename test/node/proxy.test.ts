@@ -10,7 +10,7 @@ import { type Identity, TestAuthority } from './certificates.ts'
 
 const opened: { close(): unknown }[] = []
 afterAll(() => {
-  for (const each of opened) each.close()
+  for (const resource of opened) resource.close()
 })
 
 let authority: TestAuthority
@@ -39,35 +39,35 @@ async function service(): Promise<{ baseUrl: string; seen: string[] }> {
 }
 
 /** A proxy that answers CONNECT with a status and opens the tunnel for 200. */
-async function proxy(status: number): Promise<{ address: string; asked: string[]; heard: () => string }> {
-  const asked: string[] = []
-  let heard = ''
+async function proxy(status: number): Promise<{ address: string; targets: string[]; received: () => string }> {
+  const targets: string[] = []
+  let received = ''
   const server = http.createServer()
   server.on('connect', (request, socket: Duplex) => {
-    asked.push(request.url ?? '')
+    targets.push(request.url ?? '')
     socket.on('error', () => undefined)
     if (status !== 200) {
       socket.end(`HTTP/1.1 ${status} No\r\nContent-Type: application/json\r\n\r\n{"success":true}`)
       return
     }
     const { port } = new URL(`http://${request.url}`)
-    const onward = net.connect(Number(port), '127.0.0.1', () => {
+    const upstream = net.connect(Number(port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      onward.pipe(socket)
-      socket.pipe(onward)
+      upstream.pipe(socket)
+      socket.pipe(upstream)
     })
-    onward.on('error', () => socket.destroy())
+    upstream.on('error', () => socket.destroy())
     socket.on('data', (chunk: Buffer) => {
-      heard += chunk.toString('latin1')
+      received += chunk.toString('latin1')
     })
   })
   await listening(server)
-  return { address: `http://127.0.0.1:${portOf(server)}`, asked, heard: () => heard }
+  return { address: `http://127.0.0.1:${portOf(server)}`, targets, received: () => received }
 }
 
 function clientThrough(address: string, baseUrl: string): CampaignClient {
   const agent = new HttpsProxyAgent(address)
-  // Options that are not for the proxy apply to the connection in the tunnel.
+  // These options apply to the TLS connection inside the tunnel.
   Object.assign(agent.options, { ca: authority.cert })
   const transport = nodeTransport({ agent })
   opened.push(transport, { close: () => agent.destroy() })
@@ -81,11 +81,11 @@ test('a call goes through the tunnel, and the proxy sees no token', async () => 
   const through = await proxy(200)
   await clientThrough(through.address, baseUrl).recordActionValue(value)
   expect(seen).toEqual(['Bearer secret.token.here'])
-  expect(through.asked).toEqual([new URL(baseUrl).host])
-  expect(through.heard()).not.toContain('secret.token.here')
+  expect(through.targets).toEqual([new URL(baseUrl).host])
+  expect(through.received()).not.toContain('secret.token.here')
 })
 
-test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: nothing has left', async (status) => {
+test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: the write is not applied', async (status) => {
   const { baseUrl, seen } = await service()
   const through = await proxy(status)
   const error = await clientThrough(through.address, baseUrl)
@@ -96,11 +96,11 @@ test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: nothing h
   expect(seen).toEqual([])
 })
 
-test('an unreachable proxy: nothing was sent', async () => {
+test('an unreachable proxy: the write is not applied', async () => {
   const { baseUrl, seen } = await service()
-  const gone = await listening(http.createServer())
-  const address = `http://127.0.0.1:${portOf(gone)}`
-  gone.close()
+  const closed = await listening(http.createServer())
+  const address = `http://127.0.0.1:${portOf(closed)}`
+  closed.close()
   const error = await clientThrough(address, baseUrl)
     .recordActionValue(value)
     .catch((reason: unknown) => reason)
@@ -109,17 +109,20 @@ test('an unreachable proxy: nothing was sent', async () => {
 })
 
 test.each([
-  ['speaks no HTTP', (socket: net.Socket) => socket.write('220 mail.example ESMTP\r\n\r\n')],
-  ['hangs up', (socket: net.Socket) => socket.destroy()],
-  ['opens a tunnel to no TLS', (socket: net.Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nno handshake of TLS')],
-])('a proxy that %s: nothing was sent', async (_, answer) => {
+  ['does not speak HTTP', (socket: net.Socket) => socket.write('220 mail.example ESMTP\r\n\r\n')],
+  ['closes the connection', (socket: net.Socket) => socket.destroy()],
+  [
+    'opens a tunnel to a server without TLS',
+    (socket: net.Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nnot a TLS handshake'),
+  ],
+])('a proxy that %s: the write is not applied', async (_, answer) => {
   const { baseUrl, seen } = await service()
-  const odd = await listening(
+  const brokenProxy = await listening(
     net.createServer((socket) => {
       socket.on('error', () => undefined).on('data', () => answer(socket))
     }),
   )
-  const error = await clientThrough(`http://127.0.0.1:${portOf(odd)}`, baseUrl)
+  const error = await clientThrough(`http://127.0.0.1:${portOf(brokenProxy)}`, baseUrl)
     .recordActionValue(value)
     .catch((reason: unknown) => reason)
   expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })

@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-/** A request with its connection and a function that answers it with bytes. */
+/** A request with its connection. */
 export interface RawRequest {
   readonly head: string
   readonly body: string
@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly socket: Socket
 }
 
-/** A server that answers with given bytes. */
+/** A TCP server whose test writes the bytes of each answer. */
 export interface RawServer {
   readonly url: string
   readonly requests: readonly RawRequest[]
@@ -58,7 +58,7 @@ export async function rawServer(answer: (request: RawRequest) => void, host = '1
   }
 }
 
-/** Returns an answer with its content-length. */
+/** Returns the bytes of an answer with a content-length. */
 export const answerOf = (body: string | Buffer, headers = '', status = '200 OK'): Buffer =>
   Buffer.concat([
     Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`),

@@ -50,9 +50,9 @@ async function recordThrough(baseUrl: string, connect: () => Duplex): Promise<un
   return client.recordActionValue(value).catch((reason: unknown) => reason)
 }
 
-/** A Duplex that wraps a socket. */
-function relayed(socket: net.Socket, fields: object = {}): Duplex {
-  const relay = new Duplex({
+/** Returns a Duplex that wraps a socket. */
+function duplexOver(socket: net.Socket, fields: object = {}): Duplex {
+  const duplex = new Duplex({
     read: () => undefined,
     write: (chunk, encoding, callback) => void socket.write(chunk, encoding, callback),
     final: (callback) => void socket.end(callback),
@@ -61,33 +61,33 @@ function relayed(socket: net.Socket, fields: object = {}): Duplex {
       callback(error)
     },
   })
-  socket.on('data', (chunk) => relay.push(chunk))
-  socket.on('close', () => relay.destroy())
-  socket.on('error', (error) => relay.destroy(error))
-  return Object.assign(relay, {
-    setTimeout: () => relay,
-    setNoDelay: () => relay,
-    setKeepAlive: () => relay,
+  socket.on('data', (chunk) => duplex.push(chunk))
+  socket.on('close', () => duplex.destroy())
+  socket.on('error', (error) => duplex.destroy(error))
+  return Object.assign(duplex, {
+    setTimeout: () => duplex,
+    setNoDelay: () => duplex,
+    setKeepAlive: () => duplex,
     ...fields,
   })
 }
 
 describe('a write that reached the service is sent once and has the outcome unknown', () => {
   test.each<[string, (port: number) => Duplex]>([
-    ['a Duplex', (port) => relayed(net.connect(port, '127.0.0.1'))],
+    ['a Duplex', (port) => duplexOver(net.connect(port, '127.0.0.1'))],
     [
       'a Duplex that clears `connecting` without an event',
       (port) => {
-        const relay = relayed(net.connect(port, '127.0.0.1'), { connecting: true, pending: true })
-        setImmediate(() => Object.assign(relay, { connecting: false, pending: false }))
-        return relay
+        const duplex = duplexOver(net.connect(port, '127.0.0.1'), { connecting: true, pending: true })
+        setImmediate(() => Object.assign(duplex, { connecting: false, pending: false }))
+        return duplex
       },
     ],
     [
-      'a Duplex that always says that it is connecting',
-      (port) => relayed(net.connect(port, '127.0.0.1'), { connecting: true, pending: true, secureConnecting: true }),
+      'a Duplex whose `connecting` is always true',
+      (port) => duplexOver(net.connect(port, '127.0.0.1'), { connecting: true, pending: true, secureConnecting: true }),
     ],
-    ['a Duplex that names itself encrypted', (port) => relayed(net.connect(port, '127.0.0.1'), { encrypted: true })],
+    ['a Duplex with `encrypted: true`', (port) => duplexOver(net.connect(port, '127.0.0.1'), { encrypted: true })],
     ['a net.Socket', (port) => net.connect(port, '127.0.0.1')],
   ])('over plain HTTP, through %s', async (_, connect) => {
     const { baseUrl, port, seen } = await droppingService(false)
@@ -99,11 +99,11 @@ describe('a write that reached the service is sent once and has the outcome unkn
 
   test.each<[string, (port: number, ca: string) => Duplex]>([
     ['tls.connect', (port, ca) => tls.connect({ port, host: '127.0.0.1', ca })],
-    ['a TLSSocket of its own making', (port) => new tls.TLSSocket(net.connect(port, '127.0.0.1'))],
-    ['a Duplex around tls.connect', (port, ca) => relayed(tls.connect({ port, host: '127.0.0.1', ca }))],
+    ['new tls.TLSSocket', (port) => new tls.TLSSocket(net.connect(port, '127.0.0.1'))],
+    ['a Duplex around tls.connect', (port, ca) => duplexOver(tls.connect({ port, host: '127.0.0.1', ca }))],
     [
       'tls.connect over a Duplex',
-      (port, ca) => tls.connect({ socket: relayed(net.connect(port, '127.0.0.1')), host: '127.0.0.1', ca }),
+      (port, ca) => tls.connect({ socket: duplexOver(net.connect(port, '127.0.0.1')), host: '127.0.0.1', ca }),
     ],
   ])('over TLS, through %s', async (_, connect) => {
     const { baseUrl, port, seen } = await droppingService(true)
@@ -114,11 +114,11 @@ describe('a write that reached the service is sent once and has the outcome unkn
 })
 
 describe('a write that was never sent has the outcome not_applied', () => {
-  const nobody = { port: 1, host: '127.0.0.1' }
+  const closedPort = { port: 1, host: '127.0.0.1' }
   test.each<[string, string, () => Duplex]>([
-    ['a net.Socket that is refused', 'http', () => net.connect(nobody)],
-    ['tls.connect that is refused', 'https', () => tls.connect(nobody)],
-    ['a net.Socket that nobody connects', 'http', () => new net.Socket()],
+    ['net.connect to a closed port', 'http', () => net.connect(closedPort)],
+    ['tls.connect to a closed port', 'https', () => tls.connect(closedPort)],
+    ['a net.Socket that is never connected', 'http', () => new net.Socket()],
     ['a net.Socket that is destroyed', 'http', () => new net.Socket().destroy()],
     ['a Duplex that is destroyed', 'http', () => new Duplex().destroy()],
   ])('through %s', async (_, scheme, connect) => {
@@ -137,14 +137,14 @@ describe('a write that was never sent has the outcome not_applied', () => {
 
 describe('a token is never sent unencrypted to an https address', () => {
   /** A server that records all bytes. */
-  async function listener(): Promise<{ port: number; heard: () => string }> {
-    let heard = ''
+  async function recordingServer(): Promise<{ port: number; received: () => string }> {
+    let received = ''
     const server = net.createServer((socket) => {
-      socket.on('error', () => undefined).on('data', (chunk) => (heard += chunk.toString('latin1')))
+      socket.on('error', () => undefined).on('data', (chunk) => (received += chunk.toString('latin1')))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     opened.push(server)
-    return { port: (server.address() as AddressInfo).port, heard: () => heard }
+    return { port: (server.address() as AddressInfo).port, received: () => received }
   }
 
   test.each<[string, (port: number) => Promise<net.Socket>]>([
@@ -157,17 +157,17 @@ describe('a token is never sent unencrypted to an https address', () => {
         return socket
       },
     ],
-  ])('an agent returns a plain socket that %s', async (_, connect) => {
-    const { port, heard } = await listener()
+  ])('even if an agent returns a plain socket that %s', async (_, connect) => {
+    const { port, received } = await recordingServer()
     const sockets = await Promise.all([1, 2, 3].map(() => connect(port)))
     const error = await recordThrough(`https://127.0.0.1:${port}/api/v1`, () => sockets.pop() as net.Socket)
     expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
     expect(String(error)).toContain('the agent of nodeTransport returned an unencrypted connection for https')
-    expect(heard()).toBe('')
+    expect(received()).toBe('')
   })
 
-  test('one transport serves http and https of one host', async () => {
-    const { port, heard } = await listener()
+  test('even if the same transport also calls the host over http', async () => {
+    const { port, received } = await recordingServer()
     const transport = nodeTransport()
     onTestFinished(() => transport.close())
     const clientOf = (scheme: string) =>
@@ -179,10 +179,10 @@ describe('a token is never sent unencrypted to an https address', () => {
         timeoutMs: 200,
       })
     await expect(clientOf('http').getCampaignPoints({ pid: 'demo' })).rejects.toThrow()
-    expect(heard()).toContain('authorization: Bearer the-token')
-    const before = heard().length
+    expect(received()).toContain('authorization: Bearer the-token')
+    const before = received().length
     await expect(clientOf('https').getCampaignPoints({ pid: 'demo' })).rejects.toThrow()
-    expect(heard().length).toBeGreaterThan(before)
-    expect(heard().slice(before)).not.toContain('the-token')
+    expect(received().length).toBeGreaterThan(before)
+    expect(received().slice(before)).not.toContain('the-token')
   })
 })

@@ -9,17 +9,17 @@ import { TestAuthority } from './certificates.ts'
 
 const opened: { close(): unknown }[] = []
 afterAll(() => {
-  for (const each of opened) each.close()
+  for (const resource of opened) resource.close()
 })
 
 let authority: TestAuthority
-let stranger: TestAuthority
+let otherAuthority: TestAuthority
 beforeAll(async () => {
   authority = await TestAuthority.create()
-  stranger = await TestAuthority.create('Another authority')
+  otherAuthority = await TestAuthority.create('Another authority')
 })
 
-/** An https server and its requests. */
+/** Starts an https server. `peers` are the names in the client certificates. */
 async function secureServer(
   options: https.ServerOptions,
 ): Promise<{ baseUrl: string; seen: string[]; peers: string[] }> {
@@ -56,7 +56,7 @@ const record = (client: CampaignClient): Promise<unknown> =>
   )
 
 describe('a private CA', () => {
-  test('is trusted if the agent has it', async () => {
+  test('is trusted if it is the ca of the agent', async () => {
     const server = await secureServer(await authority.issue('127.0.0.1'))
     expect(await record(clientOf(server.baseUrl, { ca: authority.cert }))).toBe('done')
     expect(server.seen).toHaveLength(1)
@@ -64,10 +64,15 @@ describe('a private CA', () => {
 
   const DAY = 86_400_000
   test.each([
-    ['of nobody one knows', () => authority.issue('127.0.0.1'), undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     [
-      'of another authority',
-      () => stranger.issue('127.0.0.1'),
+      'of an authority that is not trusted by default',
+      () => authority.issue('127.0.0.1'),
+      undefined,
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
+    [
+      'of an authority other than ca',
+      () => otherAuthority.issue('127.0.0.1'),
       () => authority.cert,
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     ],
@@ -78,8 +83,13 @@ describe('a private CA', () => {
       () => authority.cert,
       'CERT_HAS_EXPIRED',
     ],
-    ['not yet valid', () => authority.issue('127.0.0.1', [DAY, 2 * DAY]), () => authority.cert, 'CERT_NOT_YET_VALID'],
-  ])('a certificate %s: nothing was sent', async (_, issue, ca, systemCode) => {
+    [
+      'that is not yet valid',
+      () => authority.issue('127.0.0.1', [DAY, 2 * DAY]),
+      () => authority.cert,
+      'CERT_NOT_YET_VALID',
+    ],
+  ])('does not trust a certificate %s: nothing is sent', async (_, issue, ca, systemCode) => {
     const server = await secureServer(await issue())
     const error = await record(clientOf(server.baseUrl, { ca: ca?.() }))
     expect(error).toBeInstanceOf(NetworkError)
@@ -89,7 +99,7 @@ describe('a private CA', () => {
 })
 
 describe('a client certificate', () => {
-  const demanding = async () => ({
+  const requiringCertificate = async () => ({
     ...(await authority.issue('127.0.0.1')),
     ca: authority.cert,
     requestCert: true,
@@ -97,21 +107,21 @@ describe('a client certificate', () => {
   })
 
   test('is sent to a server that requests it', async () => {
-    const server = await secureServer(await demanding())
+    const server = await secureServer(await requiringCertificate())
     const own = await authority.issue('partner.example')
     expect(await record(clientOf(server.baseUrl, { ca: authority.cert, ...own }))).toBe('done')
     expect(server.peers).toEqual(['partner.example'])
   })
 
-  test('that is missing: the server gets no request', async () => {
-    const server = await secureServer(await demanding())
+  test('is required by the server: without it, nothing is sent', async () => {
+    const server = await secureServer(await requiringCertificate())
     const error = await record(clientOf(server.baseUrl, { ca: authority.cert }))
     expect(error).toBeInstanceOf(NetworkError)
     expect(server.seen).toEqual([])
   })
 })
 
-test('an http server at an https address: nothing was sent', async () => {
+test('a call to an http server at an https address is not applied', async () => {
   const seen: string[] = []
   const server = http.createServer((request) => seen.push(request.url ?? '')).listen(0, '127.0.0.1')
   opened.push(server)
