@@ -5,6 +5,7 @@ import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postg
 import { Pool, types } from 'pg'
 import postgresJs from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
@@ -51,6 +52,12 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   const rowsOf = async ({ run }: SharedLedger) =>
     (await pool.query(`SELECT id, verdict, in_doubt, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
       .rows
+  /** Deletes the only award of the run, or removes its claim. */
+  const changeAward = (change: string, run: string) =>
+    pool.query(
+      `${change} ${table} ${change === 'UPDATE' ? 'SET attempt = NULL, lease_until = NULL' : ''} WHERE run = $1`,
+      [run],
+    )
 
   describe.each(['pg', 'postgres'])('with %s', (kind) => {
     const ledgerOf = (run: string = randomUUID()) =>
@@ -107,8 +114,10 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const { client } = setup()
     const ledger = newRun()
     await rewardWallets(client, awards(2), { ledger })
-    const stop = await stopErrorOf(rewardWallets(client, [award(0, { xp: 7 })], { ledger }))
-    expect((stop.cause as Error).message).toContain('xp is 7, but the award with the id "award-0" has 1')
+    for (const rows of [[award(0, { xp: 7 })], [award(0), award(0, { xp: 7 })]]) {
+      const stop = await stopErrorOf(rewardWallets(client, rows, { ledger }))
+      expect((stop.cause as Error).message).toContain('xp is 7, but the award with the id "award-0" has 1')
+    }
     const strict = await stopErrorOf(rewardWallets(client, [award(5), award(0, { xp: 7 })], { ledger, strict: true }))
     expect(strict.report.counts.rejected).toBe(1)
     const made = awardOne(client, award(0, { xp: 7 }), { ledger })
@@ -149,6 +158,15 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect((await rewardWallets(client, awards(1), { ledger: newRun(30_000, ledger.run) })).fromLedger).toBe(1)
   })
 
+  test('two equal rows of a halted campaign that are looked up at once are one award and one duplicate', async () => {
+    const { client } = setup()
+    const ledger = newRun()
+    await rewardWallets(client, awards(1), { ledger })
+    const session = await ledger[LEDGER].open(undefined)
+    const found = await Promise.all([1, 2].map(() => session.lookUp(award(0), false)))
+    expect(found).toEqual(expect.arrayContaining([{ verdict: 'awarded', failure: undefined }, 'duplicate']))
+  })
+
   test('finished rows of a halted campaign keep their verdicts', () => expectVerdictsKeptWhenHalted(newRun()))
 
   test.each(['40P01', '40001'])('a statement that PostgreSQL rolled back with %s is retried', async (code) => {
@@ -174,7 +192,10 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   test('missing tables are an error', async () => {
     const { client } = setup()
     const ledger = postgresLedger(pool, { run: 'x', table: 'not_there' })
-    await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(/postgresLedgerSchema\(\)/)
+    await expect(rewardWallets(client, awards(1), { ledger })).rejects.toMatchObject({
+      message: expect.stringContaining('postgresLedgerSchema()'),
+      cause: { code: '42P01' },
+    })
   })
 
   test('tables with other columns are an error', async () => {
@@ -339,6 +360,62 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
         expect((await unsettled(awardOne(client, award(1), { ledger }))).reason).toBe('busy')
       slow.waiting[0]?.()
       expect(await first).toBe('awarded')
+    })
+
+    test.each([
+      ['succeeds', undefined],
+      ['is refused with 401', { kind: 'status', status: 401 }],
+      ['ends with an unknown outcome', { kind: 'reset' }],
+    ] as const)('a call that %s no longer renews its lease', async (_, fault) => {
+      const { client, service } = setup()
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      onTestFinished(() => void vi.useRealTimers())
+      if (fault) service.fail({ on: 'rewardWallet', ...fault })
+      const slow = holdCalls(client)
+      const made = awardOne(slow, award(1), { ledger: newRun() }).catch((error: unknown) => error)
+      await expect.poll(() => slow.waiting).toHaveLength(1)
+      expect(vi.getTimerCount()).toBe(1)
+      slow.waiting[0]?.()
+      await made
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    test.each([
+      ['deletes', 'DELETE FROM'],
+      ['releases', 'UPDATE'],
+    ])('is busy if another program %s the award between two statements', async (_, change) => {
+      const { client, sent } = setup()
+      const run = randomUUID()
+      const late = holdCalls(client)
+      const first = awardOne(late, award(1), { ledger: newRun(30_000, run) })
+      await expect.poll(() => late.waiting).toHaveLength(1)
+      const changing = {
+        connect: () => pool.connect(),
+        async query(text: string, values?: unknown[]) {
+          if (text.startsWith('SELECT award.')) await changeAward(change, run)
+          return pool.query(text, values)
+        },
+      }
+      const second = awardOne(client, award(1), { ledger: postgresLedger(changing, { run, table }) })
+      expect(await unsettled(second)).toMatchObject({ reason: 'busy', retryAfterMs: 50 })
+      expect(sent()).toBe(0)
+      late.waiting[0]?.()
+      await first.catch(() => undefined)
+    })
+
+    test.each([
+      ['deletes', 'DELETE FROM', 'busy'],
+      ['releases', 'UPDATE', 'indeterminate'],
+    ])('cannot record a refusal if another program %s the award', async (_, change, reason) => {
+      const { client, service } = setup()
+      const ledger = newRun()
+      const slow = holdCalls(client)
+      const made = awardOne(slow, award(1), { ledger })
+      await expect.poll(() => slow.waiting).toHaveLength(1)
+      await changeAward(change, ledger.run)
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+      slow.waiting[0]?.()
+      expect((await unsettled(made)).reason).toBe(reason)
     })
 
     test('only the call that holds the claim renews the lease', async () => {
@@ -538,6 +615,7 @@ describe('an invalid argument of postgresLedger is refused', () => {
       { run: 'x' },
       /must be made with prepare: false/,
     ],
+    ['an object like a sql', { unsafe: pool.query, begin: pool.query }, { run: 'x' }, /database must be a Pool/],
     ['an object that can only query', { query: pool.query }, { run: 'x' }, /database must be a Pool/],
     ['an object that can only connect', { connect: pool.connect }, { run: 'x' }, /database must be a Pool/],
     ['a missing run', pool, {}, /options\.run must be a non-empty string/],
@@ -559,6 +637,7 @@ describe('an invalid argument of postgresLedger is refused', () => {
   ])('%s', (_, database, options, words) => {
     expect(() => postgresLedger(database as never, options as never)).toThrow(InvalidRequestError)
     expect(() => postgresLedger(database as never, options as never)).toThrow(words)
+    expect(() => postgresLedger(database as never, options as never)).toThrow(/^postgresLedger: /)
   })
 
   test('a malformed table name in postgresLedgerSchema', () => {

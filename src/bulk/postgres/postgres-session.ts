@@ -95,9 +95,10 @@ export function postgresSession({ query, sql, run, leaseMs, leases }: PostgresSe
     },
 
     async lookUp(row, isRetry) {
+      const stored = await select(row)
+      // Read it after the query: two equal rows may be looked up at once.
       const earlier = isRetry ? undefined : seen.get(row.id)
       if (earlier !== undefined && isSameAward(row, earlier)) return 'duplicate'
-      const stored = await select(row)
       if (!stored?.is_same || stored.is_claimed) return undefined
       seen.set(row.id, row)
       const failure = failureOf(stored)
