@@ -106,6 +106,7 @@ describe('a receiver', () => {
     ['null', null],
     ['string', 'https://partner.example/hook'],
     ['object', { method: 'POST', headers: { [HEADER]: sign('{}') } }],
+    ['object', { method: 'POST' }],
   ])('rejects a call of fetch without a Request (%s), and names the right method', async (given, request) => {
     const { receiver } = observedReceiver()
     const call = receiver.fetch(request as never)
@@ -117,6 +118,8 @@ describe('a receiver', () => {
   test.each([
     ['nothing', [], 'undefined and undefined'],
     ['a Request', [new Request(ADDRESS)], 'object and undefined'],
+    ['a request that is not a stream', [{ headers: {} }, { setHeader: () => {} }], 'object and object'],
+    ['a stream without headers', [{ on: () => {} }, { setHeader: () => {} }], 'object and object'],
     ['a request without its response', [{ on: () => {}, method: 'POST', headers: {} }, null], 'object and null'],
   ])('rejects a call of node with %s, and names the expected arguments', async (_, given, named) => {
     const { receiver } = observedReceiver()

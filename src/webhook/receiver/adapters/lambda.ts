@@ -121,7 +121,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 function result(event: LambdaHttpEvent, { status, headers, body }: WebhookAnswer): LambdaHttpResult {
   const base = { statusCode: status, body, isBase64Encoded: false }
   if (!requestContext(event).elb) return { ...base, headers: { ...headers } }
-  const statusDescription = `${status} ${STATUS_TEXT[status] ?? ''}`.trimEnd()
+  const statusDescription = `${status} ${STATUS_TEXT[status]}`
   if (!event.multiValueHeaders) return { ...base, statusDescription, headers: { ...headers } }
   const multiValueHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]))
   return { ...base, statusDescription, multiValueHeaders }

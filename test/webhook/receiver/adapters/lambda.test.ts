@@ -151,9 +151,9 @@ describe('headers', () => {
     expect((await observedReceiver().receiver.lambda(event)).statusCode).toBe(200)
   })
 
-  test('an event without headers is refused', async () => {
+  test.each([null, { [HEADER]: undefined }])('an event with the headers %j is refused', async (headers) => {
     const { receiver, rejections } = observedReceiver()
-    expect((await receiver.lambda({ httpMethod: 'POST', headers: null, body: '{}' })).statusCode).toBe(401)
+    expect((await receiver.lambda({ httpMethod: 'POST', headers, body: '{}' })).statusCode).toBe(401)
     expect(rejections).toMatchObject([{ reason: 'missing_signature' }])
   })
 })
@@ -302,9 +302,9 @@ describe('time limits', () => {
     expect((await inner.claim(key, 1)).state).toBe('claimed')
   })
 
-  test('without a context, maxRunMs limits the handler', async () => {
+  test.each([undefined, {}])('with the context %j, maxRunMs limits the handler', async (context) => {
     const { receiver } = observedReceiver({ maxRunMs: 20_000, handle: () => never })
-    const answer = receiver.lambda(eventOf(SOURCE, message()))
+    const answer = receiver.lambda(eventOf(SOURCE, message()), context)
     await vi.advanceTimersByTimeAsync(21_500)
     expect((await answer).statusCode).toBe(503)
   })

@@ -172,14 +172,17 @@ describe('a sender', () => {
     expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
   })
 
-  test('disconnects before the receiver is called: the request is rejected', async () => {
+  test.each<[name: string, before: (request: IncomingMessage) => unknown]>([
+    ['', () => {}],
+    [', while other code is reading the stream', (request) => request.resume()],
+  ])('disconnects before the receiver is called%s: the request is rejected', async (_, before) => {
     const { receiver, rejections } = observedReceiver()
-    const { port, arrived, finished } = await serveReceiver(
-      receiver,
-      (request) => new Promise<void>((resolve) => request.on('close', () => resolve())),
-    )
+    const { port, arrived, finished } = await serveReceiver(receiver, (request) => {
+      before(request)
+      return new Promise<void>((resolve) => request.on('close', () => resolve()))
+    })
     const { socket } = await rawConnection(port)
-    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n{"id":`)
+    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n`)
     await arrived
     socket.destroy()
     await finished
@@ -273,11 +276,14 @@ describe('an unread stream', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('is empty: the bytes in rawBody are used', async () => {
+  test.each<[name: string, stop: (stream: PassThrough) => unknown]>([
+    ['is empty', (stream) => stream.end()],
+    ['was destroyed', (stream) => stream.destroy()],
+  ])('%s: the bytes in rawBody are used', async (_, stop) => {
     const { receiver, handled } = observedReceiver()
     const { url } = await serve(async (request, response) => {
       const bare = new PassThrough()
-      bare.end()
+      stop(bare)
       const { method, headers } = request
       const kept = Object.assign(bare, { method, headers, rawBody: Buffer.from(message) })
       request.resume()
@@ -307,6 +313,21 @@ describe('a stream that other code is reading', () => {
     socket.write(body.slice(20))
     await expect.poll(() => received()).toMatch(/^HTTP\/1\.1 200 /)
     expect(handled).toHaveLength(1)
+  })
+
+  test('is rejected at once when the sender disconnects', async () => {
+    const { receiver, rejections } = observedReceiver()
+    const begun = deferred()
+    const { port, finished } = await serveReceiver(receiver, async (request) => {
+      request.on('data', () => begun.resolve())
+      await begun.promise
+      // The sender disconnects while the receiver waits.
+      setImmediate(() => socket.destroy())
+    })
+    const { socket } = await rawConnection(port)
+    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n{"id":`)
+    await finished
+    expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
   })
 })
 
@@ -377,6 +398,16 @@ describe('a body that was read before', () => {
       (request) => new Promise<void>((resolve) => request.once('data', () => resolve())),
     )
     expect((await post(url, JSON.stringify(activity()))).status).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' } }])
+  })
+
+  test('is 500 when it was empty', async () => {
+    const { receiver, errors } = observedReceiver()
+    const { url } = await serveReceiver(
+      receiver,
+      (request) => new Promise<void>((resolve) => request.resume().on('end', () => resolve())),
+    )
+    expect((await post(url, '')).status).toBe(500)
     expect(errors).toMatchObject([{ error: { code: 'body_not_raw' } }])
   })
 
