@@ -162,7 +162,7 @@ describe('field names such as __proto__', () => {
   ]
   const pollution = (name: string) => `"${name}":{"polluted":true,"status":"completed"}`
 
-  it.each(spellings)('(%s) are removed at every level', async (name) => {
+  it.each(spellings)('are removed at every level: %s', async (name) => {
     expect(Object.keys(JSON.parse(`{${pollution(name)}}`))).toEqual(['__proto__'])
     const text = (value: object) =>
       json(value)

@@ -54,7 +54,7 @@ describe('the header', () => {
     ['the value of another header', 'application/json', ['malformed_signature']],
     ['a number', 7, ['malformed_signature']],
     ['an object', { 0: right }, ['malformed_signature']],
-  ])('%s', (_, header, expected) => {
+  ])('(%s) has the expected findings', (_, header, expected) => {
     expect(codes(SECRET, BODY, header)).toEqual(expected)
   })
 
@@ -105,7 +105,7 @@ describe('the body', () => {
     ['altered', BODY, BODY.replace('m-1', 'm-2'), ['unexplained']],
     ['altered, and not UTF-8', BODY, new Uint8Array([0xff, 0xfe]), ['unexplained']],
     ['altered, and not JSON', BODY, 'not JSON', ['unexplained']],
-  ])('%s', (_, signed, received, expected) => {
+  ])('(%s) has the expected findings', (_, signed, received, expected) => {
     expect(verifyWebhook(SECRET, signed, sign(signed))).toBe(true)
     expect(verifyWebhook(SECRET, received as string, sign(signed))).toBe(false)
     expect(codes(SECRET, received, sign(signed))).toEqual(expected)
@@ -149,7 +149,7 @@ describe('the secret', () => {
     ['another secret', SECRET, 'other', ['unexplained']],
     ['only white space', SECRET, ' \n', ['unexplained']],
     ['only quotation marks', SECRET, '""', ['unexplained']],
-  ])('%s', (_, real, received, expected) => {
+  ])('(%s) has the expected findings', (_, real, received, expected) => {
     expect(verifyWebhook(real, BODY, sign(BODY, real))).toBe(true)
     expect(codes(received, BODY, sign(BODY, real))).toEqual(expected)
   })

@@ -101,7 +101,7 @@ describe('known messages', () => {
   })
 })
 
-describe('a known type with a different shape is unknown, never an error', () => {
+describe('a message of an unknown type or shape is unknown, and not an error', () => {
   const fields = {
     string: ['user', 'wallet', 'email', 'campaign.id', 'campaign.name'],
     number: ['total_xp', 'ref_xp', 'ugc_xp', 'xp_mul', 'rank'],

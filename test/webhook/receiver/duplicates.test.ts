@@ -509,7 +509,7 @@ describe('when the store fails', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('the late answer of an earlier attempt counts, and no error is reported', async () => {
+  test('a late answer to an earlier complete() is accepted, and no error is reported', async () => {
     const replies: ((recorded: boolean) => void)[] = []
     const { store, calls } = recordingStore(memoryStore(), {
       complete: () => new Promise((resolve) => replies.push(resolve)),

@@ -140,7 +140,7 @@ export function crashContract(
       expect(await timesApplied()).toBe(1)
     })
 
-    test(`is killed after the work: the next attempt applies it ${exactlyOnce ? 'not again' : 'again'}`, async (context) => {
+    test(`is killed after the work: the next attempt ${exactlyOnce ? 'does not apply' : 'applies'} it again`, async (context) => {
       const { process, attempt, timesApplied, errors } = await startHalted('applied', context)
       await process.kill()
       expect(await timesApplied()).toBe(1)

@@ -218,7 +218,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     })
 
     test.each(['tagged', 'unsafe', 'savepoint', 'within a savepoint'])(
-      'a statement after the loss of the connection (%s) does not reach the session that replaced it',
+      'a statement after a lost connection (%s) does not run in the new session',
       async (way) => {
         const single = connect(service.url, { max: 1, prepare: false, backoff: () => 0 })
         const key = freshKey()

@@ -47,7 +47,7 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
     return replies.map((keys) => keys.split('\n').filter((key) => key !== '').length)
   }
 
-  test.each(CLIENTS)('keys are on all nodes, or on one with a hash tag in the prefix (%s)', async (name) => {
+  test.each(CLIENTS)('keys are on all nodes; with a hash tag in the prefix, on one node (%s)', async (name) => {
     const client = clientOf(name)
     const prefix = `spread-${randomUUID()}`
     const untagged = redisStore(client, { prefix: `${prefix}:` })

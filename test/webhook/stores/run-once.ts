@@ -47,7 +47,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     expect(await timesApplied(key)).toBe(1)
   })
 
-  test('no write is visible to others before the commit', async () => {
+  test('no write is visible to other sessions before the commit', async () => {
     const key = freshKey()
     await database()
       .open()

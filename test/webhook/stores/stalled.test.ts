@@ -116,12 +116,12 @@ function stalling(
     }
 
     const cases = Object.entries(clients).flatMap(([client, open]) =>
-      (['requests', 'answers'] as const).map((direction) => ({ client, direction, open })),
+      (['requests', 'answers'] as const).map((direction) => [client, direction, open] as const),
     )
 
     test.each(cases)(
-      '$client: if $direction stall at the claim, the receiver answers 503, and handles each message once afterwards',
-      async ({ direction, open }) => {
+      '%s: if %s stall at the claim, the receiver answers 503, and handles each message once afterwards',
+      async (_, direction, open) => {
         const { store, proxy } = await openBehindProxy(open)
         const { receiver, handled, errors, rejections } = observedReceiver({ store, deadlineMs: 300, leaseMs: 20_000 })
         const messages = Array.from({ length: 10 }, () => activity())
@@ -143,8 +143,8 @@ function stalling(
     )
 
     test.each(cases)(
-      '$client: if $direction stall while the handler runs, the receiver answers 200, and records the delivery',
-      async ({ direction, open }) => {
+      '%s: if %s stall while the handler runs, the receiver answers 200, and records the delivery',
+      async (_, direction, open) => {
         const { store, proxy } = await openBehindProxy(open)
         const begun = deferred()
         const running = deferred()
