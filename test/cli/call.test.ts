@@ -109,7 +109,7 @@ test('refuses an endless file', async () => {
   expect(service.requests).toEqual([])
 })
 
-test('https goes through HTTPS_PROXY, unless NO_PROXY names the host', async () => {
+test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () => {
   const asked: string[] = []
   const proxy = createServer().on('connect', (request, socket) => {
     asked.push(request.url ?? '')
@@ -141,7 +141,7 @@ test.each([
   ['https://127.0.0.1:1/api/v1', {}],
   ['https://localhost:1/api/v1', {}],
   ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
-])('reaches %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
+])('connects to %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
   let asked = 0
   const proxy = createServer().on('connect', (_, socket) => {
     asked++
@@ -164,7 +164,7 @@ describe('read-only and allowed campaigns', () => {
     [[], { CAMPAIGN_READ_ONLY: '1' }],
     [[], { CAMPAIGN_READ_ONLY: 'true' }],
     [[], { CAMPAIGN_ALLOWED_CAMPAIGNS: 'live,test' }],
-  ])('%j with %j refuses each POST before it is sent, and no read', async (flags, more) => {
+  ])('%j with %j refuses each write before it is sent, and allows reads', async (flags, more) => {
     const { env, service } = await listeningService()
     const writes = [
       ['rewardWallet', ...flagsOf(AWARD)],
@@ -187,7 +187,7 @@ describe('read-only and allowed campaigns', () => {
     { CAMPAIGN_READ_ONLY: '' },
     { CAMPAIGN_ALLOWED_CAMPAIGNS: '' },
     { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo,,test' },
-  ])('refuses %j, also for a read', async (more) => {
+  ])('refuses %j, even for a read', async (more) => {
     const { env, service } = await listeningService()
     const { code } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env: { ...env, ...more } })
     expect(code).toBe(2)
@@ -213,7 +213,7 @@ test('an error refers to the documentation by page and section', async () => {
   expect(stderr).toContain('(documentation page "error-codes", section unauthorized)')
 })
 
-test('where the package has a homepage, the reference is a web address', () => {
+test('an error refers to a URL if the package has a homepage', () => {
   const message = 'no token (docs/error-codes.md#unauthorized)'
   expect(withDocsAddress(message, { homepage: 'https://docs.example/' })).toBe(
     'no token (https://docs.example/error-codes#unauthorized)',
@@ -300,7 +300,7 @@ describe('the environment', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
     expect(stderr).not.toContain('ter2')
-    // The names of the options of the client.
+    // The message must name environment variables, not options of the client.
     expect(stderr).not.toMatch(/baseUrl|accessToken|function|pass query/)
   })
 
@@ -328,7 +328,7 @@ describe('the environment', () => {
 })
 
 describe('exit codes', () => {
-  test('3 when the service refuses', async () => {
+  test('3 when the service refuses the token', async () => {
     const { env } = await listeningService({ tokens: ['another'] })
     const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env })
     expect(ended.code).toBe(3)

@@ -32,7 +32,7 @@ test('help names every command, the environment and the exit codes', async () =>
   expect(stdout).toContain('5  the outcome of a write is unknown')
 })
 
-test.each(COMMANDS)('help of %s %s describes it and has two examples', async (...words) => {
+test.each(COMMANDS)('the help of %s %s has the usage and two examples', async (...words) => {
   for (const args of [[...words, '--help'], words.length === 1 ? ['help', ...words] : [...words, '-h']]) {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -42,7 +42,7 @@ test.each(COMMANDS)('help of %s %s describes it and has two examples', async (..
   }
 })
 
-test('without a command it prints the help and ends with 2', async () => {
+test('without a command, prints the help and ends with exit code 2', async () => {
   const { code, stdout, stderr } = await run([])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('Usage: campaign-client')
@@ -54,7 +54,7 @@ test.each([
   [['call', 'getuserProgress'], "unknown command 'getuserProgress'", 'getUserProgress'],
   [['dev', '--prot', '1'], "unknown option '--prot'", '--port'],
   [['types', 'demo', '--ouput', 'x'], "unknown option '--ouput'", '--out'],
-])('suggests the right word for a misspelt one: %s', async (args, sentence, meant) => {
+])('suggests the correct word for a misspelt word: %s', async (args, sentence, meant) => {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(`error ${sentence}`)
@@ -91,7 +91,7 @@ test.each([
   }
 })
 
-test('with --json, prints a failure as a line of JSON on stdout, too', async () => {
+test('with --json, also prints a failure as a line of JSON on standard output', async () => {
   const ended = await run(['types', 'demo', '--json'])
   expect(ended.code).toBe(2)
   expect(jsonOf(ended)).toEqual({
@@ -136,7 +136,7 @@ test('escapes control characters in the input', async () => {
   for (const control of ['\u001b', '\u0007', '\u009b', '\u202e', '\r']) expect(stderr).not.toContain(control)
 })
 
-test('colours need a terminal or FORCE_COLOR; NO_COLOR wins', async () => {
+test('colours need a terminal or FORCE_COLOR; NO_COLOR overrides both', async () => {
   const coloured = '\u001b['
   expect((await run(['dve'])).stderr).not.toContain(coloured)
   expect((await run(['dve'], { env: { FORCE_COLOR: '1' } })).stderr).toContain(coloured)
@@ -144,14 +144,14 @@ test('colours need a terminal or FORCE_COLOR; NO_COLOR wins', async () => {
   expect((await run(['dve'], { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stderr).not.toContain(coloured)
 })
 
-test('a reader that closes early is not an error', async () => {
+test('a closed output pipe is not an error', async () => {
   const { child, ended } = await start(['--help'])
   child.stdout?.destroy()
   child.stderr?.destroy()
   expect(await ended).toMatchObject({ code: 0, signal: null })
 })
 
-test.skipIf(!existsSync('/dev/full'))('a result that cannot be written ends with 1', async () => {
+test.skipIf(!existsSync('/dev/full'))('a result that cannot be written causes exit code 1', async () => {
   const within = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
   for (const words of [['--help'], ['--json', 'call', 'getCampaignInfo', '--pid', 'demo']]) {
     const { env } = await listeningService()

@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
   readonly cwd?: string
-  /** A program with arguments that runs the command line after them. */
+  /** A program and its arguments. The command line is appended to them. */
   readonly within?: readonly string[]
   /** Keeps standard input open for writing. */
   readonly keepsInput?: boolean
@@ -31,7 +31,7 @@ export interface RunOptions {
 export interface Running {
   readonly child: ChildProcess
   /** Its output so far. */
-  readonly said: { stdout: string; stderr: string }
+  readonly output: { stdout: string; stderr: string }
   readonly ended: Promise<Ended>
   /** Resolves with the first match in its output. Rejects when the command ends without one. */
   until(stream: 'stdout' | 'stderr', words: RegExp): Promise<RegExpExecArray>
@@ -70,10 +70,10 @@ function launch([program = '', ...args]: readonly string[], { env = {}, input, c
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
-      said[stream] += text
+      output[stream] += text
     })
   }
   // Writing fails when the command ends without reading its input.
@@ -81,22 +81,24 @@ function launch([program = '', ...args]: readonly string[], { env = {}, input, c
   if (!keepsInput) child.stdin.end(input)
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code, signal) => {
-      resolve({ code, signal, ...said })
+      resolve({ code, signal, ...output })
     })
   })
   return {
     child,
-    said,
+    output,
     ended,
     until(stream, words) {
       return new Promise((resolve, reject) => {
         const look = () => {
-          const match = words.exec(said[stream])
+          const match = words.exec(output[stream])
           if (match) resolve(match)
         }
         child[stream].on('data', look)
         look()
-        void ended.then((end) => reject(new Error(`it ended with ${end.code} before it said ${words}: ${end.stderr}`)))
+        void ended.then((end) =>
+          reject(new Error(`the command ended with ${end.code} before it printed ${words}: ${end.stderr}`)),
+        )
       })
     },
   }
@@ -117,24 +119,24 @@ export function scratchFolder(): string {
   return folder
 }
 
-/** Builds the command, unless it was built from the same sources before. */
+/** Builds the command, unless a build of the same sources exists. */
 async function buildCommand(): Promise<string> {
-  const home = pathTo(`reports/command/${sourcesHash()}`)
-  if (existsSync(home)) return home
+  const folder = pathTo(`reports/command/${sourcesHash()}`)
+  if (existsSync(folder)) return folder
   mkdirSync(pathTo('reports/command'), { recursive: true })
-  const making = mkdtempSync(pathTo('reports/command/making-'))
+  const draft = mkdtempSync(pathTo('reports/command/draft-'))
   const quiet = { config: false, silent: true } as const
-  await build({ ...consolePage, ...quiet, outDir: join(making, 'console') })
-  // Bundle the source of the package, so that the tests need no build of it.
-  await build({ ...command, ...quiet, outDir: join(making, 'cli'), external: ['msw', 'kerberos'], noExternal: ['zod'] })
+  await build({ ...consolePage, ...quiet, outDir: join(draft, 'console') })
+  // Bundle the source of the package, so that the tests need no build of the package.
+  await build({ ...command, ...quiet, outDir: join(draft, 'cli'), external: ['msw', 'kerberos'], noExternal: ['zod'] })
   try {
-    renameSync(making, home)
+    renameSync(draft, folder)
   } catch (error) {
     // Another test file built it at the same time.
-    if (!existsSync(home)) throw error
-    rmSync(making, { recursive: true, force: true })
+    if (!existsSync(folder)) throw error
+    rmSync(draft, { recursive: true, force: true })
   }
-  return home
+  return folder
 }
 
 function sourcesHash(): string {

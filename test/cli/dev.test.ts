@@ -27,7 +27,7 @@ const statusOf = (url: string, headers: Readonly<Record<string, string>>, method
       .end()
   })
 
-async function act(url: string, name: string, body: unknown): Promise<{ status: number; answer: unknown }> {
+async function doAction(url: string, name: string, body: unknown): Promise<{ status: number; answer: unknown }> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${url}console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })
   return { status: response.status, answer: await response.json() }
@@ -67,23 +67,23 @@ test('registers the endpoints of --webhook, and signs with CAMPAIGN_WEBHOOK_SECR
     env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' },
   })
   const [, target = ''] = await endpoint.until('stderr', /listening at (\S+)/)
-  const { url, said } = await dev(['--webhook', `${target}hook`], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
-  expect(said.stderr).toContain(`${target}hook  signed`)
-  expect(said.stderr).not.toContain('shared')
-  await act(url, 'completeTask', { pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
+  const { url, output } = await dev(['--webhook', `${target}hook`], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
+  expect(output.stderr).toContain(`${target}hook  signed`)
+  expect(output.stderr).not.toContain('shared')
+  await doAction(url, 'completeTask', { pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
   expect(jsonOf(await endpoint.ended)).toMatchObject({ received: 1, verified: 1 })
 })
 
-test('sends messages to this machine and the hosts of --endpoint-host and --webhook only', async () => {
+test('sends messages only to this machine and to the hosts of --endpoint-host and --webhook', async () => {
   const { url } = await dev()
   const remote = { urls: ['https://hooks.example/in'], scope: 'user_activity', campaigns: [] }
-  expect(await act(url, 'saveWebhook', remote)).toMatchObject({
+  expect(await doAction(url, 'saveWebhook', remote)).toMatchObject({
     answer: { error: expect.stringContaining('--endpoint-host hooks.example') },
   })
-  // Calls of the service can register any URL.
+  // registerWebhook accepts any URL.
   const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', webhookRegistrationPath: 'webhook' })
   await client.registerWebhook({ hook_id: 'remote', scope: 'user_activity', url: 'https://hooks.example/in' })
-  expect(await act(url, 'testWebhook', { account: 'ada', hook_id: 'remote' })).toMatchObject({
+  expect(await doAction(url, 'testWebhook', { account: 'ada', hook_id: 'remote' })).toMatchObject({
     answer: { data: { Success: false, Status: 0, Data: expect.stringContaining('not this machine') } },
   })
   for (const args of [
@@ -91,7 +91,7 @@ test('sends messages to this machine and the hosts of --endpoint-host and --webh
     ['--webhook', 'https://hooks.example/other'],
   ]) {
     const { url: other } = await dev(args)
-    expect(await act(other, 'saveWebhook', remote)).toMatchObject({ answer: { data: { signed: false } } })
+    expect(await doAction(other, 'saveWebhook', remote)).toMatchObject({ answer: { data: { signed: false } } })
   }
 })
 
@@ -105,13 +105,13 @@ test('starts with a seed, and saves one', async () => {
   expect(await (await fetch(`${url}console/seed.json`)).json()).toMatchObject({ campaigns: JSON.parse(seed).campaigns })
 })
 
-test('a signed endpoint of a seed needs CAMPAIGN_WEBHOOK_SECRET to be signed', async () => {
+test('messages to a signed endpoint of a seed are signed only if CAMPAIGN_WEBHOOK_SECRET is set', async () => {
   const file = join(scratchFolder(), 'seed.json')
   writeFileSync(file, '{"webhooks":[{"url":"http://127.0.0.1:1/","signed":true}]}')
   const without = await dev(['--seed', file])
-  expect(without.said.stderr).toContain('http://127.0.0.1:1/  not signed: CAMPAIGN_WEBHOOK_SECRET is not set')
-  const { said } = await dev(['--seed', file], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
-  expect(said.stderr).toContain('http://127.0.0.1:1/  signed')
+  expect(without.output.stderr).toContain('http://127.0.0.1:1/  not signed: CAMPAIGN_WEBHOOK_SECRET is not set')
+  const { output } = await dev(['--seed', file], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
+  expect(output.stderr).toContain('http://127.0.0.1:1/  signed')
 })
 
 test.each([
@@ -176,7 +176,7 @@ test.each(['GET / HTTP/1.0', 'GET / HTTP/1.1\r\nHost:', 'GET / HTTP/1.0\r\nHost:
   },
 )
 
-test('--allowed-host adds a name, for containers', async () => {
+test('--allowed-host adds a host name, for containers', async () => {
   const { url } = await dev(['--allowed-host', 'campaign.test', '--host', '0.0.0.0'])
   const { port } = new URL(url)
   expect(url).toBe(`http://campaign.test:${port}/`)
@@ -185,7 +185,7 @@ test('--allowed-host adds a name, for containers', async () => {
   expect(await statusOf(loopback, { host: 'other.test' })).toBe(403)
 })
 
-test('an action is a POST of JSON', async () => {
+test('an action must be a POST of valid JSON', async () => {
   const { url } = await dev()
   const reset = `${url}console/do/reset`
   expect(await statusOf(reset, {})).toBe(405)
@@ -216,7 +216,7 @@ test('an action is a POST of JSON', async () => {
     ['loadSeed', { seed: [] }],
     ['loadSeed', { seed: { campaigns: [{}] } }],
   ] as const) {
-    expect([name, await act(url, name, body)]).toMatchObject([
+    expect([name, await doAction(url, name, body)]).toMatchObject([
       name,
       { status: 200, answer: { error: expect.any(String) } },
     ])

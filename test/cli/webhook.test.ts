@@ -10,7 +10,7 @@ import { jsonOf, type Running, run, scratchFolder, start } from './command.ts'
 const SECRET = 'a secret of the webhook'
 const env = { CAMPAIGN_WEBHOOK_SECRET: SECRET }
 
-interface Arrived {
+interface Received {
   readonly body: Buffer
   readonly headers: IncomingMessage['headersDistinct']
 }
@@ -21,24 +21,24 @@ afterEach(() => {
 })
 
 /** Starts an endpoint that records the messages it receives. With the status 0, it does not answer. */
-async function endpoint(answer: (arrived: Arrived) => { status: number; body?: string } = () => ({ status: 200 })) {
-  const arrived: Arrived[] = []
+async function endpoint(answer: (message: Received) => { status: number; body?: string } = () => ({ status: 200 })) {
+  const received: Received[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const message = { body: Buffer.concat(chunks), headers: request.headersDistinct }
-    arrived.push(message)
+    received.push(message)
     const { status, body = '' } = answer(message)
     if (status === 0) return
     response.writeHead(status, { 'content-type': 'text/plain', 'x-own': 'yes' }).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   open.push(() => server.close().closeAllConnections())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, arrived }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, received }
 }
 
 /** Starts an endpoint that writes raw bytes to the connection. */
-async function oddEndpoint(write: (socket: Socket) => void): Promise<string> {
+async function rawEndpoint(write: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {
     sockets.add(socket.on('error', () => undefined))
@@ -59,11 +59,11 @@ const ODD_ANSWERS: readonly [name: string, text: string, status: number | undefi
   ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', 99, 'status 99'],
   ['no answer', '', undefined, 'ECONNRESET'],
   ['100 alone', 'HTTP/1.1 100 Continue\r\n\r\n', undefined, 'ECONNRESET'],
-  ['something else than HTTP', 'hello\r\n\r\n', undefined, 'HPE_INVALID_CONSTANT'],
+  ['text that is not HTTP', 'hello\r\n\r\n', undefined, 'HPE_INVALID_CONSTANT'],
 ]
 
-const signatureOf = ({ headers }: Arrived): string | undefined => headers['x-service-signature']?.[0]
-const payloadOf = ({ body }: Arrived): Record<string, unknown> => JSON.parse(body.toString('utf8'))
+const signatureOf = ({ headers }: Received): string | undefined => headers['x-service-signature']?.[0]
+const payloadOf = ({ body }: Received): Record<string, unknown> => JSON.parse(body.toString('utf8'))
 
 describe('send', () => {
   test.each([
@@ -74,18 +74,18 @@ describe('send', () => {
     ['user_reward', 'unknown', 'user_reward'],
     ['referral', 'unknown', 'referral'],
   ])('sends a message of kind %s that verifies as %s', async (kind, eventKind, scope) => {
-    const { url, arrived } = await endpoint()
+    const { url, received } = await endpoint()
     const { code, stdout, stderr } = await run(['webhook', 'send', url, '--kind', kind], { env })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^200 .* id /)
     expect(stderr.includes('assumed')).toBe(eventKind === 'unknown')
-    expect(arrived).toHaveLength(1)
-    const [message] = arrived as [Arrived]
+    expect(received).toHaveLength(1)
+    const [message] = received as [Received]
     expect(parseWebhook(SECRET, message.body, signatureOf(message))).toMatchObject({ kind: eventKind, scope })
   })
 
   test('changes fields, by path', async () => {
-    const { url, arrived } = await endpoint()
+    const { url, received } = await endpoint()
     const args = ['--set', 'event.data.xp=70', '--set', 'user=grace', '--set', 'team=null', '--id', 'message-1']
     const ended = await run(['webhook', 'send', url, ...args, '--json'], { env })
     expect(jsonOf(ended)).toMatchObject({
@@ -94,7 +94,7 @@ describe('send', () => {
       asExpected: 1,
       answers: [{ id: 'message-1', status: 200 }],
     })
-    expect(payloadOf(arrived[0] as Arrived)).toMatchObject({
+    expect(payloadOf(received[0] as Received)).toMatchObject({
       id: 'message-1',
       user: 'grace',
       team: null,
@@ -103,48 +103,48 @@ describe('send', () => {
   })
 
   test('sends several messages with different ids, or with the same id', async () => {
-    const { url, arrived } = await endpoint()
+    const { url, received } = await endpoint()
     await run(['webhook', 'send', url, '--times', '3'], { env })
     await run(['webhook', 'send', url, '--times', '2', '--same-id'], { env })
-    const ids = arrived.map((message) => payloadOf(message).id)
+    const ids = received.map((message) => payloadOf(message).id)
     expect(ids).toHaveLength(5)
     expect(new Set(ids.slice(0, 3)).size).toBe(3)
     expect(new Set(ids.slice(3)).size).toBe(1)
-    for (const message of arrived) expect(verifyWebhook(SECRET, message.body, signatureOf(message))).toBe(true)
+    for (const message of received) expect(verifyWebhook(SECRET, message.body, signatureOf(message))).toBe(true)
   })
 
   test('sends the bytes of a file as they are', async () => {
-    const { url, arrived } = await endpoint()
+    const { url, received } = await endpoint()
     const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x20, 0x7d, 0x0d, 0x0a, 0xff])
     const file = join(scratchFolder(), 'body')
     writeFileSync(file, bytes)
     expect(await run(['webhook', 'send', url, '--file', file, '--times', '2'], { env })).toMatchObject({ code: 0 })
-    for (const message of arrived) {
+    for (const message of received) {
       expect(new Uint8Array(message.body)).toEqual(bytes)
       expect(verifyWebhook(SECRET, message.body, signatureOf(message))).toBe(true)
     }
-    expect(arrived).toHaveLength(2)
+    expect(received).toHaveLength(2)
   })
 
-  test('ends with 0 if the endpoint refuses a wrong or missing signature, else with 1', async () => {
+  test('exit code 0 if the endpoint refuses a wrong or missing signature, else 1', async () => {
     const receiver = createWebhookReceiver({ endpoint: 'test', secret: SECRET, handle() {}, onReject() {} })
     const server = createServer(receiver.node)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     open.push(() => server.close().closeAllConnections())
-    const careful = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const { url: careless, arrived } = await endpoint()
+    const verifying = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const { url: accepting, received } = await endpoint()
     for (const flag of ['--wrong-signature', '--unsigned']) {
-      expect(await run(['webhook', 'send', careful, flag], { env })).toMatchObject({ code: 0 })
-      const accepted = await run(['webhook', 'send', careless, flag, '--json'])
+      expect(await run(['webhook', 'send', verifying, flag], { env })).toMatchObject({ code: 0 })
+      const accepted = await run(['webhook', 'send', accepting, flag, '--json'])
       expect(accepted.code).toBe(1)
       expect(jsonOf(accepted)).toMatchObject({ sent: 1, error: { code: 'forgery_accepted' } })
     }
-    const [wrong, unsigned] = arrived as [Arrived, Arrived]
+    const [wrong, unsigned] = received as [Received, Received]
     expect(signatureOf(wrong)).toMatch(/^[0-9a-f]{64}$/)
     expect(signatureOf(unsigned)).toBeUndefined()
   })
 
-  test('ends with 3 for an unexpected status, with 4 for no answer', async () => {
+  test('exit code 3 for an unexpected status, and 4 for no answer', async () => {
     const { url } = await endpoint(() => ({ status: 500, body: 'down\u001b[31m' }))
     const refused = await run(['webhook', 'send', url], { env })
     expect(refused).toMatchObject({ code: 3 })
@@ -155,8 +155,8 @@ describe('send', () => {
     expect(nobody.stderr).toContain('ECONNREFUSED')
   })
 
-  test.each(ODD_ANSWERS)('reports an endpoint that answers with %s', async (_, text, status, words) => {
-    const url = await oddEndpoint((socket) => socket.end(text))
+  test.each(ODD_ANSWERS)('reports an unusual answer of the endpoint: %s', async (_, text, status, words) => {
+    const url = await rawEndpoint((socket) => socket.end(text))
     const ended = await run(['webhook', 'send', url, '--json'], { env })
     expect(ended.code).toBe(status === undefined ? 4 : 3)
     expect(jsonOf(ended)).toMatchObject({
@@ -167,38 +167,38 @@ describe('send', () => {
     })
   })
 
-  test('ends after a 101, which does not accept a forgery', async () => {
-    const url = await oddEndpoint((socket) => socket.write(SWITCHING))
+  test('ends after a 101. A 101 is not an accepted forgery', async () => {
+    const url = await rawEndpoint((socket) => socket.write(SWITCHING))
     expect(await run(['webhook', 'send', url, '--unsigned'])).toMatchObject({ code: 3 })
     expect(await run(['webhook', 'send', url, '--expect', '101'], { env })).toMatchObject({ code: 0 })
   })
 
   test('--timeout limits the time until the end of the answer', async () => {
     const args = ['--timeout', '200', '--json']
-    const silent = await oddEndpoint(() => undefined)
+    const silent = await rawEndpoint(() => undefined)
     const none = await run(['webhook', 'send', silent, ...args], { env })
     expect(none.code).toBe(4)
     expect(jsonOf(none)).toMatchObject({ answers: [{ error: 'no answer within 200 ms' }] })
 
-    const endless = await oddEndpoint((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nthe beginning'))
+    const endless = await rawEndpoint((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nthe beginning'))
     const begun = await run(['webhook', 'send', endless, ...args], { env })
     expect(begun.code).toBe(0)
     expect(jsonOf(begun)).toMatchObject({ answers: [{ status: 200, text: 'the beginning' }] })
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s prints the answers so far and ends by the signal', async (signal) => {
-    const { url, arrived } = await endpoint(() => ({ status: arrived.length > 1 ? 0 : 200 }))
+    const { url, received } = await endpoint(() => ({ status: received.length > 1 ? 0 : 200 }))
     const running = await start(['webhook', 'send', url, '--times', '9', '--json'], { env })
-    await expect.poll(() => arrived.length).toBe(2)
+    await expect.poll(() => received.length).toBe(2)
     running.child.kill(signal)
     const ended = await running.ended
     expect(ended.signal).toBe(signal)
     expect(jsonOf(ended)).toMatchObject({ sent: 2, answers: [{ status: 200 }, { error: 'interrupted' }] })
-    expect(arrived).toHaveLength(2)
+    expect(received).toHaveLength(2)
   })
 
   test('ends after the timeout if the proxy does not answer', async () => {
-    const proxied = { ...env, HTTPS_PROXY: await oddEndpoint(() => undefined) }
+    const proxied = { ...env, HTTPS_PROXY: await rawEndpoint(() => undefined) }
     const args = ['--timeout', '200', '--json']
     const ended = await run(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
     expect(ended.code).toBe(4)
@@ -233,7 +233,7 @@ describe('send', () => {
 describe('verify and diagnose', () => {
   const BODY = '{"id":"1","scope":"x"}'
 
-  async function judge(command: 'verify' | 'diagnose', body: string | Uint8Array, signature: string) {
+  async function runBoth(command: 'verify' | 'diagnose', body: string | Uint8Array, signature: string) {
     const args = ['webhook', command, '-', '--signature', signature]
     const [words, json] = await Promise.all([
       run(args, { env, input: body }),
@@ -244,18 +244,18 @@ describe('verify and diagnose', () => {
     return { code: words.code, words: words.stdout, json: jsonOf(json) }
   }
 
-  test('a right signature', async () => {
+  test('accept a correct signature', async () => {
     const signature = signWebhook(SECRET, BODY)
-    expect(await judge('verify', BODY, signature)).toMatchObject({
+    expect(await runBoth('verify', BODY, signature)).toMatchObject({
       code: 0,
       words: expect.stringContaining('right'),
       json: { version: 1, valid: true, id: '1', kind: 'unknown' },
     })
-    expect(await judge('diagnose', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
+    expect(await runBoth('diagnose', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
   })
 
-  test('a right signature of a body that is not a message', async () => {
-    expect(await judge('verify', 'no json', signWebhook(SECRET, 'no json'))).toMatchObject({
+  test('accept a correct signature of a body that is not a message', async () => {
+    expect(await runBoth('verify', 'no json', signWebhook(SECRET, 'no json'))).toMatchObject({
       code: 0,
       json: { valid: true, reason: 'invalid_json' },
     })
@@ -263,12 +263,12 @@ describe('verify and diagnose', () => {
 
   test.each([
     ['another secret', BODY, signWebhook('another', BODY), 'signature_mismatch', 'unexplained'],
-    ['a line break too many', `${BODY}\n`, signWebhook(SECRET, BODY), 'signature_mismatch', 'added_newline'],
+    ['an extra line break', `${BODY}\n`, signWebhook(SECRET, BODY), 'signature_mismatch', 'added_newline'],
     ['a prefix', BODY, `sha256=${signWebhook(SECRET, BODY)}`, 'malformed_signature', 'prefixed_signature'],
-    ['nothing', BODY, '', 'missing_signature', 'missing_signature'],
-  ])('a wrong signature: %s', async (_, body, signature, reason, finding) => {
-    expect(await judge('verify', body, signature)).toMatchObject({ code: 1, json: { valid: false, reason } })
-    const { code, json, words } = await judge('diagnose', body, signature)
+    ['an empty signature', BODY, '', 'missing_signature', 'missing_signature'],
+  ])('refuse a wrong signature: %s', async (_, body, signature, reason, finding) => {
+    expect(await runBoth('verify', body, signature)).toMatchObject({ code: 1, json: { valid: false, reason } })
+    const { code, json, words } = await runBoth('diagnose', body, signature)
     expect(code).toBe(1)
     expect(json).toMatchObject({ matches: false, findings: [{ code: finding, message: expect.any(String) }] })
     expect(words).toContain(finding)
@@ -323,7 +323,7 @@ describe('listen', () => {
       headers: { 'x-service-signature': 'wrong', 'x-other': 'kept', 'content-type': 'text/odd' },
     })
     expect([response.status, await response.text()]).toEqual([418, 'a teapot'])
-    const [message] = own.arrived as [Arrived]
+    const [message] = own.received as [Received]
     expect(new Uint8Array(message.body)).toEqual(body)
     expect(message.headers).toMatchObject({
       'x-service-signature': ['wrong'],
@@ -345,9 +345,9 @@ describe('listen', () => {
   })
 
   test.each(ODD_ANSWERS)(
-    'answers 502 if the server of --forward-to answers with %s',
+    'answers 502 to an unusual answer of the server of --forward-to: %s',
     async (_, text, _status, words) => {
-      const target = await oddEndpoint((socket) => socket.end(text))
+      const target = await rawEndpoint((socket) => socket.end(text))
       const args = ['--forward-to', target, '--count', '1']
       const listening = await start(['webhook', 'listen', '--port', '0', ...args], { env })
       const body = '{"id":"1"}'
@@ -378,7 +378,7 @@ describe('listen', () => {
     expect(jsonOf(await listening.ended)).toMatchObject({ received: 1 })
   })
 
-  test('--within ends it, with 4 when too few messages arrived', async () => {
+  test('--within ends the command, with exit code 4 if too few messages arrived', async () => {
     const ended = await run(['webhook', 'listen', '--port', '0', '--count', '1', '--within', '1', '--json'], { env })
     expect(ended.code).toBe(4)
     expect(jsonOf(ended)).toMatchObject({ received: 0, error: { code: 'too_few_messages' } })

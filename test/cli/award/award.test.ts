@@ -10,16 +10,16 @@ import { jsonOf, scratchFolder } from '../command.ts'
 import { listOf, setUp, wallet } from './set-up.ts'
 
 const DEMO = ['--pid', 'demo']
-const SENT = [...DEMO, '--yes']
+const SEND = [...DEMO, '--yes']
 
 test('awards each row of a list once, also in a second run', async () => {
   const { file, award, made, service } = await setUp()
   file('party.csv', listOf(3))
-  const first = await award(['party.csv', ...SENT])
+  const first = await award(['party.csv', ...SEND])
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('3 rows awarded  6 XP') })
   expect(first.stderr).toContain('3 rows, 3 wallets, 6 XP')
   const requests = service.requests.length
-  const second = await award(['party.csv', ...SENT])
+  const second = await award(['party.csv', ...SEND])
   expect(second.code).toBe(0)
   expect(second.stderr).toContain('3 awards made before, 6 XP')
   expect(service.requests).toHaveLength(requests)
@@ -29,7 +29,7 @@ test('awards each row of a list once, also in a second run', async () => {
 test('with --json the report is the last line of standard output', async () => {
   const { file, award } = await setUp()
   file('party.csv', `${listOf(3)}${wallet(1)},1,launch party\n`)
-  const ended = await award(['party.csv', ...SENT, '--json'])
+  const ended = await award(['party.csv', ...SEND, '--json'])
   expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(jsonOf(ended)).toMatchObject({
     version: 1,
@@ -65,10 +65,10 @@ test('needs --yes without a terminal', async () => {
 
 test('reads the list from standard input, with --ledger', async () => {
   const { award, made, folder } = await setUp()
-  const without = await award(['-', ...SENT], { input: listOf(3) })
+  const without = await award(['-', ...SEND], { input: listOf(3) })
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--ledger must name the ledger') })
   for (const awarded of ['3 rows awarded', '0 rows awarded']) {
-    const ended = await award(['-', ...SENT, '--ledger', 'my.ledger'], { input: listOf(3) })
+    const ended = await award(['-', ...SEND, '--ledger', 'my.ledger'], { input: listOf(3) })
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(awarded) })
   }
   expect(made()).toHaveLength(3)
@@ -79,7 +79,7 @@ test('a pipe is accepted as a list', async () => {
   const { award, made, file } = await setUp()
   file('party.csv', listOf(3))
   const within = ['bash', '-c', 'exec "$@" < <(cat party.csv)', 'bash']
-  const args = ['/dev/stdin', ...SENT, '--json']
+  const args = ['/dev/stdin', ...SEND, '--json']
   expect(await award(args, { within })).toMatchObject({ code: 2 })
   expect(await award([...args, '--ledger', 'my.ledger'], { within })).toMatchObject({ code: 0 })
   expect(made()).toHaveLength(3)
@@ -88,7 +88,7 @@ test('a pipe is accepted as a list', async () => {
 test.each(['none.csv', 'folder', '/dev/zero'])('%s is refused as a list', async (name) => {
   const { award, folder, service } = await setUp()
   mkdirSync(join(folder, 'folder'))
-  expect(await award([name, ...SENT, '--ledger', 'my.ledger'])).toMatchObject({
+  expect(await award([name, ...SEND, '--ledger', 'my.ledger'])).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(/there is no such file|it is a directory|is larger than 256 MB/),
@@ -103,18 +103,18 @@ test('the plan counts a wallet of two campaigns once, and uses the singular for 
   expect(two.stdout).toContain('  campaigns one, two\n  list      2 rows, 1 wallet, 0.3 XP\n')
   expect(two.stdout).toContain('to send   2 awards, 1 wallet, 0.3 XP')
   file('one.csv', listOf(1))
-  const one = await award(['one.csv', ...SENT])
+  const one = await award(['one.csv', ...SEND])
   expect(one.stderr).toContain('  campaign  demo\n  list      1 row, 1 wallet, 1 XP\n')
   expect(one.stderr).toContain('to send   1 award, 1 wallet, 1 XP')
   expect(one.stdout).toMatch(/^1 row awarded {2}1 XP, \d+ s\n$/)
 })
 
-test('adds 0.1 three times to 0.3', async () => {
+test('the total of three rows with 0.1 XP is 0.3 XP', async () => {
   const { file, award } = await setUp()
   file('tenths.csv', ['address,xp,id', ...[1, 2, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
   const dry = await award(['tenths.csv', ...DEMO, '--dry-run', '--json'])
   expect(jsonOf(dry)).toMatchObject({ plan: { xp: 0.3, toSend: { xp: 0.3 } } })
-  const ended = await award(['tenths.csv', ...SENT])
+  const ended = await award(['tenths.csv', ...SEND])
   expect(ended.stdout).toContain('3 rows awarded  0.3 XP')
   expect(ended.stderr).not.toMatch(/0\.3\d/)
 })
@@ -129,7 +129,7 @@ describe('read-only', () => {
   ])('%j with %j sends nothing', async (flags, env) => {
     const { file, award, service, folder } = await setUp()
     file('party.csv', listOf(1))
-    const ended = await award(['party.csv', ...SENT, ...flags], { env })
+    const ended = await award(['party.csv', ...SEND, ...flags], { env })
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/read-only|READ_ONLY/) })
     expect(service.requests).toEqual([])
     expect(readdirSync(folder)).toEqual(['party.csv'])
@@ -141,12 +141,12 @@ describe('read-only', () => {
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: { CAMPAIGN_READ_ONLY: '1' } })
     expect(dry).toMatchObject({ code: 0, stderr: 'dry run: nothing was sent\n' })
     for (const CAMPAIGN_READ_ONLY of ['0', 'false']) {
-      expect(await award(['party.csv', ...SENT], { env: { CAMPAIGN_READ_ONLY } })).toMatchObject({ code: 0 })
+      expect(await award(['party.csv', ...SEND], { env: { CAMPAIGN_READ_ONLY } })).toMatchObject({ code: 0 })
     }
   })
 })
 
-test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses a list with another campaign, by flag and by row', async () => {
+test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses another campaign, in a flag or in a row', async () => {
   const { file, award, service } = await setUp()
   file('party.csv', listOf(1))
   file('list.csv', `address,xp,id,pid\n${wallet(1)},1,a,demo\n${wallet(1)},1,b,live\n`)
@@ -160,11 +160,11 @@ test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses a list with another campaign, by flag a
   expect(byRow.code).toBe(2)
   expect(byRow.stderr).toContain('line 3, column pid: is "live", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list')
   for (const CAMPAIGN_ALLOWED_CAMPAIGNS of ['', ',', 'demo,']) {
-    const empty = await award(['party.csv', ...SENT], { env: { CAMPAIGN_ALLOWED_CAMPAIGNS } })
+    const empty = await award(['party.csv', ...SEND], { env: { CAMPAIGN_ALLOWED_CAMPAIGNS } })
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('must be a list of campaign IDs') })
   }
   expect(service.requests).toEqual([])
-  expect(await award(['party.csv', ...SENT], { env })).toMatchObject({ code: 0 })
+  expect(await award(['party.csv', ...SEND], { env })).toMatchObject({ code: 0 })
 })
 
 test('reads campaigns and ids from the list', async () => {
@@ -196,7 +196,7 @@ test('all mistakes are reported at once, by line and column, before anything is 
       `${wallet(3)},1,party,demo,demo`,
     ].join('\n'),
   )
-  const { code, stdout, stderr } = await award(['list.csv', ...SENT, '--max-total-xp', '0.5'])
+  const { code, stdout, stderr } = await award(['list.csv', ...SEND, '--max-total-xp', '0.5'])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr.split('\n').slice(0, 9)).toEqual([
     'error "list.csv" has 8 mistakes: nothing was sent',
@@ -211,27 +211,27 @@ test('all mistakes are reported at once, by line and column, before anything is 
   ])
   expect(service.requests).toEqual([])
   expect(existsSync(join(folder, 'list.csv.ledger'))).toBe(false)
-  const json = jsonOf(await award(['list.csv', ...SENT, '--json']))
+  const json = jsonOf(await award(['list.csv', ...SEND, '--json']))
   expect(json).toMatchObject({ error: { code: 'wrong_list', exitCode: 2 }, problemsOmitted: 0 })
   expect(json.problems).toContainEqual({ line: 5, column: 'pid', message: expect.any(String) })
 })
 
 describe('limits', () => {
-  test('--max-xp refuses a list with a row above it', async () => {
+  test('--max-xp refuses a list with a larger amount', async () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(3))
-    const { code, stderr } = await award(['party.csv', ...SENT, '--max-xp', '2'])
+    const { code, stderr } = await award(['party.csv', ...SEND, '--max-xp', '2'])
     expect(code).toBe(2)
     expect(stderr).toContain('line 4, column xp: is 3, but --max-xp is 2')
     expect(service.requests).toEqual([])
-    expect((await award(['party.csv', ...SENT, '--max-xp', '3'])).code).toBe(0)
+    expect((await award(['party.csv', ...SEND, '--max-xp', '3'])).code).toBe(0)
   })
 
   test('--max-total-xp adds decimals exactly, and counts a duplicate row once', async () => {
     const { file, award } = await setUp()
     file('tenths.csv', ['address,xp,id', ...[1, 2, 3, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
-    expect((await award(['tenths.csv', ...SENT, '--max-total-xp', '0.3'])).code).toBe(0)
-    expect((await award(['tenths.csv', ...SENT, '--max-total-xp', '0.29'])).code).toBe(2)
+    expect((await award(['tenths.csv', ...SEND, '--max-total-xp', '0.3'])).code).toBe(0)
+    expect((await award(['tenths.csv', ...SEND, '--max-total-xp', '0.29'])).code).toBe(2)
   })
 
   test.each([
@@ -252,19 +252,19 @@ describe('a list that was edited', () => {
   test('awards no wallet twice without --again', async () => {
     const { file, award, made } = await setUp()
     file('party.csv', listOf(3))
-    await award(['party.csv', ...SENT])
+    await award(['party.csv', ...SEND])
     file('party.csv', listOf(3, 'Launch party'))
     const dry = await award(['party.csv', ...DEMO, '--dry-run', '--json'])
     expect(jsonOf(dry)).toMatchObject({ plan: { toSend: { awards: 3 }, awardedBefore: { wallets: 3 } } })
-    const refused = await award(['party.csv', ...SENT])
+    const refused = await award(['party.csv', ...SEND])
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('add --again') })
     expect(refused.stderr).toContain(`${wallet(1)}  1 XP`)
     expect(made()).toHaveLength(3)
-    expect((await award(['party.csv', ...SENT, '--again'])).code).toBe(0)
+    expect((await award(['party.csv', ...SEND, '--again'])).code).toBe(0)
     expect(made()).toHaveLength(6)
     // The ledger has the first three rows already. Only the new wallet is awarded, so --again is not needed.
     file('party.csv', `${listOf(3, 'Launch party')}${wallet(4)},4,Launch party\n`)
-    expect(await award(['party.csv', ...SENT])).toMatchObject({
+    expect(await award(['party.csv', ...SEND])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('1 row awarded'),
     })
@@ -278,9 +278,9 @@ describe('a list that was edited', () => {
       ],
     })
     file('party.csv', listOf(3))
-    await award(['party.csv', ...SENT])
+    await award(['party.csv', ...SEND])
     file('party.csv', `${listOf(3)}${wallet(9)},5,launch party\n`)
-    expect((await award(['party.csv', ...SENT])).code).toBe(0)
+    expect((await award(['party.csv', ...SEND])).code).toBe(0)
     file('two.csv', listOf(3))
     expect((await award(['two.csv', '--pid', 'two', '--yes', '--ledger', 'party.csv.ledger'])).code).toBe(0)
   })
@@ -288,9 +288,9 @@ describe('a list that was edited', () => {
   test('must not change the award of an id in the ledger', async () => {
     const { file, award, made } = await setUp()
     file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},6,b\n`)
-    await award(['list.csv', ...SENT])
+    await award(['list.csv', ...SEND])
     file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},7,b\n`)
-    const { code, stderr } = await award(['list.csv', ...SENT])
+    const { code, stderr } = await award(['list.csv', ...SEND])
     expect(code).toBe(2)
     expect(stderr).toContain(
       `line 3: the ledger has another award with the id of this row: ${wallet(2)}, campaign demo, 6 XP`,
@@ -306,7 +306,7 @@ describe('reports', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     const reports = ['--report', 'r.json', '--report', 'r.txt', '--report', 'r.csv']
     const env = { CAMPAIGN_ACCESS_TOKEN: 'hunter2hunter2' }
-    const ended = await award(['party.csv', ...SENT, '--concurrency', '1', ...reports, '--json'], { env })
+    const ended = await award(['party.csv', ...SEND, '--concurrency', '1', ...reports, '--json'], { env })
     expect(ended.code).toBe(1)
     const read = (name: string) => readFileSync(join(folder, name), 'utf8')
     expect(JSON.parse(read('r.json'))).toEqual(jsonOf(ended))
@@ -341,7 +341,7 @@ describe('reports', () => {
     const { file, start, folder, service, made } = await setUp()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 100, times: 3 })
-    const running = await start(['party.csv', ...SENT, '--concurrency', '1', '--report', 'r.json'])
+    const running = await start(['party.csv', ...SEND, '--concurrency', '1', '--report', 'r.json'])
     while (made().length === 0) await wait(5)
     // A directory at the path of the report: the temporary file cannot be renamed.
     mkdirSync(join(folder, 'r.json', 'full'), { recursive: true })
@@ -357,7 +357,7 @@ describe('reports', () => {
       const { file, award, folder, service } = await setUp()
       file('party.csv', listOf(1))
       mkdirSync(join(folder, 'folder.txt'))
-      expect(await award(['party.csv', ...SENT, '--report', path])).toMatchObject({ code: 2, stdout: '' })
+      expect(await award(['party.csv', ...SEND, '--report', path])).toMatchObject({ code: 2, stdout: '' })
       expect(service.requests).toEqual([])
     },
   )
@@ -372,7 +372,7 @@ describe('reports', () => {
       symlinkSync('.', join(folder, 'same'))
       const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: file('token.txt', 'any') }
       file('profile.json', '{}')
-      const args = [...SENT, '--ledger', 'award.txt', '--profile', 'profile.json', '--report', path]
+      const args = [...SEND, '--ledger', 'award.txt', '--profile', 'profile.json', '--report', path]
       const { code, stderr } = await award(['list.csv', ...args], { env })
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('would replace a file of the run') })
       expect(service.requests).toEqual([])
@@ -399,24 +399,24 @@ test.each([
   expect(stderr).not.toContain('hunter2')
 })
 
-describe('while it runs', () => {
-  const sendsSlowly = async (content: string, ...args: string[]) => {
+describe('while the command runs', () => {
+  const startSlowRun = async (content: string, ...args: string[]) => {
     const setting = await setUp()
     setting.file('party.csv', content)
     setting.service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 50, times: 60 })
-    const running = await setting.start(['party.csv', ...SENT, '--concurrency', '1', ...args])
+    const running = await setting.start(['party.csv', ...SEND, '--concurrency', '1', ...args])
     while (setting.made().length === 0) await wait(5)
     return { ...setting, running }
   }
 
-  test('a change of the list has no effect', async () => {
-    const { running, file, made } = await sendsSlowly(listOf(40))
+  test('a change of the list file has no effect', async () => {
+    const { running, file, made } = await startSlowRun(listOf(40))
     file('party.csv', `${listOf(40)}${wallet(99)},1000000,party\n`)
     expect((await running.ended).code).toBe(0)
     expect(made()).toHaveLength(40)
   })
 
-  test('a deleted token file stops the run with 1, because rows were sent', async () => {
+  test('a deleted token file stops the run with exit code 1, because rows were sent', async () => {
     const { file, award, service, folder, made } = await setUp({ tokens: ['old'] })
     file('party.csv', listOf(20))
     const token = file('token', 'old')
@@ -426,7 +426,7 @@ describe('while it runs', () => {
       service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
     })
     const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: join(folder, 'token') }
-    const ended = await award(['party.csv', ...SENT, '--concurrency', '1'], { env })
+    const ended = await award(['party.csv', ...SEND, '--concurrency', '1'], { env })
     expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('there is no such file') })
     expect(ended.stderr).toContain('next: correct the file of CAMPAIGN_ACCESS_TOKEN_FILE, then run: ')
     expect(made()).toHaveLength(5)
@@ -435,21 +435,21 @@ describe('while it runs', () => {
   test.each([
     ['its lock file is removed', 'party.csv.ledger.lock', 'its lock file was removed'],
     ['another file replaces its ledger', 'party.csv.ledger', 'another file has replaced it'],
-  ])('when %s, it stops and reports the reason, not a bug', async (_, name, why) => {
-    const { running, file, folder, award, made } = await sendsSlowly(listOf(40), '--json')
+  ])('the run stops with the reason, not with a bug report, when %s', async (_, name, why) => {
+    const { running, file, folder, award, made } = await startSlowRun(listOf(40), '--json')
     const content = readFileSync(join(folder, name))
     rmSync(join(folder, name))
     if (name.endsWith('.ledger')) file(name, content)
     const ended = await running.ended
     expect(jsonOf(ended)).toMatchObject({ error: { code: 'configuration', message: expect.stringContaining(why) } })
     expect(ended.stderr).not.toContain('please report it')
-    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 0 })
+    expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 0 })
     expect(made()).toHaveLength(40)
   })
 
   test('a report file that can no longer be written causes an error message and exit code 1', async () => {
     const folder = scratchFolder()
-    const { running, made } = await sendsSlowly(listOf(20), '--json', '--report', join(folder, 'r.json'))
+    const { running, made } = await startSlowRun(listOf(20), '--json', '--report', join(folder, 'r.json'))
     rmSync(folder, { recursive: true })
     const ended = await running.ended
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('r.json" cannot be written') })
@@ -457,31 +457,31 @@ describe('while it runs', () => {
     expect(made()).toHaveLength(20)
   })
 
-  // A limit on the size of files acts like a full disk.
+  // A limit of the file size has the effect of a full disk.
   const onFullDisk = (kilobytes: number) => ({ within: ['bash', '-c', `ulimit -f ${kilobytes}; exec "$0" "$@"`] })
 
   test('a full disk stops the run, and the next run continues', async () => {
     const { file, award, made } = await setUp()
     file('party.csv', listOf(400))
-    const limited = await award(['party.csv', ...SENT], onFullDisk(24))
+    const limited = await award(['party.csv', ...SEND], onFullDisk(24))
     expect(limited).toMatchObject({ stdout: expect.stringContaining('the ledger cannot be written') })
-    // 5 if awards were in flight.
+    // The exit code is 5 if awards were in flight.
     expect(limited.code).toBe(limited.stdout.includes('unknown outcome') ? 5 : 1)
     expect(made().length).toBeLessThan(400)
-    expect((await award(['party.csv', ...SENT])).code).toBe(0)
+    expect((await award(['party.csv', ...SEND])).code).toBe(0)
     expect(made()).toHaveLength(400)
   })
 
-  test('a full disk ends with 2 if nothing was sent, and with 5 if the ledger has an unknown outcome', async () => {
+  test('a full disk: exit code 2 if nothing was sent, and 5 if the ledger has an unknown outcome', async () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(20))
-    expect(await award(['party.csv', ...SENT, '--ledger', 'other'], onFullDisk(0))).toMatchObject({ code: 2 })
+    expect(await award(['party.csv', ...SEND, '--ledger', 'other'], onFullDisk(0))).toMatchObject({ code: 2 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
     service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
-    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 5 })
-    // Without space for the lock file, and without space for the ledger.
+    expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 5 })
+    // With 0 KB, the lock file cannot be written. With 1 KB, the ledger cannot be written.
     for (const kilobytes of [0, 1]) {
-      const { code, stdout, stderr } = await award(['party.csv', ...SENT], onFullDisk(kilobytes))
+      const { code, stdout, stderr } = await award(['party.csv', ...SEND], onFullDisk(kilobytes))
       expect({ kilobytes, code }).toEqual({ kilobytes, code: 5 })
       expect(stdout + stderr).toContain('the ledger cannot be written: it is too large')
       expect(stderr).toContain('make the ledger writable')
@@ -494,11 +494,11 @@ describe('the summary of a run', () => {
     const setting = await setUp()
     const { file, award, service } = setting
     file('before.csv', listOf(2))
-    await award(['before.csv', ...SENT, '--ledger', 'my.ledger'])
+    await award(['before.csv', ...SEND, '--ledger', 'my.ledger'])
     file('party.csv', listOf(6))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
-    return { ...setting, args: ['party.csv', ...SENT, '--ledger', 'my.ledger', '--concurrency', '1'] }
+    return { ...setting, args: ['party.csv', ...SEND, '--ledger', 'my.ledger', '--concurrency', '1'] }
   }
 
   test('lists new, earlier and failed awards with reasons, and the next step', async () => {
@@ -535,14 +535,14 @@ describe('the summary of a run', () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
-    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 1 })
+    expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 1 })
     file('party.csv', listOf(1, 'corrected'))
-    const corrected = await award(['party.csv', ...SENT])
+    const corrected = await award(['party.csv', ...SEND])
     expect(corrected).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row awarded') })
     expect(corrected.stderr).not.toContain('awarded in the same campaign before')
   })
 
-  test('a refused campaign ends with 3 in every run; other campaigns are awarded', async () => {
+  test('a refused campaign causes exit code 3 in every run; rows of other campaigns are awarded', async () => {
     const { file, award, made } = await setUp()
     const rows = [1, 2, 3].map((at) => `${wallet(at)},${at},${at},${at === 2 ? 'nobody' : 'demo'}`)
     file('list.csv', ['address,xp,id,pid', ...rows].join('\n'))
@@ -559,12 +559,12 @@ describe('the summary of a run', () => {
   test('counts only the rows that a stopped run has read', async () => {
     const { file, award, service } = await setUp()
     file('last.csv', `address,xp,reason\n${wallet(4)},4,launch party\n`)
-    await award(['last.csv', ...SENT, '--ledger', 'my.ledger'])
+    await award(['last.csv', ...SEND, '--ledger', 'my.ledger'])
     file('party.csv', listOf(4))
     service.subscribe(({ kind }) => {
       if (kind === 'request_answered') service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
     })
-    const args = ['party.csv', ...SENT, '--ledger', 'my.ledger', '--concurrency', '1']
+    const args = ['party.csv', ...SEND, '--ledger', 'my.ledger', '--concurrency', '1']
     const { code, stdout, stderr } = await award(args)
     expect(code).toBe(3)
     expect(stdout).toMatch(/^1 row awarded {2}1 XP/)
@@ -572,10 +572,10 @@ describe('the summary of a run', () => {
     expect(stderr).toMatch(/^next: set a valid token .*, then run: npx campaign-client award /m)
   })
 
-  test('does not refer to files of the documentation', async () => {
+  test('does not name files of the documentation', async () => {
     const { file, award } = await setUp({ tokens: ['fresh'] })
     file('party.csv', listOf(1))
-    const { code, stdout, stderr } = await award(['party.csv', ...SENT])
+    const { code, stdout, stderr } = await award(['party.csv', ...SEND])
     expect(code).toBe(3)
     expect(stdout + stderr).not.toMatch(/docs\/|\.md/)
   })
@@ -583,28 +583,28 @@ describe('the summary of a run', () => {
   test('has no next step when all rows are awarded', async () => {
     const { file, award } = await setUp()
     file('party.csv', listOf(1))
-    expect((await award(['party.csv', ...SENT])).stderr).not.toContain('next:')
-    expect((await award(['party.csv', ...SENT])).stderr).not.toContain('next:')
+    expect((await award(['party.csv', ...SEND])).stderr).not.toContain('next:')
+    expect((await award(['party.csv', ...SEND])).stderr).not.toContain('next:')
   })
 })
 
 describe('answers of the service', () => {
-  test('a refused token stops the run with 3, and a run with a valid token continues', async () => {
+  test('a refused token stops the run with exit code 3, and a run with a valid token continues', async () => {
     const { file, award, made, service } = await setUp({ tokens: ['fresh'] })
     file('party.csv', listOf(30))
-    const stale = await award(['party.csv', ...SENT], { env: { CAMPAIGN_ACCESS_TOKEN: 'stale' } })
+    const stale = await award(['party.csv', ...SEND], { env: { CAMPAIGN_ACCESS_TOKEN: 'stale' } })
     expect(stale.code).toBe(3)
     expect(stale.stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
     expect(stale.stderr).toMatch(/^next: .*, then run: npx campaign-client award party.csv --pid demo --yes$/m)
     expect(service.requests.length).toBeLessThan(20)
-    expect((await award(['party.csv', ...SENT], { env: { CAMPAIGN_ACCESS_TOKEN: 'fresh' } })).code).toBe(0)
+    expect((await award(['party.csv', ...SEND], { env: { CAMPAIGN_ACCESS_TOKEN: 'fresh' } })).code).toBe(0)
     expect(made()).toHaveLength(30)
   })
 
   test('the command to continue can be pasted into a shell', async () => {
     const { file, folder, award, env, made } = await setUp()
     file("Ada's list $1.csv", listOf(2))
-    const args = ["Ada's list $1.csv", ...SENT, '--run', 'first & last']
+    const args = ["Ada's list $1.csv", ...SEND, '--run', 'first & last']
     const dead = { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' }
     const { stderr } = await award(args, { env: dead })
     const [, line = ''] = /run: npx campaign-client award (.+)$/m.exec(stderr) ?? []
@@ -617,14 +617,14 @@ describe('answers of the service', () => {
     const { file, award, made, service } = await setUp()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
-    expect(await award(['party.csv', ...SENT])).toMatchObject({
+    expect(await award(['party.csv', ...SEND])).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('3 rows rejected by the service'),
     })
-    const again = await award(['party.csv', ...SENT])
+    const again = await award(['party.csv', ...SEND])
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('--retry-rejected') })
     expect(made()).toEqual([])
-    expect(await award(['party.csv', ...SENT, '--retry-rejected'])).toMatchObject({ code: 0 })
+    expect(await award(['party.csv', ...SEND, '--retry-rejected'])).toMatchObject({ code: 0 })
     expect(made()).toHaveLength(3)
   })
 
@@ -639,11 +639,11 @@ describe('answers of the service', () => {
       service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
     })
     const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: token }
-    expect(await award(['party.csv', ...SENT], { env })).toMatchObject({ code: 0 })
+    expect(await award(['party.csv', ...SEND], { env })).toMatchObject({ code: 0 })
     expect(made()).toHaveLength(30)
   })
 
-  test('a campaign of another organization ends with 3', async () => {
+  test('a campaign of another organization causes exit code 3', async () => {
     const { file, award } = await setUp()
     file('party.csv', listOf(3))
     const { code, stdout } = await award(['party.csv', '--pid', 'nobody', '--yes'])
@@ -651,10 +651,10 @@ describe('answers of the service', () => {
     expect(stdout).toContain('3 rows not sent, because the service refused campaign nobody')
   })
 
-  test('an unreachable service ends with 4', async () => {
+  test('an unreachable service causes exit code 4', async () => {
     const { file, award } = await setUp()
     file('party.csv', listOf(3))
-    const ended = await award(['party.csv', ...SENT], { env: { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' } })
+    const ended = await award(['party.csv', ...SEND], { env: { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' } })
     expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('then run: ') })
   })
 
@@ -662,7 +662,7 @@ describe('answers of the service', () => {
     const { file, award, made, service } = await setUp()
     file('party.csv', listOf(40))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 25, headers: { 'retry-after': '0' } })
-    const ended = await award(['party.csv', ...SENT, '--json'])
+    const ended = await award(['party.csv', ...SEND, '--json'])
     expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 40, rejected: 0, indeterminate: 0 }, exitCode: 0 })
     expect(made()).toHaveLength(40)
   })
@@ -671,7 +671,7 @@ describe('answers of the service', () => {
     const { file, award, made, service } = await setUp()
     file('party.csv', listOf(5))
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
-    const ended = await award(['party.csv', ...SENT, '--json'])
+    const ended = await award(['party.csv', ...SEND, '--json'])
     expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 3, alreadyAwarded: 2, unconfirmed: 0 }, exitCode: 0 })
     expect(made()).toHaveLength(5)
   })
@@ -685,27 +685,27 @@ describe('answers of the service', () => {
       [5, 0, '1 row awarded before: found in the progress of the wallet'],
     ] as const) {
       file('party.csv', `address,xp,id\n${wallet(1)},${xp},a\n`)
-      const ended = await award(['party.csv', ...SENT, '--ledger', `${xp}.ledger`])
+      const ended = await award(['party.csv', ...SEND, '--ledger', `${xp}.ledger`])
       expect(ended).toMatchObject({ code, stdout: expect.stringContaining(words) })
     }
     // --retry-rejected does not send it again.
     file('party.csv', `address,xp,id\n${wallet(1)},500,a\n`)
-    const again = await award(['party.csv', ...SENT, '--ledger', '500.ledger', '--retry-rejected'])
+    const again = await award(['party.csv', ...SEND, '--ledger', '500.ledger', '--retry-rejected'])
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('to send   0 awards') })
     expect(again.stderr).toContain('next: compare these rows with the progress of the wallets')
-    // Another award of the wallet proves nothing.
+    // An award of the wallet with another id is no evidence.
     file('party.csv', `address,xp,id\n${wallet(1)},5,b\n`)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
-    expect(await award(['party.csv', ...SENT])).toMatchObject({ code: 1 })
+    expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 1 })
     expect(service.state.awards).toHaveLength(1)
   })
 
-  test('an award that is not found in progress ends with 5', async () => {
+  test('causes exit code 5 if an unknown outcome cannot be looked up in progress', async () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
     service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
-    const ended = await award(['party.csv', ...SENT])
+    const ended = await award(['party.csv', ...SEND])
     expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('1 row possibly awarded') })
   })
 
@@ -714,18 +714,18 @@ describe('answers of the service', () => {
     file('party.csv', listOf(1))
     const body = JSON.stringify({ success: false, error: { code: 400, message: '\u001b]0;pwned\u0007' } })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body, times: 5 } as never)
-    const { stdout, stderr } = await award(['party.csv', ...SENT])
+    const { stdout, stderr } = await award(['party.csv', ...SEND])
     expect(stdout + stderr).not.toContain('\u001b')
   })
 })
 
 describe('the ledger', () => {
-  test('keeps runs apart by name', async () => {
+  test('refuses a run with another name', async () => {
     const { file, award } = await setUp()
     file('party.csv', listOf(1))
-    await award(['party.csv', ...SENT, '--run', 'test'])
-    const other = await award(['party.csv', ...SENT, '--again'])
-    // Refused although there is nothing left to send.
+    await award(['party.csv', ...SEND, '--run', 'test'])
+    const other = await award(['party.csv', ...SEND, '--again'])
+    // The run is refused, even if no award is left to send.
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it belongs to the run "test"') })
   })
 
@@ -736,21 +736,21 @@ describe('the ledger', () => {
     file('other', 'not a ledger')
     file('empty', '')
     for (const path of ['folder', 'other', 'empty', 'none/ledger', 'party.csv']) {
-      const ended = await award(['party.csv', ...SENT, '--ledger', path])
+      const ended = await award(['party.csv', ...SEND, '--ledger', path])
       expect({ path, code: ended.code, stdout: ended.stdout }).toEqual({ path, code: 2, stdout: '' })
       expect(ended.stderr).not.toContain('should not have happened')
     }
     expect(service.requests).toEqual([])
   })
 
-  test('admits one run at a time', async () => {
+  test('allows one run at a time', async () => {
     const clock = createManualClock()
     const { file, award, start, service, folder } = await setUp({ clock })
     file('party.csv', listOf(20))
     const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 1_000, times: Infinity })
-    const first = await start(['party.csv', ...SENT])
+    const first = await start(['party.csv', ...SEND])
     await expect.poll(() => service.requests.some(({ operation }) => operation === 'rewardWallet')).toBe(true)
-    const second = await award(['party.csv', ...SENT])
+    const second = await award(['party.csv', ...SEND])
     expect(second.code).toBe(2)
     expect(second.stderr).toContain('party.csv.ledger')
     slowness.cancel()

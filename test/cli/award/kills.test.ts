@@ -10,7 +10,7 @@ import { listOf, setUp } from './set-up.ts'
 
 const ROWS = FULL_SIZE ? 5_000 : 400
 const KILLS = FULL_SIZE ? 20 : 4
-const SENT = ['party.csv', '--pid', 'demo', '--yes']
+const AWARD_ARGS = ['party.csv', '--pid', 'demo', '--yes']
 
 test('makes each award once if runs are killed at random points, and reports all awards', {
   timeout: 300_000,
@@ -21,13 +21,13 @@ test('makes each award once if runs are killed at random points, and reports all
   service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 2, times: 100_000 })
   let killed = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const running = await start(SENT)
-    const goal = made().length + 1 + random.below(Math.floor((ROWS / KILLS) * 0.8))
-    let isOver = false
+    const running = await start(AWARD_ARGS)
+    const awardsBeforeKill = made().length + 1 + random.below(Math.floor((ROWS / KILLS) * 0.8))
+    let hasEnded = false
     void running.ended.then(() => {
-      isOver = true
+      hasEnded = true
     })
-    while (!isOver && made().length < goal) await wait(1)
+    while (!hasEnded && made().length < awardsBeforeKill) await wait(1)
     await wait(random.below(6))
     running.child.kill('SIGKILL')
     if ((await running.ended).signal === 'SIGKILL') killed++
@@ -35,7 +35,7 @@ test('makes each award once if runs are killed at random points, and reports all
   expect(killed).toBe(KILLS)
   for (const fault of service.pendingFaults()) fault.cancel()
 
-  const last = await award([...SENT, '--json'])
+  const last = await award([...AWARD_ARGS, '--json'])
   expect(jsonOf(last)).toMatchObject({ rows: ROWS, complete: true, exitCode: 0 })
   const { counts, xp } = jsonOf(last) as unknown as { counts: Record<string, number>; xp: Record<string, number> }
   expect((counts.awarded ?? 0) + (counts.alreadyAwarded ?? 0)).toBe(ROWS)
@@ -46,24 +46,24 @@ test('makes each award once if runs are killed at random points, and reports all
   expect(await readLedger(join(folder, 'party.csv.ledger'))).toHaveLength(ROWS)
 })
 
-test.runIf(FULL_SIZE)('a million rows fit into 1.5 GB', { timeout: 300_000 }, async () => {
+test.runIf(FULL_SIZE)('a list of a million rows needs at most 1.5 GB of memory', { timeout: 300_000 }, async () => {
   const { file, start } = await setUp()
-  const mostMemory = async (rows: number): Promise<number> => {
+  const maxMemory = async (rows: number): Promise<number> => {
     file('party.csv', listOf(rows))
     const running = await start(['party.csv', '--pid', 'demo', '--dry-run', '--json'])
-    let most = 0
-    let isOver = false
+    let max = 0
+    let hasEnded = false
     void running.ended.then(() => {
-      isOver = true
+      hasEnded = true
     })
-    while (!isOver) {
+    while (!hasEnded) {
       const status = await readFile(`/proc/${running.child.pid}/status`, 'utf8').catch(() => '')
-      most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024)
+      max = Math.max(max, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024)
       await wait(20)
     }
     expect(jsonOf(await running.ended)).toMatchObject({ plan: { rows } })
-    return most
+    return max
   }
-  const some = await mostMemory(10_000)
-  expect((await mostMemory(1_000_000)) - some).toBeLessThan(1_500 * 1_000_000)
+  const baseline = await maxMemory(10_000)
+  expect((await maxMemory(1_000_000)) - baseline).toBeLessThan(1_500 * 1_000_000)
 })

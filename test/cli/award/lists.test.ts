@@ -27,28 +27,28 @@ const utf16 = (text: string, isBig: boolean): Uint8Array => {
 
 const ROW = { address: wallet(1), pid: 'demo', id: 'a;1', xp: 2.5 }
 
-describe('files of spreadsheets', () => {
+describe('reads a list with', () => {
   const lines = ['address,xp,id', `${wallet(1)},2.5,a;1`, '']
   const plain = lines.join('\n')
   const tabs = plain.replaceAll(',', '\t')
   test.each<[string, string | Uint8Array]>([
-    ['a plain file', plain],
+    ['commas', plain],
     ['a byte order mark', `\ufeff${plain}`],
     ['CRLF', lines.join('\r\n')],
     ['CR alone', lines.join('\r')],
-    ['both', lines.join('\r\n').replace('\r', '')],
-    ['no line end at the end', plain.trimEnd()],
+    ['CRLF and LF', lines.join('\r\n').replace('\r', '')],
+    ['no line break at the end', plain.trimEnd()],
     ['quotes', plain.replace('a;1', '"a;1"').replace('address', '"address"')],
     ['semicolons', plain.replace('a;1', '"a;1"').replaceAll(',', ';')],
     ['tabs', tabs],
-    ['UTF-16 with tabs', utf16(tabs.replaceAll('\n', '\r\n'), false)],
-    ['UTF-16, big-endian', utf16(tabs, true)],
-    ['sep=', `sep=;\r\n${plain.replace('a;1', '"a;1"').replaceAll(',', ';')}`],
-    ['bars', plain.replaceAll(',', '|')],
+    ['UTF-16 and tabs', utf16(tabs.replaceAll('\n', '\r\n'), false)],
+    ['big-endian UTF-16', utf16(tabs, true)],
+    ['a line sep=;', `sep=;\r\n${plain.replace('a;1', '"a;1"').replaceAll(',', ';')}`],
+    ['vertical bars', plain.replaceAll(',', '|')],
     ['empty lines and rows', plain.replaceAll('\n', '\n\n,,\n')],
     ['empty columns', plain.replaceAll('\n', ',,\n')],
     ['white space', plain.replaceAll(',', ' , ').replace('address', ' Address ')],
-    ['no-break space', plain.replaceAll(',', ',\u00a0')],
+    ['no-break spaces', plain.replaceAll(',', ',\u00a0')],
     ['a column with line breaks', `note,address,xp,id\n"one\ntwo, ""three""\r\n",${lines[1]}`],
   ])('%s', (_, content) => {
     expect(read(content)).toEqual([ROW])
@@ -73,7 +73,7 @@ describe('line numbers', () => {
     [`address,xp,id\n${wallet(1)},1,="007"\n`, 2, 'in the middle of a cell'],
     [`address,xp,id\n${wallet(1)},1,${'x'.repeat(10_000_000)}\n`, 2, 'longer than'],
     [`address,xp,id\n${wallet(1)},1,"a\n${LONG_QUOTE.replaceAll('"', '')}`, 2, 'longer than'],
-  ])('locate the first syntax error: line %#', (content, line, words) => {
+  ])('locate the first syntax error: case %#', (content, line, words) => {
     const found = read(content).at(-1)
     expect(found).toMatchObject({ message: expect.stringContaining(words) })
     expect((found as { line: number }).line).toBe(line)
@@ -84,11 +84,11 @@ describe('line numbers', () => {
     [500, 20_000, '"lost', 'longer than'],
     [500, 1_000, '"lo"st', 'after a closing quote'],
     [15_000, 20_000, 'lo"st', 'in the middle of a cell'],
-  ])('locate a syntax error on line %i', (wrong, more, id, words) => {
-    const row = (line: number) => `${wallet(line)},1,${line === wrong ? id : line}\n`
-    const lines = Array.from({ length: wrong + more - 1 }, (_, index) => row(index + 2))
+  ])('locate a syntax error on line %i', (wrongLine, rowsAfter, id, words) => {
+    const row = (line: number) => `${wallet(line)},1,${line === wrongLine ? id : line}\n`
+    const lines = Array.from({ length: wrongLine + rowsAfter - 1 }, (_, index) => row(index + 2))
     expect(read(`address,xp,id\n${lines.join('')}`).at(-1)).toEqual({
-      line: wrong,
+      line: wrongLine,
       message: expect.stringContaining(words),
     })
   })
@@ -204,7 +204,7 @@ test('reads any text that another program wrote to a list', () => {
   )
 })
 
-test('reads any bytes as a list, or refuses them with exit code 2', () => {
+test('reads any bytes as a list, or refuses the bytes with exit code 2', () => {
   const header = Buffer.from('address,xp,id\n')
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, hasHeader) => {
@@ -219,30 +219,30 @@ test('reads any bytes as a list, or refuses them with exit code 2', () => {
   )
 })
 
-describe('a file that is not a list', () => {
+describe('refuses a file that is not a list', () => {
   const header = 'address,xp,id'
   test.each<[string, string | Uint8Array, string]>([
     ['an empty file', '', 'is empty'],
     ['a byte order mark alone', '\ufeff', 'is empty'],
     ['empty lines', '\n\n', 'is empty'],
-    ['only a first line', `${header}\n`, 'has no rows'],
-    ['no names of columns', `${wallet(1)},1,a\n`, 'contains a wallet'],
-    ['a column that is named twice', `${header},XP\n${wallet(1)},1,a,2\n`, 'names the column "xp" twice'],
+    ['a header without rows', `${header}\n`, 'has no rows'],
+    ['rows without a header', `${wallet(1)},1,a\n`, 'contains a wallet'],
+    ['a column name that is given twice', `${header},XP\n${wallet(1)},1,a,2\n`, 'names the column "xp" twice'],
     ['a missing column', 'wallet,xp,id\n', 'lacks the column address; it names "wallet", "xp", "id"'],
     ['several missing columns', 'a|b\n', 'lacks the columns address, xp, id or reason'],
     ['a delimiter that is not supported', 'sep="\naddress"xp"id\n', 'line 1 has a quote'],
     ['a workbook', new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), 'is a workbook'],
-    ['NUL', `${header}\n${wallet(1)},1,a\0\n`, 'NUL'],
+    ['a NUL character', `${header}\n${wallet(1)},1,a\0\n`, 'NUL'],
     ['UTF-16 without a byte order mark', Buffer.from(`${header}\n`, 'utf16le'), 'NUL'],
     ['another encoding', Buffer.from(`${header}\n${wallet(1)},1,a\n${wallet(2)},1,caf\xe9\n`, 'latin1'), 'line 3'],
-    ['half of UTF-16', utf16(header, false).slice(0, -1), 'not text'],
+    ['UTF-16 with an odd number of bytes', utf16(header, false).slice(0, -1), 'not text'],
   ])('%s', (_, content, words) => {
     expect(() => read(content)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(words) }),
     )
   })
 
-  test('an error of the encoding has its line', () => {
+  test('and names the line of an encoding error', () => {
     const rows = Array.from({ length: 9_000 }, (_, index) => `${wallet(index)},1,ü${index}`).join('\n')
     const content = Buffer.concat([Buffer.from(`${header}\n${rows}\n`), Buffer.from('x,1,caf\xe9\n', 'latin1')])
     expect(() => read(content)).toThrow('line 9002')
@@ -299,7 +299,7 @@ test('reads any cell as a part of an award, or as a mistake with line and column
   )
 })
 
-test('counts all mistakes and lists a thousand', () => {
+test('counts all mistakes and lists the first 1 000', () => {
   const content = ['address,xp,id', ...Array.from({ length: 5_000 }, (_, at) => `${wallet(1)},x,${at}`)].join('\n')
   const list = listOf(content)
   expect(listFailure(list)).toMatchObject({

@@ -16,7 +16,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       ['', 2, 0],
       ['yeah', 2, 0],
       ['\u0004', 2, 0],
-    ])('the answer %j ends with %i, with %i awards', async (answer, code, awards) => {
+    ])('after the answer %j, the exit code is %i and %i awards are made', async (answer, code, awards) => {
       const { file, atTerminal, made } = await setUp()
       file('party.csv', listOf(3))
       const running = await atTerminal(PARTY)
@@ -53,7 +53,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       }
     })
 
-    test('does not count the awards of a run that ends before the answer', async () => {
+    test('does not count the awards of another run that ends before the answer', async () => {
       const { file, atTerminal, award, made } = await setUp()
       file('party.csv', listOf(3))
       const running = await atTerminal(PARTY, { env: { TERM: 'dumb' } })
@@ -85,7 +85,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       expect(code).toBe(0)
       expect(stdout).toMatch(BAR)
       expect(stdout).toMatch(/\d+\/40/)
-      // A killed process must leave no hidden cursor and no disabled line wrap.
+      // Otherwise, a killed process would leave a hidden cursor or a disabled line wrap.
       for (const control of ['\u001b[?25l', '\u001b[?7l']) expect(stdout).not.toContain(control)
       expect(stdout.split('\r\u001b[K').at(-1)).toMatch(/^\S*40 rows\S* awarded/)
     })
@@ -138,7 +138,7 @@ describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? un
       running.child.stdin?.write('\u0003')
       const { code, stdout } = await running.ended
       expect(code).toBe(130)
-      // A run that settled its awards would print how to continue.
+      // A run that waits for its awards prints how to continue.
       expect(stdout).not.toContain('to continue')
     })
   },

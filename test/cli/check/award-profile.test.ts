@@ -10,7 +10,7 @@ import { localService, TOKEN, WALLET } from './deviation.ts'
 const award = { address: WALLET, pid: 'demo', id: 'launch-1', xp: 5 }
 
 /** Creates a client of a service with one platform for wallets and one type of rewards. Makes an award. */
-async function awarded(platform: string, type: string): Promise<CampaignClient> {
+async function clientWithAward(platform: string, type: string): Promise<CampaignClient> {
   const service = localService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',
@@ -31,13 +31,13 @@ async function awarded(platform: string, type: string): Promise<CampaignClient> 
 }
 
 test('without a profile, looks for an award on the platform ethereum', async () => {
-  expect(await findAward(await awarded('ethereum', 'xp'), award, progressFormatOf())).toEqual({ xp: 5 })
-  expect(await findAward(await awarded('evm', 'xp'), award, progressFormatOf())).toBeUndefined()
-  expect(await findAward(await awarded('ethereum', 'badge'), award, progressFormatOf())).toBe(true)
+  expect(await findAward(await clientWithAward('ethereum', 'xp'), award, progressFormatOf())).toEqual({ xp: 5 })
+  expect(await findAward(await clientWithAward('evm', 'xp'), award, progressFormatOf())).toBeUndefined()
+  expect(await findAward(await clientWithAward('ethereum', 'badge'), award, progressFormatOf())).toBe(true)
 })
 
-test('reads from a profile the platform, and whether rewards have amounts', async () => {
-  const client = await awarded('evm', 'xp')
+test('reads the platform from a profile, and whether rewards have amounts', async () => {
+  const client = await clientWithAward('evm', 'xp')
   expect(
     await findAward(client, award, progressFormatOf({ walletPlatform: 'evm', listsRewards: 'ids_and_amounts' })),
   ).toEqual({
@@ -49,7 +49,7 @@ test('reads from a profile the platform, and whether rewards have amounts', asyn
   ).toBeUndefined()
 })
 
-test('award refuses a profile of another service with 2, and sends nothing', async () => {
+test('award refuses a profile of another service with exit code 2, and sends nothing', async () => {
   const { env, service } = await listeningService()
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')

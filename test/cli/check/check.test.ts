@@ -10,7 +10,7 @@ import { ADDRESS, deviatingServer, TOKEN, WALLET } from './deviation.ts'
 const ERROR = '{"success":false,"error":{"code":500,"message":"internal error"}}'
 const WRITE = ['--allow-writes', '--address', WALLET, '--yes']
 
-test('0: nothing differs. Prints the table, saves the profile and compares with it', async () => {
+test('exit code 0: nothing differs. Prints the table, saves a profile and compares with a profile', async () => {
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')
   const { env } = await deviatingServer()
@@ -36,7 +36,7 @@ test('0: nothing differs. Prints the table, saves the profile and compares with 
   }
 })
 
-test('1: something differs. The table has advice and no control characters', async () => {
+test('exit code 1: something differs. The table has advice and no control characters', async () => {
   const service = createCampaignService({ tokens: [TOKEN], queryNames: { getCampaignInfo: { pid: 'campaign' } } })
   const { env } = await deviatingServer(async (request, pass) => {
     const response = await pass()
@@ -52,7 +52,7 @@ test('1: something differs. The table has advice and no control characters', asy
   for (const control of ['\u001b', '\u009b', '__proto__']) expect(stdout + stderr).not.toContain(control)
 })
 
-test('3: the token is refused', async () => {
+test('exit code 3: the token is refused', async () => {
   const { env } = await deviatingServer(undefined, createCampaignService({ tokens: ['another'] }))
   const ended = await run(['check', '--pid', 'demo', '--json'], { env })
   expect([ended.code, jsonOf(ended).exitCode]).toEqual([3, 3])
@@ -66,12 +66,12 @@ test.each<[string, () => Response]>([
       throw new Error('reset')
     },
   ],
-])('4: %s', async (_, answer) => {
+])('exit code 4: %s', async (_, answer) => {
   const { env } = await deviatingServer(answer)
   expect((await run(['check', '--pid', 'demo'], { env })).code).toBe(4)
 })
 
-test('5: the outcome of the award is unknown', async () => {
+test('exit code 5: the outcome of the award is unknown', async () => {
   const { env } = await deviatingServer((request, pass) => {
     if (request.method === 'POST') throw new Error('reset')
     return pass()
@@ -82,14 +82,14 @@ test('5: the outcome of the award is unknown', async () => {
   expect(stderr).toContain('the outcome of the award is unknown')
 })
 
-describe('2: sends nothing for', () => {
+describe('exit code 2, without a request, for', () => {
   test.each<[string, string[], Record<string, string>, string]>([
-    ['no campaign', [], {}, "required option '--pid <pid>' not specified"],
-    ['no platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform need each other'],
-    ['no wallet for the award', ['--pid', 'demo', '--allow-writes'], {}, '--allow-writes needs --address'],
+    ['a missing campaign', [], {}, "required option '--pid <pid>' not specified"],
+    ['a missing platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform need each other'],
+    ['a missing wallet', ['--pid', 'demo', '--allow-writes'], {}, '--allow-writes needs --address'],
     ['a malformed wallet', ['--pid', 'demo', '--address', '0x1'], {}, 'It must be 0x and 40 hex digits'],
     [
-      'no terminal',
+      'a missing terminal',
       ['--pid', 'demo', '--allow-writes', '--address', WALLET],
       {},
       'there is no terminal to ask for confirmation',
@@ -97,8 +97,8 @@ describe('2: sends nothing for', () => {
     ['CAMPAIGN_READ_ONLY', ['--pid', 'demo', ...WRITE], { CAMPAIGN_READ_ONLY: '1' }, 'forbids check --allow-writes'],
     ['--read-only', ['--pid', 'demo', '--read-only', ...WRITE], {}, 'forbids check --allow-writes'],
     ['CAMPAIGN_ALLOWED_CAMPAIGNS', ['--pid', 'demo', ...WRITE], { CAMPAIGN_ALLOWED_CAMPAIGNS: 'test' }, '"demo"'],
-    ['no folder', ['--pid', 'demo', '--save', '/no/such/folder/profile.json'], {}, 'there is no such file'],
-    ['no earlier profile', ['--pid', 'demo', '--against', '/no/such/profile.json'], {}, 'there is no such file'],
+    ['a missing folder', ['--pid', 'demo', '--save', '/no/such/folder/profile.json'], {}, 'there is no such file'],
+    ['a missing profile', ['--pid', 'demo', '--against', '/no/such/profile.json'], {}, 'there is no such file'],
     ['plain HTTP', ['--pid', 'demo'], { CAMPAIGN_BASE_URL: 'http://service.example/api/v1' }, 'CAMPAIGN_BASE_URL'],
   ])('%s', async (_, args, extra, message) => {
     let requests = 0
@@ -132,7 +132,7 @@ test('an interrupted run does not change the earlier profile', async () => {
   expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['earlier', ['profile.json']])
 })
 
-test('5: interrupted during the award. Saves nothing', async () => {
+test('exit code 5: interrupted during the award. Saves nothing', async () => {
   const folder = scratchFolder()
   let sent = () => {}
   const isSent = new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ describe('a profile', () => {
       { ...PROFILE, answers: [{ question: 1 }] },
       'is a damaged profile: answers.0.question is wrong',
     ],
-    ['that is no object', [], 'must contain a JSON object'],
+    ['that is not an object', [], 'must contain a JSON object'],
     ['without a date', { ...PROFILE, checkedAt: 'yesterday' }, 'is a damaged profile: checkedAt is wrong'],
     [
       'of another address',
@@ -198,7 +198,11 @@ describe('a profile', () => {
     ['of another issuer', { ...PROFILE, target: { ...PROFILE.target, issuer: null } }, 'another token'],
     ['of another subject', { ...PROFILE, target: { ...PROFILE.target, subjectSha256: null } }, 'another token'],
     ['of another campaign', { ...PROFILE, pid: 'other' }, 'another campaign'],
-    ['of a write', { ...PROFILE, client: { queryNames: { rewardWallet: {} } } }, 'is a damaged profile'],
+    [
+      'with query names of a write',
+      { ...PROFILE, client: { queryNames: { rewardWallet: {} } } },
+      'is a damaged profile',
+    ],
   ])('%s is refused', async (_, content, message) => {
     await expect(read(content)).rejects.toThrow(message)
     await expect(read(content)).rejects.toMatchObject({ exitCode: 2 })

@@ -48,7 +48,7 @@ interface CheckedOptions {
   readonly address?: string
 }
 
-/** Asks all questions to a service that deviates, without waiting between requests. */
+/** Asks a service with a deviation all questions, without waits between the requests. */
 export async function checked(options: CheckedOptions = {}): Promise<Checked> {
   const { service = localService(), deviation = (_, pass) => pass(), token = TOKEN, address = ADDRESS } = options
   const requests: TransportRequest[] = []
@@ -57,8 +57,8 @@ export async function checked(options: CheckedOptions = {}): Promise<Checked> {
       async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
         requests.push(request)
         const { method, url, headers, body = null } = request
-        const own = new Request(url, { method, headers, body, signal })
-        const response = await deviation(own, (other = own) => service.fetch(other))
+        const original = new Request(url, { method, headers, body, signal })
+        const response = await deviation(original, (other = original) => service.fetch(other))
         return {
           status: response.status,
           header: (name) => response.headers.get(name),
@@ -85,7 +85,7 @@ export async function checked(options: CheckedOptions = {}): Promise<Checked> {
   }
 }
 
-/** Starts a server in front of the local service, for real processes. */
+/** Starts an HTTP server in front of the local service, for tests that run the command. */
 export async function deviatingServer(deviation: Deviation = (_, pass) => pass(), service?: CampaignService) {
   const target = service ?? localService()
   const server = http.createServer(async (incoming, outgoing) => {

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { Probe } from '../../../src/cli/check/probe.ts'
 import { checked, type Deviation, TOKEN, WALLET } from './deviation.ts'
 
-/** Personal data from the user and the service, which must not be in a profile or the output. */
+/** Personal data of users. It must not be in a profile or in the output. */
 const SECRETS = ['ada-the-account', 'WELCOME-2026-code', 'value-of-a-user', TOKEN]
 
 /** Bodies of a hostile or broken service. All personal data in them is in `SECRETS`. */
@@ -45,7 +45,7 @@ const answer = fc.record({
   fate: fc.constantFrom('answer', 'answer', 'answer', 'service', 'service', 'reset'),
 })
 
-test('keeps its limits, writes only if allowed and shows no personal data with any service', async () => {
+test('with any service, keeps its limits, writes only if allowed, and shows no personal data', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 12 }), fc.boolean(), async (answers, allowWrites) => {
       let count = 0
@@ -78,7 +78,7 @@ test('sends at most 60 requests to a service that ignores all parameters', async
     async deviation(request, pass) {
       const response = await pass()
       if (request.method === 'POST') return response
-      // All names get the same data, so that the run tries all names.
+      // The answer is the same for all names, so the run tries all names.
       const url = new URL(request.url)
       url.search = '?pid=demo&account=ada&platform=discord&code=WELCOME-2026'
       return pass(new Request(url, request))
@@ -89,7 +89,7 @@ test('sends at most 60 requests to a service that ignores all parameters', async
   expect(answered[0]?.finding.result).toBe('as assumed')
 })
 
-test('reads answers of megabytes without showing or saving them', async () => {
+test('does not show or save answers of several megabytes', async () => {
   const large = 'value-of-a-user'.repeat(100_000)
   const { output, exitCode } = await checked({
     deviation: (request, pass) =>

@@ -36,7 +36,7 @@ const renamed =
 
 const WRITES: Partial<CheckArguments> = { allowWrites: true, address: WALLET }
 
-test('finds no difference at the local service', async () => {
+test('finds no difference in the local service', async () => {
   const { exitCode, answered, profile, requests } = await checked({ args: WRITES })
   const others = answered.filter(({ finding }) => finding.result !== 'as assumed')
   expect(others.map(({ question }) => question.id)).toEqual(['timing.clock'])
@@ -208,7 +208,7 @@ describe('shapes', () => {
   })
 })
 
-test('counts mistakes in a campaign', async () => {
+test('counts the mistakes in the definition of a campaign', async () => {
   const { answered } = await checked({
     deviation: changed('campaign/info', (data) => {
       const [task] = data.actions as object[]
